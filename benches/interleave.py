@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Runs commands interleaved and prints the medians of their cost as a Markdown table.
+
+    python3 benches/interleave.py -n 5 'cutaway=cutaway report oci:DIR -o /dev/null' 'gzip=gzip -dc a.gz b.gz'
+
+Each argument is NAME=COMMAND or NAME>FILE=COMMAND (runs in no shell; write `sh -c '...'` for one).
+Output of the commands is dropped. One warm-up round, then N rounds of all commands in turn, so that
+noise meets all alike. Ratios are to the first command, or to the one that --against names.
+CPU is user and system time of the process and its children. `read` is what the process itself asked
+of read calls (rchar), its children included only for shells.
+"""
+
+import argparse
+import os
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+
+def field(path, name):
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            for line in file:
+                if line.startswith(name):
+                    return int(line.split()[1])
+    except OSError:
+        pass
+    return 0
+
+
+def run(command, expected):
+    """One run: CPU seconds, wall seconds, peak resident bytes, bytes read."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    errors = []
+    # The pipe has to be drained, or a chatty command would wait for us.
+    drain = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    drain.start()
+    peak, stop = [0], threading.Event()
+
+    def watch():
+        while not stop.wait(0.01):
+            peak[0] = max(peak[0], field(f"/proc/{process.pid}/status", "VmHWM:"))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    wall = time.monotonic() - start
+    stop.set()
+    watcher.join()
+    read = field(f"/proc/{process.pid}/io", "rchar:")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    drain.join()
+    process.stderr.close()
+    if process.returncode not in expected:
+        sys.exit(f"error: {shlex.join(command)}: exit {process.returncode}\n{errors[0].decode(errors='replace')}")
+    # ru_maxrss starts at what this script itself weighs when it forks; below that, trust the polling.
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = usage.ru_maxrss if usage.ru_maxrss > own * 1.1 or not peak[0] else peak[0]
+    return usage.ru_utime + usage.ru_stime, wall, memory * 1024, read
+
+
+CALIBRATION = [sys.executable, "-S", "-c", "total = 0\nfor n in range(6_000_000): total += n * n % 7"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-n", type=int, default=5, help="rounds after the warm-up (default 5)")
+    parser.add_argument("--against", action="append", default=[], metavar="NAME", help="a column of ratios to this command")
+    parser.add_argument("--exit", default="0", help="exit statuses that are fine, with commas between (default 0)")
+    parser.add_argument("--title", default="command")
+    parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
+    options = parser.parse_args()
+    expected = {int(part) for part in options.exit.split(",")}
+    commands = {}
+    for text in options.commands:
+        name, separator, line = text.partition("=")
+        if not separator:
+            parser.error(f"not NAME=COMMAND: {text}")
+        commands[name] = shlex.split(line)
+    against = options.against or [next(iter(commands))]
+    for name in against:
+        if name not in commands:
+            parser.error(f"--against {name}: no such command")
+    commands["calibration loop"] = CALIBRATION
+    results = {name: [] for name in commands}
+    for number in range(options.n + 1):
+        for name, command in commands.items():
+            if sys.stderr.isatty():
+                print(f"\rround {number} of {options.n}: {name}\033[K", end="", file=sys.stderr)
+            outcome = run(command, expected)
+            if number > 0:
+                results[name].append(outcome)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+
+    def median(name, column):
+        return statistics.median(outcome[column] for outcome in results[name])
+
+    heads = [options.title, "CPU s", "(lowest to highest)", "wall s", "peak MiB", "read MiB"]
+    heads += [f"CPU / {name}" for name in against]
+    print("| " + " | ".join(heads) + " |")
+    print("|---" + "|---:" * (len(heads) - 1) + "|")
+    for name in commands:
+        cpus = [outcome[0] for outcome in results[name]]
+        cells = [
+            name,
+            f"{median(name, 0):.3f}",
+            f"{min(cpus):.3f} to {max(cpus):.3f}",
+            f"{median(name, 1):.3f}",
+            f"{median(name, 2) / (1 << 20):.1f}",
+            f"{median(name, 3) / (1 << 20):.1f}",
+        ]
+        for other in against:
+            base = median(other, 0)
+            cells.append(f"{median(name, 0) / base:.2f}" if base and name != "calibration loop" else "")
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+//! An analysis in the background: for the window, which polls and never waits.
+
+use std::sync::Arc;
+
+use super::pipeline::{Options, analyze};
+use super::value::Analysis;
+use crate::jobs::{CancelToken, Progress, Slot, Waker, catch_panic, spawn};
+use crate::source::Reference;
+
+/// Why a job ended without a result, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What was tried, on what, and why it failed.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Where a job stands.
+#[derive(Clone)]
+pub enum JobState {
+    /// Working; what is known so far.
+    Running(Arc<Analysis>),
+    /// Done: this is all there will be.
+    Done(Arc<Analysis>),
+    /// Ended without a result.
+    Failed(Failure),
+    /// Stopped on request.
+    Cancelled,
+}
+
+/// A running analysis. Dropping it cancels it.
+pub struct AnalysisJob {
+    text: String,
+    cancel: CancelToken,
+    progress: Progress,
+    slot: Slot<JobState>,
+}
+
+impl AnalysisJob {
+    /// Starts to analyse the image that `text` names. `waker` is called when there is news.
+    pub fn start(text: &str, options: Options, waker: Waker) -> Self {
+        let job = Self {
+            text: text.to_owned(),
+            cancel: CancelToken::new(),
+            progress: Progress::default(),
+            slot: Slot::new(Some(waker)),
+        };
+        let (cancel, progress, slot) = (job.cancel.clone(), job.progress.clone(), job.slot.clone());
+        let text = job.text.clone();
+        let work_slot = slot.clone();
+        let started = spawn("analysis", move || {
+            let state = catch_panic(|| work(&text, &options, &cancel, &progress, &work_slot));
+            let state = state.unwrap_or_else(|panic| {
+                let message = format!("cutaway failed while it read {text}, please report this: {panic}");
+                JobState::Failed(Failure { message, hint: None })
+            });
+            work_slot.publish(Arc::new(state));
+        });
+        if let Err(error) = started {
+            let message = format!("the system gives no thread to work on: {error}");
+            slot.publish(Arc::new(JobState::Failed(Failure { message, hint: None })));
+        }
+        job
+    }
+
+    /// The reference as it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where it stands, with a number that grows with every news; `None` before the first.
+    pub fn state(&self) -> Option<(u64, Arc<JobState>)> {
+        self.slot.newest()
+    }
+
+    /// Its counters.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Stops it; the state becomes [`JobState::Cancelled`] soon after.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Drop for AnalysisJob {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+fn work(
+    text: &str,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &Progress,
+    slot: &Slot<JobState>,
+) -> JobState {
+    let publish = |analysis| slot.publish(Arc::new(JobState::Running(analysis)));
+    let result = Reference::parse(text)
+        .map_err(Into::into)
+        .and_then(|reference| analyze(&reference, options, cancel, progress, &publish));
+    match result {
+        Ok(analysis) => JobState::Done(analysis),
+        Err(error) if error.is_cancelled() => JobState::Cancelled,
+        Err(error) => JobState::Failed(Failure { message: error.to_string(), hint: error.hint() }),
+    }
+}

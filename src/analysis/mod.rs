@@ -1,0 +1,11 @@
+//! In: an image reference and options.
+//! Out: an [`Analysis`], published stage by stage: documents, each layer, the merged view, totals.
+//! Must not know: the command line, the window, or how results are written.
+
+mod job;
+mod pipeline;
+mod value;
+
+pub use job::{AnalysisJob, Failure, JobState};
+pub use pipeline::{AnalysisError, Options, analyze};
+pub use value::{Analysis, Layer, Totals};

@@ -1,0 +1,247 @@
+//! Source to layers to merged view.
+
+use std::cmp::Reverse;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::value::{Analysis, Layer};
+use crate::base::digest::short;
+use crate::base::{Limits, Platform, Warning, WarningCode};
+use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
+use crate::layer::{
+    Context, Expected, FolderError, LayerIndex, LayerRead, read_folder, read_layer, read_stream,
+};
+use crate::rootfs::merge;
+use crate::source::{Blob, Image, LayerSource, OpenContext, Reference, SourceError, StreamedMember, open};
+
+/// How to analyse.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The platform to choose from an index; `None` for Linux on this machine's architecture.
+    pub platform: Option<Platform>,
+    /// Read and hash everything, diff ids too.
+    pub verify: bool,
+    /// Bounds on hostile input.
+    pub limits: Limits,
+}
+
+/// Why there is no analysis at all. Faults of single layers are warnings in it instead.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// The image cannot be opened.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The folder given as root filesystem cannot be read.
+    #[error("cannot read the folder {path}: {source}")]
+    Folder {
+        /// The folder.
+        path: String,
+        /// Why.
+        source: FolderError,
+    },
+    /// Nobody wants the result any more.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+impl AnalysisError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Source(error) => error.hint(),
+            Self::Folder { .. } | Self::Cancelled(_) => None,
+        }
+    }
+
+    /// Whether the job was cancelled rather than failed.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled(_) | Self::Source(SourceError::Cancelled(_)))
+            || matches!(self, Self::Folder { source: FolderError::Cancelled(_), .. })
+    }
+}
+
+/// Analyses an image on this thread and a pool. `publish` gets each stage as it is ready: the documents,
+/// every finished layer, the merged view; the last one is also returned.
+///
+/// # Errors
+/// When the image cannot be opened, or the job is cancelled.
+pub fn analyze(
+    reference: &Reference,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &Progress,
+    publish: &(dyn Fn(Arc<Analysis>) + Sync),
+) -> Result<Arc<Analysis>, AnalysisError> {
+    let mut streamed: Vec<LayerRead> = Vec::new();
+    let image = {
+        let mut sink = |member: &StreamedMember, bytes: &mut dyn std::io::Read| {
+            let context = Context {
+                limits: options.limits.clone(),
+                cancel: cancel.clone(),
+                progress: progress.clone(),
+                subject: member.name.clone(),
+            };
+            let expected = Expected { verify: options.verify, ..Expected::default() };
+            streamed.push(read_stream(bytes, &expected, &context)?);
+            Ok(streamed.len() - 1)
+        };
+        let context = OpenContext {
+            limits: &options.limits,
+            platform: options.platform.as_ref(),
+            cancel,
+            progress,
+            sink: &mut sink,
+        };
+        Arc::new(open(reference, context)?)
+    };
+    let layers = vec![Layer::default(); image.layers.len()];
+    let state = Mutex::new(Analysis { image: Arc::clone(&image), layers, merge: None });
+    let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
+    publish(Arc::new(lock().clone()));
+
+    let work = distinct(&image);
+    let bytes = work.iter().map(|places| length(&image.layers[places[0]])).sum();
+    if streamed.is_empty() {
+        progress.set_totals(bytes, image.layers.len() as u64);
+    }
+    let failed = Mutex::new(None);
+    run_all(work, workers(), |places: Vec<usize>| {
+        if cancel.is_cancelled() {
+            return;
+        }
+        let place = places[0];
+        let source = &image.layers[place];
+        let subject = subject(place, source);
+        let done = catch_panic(|| read_one(source, &subject, options, cancel, progress, &streamed));
+        let layer = match done {
+            Ok(Ok(layer)) => layer,
+            Ok(Err(error)) => {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return;
+            }
+            Err(panic) => {
+                let message = format!("reading it failed inside cutaway, please report this: {panic}");
+                Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
+            }
+        };
+        let newer = {
+            let mut state = lock();
+            for place in places {
+                state.layers[place] = layer.clone();
+                progress.add_layer();
+            }
+            Arc::new(state.clone())
+        };
+        publish(newer);
+    });
+    cancel.check()?;
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+
+    let mut analysis = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let indexes: Vec<Arc<LayerIndex>> =
+        analysis.layers.iter().map(|layer| index_of(layer, options)).collect();
+    let subjects: Vec<String> =
+        image.layers.iter().enumerate().map(|(place, source)| subject(place, source)).collect();
+    analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
+    let analysis = Arc::new(analysis);
+    cancel.check()?;
+    publish(Arc::clone(&analysis));
+    Ok(analysis)
+}
+
+/// Layers that are one blob with the same claims are read once; largest first, so that the longest
+/// does not start last.
+fn distinct(image: &Image) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut by_claims = std::collections::HashMap::new();
+    for (place, layer) in image.layers.iter().enumerate() {
+        let key = layer
+            .digest
+            .as_ref()
+            .filter(|_| matches!(layer.blob, Blob::Section(_)))
+            .map(|digest| (digest, layer.diff_id.as_ref(), layer.size, layer.media_type.as_deref()));
+        let known = key.and_then(|key| by_claims.get(&key).copied());
+        if let Some(group) = known {
+            let group: &mut Vec<usize> = &mut groups[group];
+            group.push(place);
+        } else {
+            if let Some(key) = key {
+                by_claims.insert(key, groups.len());
+            }
+            groups.push(vec![place]);
+        }
+    }
+    groups.sort_by_key(|places| Reverse(length(&image.layers[places[0]])));
+    groups
+}
+
+fn length(layer: &LayerSource) -> u64 {
+    match &layer.blob {
+        Blob::Section(section) => section.len(),
+        Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => 0,
+    }
+}
+
+fn subject(place: usize, layer: &LayerSource) -> String {
+    match layer.digest.as_ref().or(layer.diff_id.as_ref()) {
+        Some(digest) => format!("layer {place} ({}:{})", digest.algorithm(), short(digest.as_ref())),
+        None => format!("layer {place}"),
+    }
+}
+
+fn read_one(
+    source: &LayerSource,
+    subject: &str,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &Progress,
+    streamed: &[LayerRead],
+) -> Result<Layer, AnalysisError> {
+    let expected = Expected {
+        digest: source.digest.clone(),
+        diff_id: source.diff_id.clone(),
+        size: source.size,
+        media_type: source.media_type.clone(),
+        verify: options.verify,
+    };
+    let context = Context {
+        limits: options.limits.clone(),
+        cancel: cancel.clone(),
+        progress: progress.clone(),
+        subject: subject.to_owned(),
+    };
+    let read = match &source.blob {
+        Blob::Section(section) => read_layer(section, &expected, &context)?,
+        Blob::Folder(path) => read_folder(path, &context).map_err(|source| AnalysisError::Folder {
+            path: crate::base::text::printable(&path.display().to_string()),
+            source,
+        })?,
+        Blob::Streamed(id) => {
+            // Two layers may be one member; each is checked against its own claims.
+            let Some(mut read) = streamed.get(*id).cloned() else {
+                return Ok(missing(subject, "its bytes did not pass in the archive"));
+            };
+            for warning in &mut read.warnings {
+                subject.clone_into(&mut warning.subject);
+            }
+            read.check(&expected, subject);
+            read
+        }
+        Blob::Missing(reason) => return Ok(missing(subject, reason)),
+    };
+    Ok(Layer { read: Some(Arc::new(read)), fault: None })
+}
+
+fn missing(subject: &str, reason: &str) -> Layer {
+    let fault = Warning::new(WarningCode::LayerMissing, subject, reason);
+    Layer { read: None, fault: Some(fault) }
+}
+
+/// The index of a layer for the merge; an empty one stands for a layer without bytes.
+fn index_of(layer: &Layer, options: &Options) -> Arc<LayerIndex> {
+    match &layer.read {
+        Some(read) => Arc::clone(&read.index),
+        None => Arc::new(crate::layer::IndexBuilder::new(&options.limits).finish()),
+    }
+}

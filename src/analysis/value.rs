@@ -1,0 +1,120 @@
+use std::sync::Arc;
+
+use crate::base::Warning;
+use crate::layer::{Counts, LayerRead};
+use crate::rootfs::{LayerWaste, Merge};
+use crate::source::Image;
+
+/// What is known about an image. Immutable: each stage publishes a newer one.
+#[derive(Clone)]
+pub struct Analysis {
+    /// Manifest, config and where the layers lie.
+    pub image: Arc<Image>,
+    /// What was found in each layer, bottom first.
+    pub layers: Vec<Layer>,
+    /// The merged view, once all layers were read.
+    pub merge: Option<Arc<Merge>>,
+}
+
+/// One layer: not read yet, read as far as possible, or without bytes.
+#[derive(Clone, Default)]
+pub struct Layer {
+    /// What the pass found; `None` until it is done, and for a layer without bytes.
+    pub read: Option<Arc<LayerRead>>,
+    /// Faults that are not the pass's own: missing bytes, a crash while reading.
+    pub fault: Option<Warning>,
+}
+
+impl Layer {
+    /// Whether nothing more will come.
+    pub fn is_done(&self) -> bool {
+        self.read.is_some() || self.fault.is_some()
+    }
+
+    /// Whether every byte of the layer was there and fits its digest.
+    pub fn is_complete(&self) -> bool {
+        self.fault.is_none() && self.read.as_ref().is_some_and(|read| read.complete)
+    }
+
+    /// Counts of its entries, when it was read.
+    pub fn counts(&self) -> Option<&Counts> {
+        self.read.as_ref().map(|read| read.index.counts())
+    }
+}
+
+/// Sums over the layers and the merged view, in bytes. `None` is unknown, never zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Totals {
+    /// Whether every layer was read to its end and fits its digest.
+    pub complete: bool,
+    /// Layers that the manifest names.
+    pub layers: usize,
+    /// Blobs as stored.
+    pub compressed_bytes: Option<u64>,
+    /// Tar streams.
+    pub uncompressed_bytes: Option<u64>,
+    /// Regular files of all layers.
+    pub content_bytes: u64,
+    /// Regular files that a container sees, hard links included.
+    pub merged_files: u64,
+    /// Bytes of them, each inode once.
+    pub merged_bytes: u64,
+    /// Bytes that layers hold and no path reaches.
+    pub wasted_bytes: u64,
+    /// `merged_bytes / content_bytes`; `None` for an image without files.
+    pub efficiency: Option<f64>,
+}
+
+impl Analysis {
+    /// Sums over what was read; `None` until the layers are merged.
+    pub fn totals(&self) -> Option<Totals> {
+        let merge = self.merge.as_ref()?;
+        // A sum that lacks one part is unknown for folders, which have no blob, and for layers cut
+        // short. Layers without bytes leave the sum of the others, and `complete` says so.
+        let sum = |part: fn(&LayerRead) -> Option<u64>| -> Option<u64> {
+            self.layers.iter().filter_map(|layer| layer.read.as_deref()).map(part).sum()
+        };
+        let content_bytes =
+            self.layers.iter().filter_map(Layer::counts).map(|counts| counts.content_bytes).sum::<u64>();
+        let merged_bytes = merge.merged_bytes;
+        Some(Totals {
+            complete: self.image.intact && self.layers.iter().all(Layer::is_complete),
+            layers: self.layers.len(),
+            compressed_bytes: sum(|read| read.compressed_bytes),
+            uncompressed_bytes: sum(|read| read.uncompressed_bytes),
+            content_bytes,
+            merged_files: merge.merged_files,
+            merged_bytes,
+            wasted_bytes: merge.waste.iter().map(|waste| waste.wasted_bytes).sum(),
+            efficiency: (content_bytes > 0).then(|| merged_bytes as f64 / content_bytes as f64),
+        })
+    }
+
+    /// Waste of a layer, once merged.
+    pub fn waste(&self, layer: usize) -> Option<LayerWaste> {
+        self.merge.as_ref()?.waste.get(layer).copied()
+    }
+
+    /// All warnings: of the documents, of each layer bottom first, of the merge.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut all = self.image.warnings.clone();
+        for layer in &self.layers {
+            all.extend(layer.fault.iter().cloned());
+            if let Some(read) = &layer.read {
+                all.extend(read.warnings.iter().cloned());
+            }
+        }
+        if let Some(merge) = &self.merge {
+            all.extend(merge.warnings.iter().cloned());
+        }
+        // Layers that are the same blob are read once: their faults are told once.
+        let mut told = std::collections::HashSet::new();
+        all.retain(|warning| told.insert((warning.code, warning.subject.clone(), warning.message.clone())));
+        all
+    }
+
+    /// How many layers are done, failed ones included.
+    pub fn layers_done(&self) -> usize {
+        self.layers.iter().filter(|layer| layer.is_done()).count()
+    }
+}

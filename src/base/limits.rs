@@ -1,0 +1,56 @@
+//! All maxima in one place. Images are hostile input: each number bounds what a stranger's bytes may cost.
+
+/// Bounds on what is read from an image. The default is what the program uses; tests lower single values.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of one index, manifest or image config. Registries refuse manifests over 4 MiB; configs of
+    /// real images stay under 1 MiB.
+    pub json_bytes: u64,
+    /// Indexes inside indexes. Real ones nest once or twice.
+    pub index_depth: usize,
+    /// Descriptors in one index: a multi-platform image with attestations has some dozens.
+    pub index_descriptors: usize,
+    /// Layers of an image. Docker stops at 127; flattened build systems make a few hundred.
+    pub layers: usize,
+    /// Members of one archive that holds images (not of a layer): the blobs and their folders.
+    pub archive_members: usize,
+    /// Bytes of small members kept while an archive streams past, before its manifest is known.
+    pub archive_json_total: u64,
+    /// Members of one layer. The largest images that we know have under two million.
+    pub layer_entries: usize,
+    /// Bytes of one path or link target. Linux stops at 4096; a few build tools write longer ones.
+    pub path_bytes: usize,
+    /// Bytes of one PAX extension header: every extended attribute of a file fits.
+    pub pax_bytes: u64,
+    /// Extended sparse headers of one file, 21 ranges each.
+    pub sparse_blocks: usize,
+    /// Logical bytes that one sparse file may claim: the largest file that ext4 holds.
+    pub sparse_file_bytes: u64,
+    /// Bytes that one layer or compressed archive may inflate to.
+    pub inflated_bytes: u64,
+    /// Base-2 logarithm of the largest zstd window: 128 MiB, what `zstd --long` makes.
+    pub zstd_window_log: u32,
+    /// Distinct warnings of one code and layer that are kept; the rest is counted.
+    pub warnings_per_code: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            json_bytes: 8 << 20,
+            index_depth: 8,
+            index_descriptors: 10_000,
+            layers: 2_048,
+            archive_members: 100_000,
+            archive_json_total: 32 << 20,
+            layer_entries: 10_000_000,
+            path_bytes: 32 << 10,
+            pax_bytes: 1 << 20,
+            sparse_blocks: 100_000,
+            sparse_file_bytes: 16 << 40,
+            inflated_bytes: 1 << 40,
+            zstd_window_log: 27,
+            warnings_per_code: 20,
+        }
+    }
+}

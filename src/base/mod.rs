@@ -1,0 +1,18 @@
+//! In: nothing.
+//! Out: the small types every room speaks: digests, sizes, limits, warnings, text that is safe to show.
+//! Must not know: images, layers, the command line or the window; it uses no other room.
+
+pub mod digest;
+pub mod limits;
+pub mod platform;
+pub mod read_at;
+pub mod redact;
+pub mod size;
+pub mod text;
+pub mod warning;
+
+pub use digest::{Digest, Hasher};
+pub use limits::Limits;
+pub use platform::Platform;
+pub use read_at::{ReadAt, Section};
+pub use warning::{Warning, WarningCode};

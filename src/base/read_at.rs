@@ -1,0 +1,117 @@
+//! Bytes that can be read at any place: a local file, or a built-in sample.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+/// Positioned reads without a shared cursor, so that layers in one archive are read side by side.
+pub trait ReadAt: Send + Sync {
+    /// Reads up to `buffer.len()` bytes at `offset`; 0 at the end.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+}
+
+impl ReadAt for &'static [u8] {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|start| self.get(start..)).unwrap_or(&[]);
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}
+
+/// A range of something that can be read at any place.
+#[derive(Clone)]
+pub struct Section {
+    bytes: Arc<dyn ReadAt>,
+    offset: u64,
+    length: u64,
+}
+
+impl Section {
+    /// The range `offset..offset + length` of `bytes`.
+    pub fn new(bytes: Arc<dyn ReadAt>, offset: u64, length: u64) -> Self {
+        Self { bytes, offset, length }
+    }
+
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether the range has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The part `offset..offset + length`, cut at this section's end.
+    #[must_use]
+    pub fn part(&self, offset: u64, length: u64) -> Self {
+        let offset = offset.min(self.length);
+        let length = length.min(self.length - offset);
+        Self { bytes: Arc::clone(&self.bytes), offset: self.offset + offset, length }
+    }
+
+    /// Fills `buffer` from `offset` on; the count is lower only at the end of the section or file.
+    pub fn read_full_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let room = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(room);
+        let mut filled = 0;
+        while filled < wanted {
+            let place = self.offset + offset + filled as u64;
+            match self.bytes.read_at(&mut buffer[filled..wanted], place) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// All bytes, or an error when there are more than `limit`. Memory grows with what is there,
+    /// not with a claim: the length of a section is that of a real file or archive member.
+    pub fn read_all(&self, limit: u64) -> io::Result<Vec<u8>> {
+        if self.length > limit {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("{} bytes, more than the {limit} that are read of such an object", self.length),
+            ));
+        }
+        let mut bytes = vec![0; usize::try_from(self.length).unwrap_or(0)];
+        let count = self.read_full_at(&mut bytes, 0)?;
+        if count < bytes.len() {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                format!("cut short: {count} of {} bytes", self.length),
+            ));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Reads a [`Section`] from its start to its end.
+pub struct SectionReader {
+    section: Section,
+    position: u64,
+}
+
+impl SectionReader {
+    /// A reader at the start of `section`.
+    pub fn new(section: Section) -> Self {
+        Self { section, position: 0 }
+    }
+}
+
+impl io::Read for SectionReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.section.read_full_at(buffer, self.position)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}

@@ -1,0 +1,107 @@
+//! Names are bytes from strangers: this is how they are shown without harming a terminal or a reader.
+
+/// `bytes` as the contract writes paths: bytes that are not UTF-8 and control characters as `\xNN`,
+/// a backslash as `\\`. Characters that turn the direction of text are escaped too, byte by byte,
+/// since they can make one name look like another.
+pub fn escape(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            push_escaped(&mut shown, character);
+        }
+        for byte in chunk.invalid() {
+            push_byte(&mut shown, *byte);
+        }
+    }
+    shown
+}
+
+/// `text` with its control characters and direction overrides escaped; backslashes stay as they are.
+/// For prose from an image (instructions, labels), where a backslash is ordinary.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character == '\\' {
+            shown.push('\\');
+        } else {
+            push_escaped(&mut shown, character);
+        }
+    }
+    shown
+}
+
+/// `text` cut to `width` characters with `…` in its middle, so that both ends stay readable.
+pub fn elide_middle(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let keep = width.saturating_sub(1);
+    // The end of a path says more than its beginning: it gets the larger half.
+    let head = keep / 5;
+    let tail = keep - head;
+    let mut shown: String = text.chars().take(head).collect();
+    shown.push('…');
+    shown.extend(text.chars().skip(length - tail));
+    shown
+}
+
+/// `text` cut to `width` characters with `…` at its end.
+pub fn elide_end(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut shown: String = text.chars().take(width.saturating_sub(1)).collect();
+    shown.push('…');
+    shown
+}
+
+fn push_escaped(shown: &mut String, character: char) {
+    match character {
+        '\\' => shown.push_str("\\\\"),
+        c if is_unsafe(c) => {
+            let mut buffer = [0; 4];
+            for byte in c.encode_utf8(&mut buffer).bytes() {
+                push_byte(shown, byte);
+            }
+        }
+        c => shown.push(c),
+    }
+}
+
+fn push_byte(shown: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    shown.push_str("\\x");
+    shown.push(HEX[usize::from(byte >> 4)] as char);
+    shown.push(HEX[usize::from(byte & 15)] as char);
+}
+
+/// Whether a character can change what a terminal or a line of text shows beside itself.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control() || turns_direction(c)
+}
+
+/// The bidirectional controls of Unicode (UAX 9) and the line and paragraph separators.
+fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{elide_middle, escape, printable};
+
+    #[test]
+    fn hostile_names_are_shown_harmless() {
+        assert_eq!(escape(b"/a\x1b[31m\n\\b"), "/a\\x1b[31m\\x0a\\\\b");
+        assert_eq!(escape(b"/caf\xe9"), "/caf\\xe9");
+        assert_eq!(escape("/café/\u{202e}txt".as_bytes()), "/café/\\xe2\\x80\\xaetxt");
+        assert_eq!(escape(b"\x7f\xc2\x85"), "\\x7f\\xc2\\x85");
+        assert_eq!(printable("a\\b\tc"), "a\\b\\x09c");
+    }
+
+    #[test]
+    fn the_file_name_survives_eliding() {
+        assert_eq!(elide_middle("/usr/local/cuda/lib64/libcublas.so.12", 20), "/us…/libcublas.so.12");
+        assert_eq!(elide_middle("short", 20), "short");
+    }
+}

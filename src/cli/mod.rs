@@ -1,0 +1,11 @@
+//! In: arguments.
+//! Out: a plan (a window, or a command that was carried out), text on stdout, messages on stderr, an exit code.
+//! Must not know: the window.
+
+mod arguments;
+mod output;
+mod progress;
+mod run;
+
+pub use arguments::{Plan, WindowPlan, parse};
+pub use run::{run, without_window};

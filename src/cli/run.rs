@@ -1,0 +1,92 @@
+//! Carries plans out.
+
+use std::process::ExitCode;
+
+use super::arguments::{Format, Plan, ReportPlan, WindowPlan, completions};
+use super::output::write;
+use super::progress::with_bar;
+use crate::analysis::{self, AnalysisError, analyze};
+use crate::base::Limits;
+use crate::base::size::{grouped, human};
+use crate::base::text::printable;
+use crate::jobs::{CancelToken, Progress};
+use crate::report::{self, Report, to_json, to_text};
+use crate::source::Reference;
+
+/// Wrong use, unreadable input, incomplete result.
+const TROUBLE: u8 = 2;
+
+/// Carries out a plan that needs no window.
+pub fn run(plan: &Plan) -> ExitCode {
+    match plan {
+        Plan::Report(plan) => exit_code(report(plan)),
+        Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
+        Plan::Window(plan) => without_window(plan, "this build has no window"),
+    }
+}
+
+/// What is done when there is no window: the text report of the image, or of a sample, and one line
+/// that says why.
+pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
+    message(&format!("no window: {reason}; here is the report as text"));
+    let image = plan.image.clone().unwrap_or_else(|| "sample:devel".into());
+    exit_code(report(&ReportPlan {
+        image,
+        platform: plan.platform.clone(),
+        format: Format::Text,
+        output: None,
+        verify: false,
+        show_secrets: false,
+        verbose: false,
+    }))
+}
+
+fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
+    let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
+    let options =
+        analysis::Options { platform: plan.platform.clone(), verify: plan.verify, limits: Limits::default() };
+    let (cancel, progress) = (CancelToken::new(), Progress::default());
+    let analysis = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()))?;
+    if plan.verbose {
+        let done = progress.snapshot();
+        message(&format!(
+            "read {} bytes of {} ({} of {}), {} entries",
+            done.bytes_read,
+            done.bytes_total,
+            human(done.bytes_read),
+            human(done.bytes_total),
+            grouped(done.entries)
+        ));
+    }
+    let options = report::Options { show_secrets: plan.show_secrets, ..report::Options::default() };
+    let Some(report) = Report::new(&analysis, &options) else {
+        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.image);
+    };
+    let bytes = match plan.format {
+        Format::Text => to_text(&report),
+        Format::Json => to_json(&report),
+    };
+    write(bytes.as_bytes(), plan.output.as_deref())?;
+    if plan.verbose || plan.output.is_some() || plan.format == Format::Json {
+        for warning in report.warnings.iter().take(20) {
+            message(&format!("warning: {}: {}: {}", warning.code, warning.subject, warning.message));
+        }
+    }
+    Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
+}
+
+fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        message(&format!("error: {error:#}"));
+        if let Some(hint) = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint) {
+            message(&format!("hint: {hint}"));
+        }
+        ExitCode::from(TROUBLE)
+    })
+}
+
+fn message(text: &str) {
+    use std::io::Write as _;
+    // A closed stderr must not end the program.
+    writeln!(std::io::stderr(), "{}", printable(text)).ok();
+}

@@ -1,0 +1,260 @@
+//! What a tar walk reads from: a stream whose bodies pass by, or a section whose bodies are stepped over.
+
+use std::io::{self, BufRead, Read};
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::tar::TarInput;
+use crate::base::{Hasher, Section};
+use crate::jobs::{CancelToken, Cancelled, Progress};
+
+/// One buffer of a stream; large, so that the inflater works in long stretches.
+pub const BUFFER_BYTES: usize = 256 << 10;
+
+/// A stream: bodies are inflated and dropped without a copy.
+pub struct StreamInput<R> {
+    reader: R,
+    /// Hashes everything that passes, when the diff id is to be proven.
+    pub hasher: Option<Hasher>,
+    /// Bytes that have passed.
+    pub passed: u64,
+    limit: u64,
+    cancel: CancelToken,
+}
+
+impl<R: BufRead> StreamInput<R> {
+    /// An input over `reader` that fails after `limit` bytes and when cancelled.
+    pub fn new(reader: R, hasher: Option<Hasher>, limit: u64, cancel: &CancelToken) -> Self {
+        Self { reader, hasher, passed: 0, limit, cancel: cancel.clone() }
+    }
+
+    /// Takes up to `wanted` bytes that are there; `None` at the end.
+    fn take(&mut self, wanted: u64, mut copy: Option<&mut [u8]>) -> io::Result<Option<u64>> {
+        self.cancel.check()?;
+        let buffer = loop {
+            match self.reader.fill_buf() {
+                Ok(_) => break self.reader.fill_buf()?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        };
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let count = usize::try_from(wanted).unwrap_or(usize::MAX).min(buffer.len());
+        if let Some(target) = copy.as_mut() {
+            target[..count].copy_from_slice(&buffer[..count]);
+        }
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buffer[..count]);
+        }
+        self.reader.consume(count);
+        self.passed += count as u64;
+        if self.passed > self.limit {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("it inflates to more than {} bytes", self.limit),
+            ));
+        }
+        Ok(Some(count as u64))
+    }
+
+    /// Reads to the end of the stream and says how many bytes that were not zero followed.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    pub fn drain(&mut self) -> io::Result<u64> {
+        let mut not_zero = 0;
+        loop {
+            // Looking costs one pass over what is nearly always some KiB of zeros.
+            let buffer = self.reader.fill_buf()?;
+            not_zero += buffer.iter().filter(|byte| **byte != 0).count() as u64;
+            let available = buffer.len() as u64;
+            if self.take(available.max(1), None)?.is_none() {
+                return Ok(not_zero);
+            }
+        }
+    }
+}
+
+impl<R: BufRead> TarInput for StreamInput<R> {
+    fn read_full(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let room = (buffer.len() - filled) as u64;
+            match self.take(room, Some(&mut buffer[filled..]))? {
+                Some(count) => filled += count as usize,
+                None => break,
+            }
+        }
+        Ok(filled)
+    }
+
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let mut left = count;
+        while left > 0 {
+            match self.take(left, None)? {
+                Some(taken) => left -= taken,
+                None => break,
+            }
+        }
+        Ok(count - left)
+    }
+}
+
+/// A section: headers are read, bodies are not.
+pub struct SeekInput {
+    section: Section,
+    position: u64,
+    progress: Progress,
+    /// Progress is told in steps, since a shared counter for every header would cost more than the header.
+    unreported: (u64, u64),
+    cancel: CancelToken,
+}
+
+const REPORT_BYTES: u64 = 1 << 20;
+
+impl SeekInput {
+    /// An input over `section` that tells `progress` of what is read and what is skipped.
+    pub fn new(section: Section, progress: &Progress, cancel: &CancelToken) -> Self {
+        Self { section, position: 0, progress: progress.clone(), unreported: (0, 0), cancel: cancel.clone() }
+    }
+
+    fn passed(&mut self, read: u64, bytes: u64) {
+        self.unreported.0 += read;
+        self.unreported.1 += bytes;
+        if self.unreported.1 >= REPORT_BYTES {
+            self.report();
+        }
+    }
+
+    fn report(&mut self) {
+        self.progress.add_read(self.unreported.0);
+        self.progress.add_passed(self.unreported.1);
+        self.unreported = (0, 0);
+    }
+}
+
+impl Drop for SeekInput {
+    fn drop(&mut self) {
+        self.report();
+        self.progress.add_passed(self.section.len().saturating_sub(self.position));
+    }
+}
+
+impl TarInput for SeekInput {
+    fn read_full(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.cancel.check()?;
+        let count = self.section.read_full_at(buffer, self.position)?;
+        self.position += count as u64;
+        self.passed(count as u64, count as u64);
+        Ok(count)
+    }
+
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let skipped = count.min(self.section.len() - self.position);
+        self.position += skipped;
+        self.passed(0, skipped);
+        Ok(skipped)
+    }
+}
+
+/// What the reading side of a [`feed`] found out.
+#[derive(Debug, Default)]
+pub struct Fed {
+    /// Bytes read in all.
+    pub bytes: u64,
+    /// Digest of them, when every byte was read.
+    pub digest: Option<String>,
+}
+
+/// Reads `source` to its end on this thread, hashes it, and passes it on in buffers. Goes on hashing
+/// when the other side has hung up, since the digest is judged even if the stream cannot be inflated.
+pub fn feed(
+    mut source: impl Read,
+    mut hasher: Option<Hasher>,
+    full: &Sender<io::Result<Vec<u8>>>,
+    empty: &Receiver<Vec<u8>>,
+    progress: &Progress,
+    cancel: &CancelToken,
+) -> Fed {
+    let mut fed = Fed::default();
+    let mut spare = None;
+    loop {
+        let mut buffer = spare.take().or_else(|| empty.try_recv().ok()).unwrap_or_default();
+        buffer.clear();
+        buffer.reserve_exact(BUFFER_BYTES);
+        let read = if cancel.is_cancelled() {
+            Err(Cancelled.into())
+        } else {
+            source.by_ref().take(BUFFER_BYTES as u64).read_to_end(&mut buffer)
+        };
+        match read {
+            Ok(0) => {
+                fed.digest = hasher.map(Hasher::finish);
+                return fed;
+            }
+            Ok(count) => {
+                fed.bytes += count as u64;
+                progress.add_read(count as u64);
+                progress.add_passed(count as u64);
+                if let Some(hasher) = &mut hasher {
+                    hasher.update(&buffer);
+                }
+                if let Err(back) = full.send(Ok(buffer)) {
+                    spare = back.into_inner().ok();
+                }
+            }
+            Err(error) => {
+                // The other side may have hung up already; then nobody asks any more.
+                full.send(Err(error)).ok();
+                return fed;
+            }
+        }
+    }
+}
+
+/// The other end of a [`feed`].
+pub struct Fetch {
+    full: Receiver<io::Result<Vec<u8>>>,
+    empty: Sender<Vec<u8>>,
+    buffer: Vec<u8>,
+    position: usize,
+}
+
+impl Fetch {
+    /// The receiving end: full buffers come in, used ones go back.
+    pub fn new(full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>>) -> Self {
+        Self { full, empty, buffer: Vec::new(), position: 0 }
+    }
+}
+
+impl BufRead for Fetch {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.position >= self.buffer.len() {
+            // A closed channel is the end of the stream.
+            if let Ok(next) = self.full.recv() {
+                let used = std::mem::replace(&mut self.buffer, next?);
+                self.position = 0;
+                self.empty.try_send(used).ok();
+            } else {
+                return Ok(&[]);
+            }
+        }
+        Ok(&self.buffer[self.position..])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.position = (self.position + count).min(self.buffer.len());
+    }
+}
+
+impl Read for Fetch {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let count = available.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&available[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}

@@ -1,0 +1,95 @@
+//! PAX extended header records (POSIX pax, `LEN KEY=VALUE\n`).
+//!
+//! Ours because the `tar` crate splits records at line ends: extended attributes hold any byte, and a
+//! record must be taken by its length.
+
+/// One record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Keyword, such as `path` or `GNU.sparse.realsize`.
+    pub key: &'a [u8],
+    /// Value, any bytes.
+    pub value: &'a [u8],
+}
+
+/// The records of one header, in order. A malformed record is `Err` with its offset and ends the list.
+pub struct Records<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+/// The records in the body of an extension header.
+pub fn records(bytes: &[u8]) -> Records<'_> {
+    Records { bytes, offset: 0 }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>, usize>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.bytes.get(self.offset..)?;
+        // Some writers fill the body up with zeros.
+        if rest.iter().all(|byte| *byte == 0) {
+            return None;
+        }
+        let at = self.offset;
+        let Some((record, length)) = first(rest) else {
+            self.offset = self.bytes.len() + 1;
+            return Some(Err(at));
+        };
+        self.offset += length;
+        Some(Ok(record))
+    }
+}
+
+fn first(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
+    let space = bytes.iter().take(20).position(|byte| *byte == b' ')?;
+    let length: usize = std::str::from_utf8(&bytes[..space]).ok()?.parse().ok()?;
+    let record = bytes.get(space + 1..length)?.strip_suffix(b"\n")?;
+    let equals = record.iter().position(|byte| *byte == b'=')?;
+    Some((Record { key: &record[..equals], value: &record[equals + 1..] }, length))
+}
+
+/// A value that is a plain decimal number.
+pub fn number(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// A time value, seconds with an optional fraction, rounded down.
+pub fn seconds(value: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(value).ok()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let seconds: i64 = whole.parse().ok()?;
+    let below = whole.starts_with('-') && fraction.bytes().any(|byte| byte != b'0');
+    if below { seconds.checked_sub(1) } else { Some(seconds) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, records, seconds};
+
+    #[test]
+    fn records_go_by_length() {
+        let body = b"11 path=ab\n23 SCHILY.xattr.a=x\ny=\n\0\0";
+        let all: Vec<_> = records(body).collect();
+        assert_eq!(all[0], Ok(Record { key: b"path", value: b"ab" }));
+        assert_eq!(all[1], Ok(Record { key: b"SCHILY.xattr.a", value: b"x\ny=" }));
+        assert_eq!(all.len(), 2);
+    }
+
+    #[test]
+    fn a_lying_length_ends_the_list() {
+        for body in [&b"99 path=ab\n"[..], b"x", b"3 a", b"18446744073709551615 a=b\n", b"0 a=b\n", b"2 a=\n"]
+        {
+            let all: Vec<_> = records(body).collect();
+            assert_eq!(all, [Err(0)], "{body:?}");
+        }
+    }
+
+    #[test]
+    fn times_round_down() {
+        assert_eq!(seconds(b"1700000000.9"), Some(1_700_000_000));
+        assert_eq!(seconds(b"-1.5"), Some(-2));
+        assert_eq!(seconds(b"soon"), None);
+    }
+}

@@ -1,0 +1,464 @@
+//! A walk over the members of a tar stream: where each lies, what it is, how large it is.
+//!
+//! Fields are read by [`tar::Header`]. The walk is ours: bodies are skipped without a copy or not read
+//! at all, names and extension headers have bounds, PAX sparse records count, and every error says at
+//! which byte. Semantics follow Go's `archive/tar`, which all container engines use.
+
+use std::io;
+
+use ::tar::{EntryType, GnuExtSparseHeader, Header};
+
+use super::pax;
+use crate::base::{Limits, WarningCode, warning::Warnings};
+
+/// Tar is made of blocks of this many bytes.
+pub const BLOCK: u64 = 512;
+
+/// What a walk reads from.
+pub trait TarInput {
+    /// Fills `buffer`; the count is lower only at the end of the stream.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    fn read_full(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Steps over `count` bytes and says how many there were.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    fn skip(&mut self, count: u64) -> io::Result<u64>;
+}
+
+/// What a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemberKind {
+    /// A regular file, sparse ones included.
+    File,
+    /// A second name of a file; the link names the first.
+    HardLink,
+    /// A symbolic link.
+    Symlink,
+    /// A folder.
+    Directory,
+    /// A character device.
+    CharDevice,
+    /// A block device.
+    BlockDevice,
+    /// A named pipe.
+    Fifo,
+    /// A type that container engines do not unpack (volume labels, dump folders).
+    Other,
+}
+
+/// One member, extension headers applied.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Name as written, any bytes.
+    pub path: Vec<u8>,
+    /// Link target as written; empty when it is no link.
+    pub link: Vec<u8>,
+    /// What it is.
+    pub kind: MemberKind,
+    /// Logical size in bytes: what a file has once unpacked. 0 for all but files.
+    pub size: u64,
+    /// Bytes of the body in the stream; less than `size` for sparse files.
+    pub stored: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Modification time, seconds since 1970.
+    pub mtime: i64,
+    /// Offset of the body in the stream.
+    pub body_at: u64,
+}
+
+/// Why a walk stopped before the end.
+#[derive(Debug, thiserror::Error)]
+pub enum TarError {
+    /// The source failed.
+    #[error("byte {at}: {source}")]
+    Read {
+        /// Offset in the tar stream.
+        at: u64,
+        /// What the source said.
+        source: io::Error,
+    },
+    /// The stream ends within a member.
+    #[error("byte {at}: the stream ends within {what}")]
+    CutShort {
+        /// Offset at which the member or header starts.
+        at: u64,
+        /// Member or header, safe to show.
+        what: String,
+    },
+    /// The bytes are no tar header.
+    #[error("byte {at}: {what}")]
+    Malformed {
+        /// Offset of the header.
+        at: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// Steps from member to member.
+pub struct TarWalk<I> {
+    input: I,
+    /// Offset of the next byte that `input` gives.
+    at: u64,
+    /// Body bytes of the current member that nobody has read yet, and the padding after them.
+    unread: u64,
+    padding: u64,
+    member: Member,
+    limits: Limits,
+    warnings: Warnings,
+}
+
+/// What extension headers said about the member that follows them.
+#[derive(Default)]
+struct Extensions {
+    path: Option<Vec<u8>>,
+    link: Option<Vec<u8>>,
+    size: Option<u64>,
+    uid: Option<u64>,
+    gid: Option<u64>,
+    mtime: Option<i64>,
+    sparse_name: Option<Vec<u8>>,
+    sparse_size: Option<u64>,
+}
+
+/// Whether `block` is (the start of) a tar header: its checksum is right, or, when it is cut, its magic.
+pub fn is_header(block: &[u8]) -> bool {
+    match <&[u8; 512]>::try_from(block) {
+        Ok(whole) => checksum_fits(whole),
+        Err(_) => block.get(257..262) == Some(b"ustar"),
+    }
+}
+
+impl<I: TarInput> TarWalk<I> {
+    /// A walk that begins at the start of `input`.
+    pub fn new(input: I, limits: &Limits) -> Self {
+        Self {
+            input,
+            at: 0,
+            unread: 0,
+            padding: 0,
+            member: Member {
+                path: Vec::new(),
+                link: Vec::new(),
+                kind: MemberKind::Other,
+                size: 0,
+                stored: 0,
+                mode: 0,
+                uid: 0,
+                gid: 0,
+                mtime: 0,
+                body_at: 0,
+            },
+            warnings: Warnings::with_limit(limits.warnings_per_code),
+            limits: limits.clone(),
+        }
+    }
+
+    /// Steps to the next member, past the rest of the current body; `false` at the end of the archive.
+    ///
+    /// # Errors
+    /// When the stream is cut, unreadable or no tar; the walk cannot go on after that.
+    pub fn advance(&mut self) -> Result<bool, TarError> {
+        self.finish_body()?;
+        let mut extensions = Extensions::default();
+        let mut extended = false;
+        loop {
+            let header_at = self.at;
+            let mut header = Header::new_old();
+            let count = self.read(header.as_mut_bytes())?;
+            if count == 0 && !extended {
+                self.oddity(header_at, "no end-of-archive marker");
+                return Ok(false);
+            }
+            if count < 512 {
+                return Err(self.cut(header_at, "a header"));
+            }
+            if header.as_bytes().iter().all(|byte| *byte == 0) {
+                self.check_second_end_block(header_at)?;
+                return Ok(false);
+            }
+            if !checksum_fits(header.as_bytes()) {
+                return Err(malformed(header_at, "not a tar header (its checksum is wrong)"));
+            }
+            match header.entry_type() {
+                EntryType::XHeader | EntryType::XGlobalHeader => {
+                    // Solaris wrote 'X'; nobody else does, and Go does not read it either.
+                    let global = header.entry_type() == EntryType::XGlobalHeader;
+                    let body = self.extension(&header, header_at, self.limits.pax_bytes, "a PAX header")?;
+                    if !global {
+                        self.apply_pax(&body, header_at, &mut extensions)?;
+                        extended = true;
+                    }
+                }
+                EntryType::GNULongName => {
+                    extensions.path = Some(self.long_name(&header, header_at)?);
+                    extended = true;
+                }
+                EntryType::GNULongLink => {
+                    extensions.link = Some(self.long_name(&header, header_at)?);
+                    extended = true;
+                }
+                _ => {
+                    self.take_member(&header, header_at, extensions)?;
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    /// The member that [`Self::advance`] stepped to.
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// The input, for draining what follows the end of the archive.
+    pub fn into_input(self) -> I {
+        self.input
+    }
+
+    /// Offset of the next byte of the stream.
+    pub fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Oddities met so far, each with its offset as the subject.
+    pub fn take_warnings(&mut self) -> Warnings {
+        std::mem::replace(&mut self.warnings, Warnings::with_limit(self.limits.warnings_per_code))
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, TarError> {
+        let count = self.input.read_full(buffer).map_err(|source| TarError::Read { at: self.at, source })?;
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    fn skip(&mut self, count: u64) -> Result<u64, TarError> {
+        let skipped = self.input.skip(count).map_err(|source| TarError::Read { at: self.at, source })?;
+        self.at += skipped;
+        Ok(skipped)
+    }
+
+    fn finish_body(&mut self) -> Result<(), TarError> {
+        if self.unread > 0 {
+            let skipped = self.skip(self.unread)?;
+            if skipped < self.unread {
+                let what = format!("the body of {}", crate::base::text::escape(&self.member.path));
+                return Err(TarError::CutShort { at: self.member.body_at, what });
+            }
+            self.unread = 0;
+        }
+        if self.padding > 0 {
+            // A last member without its padding has lost nothing.
+            let wanted = std::mem::take(&mut self.padding);
+            if self.skip(wanted)? < wanted {
+                self.oddity(self.at, "the padding after the last member is missing");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_second_end_block(&mut self, at: u64) -> Result<(), TarError> {
+        let mut block = [0; 512];
+        let count = self.read(&mut block)?;
+        if block[..count].iter().any(|byte| *byte != 0) {
+            self.oddity(at, "a lone zero block ends the archive; what follows it is not read");
+        }
+        Ok(())
+    }
+
+    fn extension(&mut self, header: &Header, at: u64, limit: u64, what: &str) -> Result<Vec<u8>, TarError> {
+        let size = header.entry_size().map_err(|error| malformed(at, &format!("size of {what}: {error}")))?;
+        if size > limit {
+            let what = format!("{what} of {size} bytes, more than the {limit} that are allowed");
+            return Err(malformed(at, &what));
+        }
+        let mut body = vec![0; usize::try_from(size).unwrap_or(0)];
+        let padding = size.next_multiple_of(BLOCK) - size;
+        if self.read(&mut body)? < body.len() || self.skip(padding)? < padding {
+            return Err(self.cut(at, what));
+        }
+        Ok(body)
+    }
+
+    fn long_name(&mut self, header: &Header, at: u64) -> Result<Vec<u8>, TarError> {
+        let limit = self.limits.path_bytes as u64 + 1;
+        let mut name = self.extension(header, at, limit, "a GNU long name")?;
+        if let Some(end) = name.iter().position(|byte| *byte == 0) {
+            name.truncate(end);
+        }
+        Ok(name)
+    }
+
+    fn apply_pax(&mut self, body: &[u8], at: u64, extensions: &mut Extensions) -> Result<(), TarError> {
+        for record in pax::records(body) {
+            let pax::Record { key, value } =
+                record.map_err(|offset| malformed(at, &format!("PAX record at +{offset} is malformed")))?;
+            let number = || {
+                let key = String::from_utf8_lossy(key);
+                pax::number(value).ok_or_else(|| malformed(at, &format!("PAX record {key} is no number")))
+            };
+            match key {
+                // An empty value takes a record of a global header back.
+                b"path" if !value.is_empty() => extensions.path = Some(value.to_vec()),
+                b"linkpath" if !value.is_empty() => extensions.link = Some(value.to_vec()),
+                b"size" if !value.is_empty() => extensions.size = Some(number()?),
+                b"uid" => extensions.uid = pax::number(value),
+                b"gid" => extensions.gid = pax::number(value),
+                b"mtime" => extensions.mtime = pax::seconds(value),
+                b"GNU.sparse.name" if !value.is_empty() => extensions.sparse_name = Some(value.to_vec()),
+                b"GNU.sparse.size" | b"GNU.sparse.realsize" => extensions.sparse_size = Some(number()?),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_member(&mut self, header: &Header, at: u64, extensions: Extensions) -> Result<(), TarError> {
+        let sparse_gnu = header.entry_type() == EntryType::GNUSparse;
+        let is_file = matches!(header.entry_type(), EntryType::Regular | EntryType::Continuous) || sparse_gnu;
+        let mut path = extensions.path;
+        if is_file && extensions.sparse_size.is_some() {
+            path = extensions.sparse_name.or(path);
+        }
+        let path = path.unwrap_or_else(|| header.path_bytes().into_owned());
+        let link = extensions
+            .link
+            .or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned))
+            .unwrap_or_default();
+        for (what, name) in [("path", &path), ("link target", &link)] {
+            if name.len() > self.limits.path_bytes {
+                let bytes = name.len();
+                return Err(malformed(at, &format!("a {what} of {bytes} bytes, longer than is allowed")));
+            }
+        }
+        let kind = match header.entry_type() {
+            // Before POSIX a folder was a file whose name ends in a slash.
+            EntryType::Regular if header.as_bytes()[156] == 0 && path.ends_with(b"/") => {
+                MemberKind::Directory
+            }
+            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => MemberKind::File,
+            EntryType::Link => MemberKind::HardLink,
+            EntryType::Symlink => MemberKind::Symlink,
+            EntryType::Directory => MemberKind::Directory,
+            EntryType::Char => MemberKind::CharDevice,
+            EntryType::Block => MemberKind::BlockDevice,
+            EntryType::Fifo => MemberKind::Fifo,
+            _ => MemberKind::Other,
+        };
+        // Links, folders and devices have no body, whatever size they claim.
+        let stored = match (kind, extensions.size) {
+            (MemberKind::File | MemberKind::Other, Some(size)) => size,
+            (MemberKind::File | MemberKind::Other, None) => {
+                header.entry_size().map_err(|error| malformed(at, &format!("size: {error}")))?
+            }
+            _ => 0,
+        };
+        if stored > i64::MAX as u64 {
+            return Err(malformed(at, &format!("a body of {stored} bytes")));
+        }
+        let mut size = if kind == MemberKind::File { stored } else { 0 };
+        if sparse_gnu {
+            size = self.skip_sparse_map(header, at)?.unwrap_or(stored);
+        } else if let (true, Some(claimed)) = (is_file && kind == MemberKind::File, extensions.sparse_size) {
+            size = claimed;
+        }
+        if size != stored && size > self.limits.sparse_file_bytes {
+            return Err(malformed(at, &format!("a sparse file that claims {size} bytes")));
+        }
+        self.member = Member {
+            link: if matches!(kind, MemberKind::HardLink | MemberKind::Symlink) { link } else { Vec::new() },
+            path,
+            kind,
+            size,
+            stored,
+            mode: header.mode().unwrap_or(0),
+            uid: narrow(extensions.uid.or_else(|| header.uid().ok())),
+            gid: narrow(extensions.gid.or_else(|| header.gid().ok())),
+            mtime: extensions
+                .mtime
+                .or_else(|| header.mtime().ok().and_then(|time| i64::try_from(time).ok()))
+                .unwrap_or(0),
+            body_at: self.at,
+        };
+        self.unread = stored;
+        self.padding = stored.next_multiple_of(BLOCK) - stored;
+        Ok(())
+    }
+
+    /// Old GNU sparse files carry their map in the header and in blocks that follow it. The logical
+    /// size is all that is needed here.
+    fn skip_sparse_map(&mut self, header: &Header, at: u64) -> Result<Option<u64>, TarError> {
+        let Some(gnu) = header.as_gnu() else { return Ok(None) };
+        let size = gnu.real_size().map_err(|error| malformed(at, &format!("sparse size: {error}")))?;
+        let mut more = gnu.is_extended();
+        let mut blocks = 0;
+        while more {
+            blocks += 1;
+            if blocks > self.limits.sparse_blocks {
+                return Err(malformed(at, "a sparse map without end"));
+            }
+            let mut block = GnuExtSparseHeader::new();
+            if self.read(block.as_mut_bytes())? < 512 {
+                return Err(self.cut(at, "a sparse map"));
+            }
+            more = block.is_extended();
+        }
+        Ok(Some(size))
+    }
+
+    fn cut(&self, at: u64, what: &str) -> TarError {
+        TarError::CutShort { at, what: what.to_owned() }
+    }
+
+    fn oddity(&mut self, at: u64, what: &str) {
+        self.warnings
+            .push_with(WarningCode::TarOddity, || (format!("byte {at} of the tar stream"), what.to_owned()));
+    }
+}
+
+/// Reads the body of the current member; what is not read is skipped by the next step.
+impl<I: TarInput> io::Read for TarWalk<I> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = usize::try_from(self.unread).unwrap_or(usize::MAX).min(buffer.len());
+        let count = self.input.read_full(&mut buffer[..room])?;
+        self.at += count as u64;
+        self.unread -= count as u64;
+        if count < room {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the stream ends within the body"));
+        }
+        Ok(count)
+    }
+}
+
+fn malformed(at: u64, what: &str) -> TarError {
+    TarError::Malformed { at, what: what.to_owned() }
+}
+
+fn narrow(id: Option<u64>) -> u32 {
+    id.and_then(|id| u32::try_from(id).ok()).unwrap_or(0)
+}
+
+/// The sum of all bytes with the checksum field as spaces; very old writers summed signed bytes.
+fn checksum_fits(block: &[u8; 512]) -> bool {
+    let Some(claimed) = octal(&block[148..156]) else { return false };
+    let blanks = 8 * i64::from(b' ');
+    let fields = || block[..148].iter().chain(&block[156..]);
+    let unsigned: u32 = fields().map(|byte| u32::from(*byte)).sum();
+    claimed == i64::from(unsigned) + blanks
+        || claimed == fields().map(|byte| i64::from(byte.cast_signed())).sum::<i64>() + blanks
+}
+
+fn octal(field: &[u8]) -> Option<i64> {
+    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    let text = std::str::from_utf8(&field[..end]).ok()?.trim();
+    i64::from_str_radix(text, 8).ok()
+}

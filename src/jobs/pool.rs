@@ -1,0 +1,46 @@
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::thread;
+
+/// How many workers a job uses: one per core that this process may run on.
+pub fn workers() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Runs `work` and turns a panic into its message.
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic without a message".to_owned())
+    })
+}
+
+/// Runs `work` on every item, in the order given, on up to `workers` threads, and returns when all
+/// are done. Put the longest first. A panic is the caller's matter: see [`catch_panic`].
+pub fn run_all<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) {
+    let threads = workers.min(items.len()).max(1);
+    let queue = Mutex::new(items.into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let drain = || {
+        while let Some(item) = next() {
+            work(item);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(drain);
+        }
+        drain();
+    });
+}
+
+/// Starts `work` on a thread of its own that nobody waits for.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}

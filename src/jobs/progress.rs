@@ -1,0 +1,81 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counters that running work adds to and anyone may read. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Counters>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    bytes_read: AtomicU64,
+    bytes_passed: AtomicU64,
+    bytes_total: AtomicU64,
+    entries: AtomicU64,
+    layers_done: AtomicU64,
+    layers_total: AtomicU64,
+}
+
+/// The counters at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Bytes really read from the source.
+    pub bytes_read: u64,
+    /// Bytes of the source that are behind us: read, or skipped because nobody needs them.
+    pub bytes_passed: u64,
+    /// Bytes of all blobs; 0 while unknown.
+    pub bytes_total: u64,
+    /// Tar members or files seen.
+    pub entries: u64,
+    /// Layers finished, failed ones included.
+    pub layers_done: u64,
+    /// Layers of the image; 0 while unknown.
+    pub layers_total: u64,
+}
+
+impl Snapshot {
+    /// How much is done, 0 to 1, or `None` while the total is not known.
+    pub fn fraction(&self) -> Option<f32> {
+        (self.bytes_total > 0).then(|| (self.bytes_passed as f64 / self.bytes_total as f64).min(1.0) as f32)
+    }
+}
+
+impl Progress {
+    /// Adds bytes that were read.
+    pub fn add_read(&self, bytes: u64) {
+        self.0.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Adds bytes that are behind us, read or skipped.
+    pub fn add_passed(&self, bytes: u64) {
+        self.0.bytes_passed.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Adds tar members or files.
+    pub fn add_entries(&self, entries: u64) {
+        self.0.entries.fetch_add(entries, Ordering::Relaxed);
+    }
+
+    /// Adds one finished layer.
+    pub fn add_layer(&self) {
+        self.0.layers_done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sets what there is to do.
+    pub fn set_totals(&self, bytes: u64, layers: u64) {
+        self.0.bytes_total.store(bytes, Ordering::Relaxed);
+        self.0.layers_total.store(layers, Ordering::Relaxed);
+    }
+
+    /// The counters now.
+    pub fn snapshot(&self) -> Snapshot {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Snapshot {
+            bytes_read: load(&self.0.bytes_read),
+            bytes_passed: load(&self.0.bytes_passed),
+            bytes_total: load(&self.0.bytes_total),
+            entries: load(&self.0.entries),
+            layers_done: load(&self.0.layers_done),
+            layers_total: load(&self.0.layers_total),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Called when something new is there to be looked at; the window asks for a repaint with it.
+pub type Waker = Arc<dyn Fn() + Send + Sync>;
+
+/// Holds the newest value of a stream of values. Clones share it.
+#[derive(Clone)]
+pub struct Slot<T> {
+    newest: Arc<Mutex<(u64, Option<Arc<T>>)>>,
+    waker: Option<Waker>,
+}
+
+impl<T> Slot<T> {
+    /// An empty slot; `waker` is called after each [`Self::publish`].
+    pub fn new(waker: Option<Waker>) -> Self {
+        Self { newest: Arc::new(Mutex::new((0, None))), waker }
+    }
+
+    /// Replaces the value and wakes whoever waits for it.
+    pub fn publish(&self, value: Arc<T>) {
+        {
+            let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+            newest.0 += 1;
+            newest.1 = Some(value);
+        }
+        if let Some(waker) = &self.waker {
+            waker();
+        }
+    }
+
+    /// The newest value with its generation, counted from 1; `None` before the first.
+    pub fn newest(&self) -> Option<(u64, Arc<T>)> {
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.1.as_ref().map(|value| (newest.0, Arc::clone(value)))
+    }
+}

@@ -1,0 +1,251 @@
+//! Fills a [`LayerIndex`] entry by entry.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use hashbrown::HashTable;
+
+use super::index::{Dir, DirId, EntryId, EntryKind, LayerIndex, Link, Name, parts};
+use crate::base::Limits;
+
+const WHITEOUT_PREFIX: &[u8] = b".wh.";
+/// Sparse files may claim any size: with this bound per layer no sum over an image overflows.
+const MAX_CONTENT_BYTES: u64 = 1 << 52;
+const OPAQUE: &[u8] = b".wh..wh..opq";
+
+/// An entry to add.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEntry<'a> {
+    /// What the tar says it is; whiteouts are told by their name.
+    pub kind: EntryKind,
+    /// Logical bytes, counted for regular files only.
+    pub size: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Modification time, seconds since 1970.
+    pub mtime: i64,
+    /// Offset of the body in the tar stream, a multiple of 512.
+    pub body_at: u64,
+    /// Link target of symbolic and hard links.
+    pub link: &'a [u8],
+}
+
+/// The layer has more entries, or more bytes of names, than an index holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than {0} {1}")]
+pub struct IndexFull(u64, &'static str);
+
+/// Builds the index of one layer.
+pub struct IndexBuilder {
+    index: LayerIndex,
+    /// Folders by (parent, name).
+    by_name: HashTable<u32>,
+    hasher: RandomState,
+    /// Entries come folder by folder: the last folder's path as written, and its id.
+    last_dir: (Vec<u8>, DirId),
+    max_entries: usize,
+    /// Whether the last path went above the root by `..`.
+    escaped: bool,
+}
+
+impl IndexBuilder {
+    /// An empty layer with its root.
+    pub fn new(limits: &Limits) -> Self {
+        let root = Dir { parent: DirId::ROOT, name: Name::default() };
+        Self {
+            index: LayerIndex { dirs: vec![root], ..LayerIndex::default() },
+            by_name: HashTable::new(),
+            hasher: RandomState::new(),
+            last_dir: (Vec::new(), DirId::ROOT),
+            max_entries: limits.layer_entries.min(u32::MAX as usize),
+            escaped: false,
+        }
+    }
+
+    /// How many entries were added.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether nothing was added yet.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// The absolute path of a folder, any bytes; empty for the root.
+    pub fn dir_path(&self, dir: DirId) -> Vec<u8> {
+        self.index.dir_path(dir)
+    }
+
+    /// Adds the entry of a tar member by its path as written. Returns whether the path tried to leave
+    /// the root by `..` (it was kept inside).
+    ///
+    /// # Errors
+    /// When the index is full.
+    pub fn add_path(&mut self, path: &[u8], entry: NewEntry<'_>) -> Result<bool, IndexFull> {
+        self.escaped = false;
+        let trimmed = path.iter().rposition(|byte| *byte != b'/').map_or(&b""[..], |end| &path[..=end]);
+        let split = trimmed.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+        let (dir_path, name) = trimmed.split_at(split);
+        if matches!(name, b"" | b"." | b"..") {
+            // The path ends in the folder itself: name it by its own last part.
+            let dir = self.dir_of_path(trimmed)?;
+            let (parent, name) = {
+                let dir = &self.index.dirs[dir.0 as usize];
+                (dir.parent, dir.name)
+            };
+            self.push(parent, name, entry.kind, entry)?;
+            return Ok(self.escaped);
+        }
+        let dir = if dir_path == self.last_dir.0 { self.last_dir.1 } else { self.enter(dir_path)? };
+        self.add(dir, name, entry, true)?;
+        Ok(self.escaped)
+    }
+
+    /// Adds an entry `name` of the folder `dir`. With `whiteouts`, names that begin with `.wh.` are
+    /// taken as the layer format has them; a root filesystem has no such names.
+    ///
+    /// # Errors
+    /// When the index is full.
+    pub fn add(
+        &mut self,
+        dir: DirId,
+        name: &[u8],
+        entry: NewEntry<'_>,
+        whiteouts: bool,
+    ) -> Result<EntryId, IndexFull> {
+        let (kind, name) = match name.strip_prefix(WHITEOUT_PREFIX) {
+            _ if !whiteouts => (entry.kind, name),
+            None => (entry.kind, name),
+            Some(_) if name == OPAQUE => (EntryKind::Opaque, &b""[..]),
+            Some(hidden) => (EntryKind::Whiteout, hidden),
+        };
+        let name = self.store(name)?;
+        self.push(dir, name, kind, entry)
+    }
+
+    /// The folder `name` in `parent`, made known if it was not.
+    ///
+    /// # Errors
+    /// When the index is full.
+    pub fn dir(&mut self, parent: DirId, name: &[u8]) -> Result<DirId, IndexFull> {
+        let hash = self.hasher.hash_one((parent.0, name));
+        let index = &self.index;
+        let same = |id: &u32| {
+            let dir = &index.dirs[*id as usize];
+            dir.parent == parent && index.dir_name(DirId(*id)) == name
+        };
+        if let Some(id) = self.by_name.find(hash, same) {
+            return Ok(DirId(*id));
+        }
+        let id =
+            u32::try_from(self.index.dirs.len()).map_err(|_| IndexFull(u64::from(u32::MAX), "folders"))?;
+        let name = self.store(name)?;
+        self.index.dirs.push(Dir { parent, name });
+        let (index, hasher) = (&self.index, &self.hasher);
+        self.by_name.insert_unique(hash, id, |id| {
+            hasher.hash_one((index.dirs[*id as usize].parent.0, index.dir_name(DirId(*id))))
+        });
+        Ok(DirId(id))
+    }
+
+    /// The finished index, cut to size.
+    pub fn finish(self) -> LayerIndex {
+        let mut index = self.index;
+        index.names.shrink_to_fit();
+        index.dirs.shrink_to_fit();
+        index.dir.shrink_to_fit();
+        index.name_at.shrink_to_fit();
+        index.name_len.shrink_to_fit();
+        index.kind.shrink_to_fit();
+        index.size.shrink_to_fit();
+        index.mode.shrink_to_fit();
+        index.uid.shrink_to_fit();
+        index.gid.shrink_to_fit();
+        index.mtime.shrink_to_fit();
+        index.block.shrink_to_fit();
+        index.links.shrink_to_fit();
+        index
+    }
+
+    fn enter(&mut self, dir_path: &[u8]) -> Result<DirId, IndexFull> {
+        let dir = self.dir_of_path(dir_path)?;
+        if !self.escaped {
+            self.last_dir.0.clear();
+            self.last_dir.0.extend_from_slice(dir_path);
+            self.last_dir.1 = dir;
+        }
+        Ok(dir)
+    }
+
+    fn dir_of_path(&mut self, path: &[u8]) -> Result<DirId, IndexFull> {
+        let mut dir = DirId::ROOT;
+        for part in parts(path) {
+            if part == b".." {
+                self.escaped |= dir == DirId::ROOT;
+                dir = self.index.dir_parent(dir);
+            } else {
+                dir = self.dir(dir, part)?;
+            }
+        }
+        Ok(dir)
+    }
+
+    fn push(
+        &mut self,
+        dir: DirId,
+        name: Name,
+        kind: EntryKind,
+        entry: NewEntry<'_>,
+    ) -> Result<EntryId, IndexFull> {
+        if self.index.len() >= self.max_entries {
+            return Err(IndexFull(self.max_entries as u64, "entries"));
+        }
+        let id = EntryId(self.index.len() as u32);
+        let size = if kind == EntryKind::File { entry.size } else { 0 };
+        if matches!(kind, EntryKind::HardLink | EntryKind::Symlink) {
+            let target = self.store(entry.link)?;
+            self.index.links.push(Link { entry: id, target });
+        }
+        let counts = &mut self.index.counts;
+        let content_bytes = counts.content_bytes.saturating_add(size);
+        if content_bytes > MAX_CONTENT_BYTES {
+            return Err(IndexFull(MAX_CONTENT_BYTES, "bytes of files claimed"));
+        }
+        counts.entries += 1;
+        match kind {
+            EntryKind::File => counts.files += 1,
+            EntryKind::Directory => counts.directories += 1,
+            EntryKind::Symlink => counts.symlinks += 1,
+            EntryKind::HardLink => counts.hardlinks += 1,
+            EntryKind::Whiteout | EntryKind::Opaque => counts.whiteouts += 1,
+            EntryKind::Other => counts.others += 1,
+        }
+        counts.content_bytes = content_bytes;
+        let index = &mut self.index;
+        index.dir.push(dir.0);
+        index.name_at.push(name.at);
+        index.name_len.push(name.len);
+        index.kind.push(kind);
+        index.size.push(size);
+        index.mode.push((entry.mode & 0o7777) as u16);
+        index.uid.push(entry.uid);
+        index.gid.push(entry.gid);
+        index.mtime.push(entry.mtime);
+        // Streams are bounded to 1 TiB, far below 2^32 blocks.
+        index.block.push(u32::try_from(entry.body_at / crate::formats::tar::BLOCK).unwrap_or(u32::MAX));
+        Ok(id)
+    }
+
+    fn store(&mut self, name: &[u8]) -> Result<Name, IndexFull> {
+        let full = IndexFull(u64::from(u32::MAX), "bytes of names");
+        let at = u32::try_from(self.index.names.len()).map_err(|_| full)?;
+        let len = u16::try_from(name.len()).map_err(|_| full)?;
+        self.index.names.extend_from_slice(name);
+        u32::try_from(self.index.names.len()).map_err(|_| full)?;
+        Ok(Name { at, len })
+    }
+}

@@ -1,0 +1,225 @@
+//! An unpacked root filesystem as one layer. Nothing is opened but folders, no link is followed, and
+//! the walk stays on the file system it began on.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+
+use super::builder::{IndexBuilder, IndexFull, NewEntry};
+use super::index::{DirId, EntryKind};
+use super::pass::{Context, LayerRead, Verified};
+use crate::base::text::escape;
+use crate::base::warning::Warnings;
+use crate::base::{Warning, WarningCode};
+use crate::formats::compression::Compression;
+use crate::jobs::Cancelled;
+
+/// Why a folder cannot be read as a root filesystem at all.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// Nobody wants the result any more.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The folder itself cannot be opened.
+    #[error("{0}")]
+    Open(#[from] io::Error),
+    /// It is a view of the kernel, not stored files.
+    #[error("it is a {0} file system: the kernel makes its files up, they have no size to speak of")]
+    KernelView(&'static str),
+}
+
+struct Pending {
+    parent: Arc<OwnedFd>,
+    name: Vec<u8>,
+    dir: DirId,
+}
+
+struct Walk<'a> {
+    builder: IndexBuilder,
+    context: &'a Context,
+    warnings: Warnings,
+    device: u64,
+    /// First names of files that have several, as they stand in the index.
+    inodes: HashMap<u64, Vec<u8>>,
+    counted: usize,
+}
+
+/// Reads the folder `root` and all below it.
+///
+/// # Errors
+/// When it cannot be opened, is no stored file system, or the job is cancelled. What cannot be read
+/// below it is a warning.
+pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root_fd = openat(CWD, root, flags, Mode::empty()).map_err(io::Error::from)?;
+    if let Some(name) = kernel_view(&root_fd) {
+        return Err(FolderError::KernelView(name));
+    }
+    let device = fstat(&root_fd).map_err(io::Error::from)?.st_dev;
+    let mut walk = Walk {
+        builder: IndexBuilder::new(&context.limits),
+        context,
+        warnings: Warnings::with_limit(context.limits.warnings_per_code),
+        device,
+        inodes: HashMap::new(),
+        counted: 0,
+    };
+    let mut pending = Vec::new();
+    let mut full = walk.read_dir(Arc::new(root_fd), DirId::ROOT, &mut pending)?;
+    while let (None, Some(next)) = (&full, pending.pop()) {
+        context.cancel.check()?;
+        let flags = flags | OFlags::NOFOLLOW;
+        match openat(&next.parent, next.name.as_slice(), flags, Mode::empty()) {
+            Ok(fd) => full = walk.read_dir(Arc::new(fd), next.dir, &mut pending)?,
+            Err(error) => walk.not_read(next.dir, b"", &format!("cannot be opened: {error}")),
+        }
+    }
+    context.progress.add_entries((walk.builder.len() - walk.counted) as u64);
+    let mut warnings = walk.warnings.finish(&context.subject);
+    if let Some(full) = &full {
+        warnings.push(Warning::new(WarningCode::LayerMalformed, context.subject.clone(), full.to_string()));
+    }
+    Ok(LayerRead {
+        index: Arc::new(walk.builder.finish()),
+        compression: Some(Compression::None),
+        compressed_bytes: None,
+        uncompressed_bytes: None,
+        digest: None,
+        diff_id: None,
+        verified: Verified::default(),
+        complete: full.is_none(),
+        warnings,
+    })
+}
+
+impl Walk<'_> {
+    fn read_dir(
+        &mut self,
+        fd: Arc<OwnedFd>,
+        dir: DirId,
+        pending: &mut Vec<Pending>,
+    ) -> Result<Option<IndexFull>, Cancelled> {
+        let entries = match Dir::read_from(&fd) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.not_read(dir, b"", &format!("cannot be listed: {error}"));
+                return Ok(None);
+            }
+        };
+        for entry in entries {
+            self.context.cancel.check()?;
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.not_read(dir, b"", &format!("cannot be listed to its end: {error}"));
+                    return Ok(None);
+                }
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            match statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => {
+                    if let Err(full) = self.add(&fd, dir, name, &stat, pending) {
+                        return Ok(Some(full));
+                    }
+                }
+                Err(error) => self.not_read(dir, name.to_bytes(), &format!("cannot be looked at: {error}")),
+            }
+        }
+        Ok(None)
+    }
+
+    fn add(
+        &mut self,
+        fd: &Arc<OwnedFd>,
+        dir: DirId,
+        name: &CStr,
+        stat: &Stat,
+        pending: &mut Vec<Pending>,
+    ) -> Result<(), IndexFull> {
+        let bytes = name.to_bytes();
+        let mut kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Symlink,
+            _ => EntryKind::Other,
+        };
+        if stat.st_dev != self.device && kind != EntryKind::Directory {
+            self.not_read(dir, bytes, "lies on another file system");
+            return Ok(());
+        }
+        let mut link = Vec::new();
+        if kind == EntryKind::Symlink {
+            link = readlinkat(fd, name, Vec::new()).map(std::ffi::CString::into_bytes).unwrap_or_default();
+        } else if kind == EntryKind::File && stat.st_nlink > 1 {
+            let path = || {
+                let mut path = self.builder.dir_path(dir);
+                path.push(b'/');
+                path.extend_from_slice(bytes);
+                path
+            };
+            match self.inodes.entry(stat.st_ino) {
+                std::collections::hash_map::Entry::Occupied(first) => {
+                    kind = EntryKind::HardLink;
+                    link.clone_from(first.get());
+                }
+                std::collections::hash_map::Entry::Vacant(slot) => {
+                    slot.insert(path());
+                }
+            }
+        }
+        let entry = NewEntry {
+            kind,
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            mtime: stat.st_mtime,
+            body_at: 0,
+            link: &link,
+        };
+        // Names such as `.wh.x` are files like any other in a root filesystem.
+        self.builder.add(dir, bytes, entry, false)?;
+        if self.builder.len() - self.counted >= 4096 {
+            self.context.progress.add_entries((self.builder.len() - self.counted) as u64);
+            self.counted = self.builder.len();
+        }
+        if kind == EntryKind::Directory {
+            if stat.st_dev == self.device {
+                let id = self.builder.dir(dir, bytes)?;
+                pending.push(Pending { parent: Arc::clone(fd), name: bytes.to_vec(), dir: id });
+            } else {
+                self.not_read(dir, bytes, "is on another file system and was not entered");
+            }
+        }
+        Ok(())
+    }
+
+    fn not_read(&mut self, dir: DirId, name: &[u8], why: &str) {
+        let builder = &self.builder;
+        self.warnings.push_with(WarningCode::NotRead, || {
+            let mut path = builder.dir_path(dir);
+            if !name.is_empty() || path.is_empty() {
+                path.push(b'/');
+                path.extend_from_slice(name);
+            }
+            (escape(&path), format!("{} {why}", escape(&path)))
+        });
+    }
+}
+
+fn kernel_view(fd: &OwnedFd) -> Option<&'static str> {
+    // Magic numbers of linux/magic.h.
+    match rustix::fs::fstatfs(fd).ok()?.f_type {
+        0x9fa0 => Some("proc"),
+        0x6265_6572 => Some("sysfs"),
+        _ => None,
+    }
+}

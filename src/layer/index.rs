@@ -1,0 +1,214 @@
+//! The entries of one layer in parallel arrays over one name arena: about 60 bytes an entry.
+
+/// An entry of one layer, in the order of the tar stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId(pub u32);
+
+/// A folder that some path of the layer names, whether it has an entry of its own or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DirId(pub u32);
+
+impl DirId {
+    /// The root of the layer.
+    pub const ROOT: Self = Self(0);
+}
+
+/// What an entry is to the layer rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum EntryKind {
+    /// Regular file.
+    File,
+    /// Second name of a file.
+    HardLink,
+    /// Symbolic link.
+    Symlink,
+    /// Folder.
+    Directory,
+    /// Device or pipe, or a type that is not unpacked.
+    Other,
+    /// Removes the name after `.wh.` from the layers below.
+    Whiteout,
+    /// Removes everything in its folder from the layers below.
+    Opaque,
+}
+
+/// How many entries of each kind, and the bytes of regular files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All entries: the sum of the counts below.
+    pub entries: u64,
+    /// Regular files.
+    pub files: u64,
+    /// Folders.
+    pub directories: u64,
+    /// Symbolic links.
+    pub symlinks: u64,
+    /// Hard links.
+    pub hardlinks: u64,
+    /// Whiteouts, opaque ones included.
+    pub whiteouts: u64,
+    /// Devices, pipes and what is not unpacked.
+    pub others: u64,
+    /// Logical bytes of the regular files.
+    pub content_bytes: u64,
+}
+
+/// A range of the name arena.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Name {
+    pub(super) at: u32,
+    pub(super) len: u16,
+}
+
+#[derive(Debug)]
+pub(super) struct Dir {
+    pub(super) parent: DirId,
+    pub(super) name: Name,
+}
+
+/// A link target; only links have one, so it stands apart, ordered by entry.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) entry: EntryId,
+    pub(super) target: Name,
+}
+
+/// Everything known about the entries of one layer.
+#[derive(Debug, Default)]
+pub struct LayerIndex {
+    pub(super) names: Vec<u8>,
+    pub(super) dirs: Vec<Dir>,
+    pub(super) dir: Vec<u32>,
+    pub(super) name_at: Vec<u32>,
+    pub(super) name_len: Vec<u16>,
+    pub(super) kind: Vec<EntryKind>,
+    pub(super) size: Vec<u64>,
+    pub(super) mode: Vec<u16>,
+    pub(super) uid: Vec<u32>,
+    pub(super) gid: Vec<u32>,
+    pub(super) mtime: Vec<i64>,
+    pub(super) block: Vec<u32>,
+    pub(super) links: Vec<Link>,
+    pub(super) counts: Counts,
+}
+
+impl LayerIndex {
+    /// Counts and content bytes.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Whether the layer has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.kind.is_empty()
+    }
+
+    /// All entries in the order of the tar stream.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = EntryId> + use<> {
+        // The builder holds at most u32::MAX entries.
+        (0..self.kind.len() as u32).map(EntryId)
+    }
+
+    /// How many folders there are, the root included.
+    pub fn dir_count(&self) -> usize {
+        self.dirs.len()
+    }
+
+    /// The folder that holds `dir`; the root holds itself.
+    pub fn dir_parent(&self, dir: DirId) -> DirId {
+        self.dirs[dir.0 as usize].parent
+    }
+
+    /// The last part of a folder's path; empty for the root.
+    pub fn dir_name(&self, dir: DirId) -> &[u8] {
+        self.bytes(self.dirs[dir.0 as usize].name)
+    }
+
+    /// The folder that holds an entry.
+    pub fn dir(&self, entry: EntryId) -> DirId {
+        DirId(self.dir[entry.0 as usize])
+    }
+
+    /// The last part of an entry's path; empty when the entry is the root itself. For a whiteout,
+    /// the name that it removes; empty for an opaque one.
+    pub fn name(&self, entry: EntryId) -> &[u8] {
+        let place = entry.0 as usize;
+        self.bytes(Name { at: self.name_at[place], len: self.name_len[place] })
+    }
+
+    /// What an entry is.
+    pub fn kind(&self, entry: EntryId) -> EntryKind {
+        self.kind[entry.0 as usize]
+    }
+
+    /// Logical bytes of a regular file; 0 for all else.
+    pub fn size(&self, entry: EntryId) -> u64 {
+        self.size[entry.0 as usize]
+    }
+
+    /// Permission bits with set-user-id, set-group-id and sticky.
+    pub fn mode(&self, entry: EntryId) -> u16 {
+        self.mode[entry.0 as usize]
+    }
+
+    /// Owner and group.
+    pub fn owner(&self, entry: EntryId) -> (u32, u32) {
+        (self.uid[entry.0 as usize], self.gid[entry.0 as usize])
+    }
+
+    /// Modification time in seconds since 1970.
+    pub fn mtime(&self, entry: EntryId) -> i64 {
+        self.mtime[entry.0 as usize]
+    }
+
+    /// Offset of an entry's body in the tar stream.
+    pub fn body_at(&self, entry: EntryId) -> u64 {
+        u64::from(self.block[entry.0 as usize]) * crate::formats::tar::BLOCK
+    }
+
+    /// The target of a link as it is written; for a hard link the path within the layer's root.
+    pub fn link(&self, entry: EntryId) -> Option<&[u8]> {
+        let place = self.links.binary_search_by_key(&entry, |link| link.entry).ok()?;
+        Some(self.bytes(self.links[place].target))
+    }
+
+    /// The path of a folder: absolute, any bytes.
+    pub fn dir_path(&self, dir: DirId) -> Vec<u8> {
+        let mut parts = Vec::new();
+        let mut at = dir;
+        while at != DirId::ROOT {
+            parts.push(self.dir_name(at));
+            at = self.dir_parent(at);
+        }
+        let mut path = Vec::new();
+        for part in parts.iter().rev() {
+            path.push(b'/');
+            path.extend_from_slice(part);
+        }
+        path
+    }
+
+    /// The absolute path of an entry, any bytes; `/` for the root.
+    pub fn path(&self, entry: EntryId) -> Vec<u8> {
+        let mut path = self.dir_path(self.dir(entry));
+        path.push(b'/');
+        path.extend_from_slice(self.name(entry));
+        path
+    }
+
+    fn bytes(&self, name: Name) -> &[u8] {
+        let at = name.at as usize;
+        &self.names[at..at + usize::from(name.len)]
+    }
+}
+
+/// The parts of a path that count: no empty ones, no `.`; `..` is the caller's matter.
+pub(crate) fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
+}

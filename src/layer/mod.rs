@@ -1,0 +1,14 @@
+//! In: the bytes of one layer, or one folder.
+//! Out: a [`LayerIndex`]: every entry in flat arrays, with what was proven.
+//! Must not know: other layers, the image it belongs to, or what its files mean.
+
+mod builder;
+mod folder;
+mod index;
+mod pass;
+
+pub use builder::{IndexBuilder, IndexFull, NewEntry};
+pub use folder::{FolderError, read_folder};
+pub(crate) use index::parts;
+pub use index::{Counts, DirId, EntryId, EntryKind, LayerIndex};
+pub use pass::{Context, Expected, LayerRead, Verified, read_layer, read_stream};

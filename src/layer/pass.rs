@@ -1,0 +1,526 @@
+//! The one pass over a layer: hash, inflate, walk.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::bounded;
+use flate2::bufread::MultiGzDecoder;
+use zstd::stream::read::Decoder as ZstdDecoder;
+
+use super::builder::{IndexBuilder, NewEntry};
+use super::index::{EntryKind, LayerIndex};
+use crate::base::read_at::SectionReader;
+use crate::base::size::human;
+use crate::base::warning::Warnings;
+use crate::base::{Digest, Hasher, Limits, Section, Warning, WarningCode};
+use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
+use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
+use crate::jobs::{CancelToken, Cancelled, Progress};
+
+/// A window above this many bytes is held by one layer at a time, so that memory stays bounded.
+const COMMON_WINDOW: u64 = 8 << 20;
+const COMMON_WINDOW_LOG: u32 = 23;
+static LARGE_WINDOW: Mutex<()> = Mutex::new(());
+
+/// What a pass needs from its surroundings.
+#[derive(Clone)]
+pub struct Context {
+    /// Bounds on hostile input.
+    pub limits: Limits,
+    /// Stops the pass.
+    pub cancel: CancelToken,
+    /// Told of bytes and entries.
+    pub progress: Progress,
+    /// What warnings name, such as `layer 3 (sha256:…)`.
+    pub subject: String,
+}
+
+/// What is claimed about a layer; all of it is checked or left unproven.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    /// Digest of the blob as stored.
+    pub digest: Option<Digest>,
+    /// Digest of the uncompressed tar.
+    pub diff_id: Option<Digest>,
+    /// Bytes of the blob as stored.
+    pub size: Option<u64>,
+    /// Media type of the descriptor.
+    pub media_type: Option<String>,
+    /// Read and hash everything, also what could be skipped.
+    pub verify: bool,
+}
+
+/// Which claims were proven by hashing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// The digest of the blob.
+    pub digest: bool,
+    /// The digest of the uncompressed tar.
+    pub diff_id: bool,
+}
+
+/// What one pass found.
+#[derive(Clone, Debug)]
+pub struct LayerRead {
+    /// All entries that could be read.
+    pub index: Arc<LayerIndex>,
+    /// Compression by content; `None` when it could not be told.
+    pub compression: Option<Compression>,
+    /// Bytes of the blob as stored; `None` for a folder.
+    pub compressed_bytes: Option<u64>,
+    /// Bytes of the tar stream; `None` when its end was not reached, and for a folder.
+    pub uncompressed_bytes: Option<u64>,
+    /// Digest of the blob as read, when all of it was read.
+    pub digest: Option<String>,
+    /// Digest of the uncompressed tar, when it was hashed.
+    pub diff_id: Option<String>,
+    /// What was proven.
+    pub verified: Verified,
+    /// Whether every byte was there and nothing contradicts its digest.
+    pub complete: bool,
+    /// Faults, in the order they were met.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a layer that can be read at any place. A plain one is walked from header to header without
+/// its bodies, unless `expected.verify`; a compressed one is hashed as it is read.
+///
+/// # Errors
+/// Only when cancelled: faults of the layer are warnings, and what could be read is kept.
+pub fn read_layer(section: &Section, expected: &Expected, context: &Context) -> Result<LayerRead, Cancelled> {
+    let mut pass = Pass::new(expected, context);
+    pass.read.compressed_bytes = Some(section.len());
+    let mut start = [0; SNIFF_BYTES];
+    let compression = match section.read_full_at(&mut start, 0) {
+        Ok(count) => pass.sniff(&start[..count]),
+        Err(error) => {
+            pass.unreadable(&error.to_string());
+            None
+        }
+    };
+    let Some(compression) = compression else {
+        context.progress.add_passed(section.len());
+        return pass.finish(None);
+    };
+    match compression {
+        Compression::None if !expected.verify => {
+            let input = SeekInput::new(section.clone(), &context.progress, &context.cancel);
+            if pass.walk(input)?.is_some() {
+                pass.read.uncompressed_bytes = Some(section.len());
+            }
+            pass.finish(None)
+        }
+        Compression::Zstd => {
+            let window = zstd_window(&start);
+            let Some(largest) = pass.admit_window(window) else {
+                context.progress.add_passed(section.len());
+                return pass.finish(None);
+            };
+            if window.is_none_or(|window| window <= COMMON_WINDOW) {
+                let fed = pass.inflate(section, compression, COMMON_WINDOW_LOG.min(largest))?;
+                if !pass.wants_larger_window {
+                    return pass.finish(Some(fed));
+                }
+                // A later frame asks for more than the first did: again from the start.
+                pass = Pass::new(expected, context);
+                pass.read.compressed_bytes = Some(section.len());
+                pass.sniff(&start);
+            }
+            let _one_at_a_time = LARGE_WINDOW.lock().unwrap_or_else(PoisonError::into_inner);
+            let fed = pass.inflate(section, compression, largest)?;
+            pass.finish(Some(fed))
+        }
+        Compression::None | Compression::Gzip => {
+            let fed = pass.inflate(section, compression, 0)?;
+            pass.finish(Some(fed))
+        }
+    }
+}
+
+/// Reads a layer from a stream that passes once, such as a member of a compressed archive. Always
+/// hashed. The stream is read to its end.
+///
+/// # Errors
+/// Only when cancelled.
+pub fn read_stream(
+    stream: &mut dyn Read,
+    expected: &Expected,
+    context: &Context,
+) -> Result<LayerRead, Cancelled> {
+    let mut pass = Pass::new(expected, context);
+    let mut start = Vec::with_capacity(SNIFF_BYTES);
+    if let Err(error) = stream.take(SNIFF_BYTES as u64).read_to_end(&mut start) {
+        pass.unreadable(&error.to_string());
+        return pass.finish(None);
+    }
+    let Some(compression) = pass.sniff(&start) else { return pass.finish(None) };
+    if compression == Compression::Zstd && pass.admit_window(zstd_window(&start)).is_none() {
+        return pass.finish(None);
+    }
+    let hasher = expected.digest.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256);
+    let mut tap = Tap { inner: start.as_slice().chain(stream), hasher, bytes: 0 };
+    {
+        let source = BufReader::with_capacity(BUFFER_BYTES, &mut tap);
+        pass.walk_inflated(source, compression, context.limits.zstd_window_log)?;
+    }
+    // What the walk left unread still belongs to the digest.
+    let rest = io::copy(&mut tap, &mut io::sink());
+    if let Err(error) = rest {
+        pass.unreadable(&error.to_string());
+        return pass.finish(None);
+    }
+    let fed = Fed { bytes: tap.bytes, digest: Some(tap.hasher.finish()) };
+    pass.read.compressed_bytes = Some(fed.bytes);
+    pass.finish(Some(fed))
+}
+
+struct Tap<R> {
+    inner: R,
+    hasher: Hasher,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Tap<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
+struct Pass<'a> {
+    expected: &'a Expected,
+    context: &'a Context,
+    read: LayerRead,
+    wants_larger_window: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn new(expected: &'a Expected, context: &'a Context) -> Self {
+        let read = LayerRead {
+            index: Arc::default(),
+            compression: None,
+            compressed_bytes: None,
+            uncompressed_bytes: None,
+            digest: None,
+            diff_id: None,
+            verified: Verified::default(),
+            complete: true,
+            warnings: Vec::new(),
+        };
+        let mut pass = Self { expected, context, read, wants_larger_window: false };
+        pass.read.index = Arc::new(IndexBuilder::new(&context.limits).finish());
+        pass
+    }
+
+    fn warn(&mut self, code: WarningCode, message: impl Into<String>) {
+        self.read.warnings.push(Warning::new(code, self.context.subject.clone(), message));
+    }
+
+    fn unreadable(&mut self, why: &str) {
+        self.read.complete = false;
+        self.warn(WarningCode::LayerCutShort, format!("cannot be read: {why}"));
+    }
+
+    fn sniff(&mut self, start: &[u8]) -> Option<Compression> {
+        match sniff(start) {
+            Ok(compression) => {
+                self.read.compression = Some(compression);
+                Some(compression)
+            }
+            Err(error) => {
+                self.read.complete = false;
+                self.warn(WarningCode::LayerMalformed, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// The largest window to allow, or `None` when the first frame needs more than is ever allowed.
+    fn admit_window(&mut self, window: Option<u64>) -> Option<u32> {
+        let largest = self.context.limits.zstd_window_log;
+        if let Some(window) = window.filter(|window| *window > 1 << largest) {
+            self.refuse_window(&format!("a zstd window of {}", human(window)));
+            return None;
+        }
+        Some(largest)
+    }
+
+    fn refuse_window(&mut self, needs: &str) {
+        let most = human(1 << self.context.limits.zstd_window_log);
+        self.read.complete = false;
+        self.warn(
+            WarningCode::LayerMalformed,
+            format!("needs {needs}, more than the {most} that are allowed"),
+        );
+    }
+
+    /// Reads and hashes the section on one thread, inflates and walks it on this one.
+    fn inflate(
+        &mut self,
+        section: &Section,
+        compression: Compression,
+        window_log: u32,
+    ) -> Result<Fed, Cancelled> {
+        let (full_sender, full) = bounded(4);
+        let (empty, empty_receiver) = bounded(6);
+        let context = self.context;
+        let hasher =
+            self.expected.digest.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256);
+        let source = SectionReader::new(section.clone());
+        std::thread::scope(|scope| {
+            let feeder = scope.spawn(move || {
+                let (progress, cancel) = (&context.progress, &context.cancel);
+                feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
+            });
+            let walked = self.walk_inflated(Fetch::new(full, empty), compression, window_log);
+            let fed = feeder.join();
+            walked?;
+            context.cancel.check()?;
+            // A panic on the reading side belongs to the job that runs this layer.
+            fed.map_or_else(|panic| std::panic::resume_unwind(panic), Ok)
+        })
+    }
+
+    fn walk_inflated(
+        &mut self,
+        source: impl BufRead,
+        compression: Compression,
+        window_log: u32,
+    ) -> Result<(), Cancelled> {
+        match compression {
+            Compression::None => self.walk_stream(source),
+            Compression::Gzip => {
+                self.walk_stream(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(source)))
+            }
+            Compression::Zstd => match ZstdDecoder::with_buffer(source) {
+                Ok(mut decoder) => {
+                    if let Err(error) = decoder.window_log_max(window_log) {
+                        self.unreadable(&error.to_string());
+                        return Ok(());
+                    }
+                    self.walk_stream(BufReader::with_capacity(BUFFER_BYTES, decoder))
+                }
+                Err(error) => {
+                    self.unreadable(&error.to_string());
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn walk_stream(&mut self, reader: impl BufRead) -> Result<(), Cancelled> {
+        let plain = self.read.compression == Some(Compression::None);
+        // The digest of a plain layer is its diff id: no need to hash the same bytes twice.
+        let hasher = (self.expected.verify && !plain).then(|| {
+            self.expected.diff_id.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256)
+        });
+        let limit = self.context.limits.inflated_bytes;
+        let input = StreamInput::new(reader, hasher, limit, &self.context.cancel);
+        let Some(mut input) = self.walk(input)? else { return Ok(()) };
+        match input.drain() {
+            Ok(0) => {}
+            Ok(count) => {
+                let message = format!("{count} bytes that are not zero follow the end of the tar archive");
+                self.warn(WarningCode::TrailingData, message);
+            }
+            Err(error) => {
+                check_cancelled(&error)?;
+                self.warn(WarningCode::TrailingData, format!("after the end of the tar archive: {error}"));
+                return Ok(());
+            }
+        }
+        self.read.uncompressed_bytes = Some(input.passed);
+        self.read.diff_id = input.hasher.take().map(Hasher::finish);
+        Ok(())
+    }
+
+    /// Walks the tar into the index. Gives the input back when the end of the archive was reached.
+    fn walk<I: TarInput>(&mut self, input: I) -> Result<Option<I>, Cancelled> {
+        let limits = &self.context.limits;
+        let mut builder = IndexBuilder::new(limits);
+        let mut oddities = Warnings::with_limit(limits.warnings_per_code);
+        let mut walk = TarWalk::new(input, limits);
+        let mut counted = 0;
+        let end = loop {
+            match walk.advance() {
+                Ok(true) => {
+                    let member = walk.member();
+                    let entry = NewEntry {
+                        kind: entry_kind(member.kind),
+                        size: member.size,
+                        mode: member.mode,
+                        uid: member.uid,
+                        gid: member.gid,
+                        mtime: member.mtime,
+                        body_at: member.body_at,
+                        link: &member.link,
+                    };
+                    match builder.add_path(&member.path, entry) {
+                        Ok(false) => {}
+                        Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
+                            let path = crate::base::text::escape(&member.path);
+                            (
+                                self.context.subject.clone(),
+                                format!("{path} steps out of the root; kept inside"),
+                            )
+                        }),
+                        Err(full) => break Err(Fault::Malformed(full.to_string())),
+                    }
+                    if builder.len() - counted >= 4096 {
+                        self.context.progress.add_entries((builder.len() - counted) as u64);
+                        counted = builder.len();
+                    }
+                }
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(Fault::from_tar(error)?),
+            }
+        };
+        self.context.progress.add_entries((builder.len() - counted) as u64);
+        self.read.index = Arc::new(builder.finish());
+        for mut warning in walk.take_warnings().finish(&self.context.subject) {
+            warning.message = format!("{}: {}", warning.subject, warning.message);
+            warning.subject.clone_from(&self.context.subject);
+            self.read.warnings.push(warning);
+        }
+        self.read.warnings.extend(oddities.finish(&self.context.subject));
+        match end {
+            Ok(()) => Ok(Some(walk.into_input())),
+            Err(fault) => {
+                self.fault(fault);
+                Ok(None)
+            }
+        }
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        let seen = self.read.index.len();
+        let kept = format!("{} entries before it were read", crate::base::size::grouped(seen as u64));
+        self.read.complete = false;
+        match fault {
+            Fault::Cut(what) => self.warn(WarningCode::LayerCutShort, format!("{what}; {kept}")),
+            Fault::Malformed(what) => self.warn(WarningCode::LayerMalformed, format!("{what}; {kept}")),
+            Fault::Window(what) => {
+                if self.context.limits.zstd_window_log > COMMON_WINDOW_LOG {
+                    self.wants_larger_window = true;
+                }
+                self.refuse_window(&format!("a larger zstd window ({what})"));
+            }
+        }
+    }
+
+    fn finish(mut self, fed: Option<Fed>) -> Result<LayerRead, Cancelled> {
+        self.context.cancel.check()?;
+        let digest = fed.and_then(|fed| fed.digest);
+        if self.read.compression == Some(Compression::None) && self.read.diff_id.is_none() {
+            self.read.diff_id.clone_from(&digest);
+        }
+        self.read.digest = digest;
+        self.read.check(self.expected, &self.context.subject);
+        Ok(self.read)
+    }
+}
+
+impl LayerRead {
+    /// Compares what was read with what is claimed. Done at the end of [`read_layer`]; for a layer that
+    /// was read as a stream, once the manifest is known. Call it once.
+    pub fn check(&mut self, expected: &Expected, subject: &str) {
+        self.check_media_type(expected, subject);
+        let (digest, diff_id) = (self.digest.clone(), self.diff_id.clone());
+        self.verified.digest = self.judge("digest", expected.digest.as_ref(), digest, subject);
+        self.verified.diff_id = self.judge("diff id", expected.diff_id.as_ref(), diff_id, subject);
+        let (Some(claimed), Some(found)) = (expected.size, self.compressed_bytes) else { return };
+        if claimed != found {
+            // Proven bytes are the right ones, whatever the manifest says of their number.
+            self.complete &= self.verified.digest;
+            let message = format!("the blob has {found} bytes, the manifest says {claimed}");
+            self.warnings.push(Warning::new(WarningCode::SizeMismatch, subject, message));
+        }
+    }
+
+    fn check_media_type(&mut self, expected: &Expected, subject: &str) {
+        let (Some(media_type), Some(compression)) = (&expected.media_type, self.compression) else { return };
+        let claimed = match media_type.rsplit(['.', '+']).next() {
+            Some("gzip") => Compression::Gzip,
+            Some("zstd") => Compression::Zstd,
+            Some("tar") => Compression::None,
+            _ => return,
+        };
+        if claimed != compression {
+            let media_type = crate::base::text::printable(media_type);
+            let found =
+                if compression == Compression::None { "not compressed" } else { compression.as_str() };
+            let message = format!("the media type is {media_type}, the bytes are {found}");
+            self.warnings.push(Warning::new(WarningCode::MediaTypeMismatch, subject, message));
+        }
+    }
+
+    fn judge(&mut self, what: &str, claimed: Option<&Digest>, found: Option<String>, subject: &str) -> bool {
+        let (Some(claimed), Some(found)) = (claimed, found) else { return false };
+        if claimed.as_ref() == found {
+            return true;
+        }
+        if Hasher::for_digest(claimed).is_none() {
+            let message = format!("the {what} {claimed} is of an unknown algorithm and was not checked");
+            self.warnings.push(Warning::new(WarningCode::ManifestOddity, subject, message));
+        } else if same_algorithm(claimed, &found) {
+            self.complete = false;
+            let message = format!("the {what} is {found}, not {claimed} as claimed");
+            self.warnings.push(Warning::new(WarningCode::DigestMismatch, subject, message));
+        }
+        false
+    }
+}
+
+enum Fault {
+    Cut(String),
+    Malformed(String),
+    Window(String),
+}
+
+impl Fault {
+    fn from_tar(error: TarError) -> Result<Self, Cancelled> {
+        let text = error.to_string();
+        let TarError::Read { source, .. } = error else {
+            return Ok(match error {
+                TarError::CutShort { .. } => Self::Cut(text),
+                _ => Self::Malformed(text),
+            });
+        };
+        check_cancelled(&source)?;
+        Ok(match source.kind() {
+            // The name that zstd gives this error; it has no code in the Rust binding.
+            _ if source.to_string().contains("requires too much memory") => Self::Window(source.to_string()),
+            io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::Other => Self::Malformed(text),
+            _ => Self::Cut(text),
+        })
+    }
+}
+
+fn check_cancelled(error: &io::Error) -> Result<(), Cancelled> {
+    match error.get_ref() {
+        Some(inner) if inner.is::<Cancelled>() => Err(Cancelled),
+        _ => Ok(()),
+    }
+}
+
+fn same_algorithm(claimed: &Digest, found: &str) -> bool {
+    found.split_once(':').is_some_and(|(algorithm, _)| algorithm == claimed.algorithm().as_ref())
+}
+
+fn entry_kind(kind: MemberKind) -> EntryKind {
+    match kind {
+        MemberKind::File => EntryKind::File,
+        MemberKind::HardLink => EntryKind::HardLink,
+        MemberKind::Symlink => EntryKind::Symlink,
+        MemberKind::Directory => EntryKind::Directory,
+        MemberKind::CharDevice | MemberKind::BlockDevice | MemberKind::Fifo | MemberKind::Other => {
+            EntryKind::Other
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Cutaway opens a container image and shows what it is made of.
+//!
+//! Data flows one way, through rooms that may each use only those above it:
+//!
+//! | room | takes | gives |
+//! |---|---|---|
+//! | [`base`] | | sizes, digests, limits, warnings, text that is safe to show |
+//! | [`jobs`] | closures | progress, cancellation, the newest result |
+//! | [`formats`] | bytes | facts: tar members, compression |
+//! | [`source`] | an image reference | manifest, config, where the layers lie |
+//! | [`layer`] | the bytes of one layer | its index |
+//! | [`rootfs`] | all indexes | what a container sees, what each layer hides |
+//! | [`analysis`] | a reference | all of it, published stage by stage |
+//! | [`report`] | an analysis | text, JSON |
+//! | [`cli`] | arguments | output and an exit code |
+//! | `gui` | an analysis | the window |
+//!
+//! `tests/all/architecture.rs` holds the rooms to it; `ARCHITECTURE.md` says why.
+
+pub mod analysis;
+pub mod base;
+pub mod cli;
+pub mod formats;
+#[cfg(feature = "gui")]
+pub mod gui;
+pub mod jobs;
+pub mod layer;
+pub mod report;
+pub mod rootfs;
+pub mod source;

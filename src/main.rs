@@ -1,0 +1,25 @@
+//! The `cutaway` binary: arguments, then the window or a command, then an exit code.
+
+use std::process::ExitCode;
+
+use cutaway::cli;
+
+fn main() -> ExitCode {
+    let plan = match cli::parse() {
+        Ok(plan) => plan,
+        Err(code) => return code,
+    };
+    #[cfg(feature = "gui")]
+    if let cli::Plan::Window(window) = &plan {
+        let options = cutaway::gui::WindowOptions {
+            image: window.image.clone(),
+            platform: window.platform.clone(),
+            exit_after_frames: window.exit_after_frames,
+        };
+        return match cutaway::gui::run(options) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(reason) => cli::without_window(window, &reason),
+        };
+    }
+    cli::run(&plan)
+}

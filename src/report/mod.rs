@@ -1,0 +1,11 @@
+//! In: an analysis.
+//! Out: its report as one model, and that as text or JSON.
+//! Must not know: where the text goes, or how the image was read.
+
+mod json;
+mod model;
+mod text;
+
+pub use json::to_json;
+pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart};
+pub use text::to_text;

@@ -1,0 +1,322 @@
+//! The report, schema `cutaway.report/1`. Every format is made from this, so that no two disagree.
+//!
+//! Parts of the schema that this version does not fill are absent. Strings from the image are as they
+//! are, except secrets; paths are escaped as the contract has it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::base::text::escape;
+use crate::base::{Warning, redact};
+use crate::formats::compression::Compression;
+use crate::layer::Verified;
+
+/// The schema of reports.
+pub const SCHEMA: &str = "cutaway.report/1";
+
+/// How to make a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Show values that look like secrets.
+    pub show_secrets: bool,
+    /// How many of the largest files to list.
+    pub largest_files: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { show_secrets: false, largest_files: 20 }
+    }
+}
+
+/// A whole report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Name and version of this schema.
+    pub schema: &'static str,
+    /// What made the report.
+    pub generator: Generator,
+    /// The image's documents.
+    pub image: ImagePart,
+    /// Sums.
+    pub totals: TotalsPart,
+    /// Layers, bottom first.
+    pub layers: Vec<LayerLine>,
+    /// The largest files of the merged view, each inode once.
+    pub largest_files: Vec<FileLine>,
+    /// Everything that went wrong.
+    pub warnings: Vec<Warning>,
+}
+
+/// The program that made a report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Generator {
+    /// `cutaway`.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// What manifest and config say.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImagePart {
+    /// Transport, such as `oci-archive`.
+    pub source: String,
+    /// The reference as it was given, without user info.
+    pub reference: String,
+    /// Names that the source gives the image.
+    pub tags: Vec<String>,
+    /// Media type of the manifest.
+    pub media_type: Option<String>,
+    /// Digest of the manifest bytes.
+    pub manifest_digest: Option<String>,
+    /// Digest of the config bytes.
+    pub config_digest: Option<String>,
+    /// What it runs on.
+    pub platform: Option<PlatformPart>,
+    /// When it was made, as the config says.
+    pub created: Option<String>,
+    /// How it runs; null without a config.
+    pub config: Option<RunConfig>,
+    /// The base image; not recognised by this version.
+    pub base: Option<()>,
+}
+
+/// Operating system and architecture.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlatformPart {
+    /// Operating system.
+    pub os: String,
+    /// Architecture in Go's names.
+    pub architecture: String,
+    /// Variant of the architecture.
+    pub variant: Option<String>,
+}
+
+/// How the image runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunConfig {
+    /// Environment as `NAME=VALUE`, secrets redacted.
+    pub env: Vec<String>,
+    /// Entrypoint; null when it has none.
+    pub entrypoint: Option<Vec<String>>,
+    /// Command; null when it has none.
+    pub cmd: Option<Vec<String>>,
+    /// Working folder.
+    pub working_dir: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Labels, secrets redacted.
+    pub labels: BTreeMap<String, String>,
+    /// Ports as `8080/tcp`.
+    pub exposed_ports: Vec<String>,
+}
+
+/// Sums in bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct TotalsPart {
+    /// Whether every layer was read to its end and fits its digest.
+    pub complete: bool,
+    /// Number of layers.
+    pub layers: usize,
+    /// Blobs as stored.
+    pub compressed_bytes: Option<u64>,
+    /// Tar streams.
+    pub uncompressed_bytes: Option<u64>,
+    /// Regular files of all layers.
+    pub content_bytes: u64,
+    /// Regular files of the merged view, hard links included.
+    pub merged_files: u64,
+    /// Bytes of the merged view, each inode once.
+    pub merged_bytes: u64,
+    /// Bytes that layers hold and no path reaches.
+    pub wasted_bytes: u64,
+    /// `merged_bytes / content_bytes`.
+    pub efficiency: Option<f64>,
+}
+
+/// One layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct LayerLine {
+    /// From 0 at the bottom.
+    pub index: usize,
+    /// Digest of the blob.
+    pub digest: Option<String>,
+    /// Digest of the tar stream.
+    pub diff_id: Option<String>,
+    /// Media type as the manifest claims.
+    pub media_type: Option<String>,
+    /// Compression by content.
+    pub compression: Option<&'static str>,
+    /// What was proven: digest, diff-id, both, none.
+    pub verified: &'static str,
+    /// Blob as stored.
+    pub compressed_bytes: Option<u64>,
+    /// Tar stream.
+    pub uncompressed_bytes: Option<u64>,
+    /// Regular files; null when the layer could not be read at all.
+    pub content_bytes: Option<u64>,
+    /// Tar members.
+    pub entries: Option<u64>,
+    /// Regular files.
+    pub files: Option<u64>,
+    /// Folders.
+    pub directories: Option<u64>,
+    /// Symbolic links.
+    pub symlinks: Option<u64>,
+    /// Hard links.
+    pub hardlinks: Option<u64>,
+    /// Whiteouts, opaque ones included.
+    pub whiteouts: Option<u64>,
+    /// Devices, pipes and the rest.
+    pub others: Option<u64>,
+    /// Hidden bytes that lie here.
+    pub wasted_bytes: Option<u64>,
+    /// Bytes that this layer hides.
+    pub hides_bytes: Option<u64>,
+    /// Those of them whose new content is the same; null until bodies are compared.
+    pub metadata_only_bytes: Option<u64>,
+    /// The instruction that made it, secrets redacted.
+    pub created_by: Option<String>,
+}
+
+/// One file of the merged view.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileLine {
+    /// Absolute path, escaped.
+    pub path: String,
+    /// Logical bytes.
+    pub bytes: u64,
+    /// The layer that holds them.
+    pub layer: u16,
+}
+
+impl Report {
+    /// The report of a finished analysis; `None` while its layers are not merged.
+    pub fn new(analysis: &Analysis, options: &Options) -> Option<Self> {
+        let totals = analysis.totals()?;
+        let merge = analysis.merge.as_ref()?;
+        let rootfs = &merge.rootfs;
+        let largest_files = rootfs
+            .largest_files(options.largest_files)
+            .into_iter()
+            .map(|id| {
+                let node = rootfs.node(id);
+                let layer = node.content().map_or(node.layer(), |(layer, _)| layer);
+                FileLine { path: escape(&node.path()), bytes: node.bytes(), layer }
+            })
+            .collect();
+        Some(Self {
+            schema: SCHEMA,
+            generator: Generator { name: "cutaway", version: env!("CARGO_PKG_VERSION") },
+            image: image_part(analysis, options),
+            totals: TotalsPart {
+                complete: totals.complete,
+                layers: totals.layers,
+                compressed_bytes: totals.compressed_bytes,
+                uncompressed_bytes: totals.uncompressed_bytes,
+                content_bytes: totals.content_bytes,
+                merged_files: totals.merged_files,
+                merged_bytes: totals.merged_bytes,
+                wasted_bytes: totals.wasted_bytes,
+                efficiency: totals.efficiency,
+            },
+            layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
+            largest_files,
+            warnings: analysis.warnings(),
+        })
+    }
+}
+
+fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
+    let image = &analysis.image;
+    let config = image.config.as_ref();
+    ImagePart {
+        source: image.source.clone(),
+        reference: redact::url_user_info(&image.reference).into_owned(),
+        tags: image.tags.clone(),
+        media_type: image.media_type.clone(),
+        manifest_digest: image.manifest_digest.clone(),
+        config_digest: image.config_digest.clone(),
+        platform: image.platform.as_ref().map(|platform| PlatformPart {
+            os: platform.os.clone(),
+            architecture: platform.architecture.clone(),
+            variant: platform.variant.clone(),
+        }),
+        created: config.and_then(|config| config.created().clone()),
+        config: config.map(|config| run_config(config.config().as_ref(), options)),
+        base: None,
+    }
+}
+
+fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunConfig {
+    let env = run.and_then(|run| run.env().clone()).unwrap_or_default();
+    let labels = run.and_then(|run| run.labels().clone()).unwrap_or_default();
+    let shown = |name: &str, value: &str| match options.show_secrets {
+        true => value.to_owned(),
+        false => redact::value(name, value).into_owned(),
+    };
+    let command = |words: Vec<String>| match options.show_secrets {
+        true => words,
+        false => redact::words(&words),
+    };
+    let mut exposed_ports = run.and_then(|run| run.exposed_ports().clone()).unwrap_or_default();
+    exposed_ports.sort();
+    RunConfig {
+        env: match options.show_secrets {
+            true => env,
+            false => env.iter().map(|pair| redact::assignment(pair)).collect(),
+        },
+        entrypoint: run.and_then(|run| run.entrypoint().clone()).map(command),
+        cmd: run.and_then(|run| run.cmd().clone()).map(command),
+        working_dir: run.and_then(|run| run.working_dir().clone()).filter(|text| !text.is_empty()),
+        user: run.and_then(|run| run.user().clone()).filter(|text| !text.is_empty()),
+        labels: labels.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect(),
+        exposed_ports,
+    }
+}
+
+fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine {
+    let source = &analysis.image.layers[index];
+    let layer = &analysis.layers[index];
+    let read = layer.read.as_deref();
+    let counts = layer.counts();
+    let waste = analysis.waste(index).filter(|_| read.is_some());
+    let claimed = |digest: &Option<crate::base::Digest>| digest.as_ref().map(ToString::to_string);
+    let plain = read.is_some_and(|read| read.compression == Some(Compression::None));
+    LayerLine {
+        index,
+        digest: claimed(&source.digest).or_else(|| read.and_then(|read| read.digest.clone())),
+        diff_id: claimed(&source.diff_id)
+            .or_else(|| read.and_then(|read| read.diff_id.clone()))
+            .or_else(|| claimed(&source.digest).filter(|_| plain)),
+        media_type: source.media_type.clone(),
+        compression: read.and_then(|read| read.compression).map(Compression::as_str),
+        verified: match read.map(|read| read.verified).unwrap_or_default() {
+            Verified { digest: true, diff_id: true } => "both",
+            Verified { digest: true, diff_id: false } => "digest",
+            Verified { digest: false, diff_id: true } => "diff-id",
+            Verified { digest: false, diff_id: false } => "none",
+        },
+        compressed_bytes: read.and_then(|read| read.compressed_bytes),
+        uncompressed_bytes: read.and_then(|read| read.uncompressed_bytes),
+        content_bytes: counts.map(|counts| counts.content_bytes),
+        entries: counts.map(|counts| counts.entries),
+        files: counts.map(|counts| counts.files),
+        directories: counts.map(|counts| counts.directories),
+        symlinks: counts.map(|counts| counts.symlinks),
+        hardlinks: counts.map(|counts| counts.hardlinks),
+        whiteouts: counts.map(|counts| counts.whiteouts),
+        others: counts.map(|counts| counts.others),
+        wasted_bytes: waste.map(|waste| waste.wasted_bytes),
+        // A layer that could not be read hides nothing that we know of.
+        hides_bytes: waste.map(|waste| waste.hides_bytes),
+        metadata_only_bytes: None,
+        created_by: source.created_by.as_ref().map(|text| match options.show_secrets {
+            true => text.clone(),
+            false => redact::instruction(text),
+        }),
+    }
+}

@@ -1,0 +1,460 @@
+//! Applies the layers on each other by the rules of the OCI image specification (`layer.md`).
+//!
+//! Whiteouts of a layer act first and on lower layers only; then its entries apply one by one, as an
+//! unpacker would: a later entry replaces an earlier one, a file replaces a folder with all below it.
+//! Bytes belong to inodes (regular-file entries): an inode is wasted once its last path is gone.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+
+use super::tree::{Hidden, NodeId, NodeKind, Origin, Place, Record, Rootfs};
+use crate::base::text::escape;
+use crate::base::warning::Warnings;
+use crate::base::{Warning, WarningCode};
+use crate::layer::{DirId, EntryId, EntryKind, LayerIndex, parts};
+
+/// Waste by layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerWaste {
+    /// Hidden bytes that lie in this layer.
+    pub wasted_bytes: u64,
+    /// Bytes, here or below, whose last path this layer removed or replaced.
+    pub hides_bytes: u64,
+}
+
+/// The merged view with its arithmetic.
+#[derive(Debug)]
+pub struct Merge {
+    /// What a container sees.
+    pub rootfs: Rootfs,
+    /// Bytes of the view, each inode once.
+    pub merged_bytes: u64,
+    /// Paths of the view that are regular files, hard links included.
+    pub merged_files: u64,
+    /// One for each layer, in order.
+    pub waste: Vec<LayerWaste>,
+    /// Faults met while applying.
+    pub warnings: Vec<Warning>,
+}
+
+const NONE: u32 = u32::MAX;
+/// An inode: the layer and entry that hold its bytes.
+type Inode = (u16, EntryId);
+
+/// While merging, nodes are linked lists, so that a subtree can be taken out.
+struct Live {
+    parent: u32,
+    first_child: u32,
+    next: u32,
+    previous: u32,
+    place: Place,
+    kind: NodeKind,
+    alive: bool,
+}
+
+struct Merger<'a> {
+    layers: &'a [Arc<LayerIndex>],
+    nodes: Vec<Live>,
+    by_name: HashTable<u32>,
+    hasher: RandomState,
+    /// Files with several paths: how many are left, by inode.
+    paths_left: HashMap<Inode, u32>,
+    /// Nodes that show another entry's bytes or whose bytes another node shows.
+    shared: HashMap<u32, Inode>,
+    hidden: Vec<Hidden>,
+    waste: Vec<LayerWaste>,
+    warnings: Warnings,
+}
+
+/// Merges layers, bottom first. `subjects` name them in warnings.
+///
+/// Layers that could not be read stand as empty indexes, so that numbers stay right.
+pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code: usize) -> Merge {
+    let entries: usize = layers.iter().map(|layer| layer.len()).sum();
+    let mut merger = Merger {
+        layers,
+        nodes: Vec::with_capacity(entries / 2 + 16),
+        by_name: HashTable::with_capacity(entries / 2 + 16),
+        hasher: RandomState::new(),
+        paths_left: HashMap::new(),
+        shared: HashMap::new(),
+        hidden: Vec::new(),
+        waste: vec![LayerWaste::default(); layers.len()],
+        warnings: Warnings::with_limit(warnings_per_code),
+    };
+    let root = Place { layer: 0, implied: true, id: DirId::ROOT.0 };
+    merger.nodes.push(Live {
+        parent: 0,
+        first_child: NONE,
+        next: NONE,
+        previous: NONE,
+        place: root,
+        kind: NodeKind::Directory,
+        alive: true,
+    });
+    for (number, layer) in layers.iter().enumerate() {
+        let subject = subjects.get(number).map_or("", String::as_str);
+        merger.apply(number as u16, layer, subject);
+    }
+    merger.finish()
+}
+
+impl Merger<'_> {
+    fn apply(&mut self, layer: u16, index: &LayerIndex, subject: &str) {
+        if index.counts().whiteouts > 0 {
+            for entry in index.entries() {
+                match index.kind(entry) {
+                    EntryKind::Whiteout => self.whiteout(layer, index, entry),
+                    EntryKind::Opaque => self.opaque(layer, index, entry),
+                    _ => {}
+                }
+            }
+        }
+        // Folders of the layer to nodes; NONE until asked for.
+        let mut nodes = vec![NONE; index.dir_count()];
+        for entry in index.entries() {
+            let kind = match index.kind(entry) {
+                EntryKind::Whiteout | EntryKind::Opaque => continue,
+                EntryKind::File => NodeKind::File,
+                EntryKind::Directory => NodeKind::Directory,
+                EntryKind::Symlink => NodeKind::Symlink,
+                EntryKind::Other => NodeKind::Other,
+                EntryKind::HardLink => {
+                    self.hard_link(layer, index, entry, &mut nodes, subject);
+                    continue;
+                }
+            };
+            let parent = self.enter(layer, index, index.dir(entry), &mut nodes, subject);
+            let place = Place { layer, implied: false, id: entry.0 };
+            self.put(parent, index.name(entry), place, kind, layer);
+        }
+    }
+
+    /// Finds a path in what is there now.
+    fn find(&self, parent: u32, name: &[u8]) -> Option<u32> {
+        let hash = self.hasher.hash_one((parent, name));
+        self.by_name
+            .find(hash, |id| self.nodes[*id as usize].parent == parent && self.name(*id) == name)
+            .copied()
+    }
+
+    fn find_dir(&self, index: &LayerIndex, dir: DirId) -> Option<u32> {
+        if dir == DirId::ROOT {
+            return Some(0);
+        }
+        let mut chain = Vec::new();
+        let mut at = dir;
+        while at != DirId::ROOT {
+            chain.push(at);
+            at = index.dir_parent(at);
+        }
+        chain.iter().rev().try_fold(0, |node, dir| self.find(node, index.dir_name(*dir)))
+    }
+
+    fn name(&self, node: u32) -> &[u8] {
+        let place = self.nodes[node as usize].place;
+        let index = &self.layers[usize::from(place.layer)];
+        match place.origin() {
+            Origin::Entry(entry) => index.name(entry),
+            Origin::Implied(dir) => index.dir_name(dir),
+        }
+    }
+
+    fn whiteout(&mut self, layer: u16, index: &LayerIndex, entry: EntryId) {
+        let name = index.name(entry);
+        if let Some(node) = self.find_dir(index, index.dir(entry)).and_then(|dir| self.find(dir, name)) {
+            self.remove(node, layer);
+        }
+    }
+
+    fn opaque(&mut self, layer: u16, index: &LayerIndex, entry: EntryId) {
+        let Some(dir) = self.find_dir(index, index.dir(entry)) else { return };
+        self.remove_children(dir, layer);
+    }
+
+    /// The node of a folder of the layer; makes it and what it is in where they are not there.
+    fn enter(&mut self, layer: u16, index: &LayerIndex, dir: DirId, nodes: &mut [u32], subject: &str) -> u32 {
+        if dir == DirId::ROOT {
+            return 0;
+        }
+        // Climb to the nearest folder that is known and still there, then come down again.
+        let mut missing = Vec::new();
+        let mut at = dir;
+        let mut node = loop {
+            if at == DirId::ROOT {
+                break 0;
+            }
+            let known = nodes[at.0 as usize];
+            if known != NONE && self.is_live_dir(known) {
+                break known;
+            }
+            missing.push(at);
+            at = index.dir_parent(at);
+        };
+        for dir in missing.into_iter().rev() {
+            let name = index.dir_name(dir);
+            node = match self.find(node, name) {
+                Some(found) if self.nodes[found as usize].kind == NodeKind::Directory => found,
+                found => {
+                    if found.is_some_and(|found| self.nodes[found as usize].kind == NodeKind::Symlink) {
+                        self.warnings.push_with(WarningCode::ParentIsSymlink, || {
+                            let path = escape(&index.dir_path(dir));
+                            let message = format!(
+                                "{path} is a symbolic link that has entries below it here; shown as a folder, \
+                                 though some runtimes write through the link"
+                            );
+                            (subject.to_owned(), message)
+                        });
+                    }
+                    let place = Place { layer, implied: true, id: dir.0 };
+                    self.put(node, name, place, NodeKind::Directory, layer)
+                }
+            };
+            nodes[dir.0 as usize] = node;
+        }
+        node
+    }
+
+    /// A folder may have been replaced since it was looked up, by itself or with one above it.
+    fn is_live_dir(&self, node: u32) -> bool {
+        let live = &self.nodes[node as usize];
+        live.alive && live.kind == NodeKind::Directory
+    }
+
+    /// Puts an entry at a path, replacing what is there as an unpacker does.
+    fn put(&mut self, parent: u32, name: &[u8], place: Place, kind: NodeKind, layer: u16) -> u32 {
+        if parent == 0 && name.is_empty() {
+            // The root's own entry: nothing replaces the root.
+            if kind == NodeKind::Directory {
+                self.nodes[0].place = place;
+            } else if kind == NodeKind::File {
+                self.lose((place.layer, EntryId(place.id)), layer);
+            }
+            return 0;
+        }
+        if let Some(found) = self.find(parent, name) {
+            let both_folders =
+                kind == NodeKind::Directory && self.nodes[found as usize].kind == NodeKind::Directory;
+            if both_folders {
+                let live = &mut self.nodes[found as usize];
+                if !place.implied {
+                    live.place = place;
+                }
+                return found;
+            }
+            self.release(found, layer);
+            self.remove_children(found, layer);
+            let live = &mut self.nodes[found as usize];
+            live.place = place;
+            live.kind = kind;
+            return found;
+        }
+        let id = self.nodes.len() as u32;
+        let next = self.nodes[parent as usize].first_child;
+        self.nodes.push(Live { parent, first_child: NONE, next, previous: NONE, place, kind, alive: true });
+        if next != NONE {
+            self.nodes[next as usize].previous = id;
+        }
+        self.nodes[parent as usize].first_child = id;
+        let hash = self.hasher.hash_one((parent, name));
+        let (nodes, layers, hasher) = (&self.nodes, self.layers, &self.hasher);
+        self.by_name.insert_unique(hash, id, |id| {
+            let live = &nodes[*id as usize];
+            let index = &layers[usize::from(live.place.layer)];
+            let name = match live.place.origin() {
+                Origin::Entry(entry) => index.name(entry),
+                Origin::Implied(dir) => index.dir_name(dir),
+            };
+            hasher.hash_one((live.parent, name))
+        });
+        id
+    }
+
+    fn hard_link(
+        &mut self,
+        layer: u16,
+        index: &LayerIndex,
+        entry: EntryId,
+        nodes: &mut [u32],
+        subject: &str,
+    ) {
+        let target = index.link(entry).unwrap_or_default();
+        let mut found = Some(0);
+        for part in parts(target) {
+            found = match (found, part) {
+                (Some(node), b"..") => Some(self.nodes[node as usize].parent),
+                (Some(node), part) => self.find(node, part),
+                (None, _) => None,
+            };
+        }
+        let target_node = found.filter(|node| self.nodes[*node as usize].kind != NodeKind::Directory);
+        let Some(target_node) = target_node else {
+            self.warnings.push_with(WarningCode::HardLinkDangling, || {
+                let path = escape(&index.path(entry));
+                let what = if found.is_some() { "a folder" } else { "no file" };
+                (subject.to_owned(), format!("{path} is a hard link to {}, which is {what}", escape(target)))
+            });
+            return;
+        };
+        let kind = self.nodes[target_node as usize].kind;
+        let inode = (kind == NodeKind::File).then(|| self.inode(target_node));
+        // Hold the inode before the old file at this path goes: the two may be one.
+        if let Some(inode) = inode {
+            *self.paths_left.entry(inode).or_insert(1) += 1;
+            self.shared.insert(target_node, inode);
+        }
+        let parent = self.enter(layer, index, index.dir(entry), nodes, subject);
+        let place = Place { layer, implied: false, id: entry.0 };
+        let node = self.put(parent, index.name(entry), place, kind, layer);
+        if let Some(inode) = inode {
+            self.shared.insert(node, inode);
+        }
+    }
+
+    /// The inode that a file node shows.
+    fn inode(&self, node: u32) -> Inode {
+        if let Some(inode) = self.shared.get(&node) {
+            return *inode;
+        }
+        let place = self.nodes[node as usize].place;
+        (place.layer, EntryId(place.id))
+    }
+
+    /// Takes a path with all below it out of the view.
+    fn remove(&mut self, node: u32, layer: u16) {
+        self.remove_children(node, layer);
+        self.release(node, layer);
+        self.unlink(node);
+    }
+
+    fn remove_children(&mut self, node: u32, layer: u16) {
+        // Without recursion: a path may be thousands of folders deep.
+        let mut doomed = Vec::new();
+        let mut child = std::mem::replace(&mut self.nodes[node as usize].first_child, NONE);
+        loop {
+            while child != NONE {
+                doomed.push(child);
+                child = self.nodes[child as usize].next;
+            }
+            let Some(next) = doomed.pop() else { return };
+            child = std::mem::replace(&mut self.nodes[next as usize].first_child, NONE);
+            self.release(next, layer);
+            self.forget(next);
+        }
+    }
+
+    fn unlink(&mut self, node: u32) {
+        let (parent, next, previous) = {
+            let live = &self.nodes[node as usize];
+            (live.parent, live.next, live.previous)
+        };
+        if previous == NONE {
+            self.nodes[parent as usize].first_child = next;
+        } else {
+            self.nodes[previous as usize].next = next;
+        }
+        if next != NONE {
+            self.nodes[next as usize].previous = previous;
+        }
+        self.forget(node);
+    }
+
+    fn forget(&mut self, node: u32) {
+        let hash = self.hasher.hash_one((self.nodes[node as usize].parent, self.name(node)));
+        if let Ok(found) = self.by_name.find_entry(hash, |id| *id == node) {
+            found.remove();
+        }
+        self.nodes[node as usize].alive = false;
+    }
+
+    /// Lets go of the bytes that a path shows.
+    fn release(&mut self, node: u32, layer: u16) {
+        if self.nodes[node as usize].kind != NodeKind::File {
+            return;
+        }
+        let inode = self.inode(node);
+        self.shared.remove(&node);
+        if let Some(left) = self.paths_left.get_mut(&inode) {
+            *left -= 1;
+            if *left > 0 {
+                return;
+            }
+            self.paths_left.remove(&inode);
+        }
+        self.lose(inode, layer);
+    }
+
+    fn lose(&mut self, inode: Inode, by: u16) {
+        let (layer, entry) = inode;
+        let bytes = self.layers[usize::from(layer)].size(entry);
+        self.waste[usize::from(layer)].wasted_bytes += bytes;
+        self.waste[usize::from(by)].hides_bytes += bytes;
+        self.hidden.push(Hidden { layer, entry, by });
+    }
+
+    /// Lays the living nodes out with children side by side and sums sizes.
+    fn finish(self) -> Merge {
+        let Self { layers, nodes, by_name, shared, mut hidden, waste, warnings, .. } = self;
+        drop(by_name);
+        let living = nodes.iter().filter(|live| live.alive).count();
+        let mut records: Vec<Record> = Vec::with_capacity(living);
+        let mut old_of = Vec::with_capacity(living);
+        let record = |parent: u32, live: &Live| Record {
+            parent: NodeId(parent),
+            children: 0,
+            child_count: 0,
+            place: live.place,
+            kind: live.kind,
+            bytes: 0,
+            files: u32::from(live.kind == NodeKind::File),
+        };
+        records.push(record(0, &nodes[0]));
+        old_of.push(0u32);
+        let mut at = 0;
+        while at < records.len() {
+            records[at].children = records.len() as u32;
+            let mut child = nodes[old_of[at] as usize].first_child;
+            while child != NONE {
+                let live = &nodes[child as usize];
+                records.push(record(at as u32, live));
+                old_of.push(child);
+                child = live.next;
+            }
+            records[at].child_count = records.len() as u32 - records[at].children;
+            at += 1;
+        }
+        let mut shared_nodes = Vec::with_capacity(shared.len());
+        let mut counted = std::collections::HashSet::new();
+        for (id, old) in old_of.iter().enumerate() {
+            if records[id].kind != NodeKind::File {
+                continue;
+            }
+            let inode = match shared.get(old) {
+                Some(inode) => {
+                    shared_nodes.push((NodeId(id as u32), inode.0, inode.1));
+                    // The bytes stand at one of the names; the others add nothing.
+                    if !counted.insert(*inode) {
+                        continue;
+                    }
+                    *inode
+                }
+                None => (records[id].place.layer, EntryId(records[id].place.id)),
+            };
+            records[id].bytes = layers[usize::from(inode.0)].size(inode.1);
+        }
+        for id in (1..records.len()).rev() {
+            let (bytes, files) = (records[id].bytes, records[id].files);
+            let parent = records[id].parent.0 as usize;
+            let parent = &mut records[parent];
+            parent.bytes += bytes;
+            parent.files += files;
+        }
+        hidden.sort_unstable_by_key(|hidden| (hidden.layer, hidden.entry));
+        let (merged_bytes, merged_files) = (records[0].bytes, u64::from(records[0].files));
+        let rootfs = Rootfs { layers: layers.to_vec(), nodes: records, shared: shared_nodes, hidden };
+        Merge { rootfs, merged_bytes, merged_files, waste, warnings: warnings.finish("merged view") }
+    }
+}

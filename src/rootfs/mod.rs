@@ -1,0 +1,9 @@
+//! In: the indexes of all layers, bottom first.
+//! Out: a [`Rootfs`]: what a container sees, and what each layer hides.
+//! Must not know: where layers come from, how they were read, or what files mean.
+
+mod merge;
+mod tree;
+
+pub use merge::{LayerWaste, Merge, merge};
+pub use tree::{Hidden, Node, NodeId, NodeKind, Rootfs};

@@ -1,0 +1,242 @@
+//! The merged view as an arena: children stand side by side, sizes are summed once.
+
+use std::sync::Arc;
+
+use crate::layer::{DirId, EntryId, LayerIndex};
+
+/// A path of the merged view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The root folder.
+    pub const ROOT: Self = Self(0);
+}
+
+/// What a path of the merged view is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum NodeKind {
+    /// A regular file, or a second name of one.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A device, pipe, or a type that is not unpacked.
+    Other,
+}
+
+/// Where the entry lies that a node shows, or the folder that only paths below it name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Entry(EntryId),
+    Implied(DirId),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) layer: u16,
+    pub(super) implied: bool,
+    pub(super) id: u32,
+}
+
+impl Place {
+    pub(super) fn origin(self) -> Origin {
+        if self.implied { Origin::Implied(DirId(self.id)) } else { Origin::Entry(EntryId(self.id)) }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) parent: NodeId,
+    pub(super) children: u32,
+    pub(super) child_count: u32,
+    pub(super) place: Place,
+    pub(super) kind: NodeKind,
+    /// Bytes of files at or below, each inode once, where its first name stands.
+    pub(super) bytes: u64,
+    /// Regular files at or below, hard links included.
+    pub(super) files: u32,
+}
+
+/// Bytes that a layer holds and no path of the merged view reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The layer that holds them.
+    pub layer: u16,
+    /// The entry in that layer.
+    pub entry: EntryId,
+    /// The layer that removed or replaced the last path to them; the same layer when it holds two
+    /// entries of one path.
+    pub by: u16,
+}
+
+/// What a container sees.
+#[derive(Debug)]
+pub struct Rootfs {
+    pub(super) layers: Vec<Arc<LayerIndex>>,
+    pub(super) nodes: Vec<Record>,
+    /// Files that several paths share: node, and the entry that holds the bytes.
+    pub(super) shared: Vec<(NodeId, u16, EntryId)>,
+    pub(super) hidden: Vec<Hidden>,
+}
+
+impl Rootfs {
+    /// How many paths there are, the root included.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing but the root.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() <= 1
+    }
+
+    /// The index of a layer.
+    pub fn layer(&self, layer: u16) -> &LayerIndex {
+        &self.layers[usize::from(layer)]
+    }
+
+    /// A path of the view.
+    pub fn node(&self, id: NodeId) -> Node<'_> {
+        Node { rootfs: self, id }
+    }
+
+    /// The root folder.
+    pub fn root(&self) -> Node<'_> {
+        self.node(NodeId::ROOT)
+    }
+
+    /// All paths, folders before what is in them.
+    pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
+        (0..self.nodes.len() as u32).map(|id| self.node(NodeId(id)))
+    }
+
+    /// Every file that lies in a layer and cannot be reached any more, by layer and entry.
+    pub fn hidden(&self) -> &[Hidden] {
+        &self.hidden
+    }
+
+    /// The `count` largest files of the view, largest first, each inode once; ties by place.
+    pub fn largest_files(&self, count: usize) -> Vec<NodeId> {
+        use std::cmp::Reverse;
+        let mut heap = std::collections::BinaryHeap::with_capacity(count + 1);
+        for (id, record) in self.nodes.iter().enumerate() {
+            // A second name of an inode has no bytes of its own.
+            if record.kind == NodeKind::File && record.bytes > 0 {
+                heap.push(Reverse((record.bytes, Reverse(id as u32))));
+                if heap.len() > count {
+                    heap.pop();
+                }
+            }
+        }
+        heap.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(id)))| NodeId(id)).collect()
+    }
+}
+
+/// A path of the merged view with its facts.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    rootfs: &'a Rootfs,
+    id: NodeId,
+}
+
+impl<'a> Node<'a> {
+    /// Its place in the arena.
+    pub fn id(self) -> NodeId {
+        self.id
+    }
+
+    /// What it is.
+    pub fn kind(self) -> NodeKind {
+        self.record().kind
+    }
+
+    /// The last part of its path; empty for the root.
+    pub fn name(self) -> &'a [u8] {
+        let place = self.record().place;
+        let index: &'a LayerIndex = &self.rootfs.layers[usize::from(place.layer)];
+        match place.origin() {
+            _ if self.id == NodeId::ROOT => b"",
+            Origin::Entry(entry) => index.name(entry),
+            Origin::Implied(dir) => index.dir_name(dir),
+        }
+    }
+
+    /// The layer whose entry shows here.
+    pub fn layer(self) -> u16 {
+        self.record().place.layer
+    }
+
+    /// The entry that shows here; `None` for a folder that only paths below it name.
+    pub fn entry(self) -> Option<EntryId> {
+        match self.record().place.origin() {
+            Origin::Entry(entry) => Some(entry),
+            Origin::Implied(_) => None,
+        }
+    }
+
+    /// The layer and entry that hold the bytes of a file: its own, or for a hard link those of the
+    /// file it is a second name of. `None` for all but files.
+    pub fn content(self) -> Option<(u16, EntryId)> {
+        let shared = &self.rootfs.shared;
+        if let Ok(found) = shared.binary_search_by_key(&self.id, |(node, _, _)| *node) {
+            return Some((shared[found].1, shared[found].2));
+        }
+        match self.entry() {
+            Some(entry) if self.kind() == NodeKind::File => Some((self.layer(), entry)),
+            _ => None,
+        }
+    }
+
+    /// Whether several paths share this file.
+    pub fn is_shared(self) -> bool {
+        self.rootfs.shared.binary_search_by_key(&self.id, |(node, _, _)| *node).is_ok()
+    }
+
+    /// Bytes of the files at or below, each inode once: a second name of a file adds nothing.
+    pub fn bytes(self) -> u64 {
+        self.record().bytes
+    }
+
+    /// Regular files at or below, hard links included.
+    pub fn files(self) -> u32 {
+        self.record().files
+    }
+
+    /// The folder it is in; the root is in itself.
+    pub fn parent(self) -> Self {
+        self.rootfs.node(self.record().parent)
+    }
+
+    /// What a folder holds, in no set order.
+    pub fn children(self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
+        let record = self.record();
+        let rootfs = self.rootfs;
+        (record.children..record.children + record.child_count).map(move |id| rootfs.node(NodeId(id)))
+    }
+
+    /// The absolute path, any bytes; `/` for the root.
+    pub fn path(self) -> Vec<u8> {
+        let mut parts = Vec::new();
+        let mut at = self;
+        while at.id != NodeId::ROOT {
+            parts.push(at.name());
+            at = at.parent();
+        }
+        if parts.is_empty() {
+            return b"/".to_vec();
+        }
+        let mut path = Vec::new();
+        for part in parts.iter().rev() {
+            path.push(b'/');
+            path.extend_from_slice(part);
+        }
+        path
+    }
+
+    fn record(self) -> &'a Record {
+        &self.rootfs.nodes[self.id.0 as usize]
+    }
+}

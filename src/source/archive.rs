@@ -1,0 +1,239 @@
+//! Archives that hold images. A plain one is indexed by its headers; a compressed one passes once, and
+//! what may be a layer goes to the sink as it passes, since the manifest may come last.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+use zstd::stream::read::Decoder as ZstdDecoder;
+
+use super::OpenContext;
+use super::error::SourceError;
+use super::files::{Files, Member, normal, open_regular};
+use super::samples::Sample;
+use crate::base::Section;
+use crate::base::read_at::SectionReader;
+use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
+use crate::formats::input::{BUFFER_BYTES, SeekInput, StreamInput};
+use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk, is_header};
+use crate::jobs::{CancelToken, Cancelled, Progress};
+
+/// A member of a compressed archive that may be a layer.
+pub struct StreamedMember {
+    /// Its name in the archive, safe to show.
+    pub name: String,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// Takes the bytes of a member as they pass and gives a number to find the result by.
+pub type Sink<'a> = dyn FnMut(&StreamedMember, &mut dyn Read) -> Result<usize, Cancelled> + 'a;
+
+/// The files of an archive.
+pub(super) fn open(path: &Path, context: OpenContext<'_>) -> Result<Files, SourceError> {
+    let label = crate::base::text::printable(&path.display().to_string());
+    let section = open_regular(path).map_err(|error| SourceError::open(&label, error))?;
+    open_section(label, &section, context)
+}
+
+/// The files of a built-in sample.
+pub(super) fn open_bytes(sample: Sample, context: OpenContext<'_>) -> Result<Files, SourceError> {
+    let bytes = sample.bytes();
+    let section = Section::new(Arc::new(bytes), 0, bytes.len() as u64);
+    open_section("the built-in sample".into(), &section, context)
+}
+
+fn open_section(label: String, section: &Section, context: OpenContext<'_>) -> Result<Files, SourceError> {
+    let mut start = [0; SNIFF_BYTES];
+    let count = section.read_full_at(&mut start, 0).map_err(|error| SourceError::open(&label, error))?;
+    let not_an_image = |reason: String| SourceError::NotAnImage { object: label.clone(), reason, hint: None };
+    if count == 0 {
+        return Err(not_an_image("the file is empty".into()));
+    }
+    let compression = sniff(&start[..count]).map_err(|error| not_an_image(error.to_string()))?;
+    let (members, fault) = match compression {
+        Compression::None => plain_members(&label, section, &context)?,
+        Compression::Gzip | Compression::Zstd => streamed_members(&label, section, compression, context)?,
+    };
+    Ok(Files::archive(label, members, fault))
+}
+
+/// Members by name, and why the archive could not be read to its end.
+type Members = (BTreeMap<String, Member>, Option<String>);
+
+fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> Result<Members, SourceError> {
+    // Looking for members is not progress on layers: a scratch counter takes it.
+    let input = SeekInput::new(section.clone(), &Progress::default(), context.cancel);
+    let mut walk = TarWalk::new(input, context.limits);
+    let mut members = BTreeMap::new();
+    let mut fault = None;
+    while advance(&mut walk, context.cancel, &mut fault)? {
+        let member = walk.member();
+        let bytes = match member.kind {
+            MemberKind::File if member.size != member.stored => {
+                Member::Unusable("it is a sparse member of the archive".into())
+            }
+            // Cut at the end of the file: the layer's own pass says what is missing.
+            MemberKind::File => Member::Section(section.part(member.body_at, member.stored)),
+            _ => match other_member(member.kind, &member.path, &member.link) {
+                Some(member) => member,
+                None => continue,
+            },
+        };
+        insert(&mut members, &walk.member().path, bytes, label, context)?;
+    }
+    Ok((members, fault))
+}
+
+fn streamed_members(
+    label: &str,
+    section: &Section,
+    compression: Compression,
+    context: OpenContext<'_>,
+) -> Result<Members, SourceError> {
+    let (limits, cancel, progress) = (context.limits, context.cancel, context.progress);
+    progress.set_totals(section.len(), 0);
+    let source = Counted { inner: SectionReader::new(section.clone()), progress: progress.clone() };
+    let source = BufReader::with_capacity(BUFFER_BYTES, source);
+    let reader: Box<dyn BufRead> = match compression {
+        Compression::None | Compression::Gzip => {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(source)))
+        }
+        Compression::Zstd => {
+            let mut decoder =
+                ZstdDecoder::with_buffer(source).map_err(|error| SourceError::open(label, error))?;
+            decoder
+                .window_log_max(limits.zstd_window_log)
+                .map_err(|error| SourceError::open(label, error))?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+        }
+    };
+    let mut walk = TarWalk::new(StreamInput::new(reader, None, limits.inflated_bytes, cancel), limits);
+    let mut members = BTreeMap::new();
+    let mut kept_bytes = 0;
+    let mut fault = None;
+    while advance(&mut walk, cancel, &mut fault)? {
+        let (kind, size, stored) = (walk.member().kind, walk.member().size, walk.member().stored);
+        let path = walk.member().path.clone();
+        let found = match kind {
+            MemberKind::File if size != stored => {
+                Member::Unusable("it is a sparse member of the archive".into())
+            }
+            MemberKind::File => {
+                let mut start = Vec::with_capacity(SNIFF_BYTES);
+                let sniffed = walk.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start);
+                if let Err(error) = sniffed {
+                    if was_cancelled(&error) {
+                        return Err(Cancelled.into());
+                    }
+                    fault = Some(error.to_string());
+                    break;
+                }
+                if looks_like_json(&start) && stored <= limits.json_bytes {
+                    kept_bytes += stored;
+                    if kept_bytes > limits.archive_json_total {
+                        let reason =
+                            format!("its documents have more than {} bytes", limits.archive_json_total);
+                        return Err(SourceError::Malformed { object: label.into(), reason });
+                    }
+                    walk.read_to_end(&mut start).map_err(|error| read_error(label, error))?;
+                    Member::Kept(start.into())
+                } else if sniff(&start).is_ok() && stored > 0 {
+                    let member = StreamedMember { name: crate::base::text::escape(&path), size: stored };
+                    Member::Streamed((context.sink)(&member, &mut start.as_slice().chain(&mut walk))?)
+                } else {
+                    Member::Unusable("it is neither JSON nor a layer".into())
+                }
+            }
+            kind => match other_member(kind, &path, &walk.member().link) {
+                Some(member) => member,
+                None => continue,
+            },
+        };
+        if members.len() >= limits.archive_members {
+            return Err(too_many(label, limits.archive_members));
+        }
+        members.insert(normal(&String::from_utf8_lossy(&path)), found);
+    }
+    Ok((members, fault))
+}
+
+/// Counts what is read of a compressed archive.
+struct Counted {
+    inner: SectionReader,
+    progress: Progress,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.progress.add_read(count as u64);
+        self.progress.add_passed(count as u64);
+        Ok(count)
+    }
+}
+
+fn advance<I: TarInput>(
+    walk: &mut TarWalk<I>,
+    cancel: &CancelToken,
+    fault: &mut Option<String>,
+) -> Result<bool, SourceError> {
+    cancel.check()?;
+    match walk.advance() {
+        Ok(more) => Ok(more),
+        Err(TarError::Read { source, .. }) if was_cancelled(&source) => Err(Cancelled.into()),
+        // A damaged archive still shows what came before the damage; layers that are missing say so.
+        Err(error) => {
+            *fault = Some(error.to_string());
+            Ok(false)
+        }
+    }
+}
+
+fn was_cancelled(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Cancelled>())
+}
+
+fn read_error(label: &str, error: io::Error) -> SourceError {
+    if was_cancelled(&error) { Cancelled.into() } else { SourceError::open(label, error) }
+}
+
+fn too_many(label: &str, limit: usize) -> SourceError {
+    let reason = format!("it has more than {limit} members; an archive of images has some hundreds");
+    SourceError::Malformed { object: label.into(), reason }
+}
+
+fn insert(
+    members: &mut BTreeMap<String, Member>,
+    path: &[u8],
+    member: Member,
+    label: &str,
+    context: &OpenContext<'_>,
+) -> Result<(), SourceError> {
+    if members.len() >= context.limits.archive_members {
+        return Err(too_many(label, context.limits.archive_members));
+    }
+    members.insert(normal(&String::from_utf8_lossy(path)), member);
+    Ok(())
+}
+
+/// What a member that is no regular file stands for; `None` for folders.
+fn other_member(kind: MemberKind, path: &[u8], link: &[u8]) -> Option<Member> {
+    match kind {
+        MemberKind::Directory => None,
+        MemberKind::Symlink => Some(Member::Link(String::from_utf8_lossy(link).into_owned())),
+        // Hard links name members from the root of the archive.
+        MemberKind::HardLink => Some(Member::Link(format!("/{}", String::from_utf8_lossy(link)))),
+        _ => {
+            let path = crate::base::text::escape(path);
+            Some(Member::Unusable(format!("{path} is a device or pipe in the archive, not a file")))
+        }
+    }
+}
+
+fn looks_like_json(start: &[u8]) -> bool {
+    let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
+    matches!(first, Some(b'{' | b'[')) && !is_header(start)
+}

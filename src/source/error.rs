@@ -1,0 +1,121 @@
+use std::io;
+
+use crate::jobs::Cancelled;
+
+/// Why an image cannot be opened. Each says what was looked at and why it cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The text is no image reference.
+    #[error("'{text}' is not an image reference: {reason}")]
+    Reference {
+        /// The text as given.
+        text: String,
+        /// Why.
+        reason: String,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// A file or folder cannot be opened or read.
+    #[error("cannot open {object}: {source}")]
+    Open {
+        /// The path.
+        object: String,
+        /// What the system said.
+        source: io::Error,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// The bytes are no container image.
+    #[error("{object} is not a container image: {reason}")]
+    NotAnImage {
+        /// The path.
+        object: String,
+        /// Why.
+        reason: String,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// A manifest, index or archive breaks its form.
+    #[error("{object} cannot be read: {reason}")]
+    Malformed {
+        /// The document and where it lies.
+        object: String,
+        /// Why.
+        reason: String,
+    },
+    /// The image has no part of this name.
+    #[error("{object} has no image '{name}'; it has: {}", list(.offered))]
+    NoSuchImage {
+        /// The source.
+        object: String,
+        /// The name or digest asked for.
+        name: String,
+        /// The names that are there.
+        offered: Vec<String>,
+    },
+    /// Several images and no name to choose by.
+    #[error("{object} holds {} images; name one of: {}", .names.len(), list(.names))]
+    SeveralImages {
+        /// The source.
+        object: String,
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// No image for the platform.
+    #[error("{object} has no image for {wanted}; it has: {}", list(.offered))]
+    NoPlatform {
+        /// The source.
+        object: String,
+        /// The platform asked for.
+        wanted: String,
+        /// The platforms that are there.
+        offered: Vec<String>,
+    },
+    /// A form that is known and not supported.
+    #[error("{object}: {reason}")]
+    Unsupported {
+        /// What it is about.
+        object: String,
+        /// Why.
+        reason: String,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// Nobody wants the result any more.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+impl SourceError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Reference { hint, .. }
+            | Self::Open { hint, .. }
+            | Self::NotAnImage { hint, .. }
+            | Self::Unsupported { hint, .. } => hint.clone(),
+            Self::NoPlatform { offered, .. } => {
+                offered.first().map(|platform| format!("choose one with --platform {platform}"))
+            }
+            Self::SeveralImages { object, names } => {
+                names.first().map(|name| format!("add the name to the reference, such as {object}:{name}"))
+            }
+            Self::Malformed { .. } | Self::NoSuchImage { .. } | Self::Cancelled(_) => None,
+        }
+    }
+
+    pub(super) fn open(object: impl Into<String>, source: io::Error) -> Self {
+        let hint = (source.kind() == io::ErrorKind::PermissionDenied)
+            .then(|| "it belongs to another user; copy it or ask for read permission".to_owned());
+        Self::Open { object: object.into(), source, hint }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    match names.len() {
+        0 => "none".to_owned(),
+        count if count > SHOWN => format!("{}, and {} more", names[..SHOWN].join(", "), count - SHOWN),
+        _ => names.join(", "),
+    }
+}

@@ -1,0 +1,179 @@
+//! Files by name, wherever they lie: in a folder, in a plain archive, or gone by in a stream.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::error::SourceError;
+use super::image::Blob;
+use crate::base::Section;
+
+/// Where the documents and blobs of an image lie.
+pub(super) struct Files {
+    label: String,
+    fault: Option<String>,
+    place: Place,
+}
+
+enum Place {
+    Folder(PathBuf),
+    Archive(BTreeMap<String, Member>),
+}
+
+/// A member of an archive.
+#[derive(Clone)]
+pub(super) enum Member {
+    /// Can be read at any place.
+    Section(Section),
+    /// A small one that was kept while the archive streamed past.
+    Kept(Arc<[u8]>),
+    /// Went to the sink.
+    Streamed(usize),
+    /// A link to another member.
+    Link(String),
+    /// Something that holds no bytes for us, and why.
+    Unusable(String),
+}
+
+/// Links that are followed from member to member before they are taken for a loop.
+const MAX_LINKS: usize = 8;
+
+impl Files {
+    pub(super) fn folder(path: &Path) -> Result<Self, SourceError> {
+        let label = crate::base::text::printable(&path.display().to_string());
+        let facts = std::fs::metadata(path).map_err(|error| SourceError::open(&label, error))?;
+        if !facts.is_dir() {
+            return Err(SourceError::NotAnImage {
+                object: label,
+                reason: "it is not a folder".into(),
+                hint: Some(
+                    "archives are opened with oci-archive:FILE, docker-archive:FILE or the bare path".into(),
+                ),
+            });
+        }
+        Ok(Self { label, fault: None, place: Place::Folder(path.to_owned()) })
+    }
+
+    pub(super) fn archive(label: String, members: BTreeMap<String, Member>, fault: Option<String>) -> Self {
+        Self { label, fault, place: Place::Archive(members) }
+    }
+
+    /// Why an archive could not be read to its end.
+    pub(super) fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// How errors name the source.
+    pub(super) fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// How errors name one file of the source.
+    pub(super) fn label_of(&self, name: &str) -> String {
+        format!("{} in {}", crate::base::text::printable(name), self.label)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        match &self.place {
+            Place::Folder(root) => root.join(name).symlink_metadata().is_ok(),
+            Place::Archive(members) => members.contains_key(&normal(name)),
+        }
+    }
+
+    /// The whole of a small file.
+    pub(super) fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, SourceError> {
+        let object = || self.label_of(name);
+        match self.member(name).map_err(|error| SourceError::open(object(), error))? {
+            Member::Kept(bytes) => Ok(bytes.to_vec()),
+            Member::Section(section) => {
+                section.read_all(limit).map_err(|error| SourceError::open(object(), error))
+            }
+            Member::Streamed(_) | Member::Link(_) => Err(SourceError::Malformed {
+                object: object(),
+                reason: "it is not JSON, or too large for a document".into(),
+            }),
+            Member::Unusable(reason) => Err(SourceError::Malformed { object: object(), reason }),
+        }
+    }
+
+    /// The bytes of a layer; what is wrong with them is said by [`Blob::Missing`].
+    pub(super) fn blob(&self, name: &str) -> Blob {
+        match self.member(name) {
+            Ok(Member::Section(section)) => Blob::Section(section),
+            Ok(Member::Streamed(id)) => Blob::Streamed(id),
+            Ok(Member::Kept(_)) => Blob::Missing("its bytes are a JSON document, not a layer".into()),
+            Ok(Member::Link(_)) => Blob::Missing("it is a link without an end".into()),
+            Ok(Member::Unusable(reason)) => Blob::Missing(reason),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Blob::Missing(format!("there is no {}", self.label_of(name)))
+            }
+            Err(error) => Blob::Missing(format!("{}: {error}", self.label_of(name))),
+        }
+    }
+
+    fn member(&self, name: &str) -> io::Result<Member> {
+        match &self.place {
+            Place::Folder(root) => {
+                // Names come from digests and from us; a name that climbs is refused all the same.
+                if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name leaves the folder"));
+                }
+                open_regular(&root.join(name)).map(Member::Section)
+            }
+            Place::Archive(members) => {
+                let mut name = normal(name);
+                for _ in 0..MAX_LINKS {
+                    match members.get(&name) {
+                        Some(Member::Link(target)) => name = normal(&beside(&name, target)),
+                        Some(member) => return Ok(member.clone()),
+                        None => return Err(io::ErrorKind::NotFound.into()),
+                    }
+                }
+                Err(io::Error::other("links without an end"))
+            }
+        }
+    }
+}
+
+/// A regular file as a section. Never waits on a pipe, and takes nothing else for a file.
+pub(super) fn open_regular(path: &Path) -> io::Result<Section> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+    let facts = file.metadata()?;
+    if !facts.is_file() {
+        let what = if facts.is_dir() { "it is a folder" } else { "it is a device, pipe or socket" };
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")));
+    }
+    let length = facts.len();
+    Ok(Section::new(Arc::new(file), 0, length))
+}
+
+/// A member name without `./`, leading slashes and climbing parts.
+pub(super) fn normal(name: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// A link target as seen from the folder of the link.
+fn beside(link: &str, target: &str) -> String {
+    if target.starts_with('/') {
+        return target.to_owned();
+    }
+    match link.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{target}"),
+        None => target.to_owned(),
+    }
+}

@@ -1,0 +1,111 @@
+//! An opened image: what its documents claim and where its layers lie.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use oci_spec::image::{ImageConfiguration, ImageManifest};
+
+use super::error::SourceError;
+use crate::base::{Digest, Platform, Section, Warning};
+
+/// An image with its documents, raw and parsed.
+#[derive(Clone)]
+pub struct Image {
+    /// Name of the transport, such as `oci-archive`.
+    pub source: String,
+    /// The reference as it was given.
+    pub reference: String,
+    /// Names that the source gives the image.
+    pub tags: Vec<String>,
+    /// Media type of the manifest; `None` where there is none (docker-archive, rootfs).
+    pub media_type: Option<String>,
+    /// Digest of the manifest bytes, computed.
+    pub manifest_digest: Option<String>,
+    /// Digest of the config bytes, computed.
+    pub config_digest: Option<String>,
+    /// The manifest as it lies in the source: digests are over these bytes.
+    pub manifest_bytes: Arc<[u8]>,
+    /// The manifest; `None` where there is none.
+    pub manifest: Option<ImageManifest>,
+    /// The config as it lies in the source.
+    pub config_bytes: Arc<[u8]>,
+    /// The config; `None` when there is none or it cannot be read.
+    pub config: Option<ImageConfiguration>,
+    /// What the image is made for, from its config or else its descriptor.
+    pub platform: Option<Platform>,
+    /// Layers, bottom first.
+    pub layers: Vec<LayerSource>,
+    /// Whether the documents are what their digests say.
+    pub intact: bool,
+    /// Faults of the documents.
+    pub warnings: Vec<Warning>,
+}
+
+/// Where one layer lies and what is claimed about it.
+#[derive(Clone)]
+pub struct LayerSource {
+    /// Its bytes.
+    pub blob: Blob,
+    /// Digest of the blob, from the descriptor or the blob's place.
+    pub digest: Option<Digest>,
+    /// Digest of the uncompressed tar, from the config.
+    pub diff_id: Option<Digest>,
+    /// Media type from the descriptor.
+    pub media_type: Option<String>,
+    /// Bytes of the blob, from the descriptor.
+    pub size: Option<u64>,
+    /// The instruction that made it, from the history.
+    pub created_by: Option<String>,
+}
+
+/// The bytes of a layer.
+#[derive(Clone)]
+pub enum Blob {
+    /// Can be read at any place.
+    Section(Section),
+    /// Passed by in a compressed archive: what the sink gave for it.
+    Streamed(usize),
+    /// A folder that holds the files themselves.
+    Folder(PathBuf),
+    /// Not here.
+    Missing(String),
+}
+
+/// A folder as an image of one layer, without documents.
+pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
+    let object = path.display().to_string();
+    let facts = std::fs::metadata(path).map_err(|error| SourceError::open(&object, error))?;
+    if !facts.is_dir() {
+        return Err(SourceError::NotAnImage { object, reason: "it is not a folder".into(), hint: None });
+    }
+    let layer = LayerSource {
+        blob: Blob::Folder(path.to_owned()),
+        digest: None,
+        diff_id: None,
+        media_type: None,
+        size: None,
+        created_by: None,
+    };
+    Ok(Image { layers: vec![layer], ..Image::empty() })
+}
+
+impl Image {
+    pub(super) fn empty() -> Self {
+        Self {
+            source: String::new(),
+            reference: String::new(),
+            tags: Vec::new(),
+            media_type: None,
+            manifest_digest: None,
+            config_digest: None,
+            manifest_bytes: Arc::from([]),
+            manifest: None,
+            config_bytes: Arc::from([]),
+            config: None,
+            platform: None,
+            layers: Vec::new(),
+            intact: true,
+            warnings: Vec::new(),
+        }
+    }
+}

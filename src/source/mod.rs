@@ -1,0 +1,94 @@
+//! In: an image reference.
+//! Out: an [`Image`]: manifest, config, and where the bytes of each layer lie.
+//! Must not know: what is inside a layer. Members of a compressed archive go to a sink that the caller brings.
+
+mod archive;
+mod config;
+mod detect;
+mod docker;
+mod error;
+mod files;
+mod image;
+mod oci;
+mod reference;
+mod samples;
+
+use std::path::Path;
+
+pub use archive::{Sink, StreamedMember};
+pub use error::SourceError;
+pub use image::{Blob, Image, LayerSource};
+pub use reference::{Reference, Select, Transport};
+pub use samples::Sample;
+
+use crate::base::{Limits, Platform};
+use crate::jobs::{CancelToken, Progress};
+use files::Files;
+
+/// What opening an image needs from its surroundings.
+pub struct OpenContext<'a> {
+    /// Bounds on hostile input.
+    pub limits: &'a Limits,
+    /// The platform to choose from an index; `None` for Linux on this machine's architecture.
+    pub platform: Option<&'a Platform>,
+    /// Stops the opening.
+    pub cancel: &'a CancelToken,
+    /// Told of bytes when an archive has to be streamed.
+    pub progress: &'a Progress,
+    /// Gets every member of a compressed archive that may be a layer.
+    pub sink: &'a mut Sink<'a>,
+}
+
+/// Opens an image: reads its manifest and config and finds its layers. Layer bytes are not read,
+/// except for a compressed archive, which passes once and whole.
+///
+/// # Errors
+/// When the reference, the source, the index or the manifest cannot be used.
+pub fn open(reference: &Reference, context: OpenContext<'_>) -> Result<Image, SourceError> {
+    let reference = detect::resolve(reference)?;
+    let Reference { transport, location, select, .. } = &reference;
+    let path = Path::new(location);
+    let chosen = Chosen { select, platform: context.platform, limits: context.limits };
+    let mut image = match transport {
+        Transport::Rootfs => image::rootfs(path)?,
+        Transport::Oci => oci::open(&Files::folder(path)?, &chosen)?,
+        Transport::Dir => oci::open_flat(&Files::folder(path)?, &chosen)?,
+        Transport::OciArchive => oci::open(&archive::open(path, context)?, &chosen)?,
+        Transport::DockerArchive => docker::open(&archive::open(path, context)?, &chosen)?,
+        Transport::Archive => {
+            let files = archive::open(path, context)?;
+            if files.has("manifest.json") || files.has("repositories") {
+                docker::open(&files, &chosen)?
+            } else if files.has("index.json") {
+                oci::open(&files, &chosen)?
+            } else {
+                let why = files.fault().map(|fault| format!("; it is damaged: {fault}")).unwrap_or_default();
+                return Err(SourceError::NotAnImage {
+                    object: files.label().to_owned(),
+                    reason: format!("the archive has neither manifest.json nor index.json{why}"),
+                    hint: Some("a root filesystem in a tar (docker export) can be unpacked and opened as rootfs:FOLDER".into()),
+                });
+            }
+        }
+        Transport::Sample(sample) => oci::open(&archive::open_bytes(*sample, context)?, &chosen)?,
+        Transport::Registry | Transport::Engine | Transport::Path => {
+            return Err(SourceError::Unsupported {
+                object: reference.text.clone(),
+                reason: "registries and container engines cannot be opened yet".into(),
+                hint: Some(format!(
+                    "copy it first: skopeo copy docker://{location} oci:FOLDER:latest, then open oci:FOLDER"
+                )),
+            });
+        }
+    };
+    image.source = transport.name().to_owned();
+    image.reference.clone_from(&reference.text);
+    Ok(image)
+}
+
+/// What was asked for, beside the place.
+struct Chosen<'a> {
+    select: &'a Select,
+    platform: Option<&'a Platform>,
+    limits: &'a Limits,
+}

@@ -1,0 +1,13 @@
+//! All integration tests in one binary, so that the crate and its dependencies are linked once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at the first surprise; clippy.toml spares `#[test]` functions, not their helpers"
+)]
+
+mod architecture;
+#[path = "../../fixtures/mod.rs"]
+mod fixtures;
+mod oracle;
+mod tools;
