@@ -14,9 +14,10 @@ fn main() -> ExitCode {
         let options = cutaway::gui::WindowOptions {
             image: window.image.clone(),
             platform: window.platform.clone(),
+            renderer: None,
             exit_after_frames: window.exit_after_frames,
         };
-        return match cutaway::gui::run(options) {
+        return match cutaway::gui::run(&options) {
             Ok(()) => ExitCode::SUCCESS,
             Err(reason) => cli::without_window(window, &reason),
         };

@@ -84,14 +84,14 @@ pub fn analyze(
             streamed.push(read_stream(bytes, &expected, &context)?);
             Ok(streamed.len() - 1)
         };
-        let context = OpenContext {
+        let mut context = OpenContext {
             limits: &options.limits,
             platform: options.platform.as_ref(),
             cancel,
             progress,
             sink: &mut sink,
         };
-        Arc::new(open(reference, context)?)
+        Arc::new(open(reference, &mut context)?)
     };
     let layers = vec![Layer::default(); image.layers.len()];
     let state = Mutex::new(Analysis { image: Arc::clone(&image), layers, merge: None });

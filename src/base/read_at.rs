@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// Positioned reads without a shared cursor, so that layers in one archive are read side by side.
 pub trait ReadAt: Send + Sync {
     /// Reads up to `buffer.len()` bytes at `offset`; 0 at the end.
+    ///
+    /// # Errors
+    /// Whatever the system says.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
@@ -58,6 +61,9 @@ impl Section {
     }
 
     /// Fills `buffer` from `offset` on; the count is lower only at the end of the section or file.
+    ///
+    /// # Errors
+    /// Whatever the system says.
     pub fn read_full_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let room = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(room);
@@ -76,6 +82,9 @@ impl Section {
 
     /// All bytes, or an error when there are more than `limit`. Memory grows with what is there,
     /// not with a claim: the length of a section is that of a real file or archive member.
+    ///
+    /// # Errors
+    /// When there are more than `limit` bytes, fewer than the section claims, or none can be read.
     pub fn read_all(&self, limit: u64) -> io::Result<Vec<u8>> {
         if self.length > limit {
             return Err(io::Error::new(

@@ -58,7 +58,7 @@ enum Command {
 
 /// Output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// For people, 80 columns.
     Text,
     /// Schema cutaway.report/1.

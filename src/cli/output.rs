@@ -19,11 +19,23 @@ pub(super) fn write(bytes: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
             _ => Ok(()),
         };
     };
-    let folder = match file.parent() {
+    let what = || format!("cannot write {}", file.display());
+    // A device or pipe is written to, not replaced; a link is followed to the file that it names.
+    let target = match file.canonicalize() {
+        Ok(target) if !target.is_file() => {
+            return std::fs::OpenOptions::new()
+                .write(true)
+                .open(&target)
+                .and_then(|mut special| special.write_all(bytes))
+                .with_context(what);
+        }
+        Ok(target) => target,
+        Err(_) => file.to_owned(),
+    };
+    let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let what = || format!("cannot write {}", file.display());
     let mut temporary = tempfile::Builder::new()
         .prefix(".cutaway-")
         // The user's umask applies, as for any file that a program writes.
@@ -31,6 +43,6 @@ pub(super) fn write(bytes: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         .tempfile_in(folder)
         .with_context(what)?;
     temporary.write_all(bytes).with_context(what)?;
-    temporary.persist(file).with_context(what)?;
+    temporary.persist(&target).with_context(what)?;
     Ok(())
 }

@@ -14,7 +14,7 @@ pub(super) fn with_bar<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work();
     }
-    let bar = ProgressBar::new(1000);
+    let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}") {
         bar.set_style(style.progress_chars("━━─"));
     }
@@ -26,7 +26,8 @@ pub(super) fn with_bar<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
             let mut wait = Duration::from_millis(200);
             while finished.recv_timeout(wait) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
                 let now = progress.snapshot();
-                shown.set_position((now.fraction().unwrap_or(0.0) * 1000.0) as u64);
+                shown.set_length(now.bytes_total);
+                shown.set_position(now.bytes_passed.min(now.bytes_total));
                 shown.set_message(format!(
                     "{} of {}, {} of {} layers, {} entries",
                     human(now.bytes_passed),

@@ -77,7 +77,11 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
 
 fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        message(&format!("error: {error:#}"));
+        match error.downcast_ref::<AnalysisError>() {
+            // Its message holds its causes already.
+            Some(known) => message(&format!("error: {known}")),
+            None => message(&format!("error: {error:#}")),
+        }
         if let Some(hint) = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint) {
             message(&format!("hint: {hint}"));
         }

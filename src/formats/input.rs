@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 use crossbeam_channel::{Receiver, Sender};
 
 use super::tar::TarInput;
+use crate::base::convert::in_memory;
 use crate::base::{Hasher, Section};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
@@ -83,7 +84,7 @@ impl<R: BufRead> TarInput for StreamInput<R> {
         while filled < buffer.len() {
             let room = (buffer.len() - filled) as u64;
             match self.take(room, Some(&mut buffer[filled..]))? {
-                Some(count) => filled += count as usize,
+                Some(count) => filled += in_memory(count),
                 None => break,
             }
         }

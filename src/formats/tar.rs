@@ -180,7 +180,7 @@ impl<I: TarInput> TarWalk<I> {
                 return Ok(false);
             }
             if count < 512 {
-                return Err(self.cut(header_at, "a header"));
+                return Err(Self::cut(header_at, "a header"));
             }
             if header.as_bytes().iter().all(|byte| *byte == 0) {
                 self.check_second_end_block(header_at)?;
@@ -195,7 +195,7 @@ impl<I: TarInput> TarWalk<I> {
                     let global = header.entry_type() == EntryType::XGlobalHeader;
                     let body = self.extension(&header, header_at, self.limits.pax_bytes, "a PAX header")?;
                     if !global {
-                        self.apply_pax(&body, header_at, &mut extensions)?;
+                        Self::apply_pax(&body, header_at, &mut extensions)?;
                         extended = true;
                     }
                 }
@@ -284,7 +284,7 @@ impl<I: TarInput> TarWalk<I> {
         let mut body = vec![0; usize::try_from(size).unwrap_or(0)];
         let padding = size.next_multiple_of(BLOCK) - size;
         if self.read(&mut body)? < body.len() || self.skip(padding)? < padding {
-            return Err(self.cut(at, what));
+            return Err(Self::cut(at, what));
         }
         Ok(body)
     }
@@ -298,7 +298,7 @@ impl<I: TarInput> TarWalk<I> {
         Ok(name)
     }
 
-    fn apply_pax(&mut self, body: &[u8], at: u64, extensions: &mut Extensions) -> Result<(), TarError> {
+    fn apply_pax(body: &[u8], at: u64, extensions: &mut Extensions) -> Result<(), TarError> {
         for record in pax::records(body) {
             let pax::Record { key, value } =
                 record.map_err(|offset| malformed(at, &format!("PAX record at +{offset} is malformed")))?;
@@ -408,14 +408,14 @@ impl<I: TarInput> TarWalk<I> {
             }
             let mut block = GnuExtSparseHeader::new();
             if self.read(block.as_mut_bytes())? < 512 {
-                return Err(self.cut(at, "a sparse map"));
+                return Err(Self::cut(at, "a sparse map"));
             }
             more = block.is_extended();
         }
         Ok(Some(size))
     }
 
-    fn cut(&self, at: u64, what: &str) -> TarError {
+    fn cut(at: u64, what: &str) -> TarError {
         TarError::CutShort { at, what: what.to_owned() }
     }
 

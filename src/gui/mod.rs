@@ -2,6 +2,17 @@
 //! Out: the window.
 //! Must not know: the command line, or how bytes are read.
 
+pub mod app;
+pub mod design;
+pub mod dialogs;
+pub mod models;
+mod panels;
+mod settings;
+pub mod testing;
+pub mod views;
+pub mod widgets;
+mod window;
+
 use crate::base::Platform;
 
 /// How to open the window.
@@ -11,6 +22,8 @@ pub struct WindowOptions {
     pub image: Option<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
+    /// `glow` or `wgpu`, whichever is to be tried first.
+    pub renderer: Option<String>,
     /// Close after this many frames, for tests.
     pub exit_after_frames: Option<u64>,
 }
@@ -19,6 +32,6 @@ pub struct WindowOptions {
 ///
 /// # Errors
 /// Why there can be no window.
-pub fn run(options: WindowOptions) -> Result<(), String> {
-    Err(format!("not yet {options:?}"))
+pub fn run(options: &WindowOptions) -> Result<(), String> {
+    window::run(options)
 }

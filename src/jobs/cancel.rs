@@ -27,7 +27,10 @@ impl CancelToken {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error when cancelled, for use with `?` in loops.
+    /// For use with `?` in loops.
+    ///
+    /// # Errors
+    /// When cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }

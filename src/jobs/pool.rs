@@ -10,6 +10,9 @@ pub fn workers() -> usize {
 }
 
 /// Runs `work` and turns a panic into its message.
+///
+/// # Errors
+/// The message of the panic.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());

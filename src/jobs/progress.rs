@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::base::convert::fraction;
+
 /// Counters that running work adds to and anyone may read. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Counters>);
@@ -35,7 +37,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// How much is done, 0 to 1, or `None` while the total is not known.
     pub fn fraction(&self) -> Option<f32> {
-        (self.bytes_total > 0).then(|| (self.bytes_passed as f64 / self.bytes_total as f64).min(1.0) as f32)
+        (self.bytes_total > 0).then(|| fraction(self.bytes_passed, self.bytes_total))
     }
 }
 

@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 
 use super::index::{Dir, DirId, EntryId, EntryKind, LayerIndex, Link, Name, parts};
 use crate::base::Limits;
+use crate::base::convert::index32;
 
 const WHITEOUT_PREFIX: &[u8] = b".wh.";
 /// Sparse files may claim any size: with this bound per layer no sum over an image overflows.
@@ -204,7 +205,7 @@ impl IndexBuilder {
         if self.index.len() >= self.max_entries {
             return Err(IndexFull(self.max_entries as u64, "entries"));
         }
-        let id = EntryId(self.index.len() as u32);
+        let id = EntryId(index32(self.index.len()));
         let size = if kind == EntryKind::File { entry.size } else { 0 };
         if matches!(kind, EntryKind::HardLink | EntryKind::Symlink) {
             let target = self.store(entry.link)?;

@@ -70,12 +70,12 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
         counted: 0,
     };
     let mut pending = Vec::new();
-    let mut full = walk.read_dir(Arc::new(root_fd), DirId::ROOT, &mut pending)?;
+    let mut full = walk.read_dir(&Arc::new(root_fd), DirId::ROOT, &mut pending)?;
     while let (None, Some(next)) = (&full, pending.pop()) {
         context.cancel.check()?;
         let flags = flags | OFlags::NOFOLLOW;
         match openat(&next.parent, next.name.as_slice(), flags, Mode::empty()) {
-            Ok(fd) => full = walk.read_dir(Arc::new(fd), next.dir, &mut pending)?,
+            Ok(fd) => full = walk.read_dir(&Arc::new(fd), next.dir, &mut pending)?,
             Err(error) => walk.not_read(next.dir, b"", &format!("cannot be opened: {error}")),
         }
     }
@@ -100,11 +100,11 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
 impl Walk<'_> {
     fn read_dir(
         &mut self,
-        fd: Arc<OwnedFd>,
+        fd: &Arc<OwnedFd>,
         dir: DirId,
         pending: &mut Vec<Pending>,
     ) -> Result<Option<IndexFull>, Cancelled> {
-        let entries = match Dir::read_from(&fd) {
+        let entries = match Dir::read_from(fd) {
             Ok(entries) => entries,
             Err(error) => {
                 self.not_read(dir, b"", &format!("cannot be listed: {error}"));
@@ -124,9 +124,9 @@ impl Walk<'_> {
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
             }
-            match statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            match statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => {
-                    if let Err(full) = self.add(&fd, dir, name, &stat, pending) {
+                    if let Err(full) = self.add(fd, dir, name, &stat, pending) {
                         return Ok(Some(full));
                     }
                 }

@@ -112,7 +112,7 @@ impl LayerIndex {
     /// All entries in the order of the tar stream.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = EntryId> + use<> {
         // The builder holds at most u32::MAX entries.
-        (0..self.kind.len() as u32).map(EntryId)
+        (0..crate::base::convert::index32(self.kind.len())).map(EntryId)
     }
 
     /// How many folders there are, the root included.

@@ -7,5 +7,5 @@ mod model;
 mod text;
 
 pub use json::to_json;
-pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart};
-pub use text::to_text;
+pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart, image_part};
+pub use text::{short_instruction, to_text};

@@ -14,7 +14,7 @@ use crate::formats::compression::Compression;
 use crate::layer::Verified;
 
 /// The schema of reports.
-pub const SCHEMA: &str = "cutaway.report/1";
+const SCHEMA: &str = "cutaway.report/1";
 
 /// How to make a report.
 #[derive(Clone, Copy, Debug)]
@@ -230,7 +230,8 @@ impl Report {
     }
 }
 
-fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
+/// What the documents say: known before any layer is read.
+pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
     let image = &analysis.image;
     let config = image.config.as_ref();
     ImagePart {
@@ -254,21 +255,16 @@ fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
 fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunConfig {
     let env = run.and_then(|run| run.env().clone()).unwrap_or_default();
     let labels = run.and_then(|run| run.labels().clone()).unwrap_or_default();
-    let shown = |name: &str, value: &str| match options.show_secrets {
-        true => value.to_owned(),
-        false => redact::value(name, value).into_owned(),
+    let shown = |name: &str, value: &str| {
+        if options.show_secrets { value.to_owned() } else { redact::value(name, value).into_owned() }
     };
-    let command = |words: Vec<String>| match options.show_secrets {
-        true => words,
-        false => redact::words(&words),
+    let command = |words: Vec<String>| {
+        if options.show_secrets { words } else { redact::words(&words) }
     };
     let mut exposed_ports = run.and_then(|run| run.exposed_ports().clone()).unwrap_or_default();
     exposed_ports.sort();
     RunConfig {
-        env: match options.show_secrets {
-            true => env,
-            false => env.iter().map(|pair| redact::assignment(pair)).collect(),
-        },
+        env: if options.show_secrets { env } else { env.iter().map(|pair| redact::assignment(pair)).collect() },
         entrypoint: run.and_then(|run| run.entrypoint().clone()).map(command),
         cmd: run.and_then(|run| run.cmd().clone()).map(command),
         working_dir: run.and_then(|run| run.working_dir().clone()).filter(|text| !text.is_empty()),
@@ -314,9 +310,8 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
         // A layer that could not be read hides nothing that we know of.
         hides_bytes: waste.map(|waste| waste.hides_bytes),
         metadata_only_bytes: None,
-        created_by: source.created_by.as_ref().map(|text| match options.show_secrets {
-            true => text.clone(),
-            false => redact::instruction(text),
+        created_by: source.created_by.as_ref().map(|text| {
+            if options.show_secrets { text.clone() } else { redact::instruction(text) }
         }),
     }
 }

@@ -33,8 +33,8 @@ fn head(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "{}", elide_middle(&printable(name), WIDTH))?;
     let mut facts = vec![printable(&image.source)];
     if let Some(platform) = &image.platform {
-        let variant = platform.variant.iter().map(|variant| format!("/{variant}")).collect::<String>();
-        facts.push(printable(&format!("{}/{}{variant}", platform.os, platform.architecture)));
+        let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
+        facts.push(printable(&parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")));
     }
     if let Some(created) = &image.created {
         facts.push(format!("created {}", printable(created)));

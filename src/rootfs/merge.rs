@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
-use super::tree::{Hidden, NodeId, NodeKind, Origin, Place, Record, Rootfs};
+use super::tree::{Hidden, NodeKind, Origin, Place, Rootfs};
+use crate::base::convert::{index32, layer16};
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
@@ -40,39 +41,66 @@ pub struct Merge {
     pub warnings: Vec<Warning>,
 }
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// An inode: the layer and entry that hold its bytes.
-type Inode = (u16, EntryId);
+pub(super) type Inode = (u16, EntryId);
 
 /// While merging, nodes are linked lists, so that a subtree can be taken out.
-struct Live {
-    parent: u32,
-    first_child: u32,
-    next: u32,
+pub(super) struct Live {
+    pub(super) parent: u32,
+    pub(super) first_child: u32,
+    pub(super) next: u32,
     previous: u32,
-    place: Place,
-    kind: NodeKind,
-    alive: bool,
+    pub(super) place: Place,
+    pub(super) kind: NodeKind,
+    /// What is gone keeps its node, for when it comes back.
+    pub(super) alive: bool,
 }
 
-struct Merger<'a> {
-    layers: &'a [Arc<LayerIndex>],
-    nodes: Vec<Live>,
-    by_name: HashTable<u32>,
+/// Is told of every change while layers are applied. `()` listens to nothing.
+pub(super) trait Watch {
+    /// A path shows another entry from now on.
+    fn put(&mut self, node: u32, place: Place, kind: NodeKind);
+    /// The entry that was put last is a second name of a file.
+    fn share(&mut self, node: u32, inode: Inode);
+    /// A path is gone, by this layer.
+    fn gone(&mut self, node: u32, layer: u16);
+}
+
+impl Watch for () {
+    fn put(&mut self, _: u32, _: Place, _: NodeKind) {}
+    fn share(&mut self, _: u32, _: Inode) {}
+    fn gone(&mut self, _: u32, _: u16) {}
+}
+
+pub(super) struct Merger<'a, W> {
+    pub(super) layers: &'a [Arc<LayerIndex>],
+    pub(super) nodes: Vec<Live>,
+    pub(super) by_name: HashTable<u32>,
     hasher: RandomState,
     /// Files with several paths: how many are left, by inode.
     paths_left: HashMap<Inode, u32>,
     /// Nodes that show another entry's bytes or whose bytes another node shows.
-    shared: HashMap<u32, Inode>,
-    hidden: Vec<Hidden>,
-    waste: Vec<LayerWaste>,
-    warnings: Warnings,
+    pub(super) shared: HashMap<u32, Inode>,
+    pub(super) hidden: Vec<Hidden>,
+    pub(super) waste: Vec<LayerWaste>,
+    pub(super) warnings: Warnings,
+    pub(super) watch: W,
 }
 
 /// Merges layers, bottom first. `subjects` name them in warnings.
 ///
 /// Layers that could not be read stand as empty indexes, so that numbers stay right.
 pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code: usize) -> Merge {
+    apply_all(layers, subjects, warnings_per_code, ()).finish()
+}
+
+pub(super) fn apply_all<'a, W: Watch>(
+    layers: &'a [Arc<LayerIndex>],
+    subjects: &[String],
+    warnings_per_code: usize,
+    watch: W,
+) -> Merger<'a, W> {
     let entries: usize = layers.iter().map(|layer| layer.len()).sum();
     let mut merger = Merger {
         layers,
@@ -84,6 +112,7 @@ pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code:
         hidden: Vec::new(),
         waste: vec![LayerWaste::default(); layers.len()],
         warnings: Warnings::with_limit(warnings_per_code),
+        watch,
     };
     let root = Place { layer: 0, implied: true, id: DirId::ROOT.0 };
     merger.nodes.push(Live {
@@ -97,12 +126,12 @@ pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code:
     });
     for (number, layer) in layers.iter().enumerate() {
         let subject = subjects.get(number).map_or("", String::as_str);
-        merger.apply(number as u16, layer, subject);
+        merger.apply(layer16(number), layer, subject);
     }
-    merger.finish()
+    merger
 }
 
-impl Merger<'_> {
+impl<W: Watch> Merger<'_, W> {
     fn apply(&mut self, layer: u16, index: &LayerIndex, subject: &str) {
         if index.counts().whiteouts > 0 {
             for entry in index.entries() {
@@ -135,6 +164,11 @@ impl Merger<'_> {
 
     /// Finds a path in what is there now.
     fn find(&self, parent: u32, name: &[u8]) -> Option<u32> {
+        self.known(parent, name).filter(|node| self.nodes[*node as usize].alive)
+    }
+
+    /// Finds a path that is there or was there.
+    fn known(&self, parent: u32, name: &[u8]) -> Option<u32> {
         let hash = self.hasher.hash_one((parent, name));
         self.by_name
             .find(hash, |id| self.nodes[*id as usize].parent == parent && self.name(*id) == name)
@@ -230,18 +264,21 @@ impl Merger<'_> {
             // The root's own entry: nothing replaces the root.
             if kind == NodeKind::Directory {
                 self.nodes[0].place = place;
+                self.watch.put(0, place, kind);
             } else if kind == NodeKind::File {
                 self.lose((place.layer, EntryId(place.id)), layer);
             }
             return 0;
         }
-        if let Some(found) = self.find(parent, name) {
+        let known = self.known(parent, name);
+        if let Some(found) = known.filter(|node| self.nodes[*node as usize].alive) {
             let both_folders =
                 kind == NodeKind::Directory && self.nodes[found as usize].kind == NodeKind::Directory;
             if both_folders {
                 let live = &mut self.nodes[found as usize];
                 if !place.implied {
                     live.place = place;
+                    self.watch.put(found, place, kind);
                 }
                 return found;
             }
@@ -250,15 +287,22 @@ impl Merger<'_> {
             let live = &mut self.nodes[found as usize];
             live.place = place;
             live.kind = kind;
+            self.watch.put(found, place, kind);
             return found;
         }
-        let id = self.nodes.len() as u32;
+        let id = known.unwrap_or(index32(self.nodes.len()));
         let next = self.nodes[parent as usize].first_child;
-        self.nodes.push(Live { parent, first_child: NONE, next, previous: NONE, place, kind, alive: true });
+        let live = Live { parent, first_child: NONE, next, previous: NONE, place, kind, alive: true };
         if next != NONE {
             self.nodes[next as usize].previous = id;
         }
         self.nodes[parent as usize].first_child = id;
+        self.watch.put(id, place, kind);
+        if known.is_some() {
+            self.nodes[id as usize] = live;
+            return id;
+        }
+        self.nodes.push(live);
         let hash = self.hasher.hash_one((parent, name));
         let (nodes, layers, hasher) = (&self.nodes, self.layers, &self.hasher);
         self.by_name.insert_unique(hash, id, |id| {
@@ -311,6 +355,7 @@ impl Merger<'_> {
         let node = self.put(parent, index.name(entry), place, kind, layer);
         if let Some(inode) = inode {
             self.shared.insert(node, inode);
+            self.watch.share(node, inode);
         }
     }
 
@@ -327,7 +372,7 @@ impl Merger<'_> {
     fn remove(&mut self, node: u32, layer: u16) {
         self.remove_children(node, layer);
         self.release(node, layer);
-        self.unlink(node);
+        self.unlink(node, layer);
     }
 
     fn remove_children(&mut self, node: u32, layer: u16) {
@@ -342,11 +387,11 @@ impl Merger<'_> {
             let Some(next) = doomed.pop() else { return };
             child = std::mem::replace(&mut self.nodes[next as usize].first_child, NONE);
             self.release(next, layer);
-            self.forget(next);
+            self.forget(next, layer);
         }
     }
 
-    fn unlink(&mut self, node: u32) {
+    fn unlink(&mut self, node: u32, layer: u16) {
         let (parent, next, previous) = {
             let live = &self.nodes[node as usize];
             (live.parent, live.next, live.previous)
@@ -359,15 +404,12 @@ impl Merger<'_> {
         if next != NONE {
             self.nodes[next as usize].previous = previous;
         }
-        self.forget(node);
+        self.forget(node, layer);
     }
 
-    fn forget(&mut self, node: u32) {
-        let hash = self.hasher.hash_one((self.nodes[node as usize].parent, self.name(node)));
-        if let Ok(found) = self.by_name.find_entry(hash, |id| *id == node) {
-            found.remove();
-        }
+    fn forget(&mut self, node: u32, layer: u16) {
         self.nodes[node as usize].alive = false;
+        self.watch.gone(node, layer);
     }
 
     /// Lets go of the bytes that a path shows.
@@ -393,68 +435,5 @@ impl Merger<'_> {
         self.waste[usize::from(layer)].wasted_bytes += bytes;
         self.waste[usize::from(by)].hides_bytes += bytes;
         self.hidden.push(Hidden { layer, entry, by });
-    }
-
-    /// Lays the living nodes out with children side by side and sums sizes.
-    fn finish(self) -> Merge {
-        let Self { layers, nodes, by_name, shared, mut hidden, waste, warnings, .. } = self;
-        drop(by_name);
-        let living = nodes.iter().filter(|live| live.alive).count();
-        let mut records: Vec<Record> = Vec::with_capacity(living);
-        let mut old_of = Vec::with_capacity(living);
-        let record = |parent: u32, live: &Live| Record {
-            parent: NodeId(parent),
-            children: 0,
-            child_count: 0,
-            place: live.place,
-            kind: live.kind,
-            bytes: 0,
-            files: u32::from(live.kind == NodeKind::File),
-        };
-        records.push(record(0, &nodes[0]));
-        old_of.push(0u32);
-        let mut at = 0;
-        while at < records.len() {
-            records[at].children = records.len() as u32;
-            let mut child = nodes[old_of[at] as usize].first_child;
-            while child != NONE {
-                let live = &nodes[child as usize];
-                records.push(record(at as u32, live));
-                old_of.push(child);
-                child = live.next;
-            }
-            records[at].child_count = records.len() as u32 - records[at].children;
-            at += 1;
-        }
-        let mut shared_nodes = Vec::with_capacity(shared.len());
-        let mut counted = std::collections::HashSet::new();
-        for (id, old) in old_of.iter().enumerate() {
-            if records[id].kind != NodeKind::File {
-                continue;
-            }
-            let inode = match shared.get(old) {
-                Some(inode) => {
-                    shared_nodes.push((NodeId(id as u32), inode.0, inode.1));
-                    // The bytes stand at one of the names; the others add nothing.
-                    if !counted.insert(*inode) {
-                        continue;
-                    }
-                    *inode
-                }
-                None => (records[id].place.layer, EntryId(records[id].place.id)),
-            };
-            records[id].bytes = layers[usize::from(inode.0)].size(inode.1);
-        }
-        for id in (1..records.len()).rev() {
-            let (bytes, files) = (records[id].bytes, records[id].files);
-            let parent = records[id].parent.0 as usize;
-            let parent = &mut records[parent];
-            parent.bytes += bytes;
-            parent.files += files;
-        }
-        hidden.sort_unstable_by_key(|hidden| (hidden.layer, hidden.entry));
-        let (merged_bytes, merged_files) = (records[0].bytes, u64::from(records[0].files));
-        let rootfs = Rootfs { layers: layers.to_vec(), nodes: records, shared: shared_nodes, hidden };
-        Merge { rootfs, merged_bytes, merged_files, waste, warnings: warnings.finish("merged view") }
     }
 }

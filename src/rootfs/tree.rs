@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::convert::index32;
 use crate::layer::{DirId, EntryId, LayerIndex};
 
 /// A path of the merged view.
@@ -110,7 +111,7 @@ impl Rootfs {
 
     /// All paths, folders before what is in them.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
-        (0..self.nodes.len() as u32).map(|id| self.node(NodeId(id)))
+        (0..index32(self.nodes.len())).map(|id| self.node(NodeId(id)))
     }
 
     /// Every file that lies in a layer and cannot be reached any more, by layer and entry.
@@ -125,7 +126,7 @@ impl Rootfs {
         for (id, record) in self.nodes.iter().enumerate() {
             // A second name of an inode has no bytes of its own.
             if record.kind == NodeKind::File && record.bytes > 0 {
-                heap.push(Reverse((record.bytes, Reverse(id as u32))));
+                heap.push(Reverse((record.bytes, Reverse(index32(id)))));
                 if heap.len() > count {
                     heap.pop();
                 }

@@ -32,20 +32,20 @@ pub struct StreamedMember {
 pub type Sink<'a> = dyn FnMut(&StreamedMember, &mut dyn Read) -> Result<usize, Cancelled> + 'a;
 
 /// The files of an archive.
-pub(super) fn open(path: &Path, context: OpenContext<'_>) -> Result<Files, SourceError> {
+pub(super) fn open(path: &Path, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
     let label = crate::base::text::printable(&path.display().to_string());
     let section = open_regular(path).map_err(|error| SourceError::open(&label, error))?;
     open_section(label, &section, context)
 }
 
 /// The files of a built-in sample.
-pub(super) fn open_bytes(sample: Sample, context: OpenContext<'_>) -> Result<Files, SourceError> {
+pub(super) fn open_bytes(sample: Sample, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
     let bytes = sample.bytes();
     let section = Section::new(Arc::new(bytes), 0, bytes.len() as u64);
     open_section("the built-in sample".into(), &section, context)
 }
 
-fn open_section(label: String, section: &Section, context: OpenContext<'_>) -> Result<Files, SourceError> {
+fn open_section(label: String, section: &Section, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
     let mut start = [0; SNIFF_BYTES];
     let count = section.read_full_at(&mut start, 0).map_err(|error| SourceError::open(&label, error))?;
     let not_an_image = |reason: String| SourceError::NotAnImage { object: label.clone(), reason, hint: None };
@@ -54,7 +54,7 @@ fn open_section(label: String, section: &Section, context: OpenContext<'_>) -> R
     }
     let compression = sniff(&start[..count]).map_err(|error| not_an_image(error.to_string()))?;
     let (members, fault) = match compression {
-        Compression::None => plain_members(&label, section, &context)?,
+        Compression::None => plain_members(&label, section, context)?,
         Compression::Gzip | Compression::Zstd => streamed_members(&label, section, compression, context)?,
     };
     Ok(Files::archive(label, members, fault))
@@ -91,7 +91,7 @@ fn streamed_members(
     label: &str,
     section: &Section,
     compression: Compression,
-    context: OpenContext<'_>,
+    context: &mut OpenContext<'_>,
 ) -> Result<Members, SourceError> {
     let (limits, cancel, progress) = (context.limits, context.cancel, context.progress);
     progress.set_totals(section.len(), 0);
@@ -193,7 +193,7 @@ fn advance<I: TarInput>(
 }
 
 fn was_cancelled(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Cancelled>())
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)
 }
 
 fn read_error(label: &str, error: io::Error) -> SourceError {

@@ -55,15 +55,11 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
     config.set_created(text(&map, "created"));
     config.set_variant(text(&map, "variant"));
     config.set_os(text(&map, "os").map_or(Os::Linux, |os| Os::from(os.as_str())));
-    match text(&map, "architecture") {
-        Some(architecture) => {
-            config.set_architecture(Arch::from(architecture.as_str()));
-        }
-        None => {
-            config.set_architecture(Arch::Other("unknown".into()));
-            lacks.push("it has no architecture".into());
-        }
+    let architecture = text(&map, "architecture");
+    if architecture.is_none() {
+        lacks.push("it has no architecture".into());
     }
+    config.set_architecture(Arch::from(architecture.as_deref().unwrap_or("unknown")));
     match serde_json::from_value::<RootFs>(map.remove("rootfs").unwrap_or_default()) {
         Ok(rootfs) => {
             config.set_rootfs(rootfs);

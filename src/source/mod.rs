@@ -44,7 +44,7 @@ pub struct OpenContext<'a> {
 ///
 /// # Errors
 /// When the reference, the source, the index or the manifest cannot be used.
-pub fn open(reference: &Reference, context: OpenContext<'_>) -> Result<Image, SourceError> {
+pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let reference = detect::resolve(reference)?;
     let Reference { transport, location, select, .. } = &reference;
     let path = Path::new(location);
@@ -71,19 +71,30 @@ pub fn open(reference: &Reference, context: OpenContext<'_>) -> Result<Image, So
             }
         }
         Transport::Sample(sample) => oci::open(&archive::open_bytes(*sample, context)?, &chosen)?,
-        Transport::Registry | Transport::Engine | Transport::Path => {
-            return Err(SourceError::Unsupported {
-                object: reference.text.clone(),
-                reason: "registries and container engines cannot be opened yet".into(),
-                hint: Some(format!(
-                    "copy it first: skopeo copy docker://{location} oci:FOLDER:latest, then open oci:FOLDER"
-                )),
-            });
-        }
+        Transport::Registry | Transport::Engine | Transport::Path => return Err(not_yet(&reference)),
     };
-    image.source = transport.name().to_owned();
+    transport.name().clone_into(&mut image.source);
     image.reference.clone_from(&reference.text);
     Ok(image)
+}
+
+fn not_yet(reference: &Reference) -> SourceError {
+    let name = crate::base::text::printable(&reference.location);
+    let (reason, hint) = match reference.transport {
+        Transport::Engine => (
+            "this version does not talk to container engines",
+            format!("save it first: docker save -o image.tar {name}, then open image.tar"),
+        ),
+        _ => (
+            "there is no such path here, and this version does not talk to registries",
+            format!("copy it first: skopeo copy docker://{name} oci:FOLDER:latest, then open oci:FOLDER"),
+        ),
+    };
+    SourceError::Unsupported {
+        object: crate::base::redact::url_user_info(&crate::base::text::printable(&reference.text)).into_owned(),
+        reason: reason.into(),
+        hint: Some(hint),
+    }
 }
 
 /// What was asked for, beside the place.

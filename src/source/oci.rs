@@ -70,10 +70,10 @@ pub(super) fn open(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceEr
     }
     let bytes = files.read("index.json", chosen.limits.json_bytes)?;
     let object = files.label_of("index.json");
-    let index = store.parse_index(&object, &bytes)?;
+    let index = Store::parse_index(&object, &bytes)?;
     let mut warnings = Vec::new();
     let offers = store.offers(&index, chosen, &mut warnings)?;
-    let offer = choose(files, offers, chosen)?;
+    let offer = choose(files, &offers, chosen)?;
     let mut image = store.image(&offer, chosen)?;
     image.warnings.splice(0..0, warnings);
     add_fault(&mut image, files);
@@ -97,10 +97,10 @@ pub(super) fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Sou
         store.fill(&mut image, &object, bytes, None, chosen)?;
         return Ok(image);
     }
-    let index = store.parse_index(&object, &bytes)?;
+    let index = Store::parse_index(&object, &bytes)?;
     let mut warnings = Vec::new();
     let offers = store.offers(&index, chosen, &mut warnings)?;
-    let offer = choose(files, offers, chosen)?;
+    let offer = choose(files, &offers, chosen)?;
     let mut image = store.image(&offer, chosen)?;
     image.warnings.splice(0..0, warnings);
     Ok(image)
@@ -133,7 +133,7 @@ fn malformed(object: &str, error: &dyn std::fmt::Display) -> SourceError {
 }
 
 impl Store<'_> {
-    fn parse_index(&self, object: &str, bytes: &[u8]) -> Result<ImageIndex, SourceError> {
+    fn parse_index(object: &str, bytes: &[u8]) -> Result<ImageIndex, SourceError> {
         probe(object, bytes)?;
         serde_json::from_slice(bytes).map_err(|error| malformed(object, &error))
     }
@@ -219,7 +219,7 @@ impl Store<'_> {
                     format!("indexes are nested more than {} deep, or in a circle", limits.index_depth);
                 return Err(malformed(&object, &reason));
             }
-            let nested = self.parse_index(&object, &bytes)?;
+            let nested = Self::parse_index(&object, &bytes)?;
             let mut within = offer.within.clone();
             within.push(offer.descriptor.digest().clone());
             queue.extend(nested.manifests().iter().rev().map(|descriptor| Offer {
@@ -313,7 +313,7 @@ impl Store<'_> {
     }
 }
 
-fn choose(files: &Files, offers: Vec<Offer>, chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
+fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
     let object = files.label().to_owned();
     let all_names = || -> Vec<String> {
         let names: BTreeSet<_> = offers

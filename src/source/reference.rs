@@ -138,7 +138,7 @@ impl Reference {
         }
         // A path with a name behind it, where the path is there.
         if let Ok((location, select)) = split_select(text, Transport::Path)
-            && select != Select::Only
+            && Path::new(location).symlink_metadata().is_ok()
         {
             return Ok(made(Transport::Path, location, select));
         }

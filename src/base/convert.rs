@@ -1,0 +1,23 @@
+//! Conversions of sizes and places that limits keep in range.
+
+/// A place in an arena as 32 bits. Arenas are bounded far below 2^32 by [`crate::base::Limits`]; a
+/// larger one would saturate and be refused where it is filled, never wrap.
+pub fn index32(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+/// The number of a layer as 16 bits: [`crate::base::Limits::layers`] is far below 2^16.
+pub fn layer16(layer: usize) -> u16 {
+    u16::try_from(layer).unwrap_or(u16::MAX)
+}
+
+/// A count of bytes in memory, for buffers that were already allocated.
+pub fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// How much of `total` is `part`, 0 to 1.
+#[allow(clippy::cast_possible_truncation, reason = "a ratio for a progress bar")]
+pub fn fraction(part: u64, total: u64) -> f32 {
+    if total == 0 { 0.0 } else { (part as f64 / total as f64).min(1.0) as f32 }
+}

@@ -1,0 +1,256 @@
+//! What happens, without a pixel: news of jobs, requests of panels, commands.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{App, Phase, Request, Tab};
+use crate::gui::dialogs::{Answer, Pick};
+use crate::gui::views::{Action, View};
+
+/// How often the counters of running work are shown anew.
+const TICK: Duration = Duration::from_millis(100);
+
+impl App {
+    /// Looks for news of jobs and dialogs.
+    pub(super) fn poll(&mut self) {
+        let Self { tabs, log, settings, .. } = self;
+        for tab in tabs {
+            if !tab.poll() {
+                continue;
+            }
+            if let Some(analysis) = &tab.analysis {
+                let warnings = analysis.warnings();
+                tab.warnings = warnings.len();
+                log.warnings(tab.id, &tab.title, warnings);
+            }
+            match &tab.phase {
+                Phase::Failed(failure) => log.error(&tab.title, failure.message.clone()),
+                Phase::Done => settings.remember(&tab.text),
+                Phase::Running | Phase::Stopping | Phase::Cancelled => {}
+            }
+        }
+        match self.dialogs.poll() {
+            Some(Answer::Picked(path)) => self.open_path(&path),
+            Some(Answer::Failed(reason)) => {
+                self.log.error("", &reason);
+                self.start.say(format!("{reason}; type or paste the path instead"));
+                self.show_start();
+            }
+            Some(Answer::Nothing) | None => {}
+        }
+        if self.is_busy() {
+            self.context.request_repaint_after(TICK);
+        }
+        if let Some(left) = self.dialogs.late_in() {
+            self.context.request_repaint_after(left + Duration::from_millis(10));
+        }
+        self.set_title();
+    }
+
+    /// Carries out what panels and views asked for.
+    pub(super) fn carry_out(&mut self) {
+        let requests = std::mem::take(&mut self.requests);
+        if !requests.is_empty() {
+            self.context.request_repaint();
+        }
+        for request in requests {
+            match request {
+                Request::Run(command) => {
+                    if (command.when)(self).is_ok() {
+                        (command.run)(self);
+                    }
+                }
+                Request::Open(text) => self.open(&text),
+                Request::Front(tab) => self.front = Some(tab),
+                Request::Close(tab) => self.close(tab),
+                Request::Cancel(tab) => {
+                    if let Some(tab) = self.tabs.iter_mut().find(|open| open.id == tab) {
+                        tab.cancel();
+                    }
+                }
+                Request::Again(tab) => self.again(tab),
+                Request::Show(view) => self.show_view(view),
+                Request::Copy(text) => self.context.copy_text(text),
+                Request::Log(open) => self.log_open = open,
+            }
+        }
+    }
+
+    /// Carries out what a view of the tab in front asked for.
+    pub(super) fn act(&mut self, action: Action) {
+        let Some(tab) = self.front_tab_mut() else { return };
+        match action {
+            Action::ShowView(view) => self.show_view(view),
+            Action::SelectPath(path) => {
+                tab.layers.select_path(path);
+                tab.view = View::Layers;
+            }
+            Action::SelectLayer(layer) => {
+                tab.layers.select_layer(layer);
+                tab.view = View::Layers;
+            }
+            Action::CopyText(text) => self.context.copy_text(text),
+            Action::OpenImage(text) => self.open(&text),
+            Action::ShowLog => self.log_open = true,
+            Action::Cancel => tab.cancel(),
+        }
+    }
+
+    /// Opens an image in a tab of its own; one that is open already comes to the front.
+    pub(crate) fn open(&mut self, text: &str) {
+        let text = tidy(text);
+        if text.is_empty() {
+            return;
+        }
+        self.start.opened();
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.text == text) {
+            let id = tab.id;
+            let ended = matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled);
+            self.front = Some(id);
+            if ended {
+                self.again(id);
+            }
+            return;
+        }
+        let id = self.next_tab;
+        self.next_tab += 1;
+        self.tabs.push(Tab::open(id, &text, self.options.clone(), self.waker()));
+        self.front = Some(id);
+    }
+
+    /// Opens what was dropped or picked.
+    pub(crate) fn open_path(&mut self, path: &Path) {
+        if let Some(text) = path.to_str() {
+            self.open(text);
+        } else {
+            let shown = crate::base::text::printable(&path.display().to_string());
+            let message = format!("cannot open {shown}: its name is not UTF-8; rename it first");
+            self.log.error("", &message);
+            self.start.say(message);
+            self.show_start();
+        }
+    }
+
+    pub(crate) fn close(&mut self, id: u64) {
+        let Some(place) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        self.tabs.remove(place);
+        self.log.forget(id);
+        if self.front == Some(id) {
+            let next = self.tabs.get(place).or_else(|| self.tabs.last());
+            self.front = next.map(|tab| tab.id);
+        }
+    }
+
+    pub(crate) fn again(&mut self, id: u64) {
+        let (options, waker) = (self.options.clone(), self.waker());
+        self.log.forget(id);
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
+            tab.again(options, waker);
+        }
+    }
+
+    pub(crate) fn show_start(&mut self) {
+        self.front = None;
+        self.start.focus();
+    }
+
+    pub(crate) fn show_view(&mut self, view: View) {
+        if view.waits_for().is_none()
+            && let Some(tab) = self.front_tab_mut()
+        {
+            tab.view = view;
+        }
+    }
+
+    pub(crate) fn find(&mut self) {
+        if let Some(tab) = self.front_tab_mut() {
+            tab.view = View::Layers;
+            tab.layers.focus_search();
+        }
+    }
+
+    pub(crate) fn ask(&mut self, pick: Pick) {
+        let waker = self.waker();
+        self.dialogs.open(pick, waker);
+    }
+
+    /// Brings the tab `by` places further to the front, around the end.
+    pub(crate) fn step_tab(&mut self, by: isize) {
+        let count = self.tabs.len();
+        let at = self.tabs.iter().position(|tab| Some(tab.id) == self.front);
+        let next = match at {
+            Some(at) => (at + count).saturating_add_signed(by) % count.max(1),
+            None => 0,
+        };
+        self.front = self.tabs.get(next).map(|tab| tab.id);
+    }
+
+    pub(crate) fn zoom(&mut self, percent: u16) {
+        self.settings.set_zoom(percent);
+        self.apply_settings();
+    }
+
+    pub(crate) fn apply_settings(&self) {
+        self.context.set_theme(self.settings.theme);
+        self.context.set_zoom_factor(self.settings.zoom());
+    }
+
+    /// Counts frames and closes the window after the set number of them.
+    pub(super) fn count_frame(&mut self) {
+        self.frames += 1;
+        if let Some(told) = &mut self.on_frame {
+            told();
+        }
+        if let Some(last) = self.exit_after_frames {
+            if self.frames >= last {
+                self.context.send_viewport_cmd(egui::ViewportCommand::Close);
+            }
+            self.context.request_repaint();
+        }
+    }
+
+    fn set_title(&mut self) {
+        let title = match self.front_tab() {
+            Some(tab) => format!("{} – Cutaway", tab.title),
+            None => "Cutaway".to_owned(),
+        };
+        if title != self.title {
+            self.context.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+}
+
+/// A reference as people paste it: without quotes, `file://` and the space around; `~` is the home folder.
+fn tidy(text: &str) -> String {
+    let text = text.trim();
+    let unquoted = ['"', '\'']
+        .iter()
+        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
+        .unwrap_or(text);
+    let path = unquoted.strip_prefix("file://").unwrap_or(unquoted);
+    match (path.strip_prefix("~/"), std::env::var("HOME")) {
+        (Some(rest), Ok(home)) => format!("{}/{rest}", home.trim_end_matches('/')),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tidy;
+
+    #[test]
+    fn pasted_references_are_tidied() {
+        for (pasted, wanted) in [
+            (" oci:tool \n", "oci:tool"),
+            ("'/images/my tool.tar'", "/images/my tool.tar"),
+            ("\"a\"", "a"),
+            ("file:///images/tool.tar", "/images/tool.tar"),
+            ("'", "'"),
+            ("", ""),
+        ] {
+            assert_eq!(tidy(pasted), wanted, "{pasted}");
+        }
+        assert!(!tidy("~/tool.tar").starts_with('~'));
+    }
+}

@@ -1,0 +1,181 @@
+//! In: what the user does, and what jobs publish.
+//! Out: the window as a whole: its state, what happens with it, and where its parts stand.
+//! Must not know: what views show, or how they look.
+
+pub mod commands;
+mod log;
+mod logic;
+mod tab;
+mod ui;
+
+use std::sync::Arc;
+
+pub(crate) use log::{Entry, Log, Severity};
+pub(crate) use tab::{Phase, Tab};
+
+use super::design;
+use super::dialogs::{self, Dialogs, Picker};
+use super::panels::{Palette, StartScreen};
+use super::settings::Settings;
+use super::views::View;
+use crate::analysis::Options;
+use crate::base::Platform;
+use crate::jobs::Waker;
+
+/// What the window starts with.
+pub struct Setup {
+    /// The image to open at once.
+    pub image: Option<String>,
+    /// The platform to choose from an index.
+    pub platform: Option<Platform>,
+    /// Close after this many frames.
+    pub exit_after_frames: Option<u64>,
+    /// Whether files dropped on the window arrive here.
+    pub drops_arrive: bool,
+    /// Shows file dialogs.
+    pub picker: Picker,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let picker = dialogs::desktop();
+        Self { image: None, platform: None, exit_after_frames: None, drops_arrive: true, picker }
+    }
+}
+
+/// What a panel asks for; carried out when the frame is painted.
+pub(crate) enum Request {
+    /// Run a command.
+    Run(&'static commands::Command),
+    /// Open an image in a tab.
+    Open(String),
+    /// Bring a tab to the front.
+    Front(u64),
+    /// Close a tab.
+    Close(u64),
+    /// Stop the work of a tab.
+    Cancel(u64),
+    /// Open the image of a tab again.
+    Again(u64),
+    /// Bring a view of the front tab to the front.
+    Show(View),
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Open or close the log.
+    Log(bool),
+}
+
+/// The window.
+pub struct App {
+    pub(crate) context: egui::Context,
+    pub(crate) settings: Settings,
+    pub(crate) tabs: Vec<Tab>,
+    /// The tab in front; `None` is the start screen.
+    pub(crate) front: Option<u64>,
+    pub(crate) start: StartScreen,
+    pub(crate) palette: Palette,
+    pub(crate) log: Log,
+    pub(crate) log_open: bool,
+    pub(crate) keys_open: bool,
+    pub(crate) dialogs: Dialogs,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) drops_arrive: bool,
+    options: Options,
+    next_tab: u64,
+    title: String,
+    exit_after_frames: Option<u64>,
+    frames: u64,
+    on_frame: Option<Box<dyn FnMut()>>,
+}
+
+impl App {
+    /// A window with what was remembered in `storage`.
+    pub fn new(context: &egui::Context, storage: Option<&dyn eframe::Storage>, setup: Setup) -> Self {
+        design::apply(context);
+        let mut app = Self {
+            context: context.clone(),
+            settings: Settings::load(storage),
+            tabs: Vec::new(),
+            front: None,
+            start: StartScreen::default(),
+            palette: Palette::default(),
+            log: Log::default(),
+            log_open: false,
+            keys_open: false,
+            dialogs: Dialogs::new(setup.picker),
+            requests: Vec::new(),
+            drops_arrive: setup.drops_arrive,
+            options: Options { platform: setup.platform, ..Options::default() },
+            next_tab: 1,
+            title: String::new(),
+            exit_after_frames: setup.exit_after_frames,
+            frames: 0,
+            on_frame: None,
+        };
+        app.apply_settings();
+        if let Some(image) = setup.image {
+            app.open(&image);
+        }
+        app
+    }
+
+    /// Calls `told` at each frame.
+    pub fn on_frame(&mut self, told: impl FnMut() + 'static) {
+        self.on_frame = Some(Box::new(told));
+    }
+
+    /// Sets the theme, as its command does.
+    pub fn set_theme(&mut self, dark: bool) {
+        use super::settings::ThemeChoice;
+        self.settings.theme = if dark { ThemeChoice::Dark } else { ThemeChoice::Light };
+        self.apply_settings();
+    }
+
+    /// Puts a reference on top of the recent images.
+    pub fn remember(&mut self, reference: &str) {
+        self.settings.remember(reference);
+    }
+
+    /// Whether any image is still being read.
+    pub fn is_busy(&self) -> bool {
+        self.tabs.iter().any(Tab::is_running)
+    }
+
+    pub(crate) fn front_tab(&self) -> Option<&Tab> {
+        self.tabs.iter().find(|tab| Some(tab.id) == self.front)
+    }
+
+    pub(crate) fn front_tab_mut(&mut self) -> Option<&mut Tab> {
+        self.tabs.iter_mut().find(|tab| Some(tab.id) == self.front)
+    }
+
+    pub(crate) fn waker(&self) -> Waker {
+        let context = self.context.clone();
+        Arc::new(move || context.request_repaint())
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, _: &egui::Context, _: &mut eframe::Frame) {
+        self.poll();
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        self.show(ui);
+        self.carry_out();
+        self.count_frame();
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        self.settings.save(storage);
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        // It holds ids of widgets and open popups, which another version would misread.
+        false
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}

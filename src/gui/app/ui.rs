@@ -1,0 +1,148 @@
+//! Where the parts of the window stand.
+
+use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
+
+use super::commands;
+use super::{App, Request, Tab};
+use crate::gui::design::{Tokens, space};
+use crate::gui::panels;
+use crate::gui::views::{Action, View, ViewContext};
+
+/// Narrower than this, the rail leaves out its keys.
+const NARROW: f32 = 900.0;
+
+impl App {
+    /// Paints the window and notes what was asked for.
+    pub(super) fn show(&mut self, ui: &mut Ui) {
+        self.take_keys(ui);
+        self.take_drops(ui);
+        let tokens = Tokens::of(ui);
+        let edge = |margin: Margin| Frame::new().fill(tokens.panel).inner_margin(margin);
+        let wide = ui.available_width() >= NARROW;
+        ui.painter().rect_filled(ui.max_rect(), 0.0, tokens.background);
+
+        Panel::top("menu")
+            .frame(edge(Margin::symmetric(8, 4)))
+            .exact_size(34.0)
+            .resizable(false)
+            .show(ui, |ui| panels::menu_bar(ui, self));
+        if !self.tabs.is_empty() {
+            Panel::top("tabs")
+                .frame(edge(Margin { left: 8, right: 8, top: 4, bottom: 0 }))
+                .exact_size(34.0)
+                .resizable(false)
+                .show(ui, |ui| panels::tab_strip(ui, self));
+        }
+        Panel::bottom("status")
+            .frame(edge(Margin::symmetric(12, 2)))
+            .exact_size(28.0)
+            .resizable(false)
+            .show(ui, |ui| panels::status_bar(ui, self));
+        if self.log_open {
+            Panel::bottom("log")
+                .frame(Frame::new().fill(tokens.background).inner_margin(Margin::symmetric(12, 8)))
+                .resizable(true)
+                .default_size(180.0)
+                .size_range(96.0..=480.0)
+                .show(ui, |ui| panels::log_view(ui, self));
+        }
+        if self.front_tab().is_some() {
+            Panel::left("views")
+                .frame(edge(Margin::same(8)))
+                .exact_size(if wide { 148.0 } else { 116.0 })
+                .resizable(false)
+                .show(ui, |ui| panels::rail(ui, self, wide));
+            CentralPanel::no_frame().show(ui, |ui| self.show_image(ui));
+        } else {
+            CentralPanel::no_frame().show(ui, |ui| panels::start_screen(ui, self));
+        }
+        panels::palette(ui, self);
+        panels::key_sheet(ui, self);
+        show_drop_target(ui);
+    }
+
+    /// The view in front, with what is wrong above it or in its place.
+    fn show_image(&mut self, ui: &mut Ui) {
+        let mut actions: Vec<Action> = Vec::new();
+        {
+            let front = self.front;
+            let Some(tab) = self.tabs.iter_mut().find(|tab| Some(tab.id) == front) else { return };
+            match tab.analysis.clone() {
+                None => panels::no_image(ui, tab, &mut self.requests),
+                Some(analysis) => {
+                    panels::banner(ui, tab, &mut self.requests);
+                    let mut context = ViewContext {
+                        analysis: &analysis,
+                        generation: tab.generation,
+                        progress: tab.progress(),
+                        done: !tab.is_running(),
+                        actions: &mut actions,
+                    };
+                    let margin = Margin::same(space::L as i8);
+                    Frame::new().inner_margin(margin).show(ui, |ui| show_view(ui, tab, &mut context));
+                }
+            }
+        }
+        for action in actions {
+            self.act(action);
+            self.context.request_repaint();
+        }
+    }
+
+    fn take_keys(&mut self, ui: &mut Ui) {
+        // A sheet in front takes all keys but those that close it.
+        if self.keys_open || self.palette.is_open() {
+            let closes = if self.keys_open { "help.keys" } else { "help.palette" };
+            let pressed = ui.input_mut(commands::pressed);
+            self.requests.extend(pressed.filter(|command| command.id == closes).map(Request::Run));
+            return;
+        }
+        let pressed = ui.input_mut(commands::pressed);
+        self.requests.extend(pressed.map(Request::Run));
+        let slash = egui::Key::Slash;
+        if !ui.text_edit_focused()
+            && commands::command("view.find").is_some_and(|find| (find.when)(self).is_ok())
+            && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, slash))
+        {
+            // The sign itself must not land in the field that now gets the focus.
+            ui.input_mut(|input| input.events.retain(|event| *event != egui::Event::Text("/".to_owned())));
+            self.find();
+        }
+    }
+
+    fn take_drops(&mut self, ui: &Ui) {
+        let dropped = ui.input(|input| input.raw.dropped_files.clone());
+        for file in dropped {
+            self.open_path(file.path());
+        }
+    }
+}
+
+fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>) {
+    match tab.view {
+        View::Layers => tab.layers.ui(ui, context),
+        // The others cannot be chosen in this version.
+        _ => tab.overview.ui(ui, context),
+    }
+}
+
+/// A frame around the window while a file is held over it.
+fn show_drop_target(ui: &Ui) {
+    if ui.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let tokens = Tokens::of(ui);
+    let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop target"));
+    let painter = ui.ctx().layer_painter(layer);
+    let area: Rect = ui.content_rect();
+    painter.rect_filled(area, 0.0, tokens.background.gamma_multiply(0.8));
+    let stroke = Stroke::new(2.0, tokens.accent);
+    painter.rect_stroke(area.shrink(8.0), 8.0, stroke, egui::StrokeKind::Inside);
+    painter.text(
+        area.center(),
+        egui::Align2::CENTER_CENTER,
+        "Drop to open",
+        crate::gui::design::text::title(),
+        tokens.text,
+    );
+}

@@ -1,0 +1,31 @@
+//! Inter for the window, Hack for what is of fixed width. How the files were made stands beside them.
+
+use std::sync::Arc;
+
+use egui::{FontData, FontDefinitions, FontFamily, FontTweak};
+
+use super::SEMIBOLD;
+
+const REGULAR_BYTES: &[u8] = include_bytes!("../../../assets/fonts/Inter-tnum-Regular.otf");
+const SEMIBOLD_BYTES: &[u8] = include_bytes!("../../../assets/fonts/Inter-tnum-SemiBold.otf");
+
+/// Fonts for both weights and for fixed width, with egui's own behind them for rare signs.
+pub fn font_definitions() -> FontDefinitions {
+    let mut fonts = FontDefinitions::default();
+    let mut add = |name: &str, bytes: &'static [u8]| {
+        // Inter stands a little high in its line box.
+        let tweak = FontTweak { y_offset_factor: 0.02, ..FontTweak::default() };
+        fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes).tweak(tweak)));
+    };
+    add("Inter", REGULAR_BYTES);
+    add("Inter semibold", SEMIBOLD_BYTES);
+    let behind = ["Hack", "Ubuntu-Light", "egui-icons"];
+    let mut family = |family: FontFamily, first: &[&str]| {
+        let names = first.iter().chain(&behind).map(|name| (*name).to_owned());
+        fonts.families.insert(family, names.collect());
+    };
+    family(FontFamily::Proportional, &["Inter"]);
+    family(FontFamily::Name(SEMIBOLD.into()), &["Inter semibold", "Inter"]);
+    family(FontFamily::Monospace, &["Hack", "Inter"]);
+    fonts
+}

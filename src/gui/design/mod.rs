@@ -1,0 +1,265 @@
+//! In: the theme in use.
+//! Out: [`Tokens`]: colours by meaning, sizes and text styles; the style and fonts of egui made from them.
+//! Must not know: images, or what a view shows.
+
+mod fonts;
+mod palette;
+mod style;
+
+use egui::{Color32, CornerRadius, FontFamily, FontId};
+
+pub use fonts::font_definitions;
+pub use palette::{DARK, LIGHT};
+pub use style::apply;
+
+/// How many hues the layer palette has before it begins anew.
+pub const LAYER_HUES: usize = 12;
+
+/// Everything that decides how the window looks, by meaning. No colour stands anywhere else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tokens {
+    /// Whether this is the dark theme.
+    pub dark: bool,
+    /// Behind the content of a view.
+    pub background: Color32,
+    /// Panels at the edges: menu bar, rail, status bar, side panes.
+    pub panel: Color32,
+    /// A card on the background, the head of a table, the bed of a bar.
+    pub raised: Color32,
+    /// Popups, menus and dialogs.
+    pub popup: Color32,
+    /// Fields that text is typed into.
+    pub field: Color32,
+    /// Lines between things.
+    pub border: Color32,
+    /// Lines that say where a control ends: at least 3:1 against what is behind.
+    pub border_strong: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text of second rank; still 4.5:1 on `background` and `panel`.
+    pub text_weak: Color32,
+    /// Text of what cannot be used now.
+    pub text_disabled: Color32,
+    /// Links, focus, the chosen, and the one action that matters.
+    pub accent: Color32,
+    /// The same under the pointer.
+    pub accent_hovered: Color32,
+    /// Text on `accent`.
+    pub on_accent: Color32,
+    /// Behind a chosen row.
+    pub selection: Color32,
+    /// Behind what the pointer is on.
+    pub hovered: Color32,
+    /// Every other row of a table.
+    pub stripe: Color32,
+    /// A path that a layer brings. Goes with the sign `+`.
+    pub added: Color32,
+    /// A path that a layer replaces. Goes with the sign `~`.
+    pub changed: Color32,
+    /// A path that a layer removes. Goes with the sign `-`.
+    pub removed: Color32,
+    /// Bytes that a later layer hides. Goes with the sign `x`.
+    pub hidden: Color32,
+    /// Something to look at.
+    pub warning: Color32,
+    /// Something failed.
+    pub error: Color32,
+    /// Something is as it should be.
+    pub success: Color32,
+    /// Hues for layers, bottom first; neighbours differ in hue and lightness. See [`Tokens::layer`].
+    pub layers: [Color32; LAYER_HUES],
+    /// Dark text for light fills, see [`Tokens::text_on`].
+    pub ink: Color32,
+    /// Light text for dark fills, see [`Tokens::text_on`].
+    pub paper: Color32,
+}
+
+/// Spaces in points: multiples of four.
+pub mod space {
+    /// Between a mark and its text.
+    pub const XS: f32 = 4.0;
+    /// Between neighbours that belong together.
+    pub const S: f32 = 8.0;
+    /// Between groups; inside a card.
+    pub const M: f32 = 12.0;
+    /// Around a view.
+    pub const L: f32 = 16.0;
+    /// Between sections.
+    pub const XL: f32 = 24.0;
+    /// Around an empty state.
+    pub const XXL: f32 = 40.0;
+}
+
+/// Heights of rows in points. Other heights lose rows at the end of very long lists.
+pub mod row {
+    /// Rows of long lists: trees, logs.
+    pub const DENSE: f32 = 20.0;
+    /// Rows of tables and menus.
+    pub const NORMAL: f32 = 24.0;
+}
+
+/// Roundness of corners.
+pub mod radius {
+    use egui::CornerRadius;
+
+    /// Buttons, fields, marks.
+    pub const S: CornerRadius = CornerRadius::same(4);
+    /// Cards and popups.
+    pub const M: CornerRadius = CornerRadius::same(6);
+    /// The drop target.
+    pub const L: CornerRadius = CornerRadius::same(8);
+}
+
+/// The name of the font family of weight 600. Weight 400 is egui's proportional family.
+pub const SEMIBOLD: &str = "semibold";
+
+/// Text in its sizes. Digits of all of them are of one width.
+pub mod text {
+    use super::{FontFamily, FontId, SEMIBOLD};
+
+    fn semibold(size: f32) -> FontId {
+        FontId::new(size, FontFamily::Name(SEMIBOLD.into()))
+    }
+
+    /// The sentence that a view opens with, and big numbers.
+    pub fn title() -> FontId {
+        semibold(20.0)
+    }
+
+    /// Heads of sections and cards.
+    pub fn heading() -> FontId {
+        semibold(14.0)
+    }
+
+    /// Body text that stands out.
+    pub fn strong() -> FontId {
+        semibold(13.0)
+    }
+
+    /// Body text.
+    pub fn body() -> FontId {
+        FontId::proportional(13.0)
+    }
+
+    /// Notes, units, heads of columns.
+    pub fn small() -> FontId {
+        FontId::proportional(11.5)
+    }
+
+    /// Paths, digests, instructions.
+    pub fn mono() -> FontId {
+        FontId::monospace(12.0)
+    }
+}
+
+impl Tokens {
+    /// The tokens of the theme that `ui` is drawn in.
+    pub fn of(ui: &egui::Ui) -> &'static Self {
+        Self::for_theme(ui.visuals().dark_mode)
+    }
+
+    /// The tokens of the dark or light theme.
+    pub fn for_theme(dark: bool) -> &'static Self {
+        if dark { &DARK } else { &LIGHT }
+    }
+
+    /// The colour of layer `index`, counted from the bottom.
+    pub fn layer(&self, index: usize) -> Color32 {
+        self.layers[index % LAYER_HUES]
+    }
+
+    /// Text that can be read on `fill`.
+    pub fn text_on(&self, fill: Color32) -> Color32 {
+        let contrast = |text| contrast(text, fill);
+        if contrast(self.ink) >= contrast(self.paper) { self.ink } else { self.paper }
+    }
+
+    /// `color` as a thin wash over the background, for the fill of a row or badge.
+    pub fn wash(&self, color: Color32) -> Color32 {
+        mix(self.background, color, if self.dark { 0.22 } else { 0.12 })
+    }
+
+    /// `color` taken back towards the background, for what is out of focus.
+    pub fn dim(&self, color: Color32) -> Color32 {
+        mix(self.background, color, 0.45)
+    }
+
+    /// Cards: a fill and a thin line around.
+    pub fn card(&self) -> egui::Frame {
+        egui::Frame::new()
+            .fill(self.raised)
+            .stroke(egui::Stroke::new(1.0, self.border))
+            .corner_radius(radius::M)
+            .inner_margin(egui::Margin::same(12))
+    }
+
+    /// The corner radius of bars: they are never taller than a row.
+    pub fn bar_radius(&self) -> CornerRadius {
+        CornerRadius::same(3)
+    }
+}
+
+/// `share` of `over`, the rest of `under`.
+fn mix(under: Color32, over: Color32, share: f32) -> Color32 {
+    under.lerp_to_gamma(over, share)
+}
+
+/// The contrast of two colours as WCAG 2 counts it, 1 to 21.
+pub fn contrast(one: Color32, other: Color32) -> f32 {
+    let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+    if one > other { one / other } else { other / one }
+}
+
+fn luminance(color: Color32) -> f32 {
+    let linear = egui::Rgba::from(color);
+    0.2126 * linear.r() + 0.7152 * linear.g() + 0.0722 * linear.b()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DARK, LIGHT, Tokens, contrast};
+
+    #[test]
+    fn text_can_be_read_on_everything_it_stands_on() {
+        for theme in [&LIGHT, &DARK] {
+            for (name, text, least) in [
+                ("text", theme.text, 7.0),
+                ("text_weak", theme.text_weak, 4.5),
+                ("accent", theme.accent, 4.5),
+                ("added", theme.added, 4.5),
+                ("changed", theme.changed, 4.5),
+                ("removed", theme.removed, 4.5),
+                ("hidden", theme.hidden, 4.5),
+                ("warning", theme.warning, 4.5),
+                ("error", theme.error, 4.5),
+                ("success", theme.success, 4.5),
+                ("border_strong", theme.border_strong, 3.0),
+            ] {
+                for (place, behind) in
+                    [("background", theme.background), ("panel", theme.panel), ("raised", theme.raised)]
+                {
+                    let found = contrast(text, behind);
+                    assert!(found >= least, "dark {}: {name} on {place}: {found:.2}", theme.dark);
+                }
+            }
+            let chosen = contrast(theme.text, theme.selection);
+            assert!(chosen >= 4.5, "dark {}: text on selection: {chosen:.2}", theme.dark);
+            let action = contrast(theme.on_accent, theme.accent);
+            assert!(action >= 4.5, "dark {}: text on accent: {action:.2}", theme.dark);
+        }
+    }
+
+    #[test]
+    fn layers_are_told_apart() {
+        for theme in [&LIGHT, &DARK] {
+            for (index, fill) in theme.layers.iter().enumerate() {
+                assert!(contrast(theme.text_on(*fill), *fill) >= 4.5, "text on layer {index}");
+                assert!(contrast(*fill, theme.background) >= 2.0, "layer {index} on the background");
+                let next = theme.layer(index + 1);
+                let apart = (0..3).map(|channel| fill[channel].abs_diff(next[channel])).max();
+                assert!(apart >= Some(40), "layers {index} and {} look alike", index + 1);
+            }
+        }
+        assert_eq!(Tokens::for_theme(true), &DARK);
+    }
+}

@@ -1,0 +1,168 @@
+//! File dialogs, off the painting thread: a desktop portal may hang, and there may be none at all.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use poll_promise::Promise;
+
+use crate::jobs::{Waker, catch_panic};
+
+/// After this long without an answer the window says that there may be no dialog service.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// An answer sooner than anyone can click: there was no dialog.
+const TOO_SOON: Duration = Duration::from_millis(150);
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// An archive.
+    Archive,
+    /// A folder: an image layout or a root filesystem.
+    Folder,
+}
+
+/// Shows a dialog and waits for its answer; runs on a thread of its own.
+pub type Picker = Arc<dyn Fn(Pick) -> Option<PathBuf> + Send + Sync>;
+
+/// The dialogs of the desktop.
+pub fn desktop() -> Picker {
+    Arc::new(|pick| {
+        let dialog = rfd::FileDialog::new();
+        match pick {
+            Pick::Archive => dialog
+                .set_title("Open archive")
+                .add_filter("Image archives", &["tar", "gz", "tgz", "zst"])
+                .add_filter("All files", &["*"])
+                .pick_file(),
+            Pick::Folder => dialog.set_title("Open folder").pick_folder(),
+        }
+    })
+}
+
+/// What came of a dialog.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This was chosen.
+    Picked(PathBuf),
+    /// It was closed without a choice.
+    Nothing,
+    /// It could not be shown, for this reason.
+    Failed(String),
+}
+
+/// At most one dialog, and what is known about it.
+pub struct Dialogs {
+    picker: Picker,
+    waiting: Option<Waiting>,
+}
+
+struct Waiting {
+    since: Instant,
+    /// The choice, and how long it took.
+    promise: Promise<(Result<Option<PathBuf>, String>, Duration)>,
+}
+
+impl Dialogs {
+    /// No dialog yet; `picker` will show them.
+    pub fn new(picker: Picker) -> Self {
+        Self { picker, waiting: None }
+    }
+
+    /// Whether one is open or about to open.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Whether one was asked for so long ago that there may be no dialog service.
+    pub fn is_late(&self) -> bool {
+        self.waiting.as_ref().is_some_and(|waiting| waiting.since.elapsed() >= PATIENCE)
+    }
+
+    /// How long until [`Self::is_late`] turns true.
+    pub fn late_in(&self) -> Option<Duration> {
+        PATIENCE.checked_sub(self.waiting.as_ref()?.since.elapsed())
+    }
+
+    /// Asks for a dialog; nothing happens while another one is open.
+    pub fn open(&mut self, pick: Pick, waker: Waker) {
+        if self.waiting.is_some() {
+            return;
+        }
+        let picker = Arc::clone(&self.picker);
+        let (sender, promise) = Promise::new();
+        let started = crate::jobs::spawn("dialog", move || {
+            let begun = Instant::now();
+            let picked = catch_panic(|| picker(pick));
+            sender.send((picked, begun.elapsed()));
+            waker();
+        });
+        // Without a thread the sender is dropped, and polling the promise would panic.
+        let promise = match started {
+            Ok(()) => promise,
+            Err(error) => {
+                Promise::from_ready((Err(format!("the system gives no thread: {error}")), Duration::ZERO))
+            }
+        };
+        self.waiting = Some(Waiting { since: Instant::now(), promise });
+    }
+
+    /// Stops waiting; should the dialog still answer, nobody listens.
+    pub fn give_up(&mut self) {
+        self.waiting = None;
+    }
+
+    /// The answer, once, when it is there.
+    pub fn poll(&mut self) -> Option<Answer> {
+        let Waiting { since, promise } = self.waiting.take()?;
+        match promise.try_take() {
+            Err(promise) => {
+                self.waiting = Some(Waiting { since, promise });
+                None
+            }
+            Ok((Ok(Some(path)), _)) => Some(Answer::Picked(path)),
+            Ok((Ok(None), took)) if took < TOO_SOON => {
+                Some(Answer::Failed("this desktop offers no file dialogs".to_owned()))
+            }
+            Ok((Ok(None), _)) => Some(Answer::Nothing),
+            Ok((Err(panic), _)) => Some(Answer::Failed(format!("the file dialog failed: {panic}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Answer, Dialogs, Pick, Picker};
+
+    fn answer(picker: Picker) -> Answer {
+        let mut dialogs = Dialogs::new(picker);
+        dialogs.open(Pick::Archive, Arc::new(|| ()));
+        for _ in 0..500 {
+            if let Some(answer) = dialogs.poll() {
+                assert!(!dialogs.is_waiting());
+                return answer;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("no answer");
+    }
+
+    #[test]
+    fn answers_arrive_and_panics_are_caught() {
+        let path = PathBuf::from("image.tar");
+        let picked = path.clone();
+        assert_eq!(answer(Arc::new(move |_| Some(picked.clone()))), Answer::Picked(path));
+        assert!(matches!(answer(Arc::new(|_| None)), Answer::Failed(_)), "nobody clicks that fast");
+        let slow: Picker = Arc::new(|_| {
+            std::thread::sleep(Duration::from_millis(200));
+            None
+        });
+        assert_eq!(answer(slow), Answer::Nothing);
+        let Answer::Failed(reason) = answer(Arc::new(|_| panic!("no portal"))) else { panic!("no failure") };
+        assert!(reason.contains("no portal"), "{reason}");
+    }
+}

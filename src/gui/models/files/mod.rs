@@ -1,0 +1,13 @@
+//! The files of a layer, or of all layers up to one: a tree, filters over it, and its open rows.
+
+mod details;
+mod filter;
+mod rows;
+mod shown;
+mod tree;
+
+pub use details::{Details, Fact, Touch};
+pub use filter::{Found, Query, QueryError};
+pub use rows::{Row, Rows, Sort, SortKey};
+pub use shown::{Request, Shown};
+pub use tree::{FileTree, Mark, Scope};

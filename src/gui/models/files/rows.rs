@@ -1,0 +1,201 @@
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::filter::Found;
+use super::tree::FileTree;
+use crate::rootfs::PathId;
+
+/// A folder with more than this many paths is opened in the background.
+pub const LARGE_FOLDER: usize = 10_000;
+
+/// A row of the open tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it shows.
+    pub path: PathId,
+    /// How many folders of the tree it lies in.
+    pub depth: u16,
+}
+
+/// The column that orders what a folder holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SortKey {
+    /// By name.
+    Name,
+    /// By bytes.
+    #[default]
+    Size,
+    /// By number of files.
+    Files,
+}
+
+/// How what a folder holds is ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// The column.
+    pub key: SortKey,
+    /// Whether the largest comes first.
+    pub descending: bool,
+}
+
+impl Default for Sort {
+    fn default() -> Self {
+        Self { key: SortKey::Size, descending: true }
+    }
+}
+
+impl Sort {
+    /// The order after a click on a column's head.
+    pub fn clicked(self, key: SortKey) -> Self {
+        if self.key == key {
+            Self { key, descending: !self.descending }
+        } else {
+            Self { key, descending: key != SortKey::Name }
+        }
+    }
+}
+
+/// The rows of a tree whose folders are partly open. Opening and closing changes only the rows below;
+/// nothing walks the tree while it is painted.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    rows: Vec<Row>,
+    open: HashSet<PathId>,
+    sort: Sort,
+}
+
+impl Rows {
+    /// The rows of `tree` with the folders of `open` open. Where a filter found little, every folder
+    /// that leads to it is opened as well.
+    pub fn new(tree: &FileTree, found: Option<&Found>, sort: Sort, open: HashSet<PathId>) -> Self {
+        let mut rows = Self { rows: Vec::new(), open, sort };
+        let mut pending: Vec<Row> = Vec::new();
+        let mut below = Vec::new();
+        rows.push_children(tree, found, PathId::ROOT, 0, &mut below);
+        pending.extend(below.drain(..).rev());
+        while let Some(row) = pending.pop() {
+            rows.rows.push(row);
+            if let Some(found) = found.filter(|found| found.opens())
+                && found.leads(row.path)
+            {
+                rows.open.insert(row.path);
+            }
+            if rows.is_open(row.path) && tree.is_folder(row.path) {
+                rows.push_children(tree, found, row.path, row.depth + 1, &mut below);
+                pending.extend(below.drain(..).rev());
+            }
+        }
+        rows
+    }
+
+    /// All rows, top to bottom.
+    pub fn as_slice(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The order in use.
+    pub fn sort(&self) -> Sort {
+        self.sort
+    }
+
+    /// Folders that are open.
+    pub fn open(&self) -> &HashSet<PathId> {
+        &self.open
+    }
+
+    /// Whether a folder is open.
+    pub fn is_open(&self, path: PathId) -> bool {
+        self.open.contains(&path)
+    }
+
+    /// The row of a path.
+    pub fn position(&self, path: PathId) -> Option<usize> {
+        self.rows.iter().position(|row| row.path == path)
+    }
+
+    /// The row of the folder that a row lies in.
+    pub fn parent_of(&self, row: usize) -> Option<usize> {
+        let depth = self.rows.get(row)?.depth;
+        self.rows[..row].iter().rposition(|above| above.depth < depth)
+    }
+
+    /// Opens the folder at `row` in place. `false`, with nothing done, where it is no closed folder.
+    pub fn open_at(&mut self, row: usize, tree: &FileTree, found: Option<&Found>) -> bool {
+        let Some(&Row { path, depth }) = self.rows.get(row) else { return false };
+        if self.is_open(path) || !tree.is_folder(path) {
+            return false;
+        }
+        self.open.insert(path);
+        // What was open below it when it was closed is open again.
+        let mut below = Vec::new();
+        let mut inserted = Vec::new();
+        let mut pending = Vec::new();
+        self.push_children(tree, found, path, depth + 1, &mut below);
+        pending.extend(below.drain(..).rev());
+        while let Some(row) = pending.pop() {
+            inserted.push(row);
+            if self.is_open(row.path) && tree.is_folder(row.path) {
+                self.push_children(tree, found, row.path, row.depth + 1, &mut below);
+                pending.extend(below.drain(..).rev());
+            }
+        }
+        self.rows.splice(row + 1..row + 1, inserted);
+        true
+    }
+
+    /// Closes the folder at `row` in place. `false`, with nothing done, where it is no open folder.
+    pub fn close_at(&mut self, row: usize) -> bool {
+        let Some(&Row { path, depth }) = self.rows.get(row) else { return false };
+        if !self.open.remove(&path) {
+            return false;
+        }
+        let end = self.rows[row + 1..]
+            .iter()
+            .position(|below| below.depth <= depth)
+            .map_or(self.rows.len(), |count| row + 1 + count);
+        self.rows.drain(row + 1..end);
+        true
+    }
+
+    fn push_children(
+        &self,
+        tree: &FileTree,
+        found: Option<&Found>,
+        folder: PathId,
+        depth: u16,
+        into: &mut Vec<Row>,
+    ) {
+        let kept = |path: &PathId| found.is_none_or(|found| found.keeps(*path));
+        into.extend(tree.children(folder).filter(kept).map(|path| Row { path, depth }));
+        order(into, tree, self.sort);
+    }
+}
+
+fn order(rows: &mut [Row], tree: &FileTree, sort: Sort) {
+    let name = |row: &Row| tree.timeline().name(row.path);
+    match sort.key {
+        SortKey::Name => rows.sort_unstable_by(|a, b| name(a).cmp(name(b))),
+        SortKey::Size => rows.sort_unstable_by(|a, b| {
+            let key = |row: &Row| (Reverse(tree.bytes(row.path)), Reverse(tree.files(row.path)));
+            key(a).cmp(&key(b)).then_with(|| name(a).cmp(name(b)))
+        }),
+        SortKey::Files => rows.sort_unstable_by(|a, b| {
+            let key = |row: &Row| (Reverse(tree.files(row.path)), Reverse(tree.bytes(row.path)));
+            key(a).cmp(&key(b)).then_with(|| name(a).cmp(name(b)))
+        }),
+    }
+    let natural = sort.key != SortKey::Name;
+    if sort.descending != natural {
+        rows.reverse();
+    }
+}

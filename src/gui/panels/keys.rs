@@ -1,0 +1,87 @@
+//! All keys on one sheet.
+
+use egui::{Grid, Id, Modal, RichText, ScrollArea, Ui};
+
+use crate::gui::app::App;
+use crate::gui::app::commands::{COMMANDS, Menu};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::widgets::controls::{heading, key_cap};
+
+/// Keys that are no commands.
+const OTHERS: [(&str, &[&str]); 6] = [
+    ("Move in a list or tree", &["Up", "Down"]),
+    ("Open and close a folder", &["Right", "Left"]),
+    ("Choose", &["Enter"]),
+    ("Next and previous control", &["Tab", "Shift+Tab"]),
+    ("Filter the files", &["/"]),
+    ("Close a popup", &["Esc"]),
+];
+
+/// Shows the sheet when it is open.
+pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
+    if !app.keys_open {
+        return;
+    }
+    let tokens = Tokens::of(ui);
+    let size = ui.content_rect().size();
+    let shown = Modal::new(Id::unique("key sheet")).show(ui.ctx(), |ui| {
+        ui.set_width((size.x - 64.0).min(760.0));
+        ui.label(RichText::new("Keyboard shortcuts").font(text::title()).color(tokens.text));
+        ui.add_space(space::S);
+        let wide = ui.available_width() > 560.0;
+        ScrollArea::vertical().max_height(size.y - 160.0).show(ui, |ui| {
+            if wide {
+                ui.columns(2, |columns| {
+                    group(&mut columns[0], Menu::File);
+                    group(&mut columns[0], Menu::Image);
+                    group(&mut columns[0], Menu::Help);
+                    others(&mut columns[0]);
+                    group(&mut columns[1], Menu::View);
+                });
+            } else {
+                for menu in Menu::ALL {
+                    group(ui, menu);
+                }
+                others(ui);
+            }
+        });
+        ui.add_space(space::S);
+        ui.button("Close").clicked()
+    });
+    if shown.inner || shown.should_close() {
+        app.keys_open = false;
+    }
+}
+
+fn group(ui: &mut Ui, menu: Menu) {
+    heading(ui, menu.title());
+    Grid::new(("keys", menu.title())).num_columns(2).min_col_width(210.0).show(ui, |ui| {
+        for command in COMMANDS.iter().filter(|command| command.menu == menu && !command.keys.is_empty()) {
+            ui.label(command.title);
+            let keys: Vec<String> = command.keys.iter().map(|keys| ui.ctx().format_shortcut(keys)).collect();
+            caps(ui, keys.iter().map(String::as_str));
+            ui.end_row();
+        }
+    });
+    ui.add_space(space::M);
+}
+
+fn others(ui: &mut Ui) {
+    heading(ui, "Everywhere");
+    Grid::new("other keys").num_columns(2).min_col_width(210.0).show(ui, |ui| {
+        for (what, keys) in OTHERS {
+            ui.label(what);
+            caps(ui, keys.iter().copied());
+            ui.end_row();
+        }
+    });
+}
+
+fn caps<'a>(ui: &mut Ui, keys: impl Iterator<Item = &'a str>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        for keys in keys {
+            key_cap(ui, keys);
+        }
+    });
+}

@@ -1,0 +1,90 @@
+//! Warnings and errors of all images, to read and to copy.
+
+use egui::accesskit::Role;
+use egui::{Align, Align2, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use crate::base::text::elide_end;
+use crate::gui::app::{App, Entry, Request, Severity};
+use crate::gui::design::{Tokens, radius, row, text};
+use crate::gui::widgets::controls::{Mark, heading, mark_button, paint_focus, paint_mark, weak};
+
+/// The panel above the status bar.
+pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
+    let App { log, requests, .. } = app;
+    let mut clear = false;
+    ui.horizontal(|ui| {
+        heading(ui, "Log");
+        weak(ui, "Warnings and errors of all images; click a line to copy it");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if mark_button(ui, Mark::Close, "Close the log").clicked() {
+                requests.push(Request::Log(false));
+            }
+            ui.add_enabled_ui(!log.entries().is_empty(), |ui| {
+                clear = ui.button("Clear").clicked();
+                if ui.button("Copy all").clicked() {
+                    requests.push(Request::Copy(log.to_text()));
+                }
+            });
+        });
+    });
+    if clear {
+        log.clear();
+    }
+    ui.add_space(4.0);
+    let entries = log.entries();
+    if entries.is_empty() {
+        weak(ui, "Nothing went wrong so far.");
+        ui.take_available_space();
+        return;
+    }
+    let dropped = usize::from(log.dropped() > 0);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let area = ScrollArea::vertical().auto_shrink(false).stick_to_bottom(true);
+    area.show_rows(ui, row::DENSE, entries.len() + dropped, |ui, rows| {
+        for index in rows {
+            match entries.get(index) {
+                Some(entry) => line(ui, entry, requests),
+                None => {
+                    weak(ui, format!("{} more were not kept", log.dropped()));
+                }
+            }
+        }
+    });
+}
+
+fn line(ui: &mut Ui, entry: &Entry, requests: &mut Vec<Request>) {
+    let tokens = Tokens::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::DENSE), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, entry.line()));
+    if response.hovered() {
+        ui.painter().rect_filled(rect, radius::S, tokens.hovered);
+    }
+    let (mark, color) = match entry.severity {
+        Severity::Warning => (Mark::Warning, tokens.warning),
+        Severity::Error => (Mark::Error, tokens.error),
+    };
+    let middle = rect.center().y;
+    paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, middle), 12.0, color);
+    let about = [entry.image.as_str(), entry.subject.as_str()];
+    let about: Vec<&str> = about.into_iter().filter(|part| !part.is_empty()).collect();
+    let share = (rect.width() * 0.34).min(360.0);
+    let columns = [
+        (rect.left() + 24.0, share, about.join(", "), tokens.text_weak),
+        (rect.left() + 32.0 + share, rect.width() - share - 40.0, entry.message.clone(), tokens.text),
+    ];
+    for (left, width, words, color) in columns {
+        let clip = Rect::from_min_size(pos2(left, rect.top()), vec2(width.max(0.0), rect.height()));
+        let words = elide_end(&words, (width / 6.2).max(4.0) as usize);
+        ui.painter().with_clip_rect(clip.intersect(ui.clip_rect())).text(
+            pos2(left, middle),
+            Align2::LEFT_CENTER,
+            words,
+            text::body(),
+            color,
+        );
+    }
+    paint_focus(ui, &response, radius::S);
+    if response.on_hover_text(entry.line()).clicked() {
+        requests.push(Request::Copy(entry.line()));
+    }
+}

@@ -1,0 +1,77 @@
+//! The menu bar: every command, in its menu.
+
+use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
+
+use crate::gui::app::commands::{COMMANDS, Command, Menu, command};
+use crate::gui::app::{App, Request};
+use crate::gui::design::{Tokens, text};
+
+/// The bar at the top.
+pub(crate) fn menu_bar(ui: &mut Ui, app: &mut App) {
+    MenuBar::new().ui(ui, |ui| {
+        for menu in Menu::ALL {
+            ui.menu_button(menu.title(), |ui| show_menu(ui, app, menu));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| palette_button(ui, app));
+    });
+}
+
+fn show_menu(ui: &mut Ui, app: &mut App, menu: Menu) {
+    ui.set_min_width(220.0);
+    let mut group = None;
+    for command in COMMANDS.iter().filter(|command| command.menu == menu) {
+        if group.is_some_and(|group| group != command.group) {
+            if menu == Menu::File && command.group == 2 {
+                recent(ui, app);
+            }
+            ui.separator();
+        }
+        group = Some(command.group);
+        item(ui, app, command);
+    }
+}
+
+fn item(ui: &mut Ui, app: &mut App, command: &'static Command) {
+    let keys = command.keys_text(ui.ctx());
+    let chosen = command.chosen.is_some_and(|chosen| chosen(app));
+    let mut button = Button::new(command.title).selected(chosen);
+    if !keys.is_empty() {
+        let weak = Tokens::of(ui).text_weak;
+        button = button.right_text(RichText::new(keys).font(text::small()).color(weak));
+    }
+    let enabled = (command.when)(app).is_ok();
+    let tooltip = command.tooltip(app);
+    let response = ui.add_enabled(enabled, button).on_hover_text(&tooltip).on_disabled_hover_text(tooltip);
+    if response.clicked() {
+        app.requests.push(Request::Run(command));
+        ui.close();
+    }
+}
+
+fn recent(ui: &mut Ui, app: &mut App) {
+    if app.settings.recent.is_empty() {
+        return;
+    }
+    ui.separator();
+    let App { settings, requests, .. } = app;
+    ui.menu_button("Recent images", |ui| {
+        for reference in &settings.recent {
+            let shown = crate::base::text::elide_middle(&crate::base::text::printable(reference), 60);
+            if ui.button(shown).clicked() {
+                requests.push(Request::Open(reference.clone()));
+                ui.close();
+            }
+        }
+    });
+}
+
+fn palette_button(ui: &mut Ui, app: &mut App) {
+    let Some(command) = command("help.palette") else { return };
+    let weak = Tokens::of(ui).text_weak;
+    let keys = RichText::new(command.keys_text(ui.ctx())).font(text::small()).color(weak);
+    let button = Button::new(RichText::new("Find a command").color(weak)).right_text(keys);
+    let button = button.min_size(egui::vec2(200.0, 24.0));
+    if ui.add(button).on_hover_text(command.about).clicked() {
+        app.requests.push(Request::Run(command));
+    }
+}

@@ -1,0 +1,249 @@
+//! Every command by name, and every open image.
+
+use egui::accesskit::Role;
+use egui::{
+    Align, Align2, Area, Frame, Id, Key, Margin, Modal, Modifiers, Order, ScrollArea, Sense, TextEdit,
+    Ui, WidgetInfo, pos2, vec2,
+};
+
+use crate::gui::app::commands::{COMMANDS, Command};
+use crate::gui::app::{App, Request};
+use crate::gui::design::{Tokens, radius, row, space, text};
+use crate::gui::widgets::controls::weak;
+
+const WIDTH: f32 = 560.0;
+
+/// The palette: closed, or open with what was typed.
+#[derive(Default)]
+pub(crate) struct Palette {
+    open: Option<Search>,
+}
+
+#[derive(Default)]
+struct Search {
+    typed: String,
+    chosen: usize,
+    moved: bool,
+}
+
+impl Palette {
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub(crate) fn toggle(&mut self) {
+        self.open = if self.open.is_some() { None } else { Some(Search::default()) };
+    }
+}
+
+/// A line of the palette.
+struct Offer {
+    title: String,
+    about: String,
+    keys: String,
+    enabled: bool,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Command(&'static Command),
+    Tab(u64),
+}
+
+/// Shows the palette when it is open.
+pub(crate) fn palette(ui: &Ui, app: &mut App) {
+    let Some(mut search) = app.palette.open.take() else { return };
+    let offers = offers(ui.ctx(), app, &search.typed);
+    let count = offers.len();
+    let step = |ui: &Ui, key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let (down, up) = (step(ui, Key::ArrowDown), step(ui, Key::ArrowUp));
+    if count > 0 && down + up > 0 {
+        search.chosen = (search.chosen + down + count * (1 + up) - up) % count;
+        search.moved = true;
+    }
+    let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+    let mut run = entered.then(|| offers.get(search.chosen)).flatten();
+
+    let tokens = Tokens::of(ui);
+    let width = WIDTH.min(ui.content_rect().width() - 32.0);
+    let top = (ui.content_rect().height() * 0.12).max(24.0);
+    let area = Area::new(Id::unique("palette area")).order(Order::Foreground).anchor(
+        Align2::CENTER_TOP,
+        vec2(0.0, top),
+    );
+    let frame = Frame::popup(ui.style()).fill(tokens.popup).corner_radius(radius::L).inner_margin(Margin::same(8));
+    let modal = Modal::new(Id::unique("palette"))
+        .area(area)
+        .frame(frame)
+        .backdrop_color(egui::Color32::from_black_alpha(if tokens.dark { 96 } else { 40 }));
+    let shown = modal.show(ui.ctx(), |ui| {
+        ui.set_width(width);
+        let field = TextEdit::singleline(&mut search.typed)
+            .id(Id::unique("palette field"))
+            .hint_text("Type the name of a command or an open image")
+            .margin(Margin::symmetric(8, 6))
+            .desired_width(f32::INFINITY);
+        let response = ui.add(field);
+        response.widget_info(|| {
+            WidgetInfo::text_edit(true, search.typed.as_str(), search.typed.as_str(), "Command")
+        });
+        response.request_focus();
+        if response.changed() {
+            search.chosen = 0;
+            search.moved = true;
+        }
+        ui.add_space(space::XS);
+        if offers.is_empty() {
+            ui.add_space(space::S);
+            weak(ui, "  No command has this name.");
+            ui.add_space(space::S);
+        }
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let most = (ui.content_rect().height() - top - 120.0).clamp(120.0, 14.0 * row::NORMAL);
+        let mut clicked = None;
+        ScrollArea::vertical().max_height(most).auto_shrink([false, true]).show(ui, |ui| {
+            for (index, offer) in offers.iter().enumerate() {
+                let chosen = index == search.chosen;
+                let response = line(ui, offer, chosen);
+                if chosen && search.moved {
+                    response.scroll_to_me(Some(Align::Center));
+                }
+                if response.clicked() {
+                    clicked = Some(offer);
+                }
+            }
+        });
+        search.moved = false;
+        clicked
+    });
+    run = shown.inner.or(run);
+    if let Some(offer) = run.filter(|offer| offer.enabled) {
+        app.requests.push(match offer.what {
+            What::Command(command) => Request::Run(command),
+            What::Tab(tab) => Request::Front(tab),
+        });
+    } else if !shown.should_close() {
+        app.palette.open = Some(search);
+    }
+}
+
+fn line(ui: &mut Ui, offer: &Offer, chosen: bool) -> egui::Response {
+    let tokens = Tokens::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
+    response.widget_info(|| {
+        WidgetInfo::selected(Role::ListBoxOption, offer.enabled, chosen, &offer.title)
+    });
+    if !ui.is_rect_visible(rect) {
+        return response;
+    }
+    if chosen {
+        ui.painter().rect_filled(rect, radius::S, tokens.selection);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, radius::S, tokens.hovered);
+    }
+    let middle = rect.center().y;
+    let color = if offer.enabled { tokens.text } else { tokens.text_disabled };
+    let title = ui.painter().text(
+        pos2(rect.left() + 8.0, middle),
+        Align2::LEFT_CENTER,
+        &offer.title,
+        text::body(),
+        color,
+    );
+    let keys = ui.painter().text(
+        pos2(rect.right() - 8.0, middle),
+        Align2::RIGHT_CENTER,
+        &offer.keys,
+        text::small(),
+        tokens.text_weak,
+    );
+    let between = egui::Rect::from_x_y_ranges(title.right() + 12.0..=keys.left() - 12.0, rect.y_range());
+    let letters = (between.width() / 5.8).max(0.0) as usize;
+    if letters > 12 {
+        ui.painter().with_clip_rect(between.intersect(ui.clip_rect())).text(
+            pos2(between.left(), middle),
+            Align2::LEFT_CENTER,
+            crate::base::text::elide_end(&offer.about, letters),
+            text::small(),
+            if offer.enabled { tokens.text_weak } else { tokens.text_disabled },
+        );
+    }
+    response
+}
+
+/// What fits what was typed, best first.
+fn offers(context: &egui::Context, app: &App, typed: &str) -> Vec<Offer> {
+    let tabs = app.tabs.iter().map(|tab| Offer {
+        title: format!("Go to {}", tab.title),
+        about: tab.shown.clone(),
+        keys: String::new(),
+        enabled: true,
+        what: What::Tab(tab.id),
+    });
+    let commands = COMMANDS.iter().map(|command| {
+        let reason = (command.when)(app).err();
+        Offer {
+            title: command.title.to_owned(),
+            about: reason.unwrap_or(command.about).to_owned(),
+            keys: command.keys_text(context),
+            enabled: reason.is_none(),
+            what: What::Command(command),
+        }
+    });
+    let mut fit: Vec<(u32, Offer)> =
+        commands.chain(tabs).filter_map(|offer| Some((rank(typed, &offer.title)?, offer))).collect();
+    // What can be run comes first; among equals the order of the menus stays.
+    fit.sort_by_key(|(rank, offer)| (!offer.enabled, *rank));
+    fit.into_iter().map(|(_, offer)| offer).collect()
+}
+
+/// How well `title` fits `typed`, 0 best; `None` when not at all. Every word must begin a word, or
+/// stand within one, or at least its letters must come in order.
+fn rank(typed: &str, title: &str) -> Option<u32> {
+    let (typed, title) = (typed.trim().to_lowercase(), title.to_lowercase());
+    if title.starts_with(&typed) {
+        return Some(0);
+    }
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let begins = |part: &str| words.iter().any(|word| word.starts_with(part));
+    if typed.split_whitespace().all(begins) {
+        return Some(1);
+    }
+    if typed.split_whitespace().all(|part| title.contains(part)) {
+        return Some(2);
+    }
+    let mut letters = title.chars();
+    let in_order = typed.chars().filter(|c| !c.is_whitespace()).all(|wanted| letters.any(|c| c == wanted));
+    in_order.then_some(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMMANDS, offers, rank};
+    use crate::gui::app::{App, Setup};
+
+    #[test]
+    fn better_fits_come_first() {
+        assert_eq!(rank("", "Open again"), Some(0));
+        assert_eq!(rank("open", "Open again"), Some(0));
+        assert_eq!(rank("again", "Open again"), Some(1));
+        assert_eq!(rank("ag op", "Open again"), Some(1));
+        assert_eq!(rank("gain", "Open again"), Some(2));
+        assert_eq!(rank("oag", "Open again"), Some(3));
+        assert_eq!(rank("xyz", "Open again"), None);
+    }
+
+    #[test]
+    fn every_command_is_in_the_palette() {
+        let context = egui::Context::default();
+        let app = App::new(&context, None, Setup::default());
+        let titles: Vec<String> = offers(&context, &app, "").into_iter().map(|offer| offer.title).collect();
+        assert_eq!(titles.len(), COMMANDS.len());
+        for command in COMMANDS {
+            assert!(titles.iter().any(|title| title == command.title), "{}", command.title);
+            let found = offers(&context, &app, command.title);
+            assert!(found.iter().any(|offer| offer.title == command.title), "{}", command.title);
+        }
+    }
+}

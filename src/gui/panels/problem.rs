@@ -1,0 +1,162 @@
+//! In the place of a view: what is going on while nothing is known, and what went wrong.
+
+use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, Ui, vec2};
+
+use crate::analysis::Failure;
+use crate::base::size::human;
+use crate::gui::app::{Phase, Request, Tab};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar};
+
+/// Width of the column in the middle.
+const COLUMN: f32 = 560.0;
+
+/// The whole place of a view, while nothing of the image is known.
+pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+    let column = COLUMN.min(ui.available_width() - 2.0 * space::L);
+    let left = (ui.available_width() - column) / 2.0;
+    ui.add_space((ui.available_height() * 0.18).min(120.0));
+    ui.horizontal_top(|ui| {
+        ui.add_space(left);
+        ui.vertical(|ui| {
+            ui.set_width(column);
+            match &tab.phase {
+                Phase::Failed(failure) => failed(ui, tab, failure, requests),
+                Phase::Cancelled => cancelled(ui, tab, requests),
+                Phase::Running | Phase::Stopping | Phase::Done => opening(ui, tab, requests),
+            }
+        });
+    });
+}
+
+fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+    let stopping = tab.phase == Phase::Stopping;
+    title(ui, if stopping { "Stopping…" } else { "Opening the image" });
+    reference(ui, tab);
+    ui.add_space(space::L);
+    let progress = tab.progress();
+    let width = ui.available_width();
+    progress_bar(ui, "Progress", progress.fraction(), vec2(width, 8.0));
+    ui.add_space(space::XS);
+    let bytes = match (progress.bytes_passed, progress.bytes_total) {
+        (0, _) => "Reading manifest and config".to_owned(),
+        (passed, 0) => format!("{} passed by; layers are counted when the manifest is found", human(passed)),
+        (passed, total) => format!("{} of {}", human(passed), human(total)),
+    };
+    let rate = tab.rate().filter(|rate| *rate > 0).map(|rate| format!("  ·  {}/s", human(rate)));
+    let line = bytes + &rate.unwrap_or_default();
+    ui.label(RichText::new(line).color(Tokens::of(ui).text_weak));
+    ui.add_space(space::M);
+    ui.add_enabled_ui(!stopping, |ui| {
+        if ui.button("Cancel").clicked() {
+            requests.push(Request::Cancel(tab.id));
+        }
+    });
+}
+
+fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(22.0, 24.0), egui::Sense::hover());
+        paint_mark(ui.painter(), Mark::Error, rect.center(), 20.0, tokens.error);
+        title(ui, "The image could not be opened");
+    });
+    reference(ui, tab);
+    ui.add_space(space::M);
+    Frame::new()
+        .fill(tokens.wash(tokens.error))
+        .corner_radius(crate::gui::design::radius::M)
+        .inner_margin(Margin::same(12))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.add(Label::new(safe(&failure.message)).wrap().selectable(true));
+            if let Some(hint) = &failure.hint {
+                ui.add_space(space::S);
+                ui.label(RichText::new("What you can do").font(text::strong()));
+                ui.add(Label::new(capitalised(&safe(hint))).wrap().selectable(true));
+            }
+        });
+    ui.add_space(space::M);
+    ui.horizontal(|ui| {
+        if primary_button(ui, "Try again").clicked() {
+            requests.push(Request::Again(tab.id));
+        }
+        if ui.button("Copy message").clicked() {
+            requests.push(Request::Copy(whole(failure)));
+        }
+        if ui.button("Close").clicked() {
+            requests.push(Request::Close(tab.id));
+        }
+    });
+}
+
+fn cancelled(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+    title(ui, "Cancelled");
+    reference(ui, tab);
+    ui.add_space(space::S);
+    ui.label("It was stopped before anything was known about it.");
+    ui.add_space(space::M);
+    ui.horizontal(|ui| {
+        if primary_button(ui, "Open again").clicked() {
+            requests.push(Request::Again(tab.id));
+        }
+        if ui.button("Close").clicked() {
+            requests.push(Request::Close(tab.id));
+        }
+    });
+}
+
+/// Above a view of which only a part is known, because the work ended early.
+pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+    let tokens = Tokens::of(ui);
+    let done = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers_done());
+    let layers = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers.len());
+    let (mark, color, message) = match &tab.phase {
+        Phase::Failed(failure) => (Mark::Error, tokens.error, safe(&failure.message)),
+        Phase::Cancelled => (
+            Mark::Warning,
+            tokens.warning,
+            format!("Cancelled after {done} of {layers} layers. What was read until then is shown."),
+        ),
+        Phase::Running | Phase::Stopping | Phase::Done => return,
+    };
+    Frame::new().fill(tokens.wash(color)).inner_margin(Margin::symmetric(16, 8)).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            let (rect, _) = ui.allocate_exact_size(vec2(16.0, 24.0), egui::Sense::hover());
+            paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if ui.add(Button::new("Open again")).clicked() {
+                    requests.push(Request::Again(tab.id));
+                }
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(Label::new(message).truncate());
+                });
+            });
+        });
+    });
+}
+
+fn title(ui: &mut Ui, title: &str) {
+    ui.label(RichText::new(title).font(text::title()).color(Tokens::of(ui).text));
+}
+
+fn reference(ui: &mut Ui, tab: &Tab) {
+    let shown = RichText::new(&tab.shown).font(text::mono()).color(Tokens::of(ui).text_weak);
+    ui.add(Label::new(shown).wrap().selectable(true));
+}
+
+/// Messages may quote the reference: its secrets stay out of the window.
+fn safe(message: &str) -> String {
+    crate::base::text::printable(&crate::base::redact::url_user_info(message))
+}
+
+fn whole(failure: &Failure) -> String {
+    let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {}", safe(hint)));
+    safe(&failure.message) + &hint.unwrap_or_default()
+}
+
+fn capitalised(text: &str) -> String {
+    // Hints are written for the command line, where they follow a colon.
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

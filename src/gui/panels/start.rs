@@ -1,0 +1,234 @@
+//! What is there before an image is: ways to open one.
+
+use egui::accesskit::Role;
+use egui::{
+    Align, Align2, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Shape, Stroke, TextEdit,
+    Ui, WidgetInfo, pos2, vec2,
+};
+
+use crate::base::text::{elide_middle, printable};
+use crate::gui::app::commands::{Command, command};
+use crate::gui::app::{App, Request};
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::widgets::controls::{Mark, heading, paint_focus, paint_mark, primary_button, weak};
+
+const COLUMN: f32 = 680.0;
+
+/// What the start screen holds.
+#[derive(Default)]
+pub(crate) struct StartScreen {
+    reference: String,
+    /// Something that went wrong while opening, until the next try.
+    notice: Option<String>,
+    wants_focus: bool,
+}
+
+impl StartScreen {
+    /// Shows a notice beside the field.
+    pub(crate) fn say(&mut self, notice: String) {
+        self.notice = Some(notice);
+    }
+
+    /// Puts the cursor into the field.
+    pub(crate) fn focus(&mut self) {
+        self.wants_focus = true;
+    }
+
+    /// An image was opened: the screen is as new when it is shown next.
+    pub(crate) fn opened(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The start screen.
+pub(crate) fn start_screen(ui: &mut Ui, app: &mut App) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let column = COLUMN.min(ui.available_width() - 2.0 * space::XL);
+        let left = (ui.available_width() - column) / 2.0;
+        ui.add_space((ui.available_height() * 0.1).clamp(space::XL, 88.0));
+        ui.horizontal_top(|ui| {
+            ui.add_space(left);
+            ui.vertical(|ui| {
+                ui.set_width(column);
+                ui.spacing_mut().item_spacing.y = 6.0;
+                show_column(ui, app);
+            });
+        });
+        ui.add_space(space::XL);
+    });
+}
+
+fn show_column(ui: &mut Ui, app: &mut App) {
+    let tokens = Tokens::of(ui);
+    ui.label(RichText::new("Open a container image").font(text::title()).color(tokens.text));
+    weak(ui, "See what it is made of, layer by layer: what is large, what is hidden, what is wasted.");
+    ui.add_space(space::L);
+    reference_field(ui, app);
+    notice(ui, app);
+    ui.add_space(space::L);
+    drop_target(ui, app);
+    ui.add_space(space::L);
+    if ui.available_width() >= 560.0 {
+        ui.columns(2, |columns| {
+            recent(&mut columns[0], app);
+            samples(&mut columns[1], app);
+        });
+    } else {
+        recent(ui, app);
+        ui.add_space(space::M);
+        samples(ui, app);
+    }
+}
+
+fn reference_field(ui: &mut Ui, app: &mut App) {
+    let tokens = Tokens::of(ui);
+    let label = ui.label(RichText::new("Path or reference").font(text::strong()));
+    let App { start, requests, .. } = app;
+    ui.horizontal(|ui| {
+        let room = ui.available_width() - 76.0;
+        let field = TextEdit::singleline(&mut start.reference)
+            .id(egui::Id::unique("reference field"))
+            .hint_text("image.tar, a folder, oci:FOLDER:TAG, rootfs:FOLDER")
+            .margin(Margin::symmetric(8, 6))
+            .min_size(vec2(0.0, 32.0))
+            .desired_width(room);
+        let response = ui.add(field).labelled_by(label.id);
+        if std::mem::take(&mut start.wants_focus) {
+            response.request_focus();
+        }
+        let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let given = !start.reference.trim().is_empty();
+        let clicked = ui
+            .add_enabled_ui(given, |ui| {
+                ui.spacing_mut().interact_size.y = 32.0;
+                ui.set_width(68.0);
+                ui.vertical_centered_justified(|ui| primary_button(ui, "Open")).inner
+            })
+            .inner
+            .on_disabled_hover_text("Type a path or reference first")
+            .clicked();
+        if (entered && given) || clicked {
+            requests.push(Request::Open(start.reference.clone()));
+        }
+    });
+    let forms = "Archives of docker save, podman save and skopeo, OCI layouts, unpacked root filesystems. \
+                 Registries and container engines cannot be opened in this version.";
+    ui.add(Label::new(RichText::new(forms).font(text::small()).color(tokens.text_weak)).wrap());
+}
+
+/// What went wrong, or that a dialog is late.
+fn notice(ui: &mut Ui, app: &mut App) {
+    let tokens = Tokens::of(ui);
+    let late = app.dialogs.is_late();
+    let late_text = "No dialog service has answered yet. If no dialog appears, type or paste the path above.";
+    let Some(text) = app.start.notice.as_deref().or(late.then_some(late_text)) else { return };
+    let mut give_up = false;
+    ui.add_space(space::S);
+    Frame::new()
+        .fill(tokens.wash(tokens.warning))
+        .corner_radius(radius::M)
+        .inner_margin(Margin::symmetric(12, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal(|ui| {
+                let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
+                paint_mark(ui.painter(), Mark::Warning, rect.center(), 14.0, tokens.warning);
+                ui.add(Label::new(printable(text)).wrap().selectable(true));
+            });
+            if late {
+                give_up = ui.button("Stop waiting").clicked();
+            }
+        });
+    if give_up {
+        app.dialogs.give_up();
+    }
+}
+
+fn drop_target(ui: &mut Ui, app: &mut App) {
+    let tokens = Tokens::of(ui);
+    let inner = Frame::new().inner_margin(Margin::symmetric(16, 20)).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical_centered(|ui| {
+            if app.drops_arrive {
+                ui.label(RichText::new("Drop an archive or a folder here").font(text::heading()));
+            } else {
+                ui.label(RichText::new("Choose an archive or a folder").font(text::heading()));
+                weak(ui, "Dropping files on the window does not work under Wayland yet.");
+            }
+            ui.add_space(space::S);
+            let ids = ["file.open-archive", "file.open-folder"];
+            let buttons: Vec<&'static Command> = ids.into_iter().filter_map(command).collect();
+            let width = 2.0 * 132.0 + ui.spacing().item_spacing.x;
+            ui.allocate_ui_with_layout(vec2(width, 28.0), Layout::left_to_right(Align::Center), |ui| {
+                for command in buttons {
+                    let button = Button::new(command.title).min_size(vec2(132.0, 28.0));
+                    let tooltip = format!("{} ({})", command.tooltip(app), command.keys_text(ui.ctx()));
+                    let response = ui.add_enabled((command.when)(app).is_ok(), button);
+                    if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
+                        app.requests.push(Request::Run(command));
+                    }
+                }
+            });
+            if app.dialogs.is_waiting() {
+                ui.add_space(space::XS);
+                weak(ui, "Waiting for the file dialog…");
+            }
+        });
+    });
+    let rect = inner.response.rect.shrink(1.0);
+    let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
+    let stroke = Stroke::new(1.0, tokens.border_strong);
+    ui.painter().extend(Shape::dashed_line(&corners, stroke, 6.0, 4.0));
+}
+
+fn recent(ui: &mut Ui, app: &mut App) {
+    heading(ui, "Recent images");
+    let App { settings, requests, .. } = app;
+    if settings.recent.is_empty() {
+        weak(ui, "Images that you open are listed here.");
+    }
+    for reference in settings.recent.iter().take(8) {
+        let shown = printable(reference);
+        let (folder, name) = match shown.trim_end_matches('/').rfind('/') {
+            Some(slash) => (shown[..slash].to_owned(), shown[slash + 1..].to_owned()),
+            None => (String::new(), shown.clone()),
+        };
+        if entry(ui, &name, &folder, &shown).clicked() {
+            requests.push(Request::Open(reference.clone()));
+        }
+    }
+}
+
+fn samples(ui: &mut Ui, app: &mut App) {
+    heading(ui, "Samples");
+    for (id, name) in [("file.sample-devel", "sample:devel"), ("file.sample-runtime", "sample:runtime")] {
+        let Some(command) = command(id) else { continue };
+        if entry(ui, name, command.about, command.about).clicked() {
+            app.requests.push(Request::Run(command));
+        }
+    }
+}
+
+/// A row to click: a name, and what it is in weaker letters below.
+fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response {
+    let tokens = Tokens::of(ui);
+    let height = if about.is_empty() { 28.0 } else { 44.0 };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    if response.hovered() {
+        ui.painter().rect_filled(rect, radius::S, tokens.hovered);
+    }
+    let letters = |points: f32| ((rect.width() - 16.0) / points).max(8.0) as usize;
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    let write = |y: f32, text: String, font, color| {
+        painter.text(pos2(rect.left() + 8.0, y), Align2::LEFT_CENTER, text, font, color);
+    };
+    if about.is_empty() {
+        write(rect.center().y, elide_middle(name, letters(6.6)), text::body(), tokens.accent);
+    } else {
+        write(rect.top() + 14.0, elide_middle(name, letters(6.6)), text::body(), tokens.accent);
+        write(rect.top() + 31.0, elide_middle(about, letters(5.9)), text::small(), tokens.text_weak);
+    }
+    paint_focus(ui, &response, radius::S);
+    response.on_hover_text(tooltip)
+}

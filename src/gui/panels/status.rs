@@ -1,0 +1,133 @@
+//! What is in front, what is running, and how many warnings there are.
+
+use egui::{Align, Button, Layout, RichText, Ui, vec2};
+
+use crate::base::size::human;
+use crate::base::text::elide_middle;
+use crate::gui::app::{App, Phase, Request, Severity, Tab};
+use crate::gui::design::{Tokens, text};
+use crate::gui::widgets::controls::{Mark, mark_button, paint_mark, progress_bar};
+
+/// Width of one running job, with all its figures.
+const JOB: f32 = 400.0;
+const SHORT_JOB: f32 = 240.0;
+
+/// The bar at the bottom.
+pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
+    let App { tabs, front, requests, log, log_open, settings, .. } = app;
+    let tokens = Tokens::of(ui);
+    let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        if let Some(tab) = tabs.iter().find(|tab| Some(tab.id) == *front) {
+            ui.add(egui::Label::new(small(facts(tab))).truncate()).on_hover_text(&tab.shown);
+        } else {
+            ui.label(small(format!("Cutaway {}", env!("CARGO_PKG_VERSION"))));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            log_button(ui, log, *log_open, requests);
+            if settings.zoom_percent != 100 {
+                ui.label(small(format!("{} %", settings.zoom_percent)));
+            }
+            let running: Vec<&Tab> = tabs.iter().filter(|tab| tab.is_running()).collect();
+            let room = (ui.available_width() - 8.0).max(0.0);
+            let full = room >= JOB * running.len().min(2) as f32;
+            let width = if full { JOB } else { SHORT_JOB };
+            let fit = ((room / width) as usize).max(1);
+            if running.len() > fit {
+                ui.label(small(format!("and {} more", running.len() - fit)));
+            }
+            for tab in running.into_iter().take(fit) {
+                job(ui, tab, full, requests);
+            }
+        });
+    });
+}
+
+/// Source, platform and layers of an image.
+fn facts(tab: &Tab) -> String {
+    let Some(analysis) = &tab.analysis else { return tab.shown.clone() };
+    let image = &analysis.image;
+    let mut parts = vec![image.source.clone()];
+    parts.extend(image.platform.as_ref().map(ToString::to_string));
+    let layers = analysis.layers.len();
+    let done = analysis.layers_done();
+    parts.push(match layers {
+        1 => "1 layer".to_owned(),
+        _ if tab.is_running() => format!("{done} of {layers} layers"),
+        _ => format!("{layers} layers"),
+    });
+    if !tab.is_running() && analysis.totals().is_none_or(|totals| !totals.complete) {
+        parts.push("incomplete".to_owned());
+    }
+    crate::base::text::printable(&parts.join("  ·  "))
+}
+
+/// The running work of one image; its parts from right to left.
+fn job(ui: &mut Ui, tab: &Tab, full: bool, requests: &mut Vec<Request>) {
+    let tokens = Tokens::of(ui);
+    let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
+    let progress = tab.progress();
+    let stopping = tab.phase == Phase::Stopping;
+    ui.add_enabled_ui(!stopping, |ui| {
+        let name = format!("Cancel {}", tab.title);
+        if mark_button(ui, Mark::Close, &name).clicked() {
+            requests.push(Request::Cancel(tab.id));
+        }
+    });
+    let bytes = match (progress.bytes_passed, progress.bytes_total) {
+        _ if stopping => "stopping…".to_owned(),
+        (passed, 0) => human(passed),
+        (passed, total) => format!("{} of {}", human(passed), human(total)),
+    };
+    if full {
+        let rate = tab.rate().map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
+        fixed(ui, 76.0, small(rate));
+        fixed(ui, 128.0, small(bytes));
+    } else {
+        fixed(ui, 76.0, small(human(progress.bytes_passed)));
+    }
+    let name = format!("Progress of {}", tab.title);
+    let size = vec2(if full { 72.0 } else { 48.0 }, 6.0);
+    progress_bar(ui, &name, progress.fraction(), size);
+    ui.label(small(elide_middle(&tab.title, if full { 20 } else { 12 })));
+    ui.add_space(8.0);
+}
+
+/// Right-aligned text in a set width, so that figures do not push their neighbours about.
+fn fixed(ui: &mut Ui, width: f32, text: RichText) {
+    ui.allocate_ui_with_layout(vec2(width, 20.0), Layout::right_to_left(Align::Center), |ui| {
+        ui.set_min_width(width);
+        ui.label(text);
+    });
+}
+
+fn log_button(
+    ui: &mut Ui,
+    log: &crate::gui::app::Log,
+    open: bool,
+    requests: &mut Vec<Request>,
+) {
+    let tokens = Tokens::of(ui);
+    let count = |severity| log.entries().iter().filter(|entry| entry.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let (label, mark, color) = match (errors, warnings) {
+        (0, 0) => ("No warnings".to_owned(), None, tokens.text_weak),
+        (0, warnings) => (plural(warnings, "warning"), Some(Mark::Warning), tokens.warning),
+        (errors, 0) => (plural(errors, "error"), Some(Mark::Error), tokens.error),
+        (errors, warnings) => (
+            format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+            Some(Mark::Error),
+            tokens.error,
+        ),
+    };
+    let button = Button::new(RichText::new(label).font(text::small()).color(color));
+    let response = ui.add(button.frame_when_inactive(open).selected(open).min_size(vec2(0.0, 20.0)));
+    if let Some(mark) = mark {
+        let (rect, _) = ui.allocate_exact_size(vec2(12.0, 20.0), egui::Sense::hover());
+        paint_mark(ui.painter(), mark, rect.center(), 12.0, color);
+    }
+    if response.on_hover_text("Open or close the log (Ctrl+J)").clicked() {
+        requests.push(Request::Log(!open));
+    }
+}

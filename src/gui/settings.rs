@@ -1,0 +1,151 @@
+//! What the window remembers, under one key of its own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::redact::url_user_info;
+
+/// How many images are remembered.
+const RECENT: usize = 12;
+const KEY: &str = "cutaway";
+const VERSION: u32 = 1;
+
+/// Light, dark, or whatever the desktop says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ThemeChoice {
+    /// Whatever the desktop says.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl From<ThemeChoice> for egui::ThemePreference {
+    fn from(choice: ThemeChoice) -> Self {
+        match choice {
+            ThemeChoice::System => Self::System,
+            ThemeChoice::Light => Self::Light,
+            ThemeChoice::Dark => Self::Dark,
+        }
+    }
+}
+
+/// The remembered state. Fields may be added with a default; anything else raises the version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    version: u32,
+    /// The theme.
+    #[serde(default)]
+    pub theme: ThemeChoice,
+    /// Size of text and all else; 100 is the natural one.
+    #[serde(default = "natural")]
+    pub zoom_percent: u16,
+    /// References opened lately, newest first.
+    #[serde(default)]
+    pub recent: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { version: VERSION, theme: ThemeChoice::default(), zoom_percent: natural(), recent: Vec::new() }
+    }
+}
+
+fn natural() -> u16 {
+    100
+}
+
+impl Settings {
+    /// What was remembered; the default when there is nothing, or nothing that this version can read.
+    pub fn load(storage: Option<&dyn eframe::Storage>) -> Self {
+        let stored: Option<Self> = storage.and_then(|storage| eframe::get_value(storage, KEY));
+        let mut settings = stored.filter(|settings| settings.version == VERSION).unwrap_or_default();
+        settings.set_zoom(settings.zoom_percent);
+        settings.recent.truncate(RECENT);
+        settings
+    }
+
+    /// Remembers.
+    pub fn save(&self, storage: &mut dyn eframe::Storage) {
+        eframe::set_value(storage, KEY, self);
+    }
+
+    /// Sets the zoom within what can be used, in steps of ten.
+    pub fn set_zoom(&mut self, percent: u16) {
+        self.zoom_percent = percent.clamp(50, 300).div_ceil(10) * 10;
+    }
+
+    /// The zoom as a factor.
+    pub fn zoom(&self) -> f32 {
+        f32::from(self.zoom_percent) / 100.0
+    }
+
+    /// Puts `reference` before all others. One that carries user info is not kept: without its secret
+    /// it could not be opened again. Samples are always at hand.
+    pub fn remember(&mut self, reference: &str) {
+        if url_user_info(reference) != reference || reference.starts_with("sample:") {
+            return;
+        }
+        self.recent.retain(|known| known != reference);
+        self.recent.insert(0, reference.to_owned());
+        self.recent.truncate(RECENT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{KEY, RECENT, Settings, ThemeChoice};
+
+    #[derive(Default)]
+    struct Memory(HashMap<String, String>);
+
+    impl eframe::Storage for Memory {
+        fn get_string(&self, key: &str) -> Option<String> {
+            self.0.get(key).cloned()
+        }
+        fn set_string(&mut self, key: &str, value: String) {
+            self.0.insert(key.to_owned(), value);
+        }
+        fn remove_string(&mut self, key: &str) {
+            self.0.remove(key);
+        }
+        fn flush(&mut self) {}
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let mut settings = Settings { theme: ThemeChoice::Dark, ..Settings::default() };
+        settings.set_zoom(131);
+        settings.remember("oci:a");
+        let mut memory = Memory::default();
+        settings.save(&mut memory);
+        assert_eq!(Settings::load(Some(&memory)), settings);
+        assert_eq!(settings.zoom_percent, 140);
+    }
+
+    #[test]
+    fn another_version_and_nonsense_give_the_default() {
+        for stored in ["(version:2,zoom_percent:200)", "nonsense", ""] {
+            let memory = Memory(HashMap::from([(KEY.to_owned(), stored.to_owned())]));
+            assert_eq!(Settings::load(Some(&memory)), Settings::default(), "{stored}");
+        }
+        let memory = Memory(HashMap::from([(KEY.to_owned(), "(version:1,zoom_percent:9)".to_owned())]));
+        assert_eq!(Settings::load(Some(&memory)).zoom_percent, 50);
+    }
+
+    #[test]
+    fn recent_images_are_few_and_hold_no_secret() {
+        let mut settings = Settings::default();
+        for index in 0..20 {
+            settings.remember(&format!("oci:{index}"));
+        }
+        settings.remember("oci:15");
+        assert_eq!(settings.recent.len(), RECENT);
+        assert_eq!(settings.recent[..3], ["oci:15", "oci:19", "oci:18"]);
+        settings.remember("docker://me:secret@registry.example/image");
+        assert_eq!(settings.recent[0], "oci:15");
+    }
+}

@@ -1,0 +1,124 @@
+//! In: an analysis as it grows, and what the user chose.
+//! Out: the views of an image, painted, and [`Action`]s for the window to carry out.
+//! Must not know: tabs, panels, or how an image is read.
+
+pub mod layers;
+pub mod overview;
+
+use std::sync::Arc;
+
+pub use layers::LayersView;
+pub use overview::OverviewView;
+
+use crate::analysis::Analysis;
+use crate::jobs::Snapshot;
+
+/// The views of an image, in the order of the rail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum View {
+    /// The sizes in a sentence, what is largest, what is wasted.
+    #[default]
+    Overview,
+    /// Layers and their files.
+    Layers,
+    /// CUDA libraries and GPU code.
+    Cuda,
+    /// What can go.
+    Findings,
+    /// The Dockerfile and its proposal.
+    Dockerfile,
+    /// Images side by side.
+    Compare,
+    /// The GPU at hand.
+    Gpu,
+    /// Export.
+    Report,
+}
+
+impl View {
+    /// All of them, in the order of the rail.
+    pub const ALL: [Self; 8] = [
+        Self::Overview,
+        Self::Layers,
+        Self::Cuda,
+        Self::Findings,
+        Self::Dockerfile,
+        Self::Compare,
+        Self::Gpu,
+        Self::Report,
+    ];
+
+    /// Its name in the rail.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Layers => "Layers",
+            Self::Cuda => "CUDA",
+            Self::Findings => "Findings",
+            Self::Dockerfile => "Dockerfile",
+            Self::Compare => "Compare",
+            Self::Gpu => "GPU",
+            Self::Report => "Report",
+        }
+    }
+
+    /// What it shows, in a line for the tooltip.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Overview => "What the image is made of",
+            Self::Layers => "Each layer and its files",
+            Self::Cuda => "CUDA libraries and the GPU code in them",
+            Self::Findings => "What can go, and the proof",
+            Self::Dockerfile => "The Dockerfile and a smaller one",
+            Self::Compare => "Images side by side",
+            Self::Gpu => "Whether it runs on this machine",
+            Self::Report => "Preview and export",
+        }
+    }
+
+    /// Why it cannot be shown in this version; `None` for a view that is there.
+    pub const fn waits_for(self) -> Option<&'static str> {
+        match self {
+            Self::Overview | Self::Layers => None,
+            Self::Cuda => Some("Not in this version: it waits for the search for CUDA libraries"),
+            Self::Findings => Some("Not in this version: it waits for the rules that find what can go"),
+            Self::Dockerfile => Some("Not in this version: it waits for the findings"),
+            Self::Compare => Some("Not in this version: it waits for the comparison of images"),
+            Self::Gpu => Some("Not in this version: it waits for the GPU check"),
+            Self::Report => Some("Not in this version: use cutaway report on the command line"),
+        }
+    }
+}
+
+/// What a view is given each frame.
+pub struct ViewContext<'a> {
+    /// What is known of the image so far.
+    pub analysis: &'a Arc<Analysis>,
+    /// Grows whenever `analysis` is another one: a view model made for this number is still good.
+    pub generation: u64,
+    /// Counters of the running job.
+    pub progress: Snapshot,
+    /// Whether nothing more will come: done, failed or cancelled.
+    pub done: bool,
+    /// What the view asks for; carried out after the frame is painted.
+    pub actions: &'a mut Vec<Action>,
+}
+
+/// What a view may ask of the window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Bring a view to the front.
+    ShowView(View),
+    /// Show this path in the layers view ([`LayersView::select_path`]).
+    SelectPath(Vec<u8>),
+    /// Show this layer in the layers view ([`LayersView::select_layer`]).
+    SelectLayer(usize),
+    /// Put text on the clipboard.
+    CopyText(String),
+    /// Open another image in a tab of its own.
+    OpenImage(String),
+    /// Open the log with the warnings.
+    ShowLog,
+    /// Stop the work on this image.
+    Cancel,
+}

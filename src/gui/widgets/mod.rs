@@ -1,0 +1,9 @@
+//! In: plain data and tokens.
+//! Out: small parts that several views and panels share.
+//! Must not know: images, tabs, or what the data means.
+
+pub mod controls;
+pub mod stacked_bar;
+pub mod strip;
+pub mod tree;
+pub mod treemap;

@@ -1,0 +1,1 @@
+//! See the views that use it.

@@ -1,0 +1,138 @@
+//! Opens the window: which display, which renderer, and the reason when there is none.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use eframe::{NativeOptions, Renderer};
+use egui::ViewportBuilder;
+
+use super::WindowOptions;
+use super::app::{App, Setup};
+
+const ICON: &[u8] = include_bytes!("../../assets/icons/cutaway.png");
+
+/// Shows the window until it is closed.
+pub(super) fn run(options: &WindowOptions) -> Result<(), String> {
+    display()?;
+    let wanted = options.renderer.clone().or_else(|| std::env::var("CUTAWAY_RENDERER").ok());
+    let first = match wanted.as_deref().map(str::trim) {
+        None | Some("" | "glow") => Renderer::Glow,
+        Some("wgpu") => Renderer::Wgpu,
+        Some(other) => return Err(format!("there is no renderer '{other}', only glow and wgpu")),
+    };
+    let second = if first == Renderer::Glow { Renderer::Wgpu } else { Renderer::Glow };
+    let Err(first_reason) = attempt(options, first) else { return Ok(()) };
+    let Err(second_reason) = attempt(options, second) else { return Ok(()) };
+    if first_reason == second_reason {
+        return Err(first_reason);
+    }
+    Err(format!("{first} failed: {first_reason}; {second} failed: {second_reason}"))
+}
+
+/// Whether there is a display at all, before any library is asked.
+fn display() -> Result<(), String> {
+    const NAMES: [&str; 3] = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"];
+    let needs_one = cfg!(all(unix, not(target_os = "macos")));
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if needs_one && !NAMES.iter().any(|name| is_set(&name)) {
+        return Err("neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether files dropped on the window arrive; winit does not hand them on under Wayland.
+fn drops_arrive() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !(is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET"))
+}
+
+fn attempt(options: &WindowOptions, renderer: Renderer) -> Result<(), String> {
+    let frames = Rc::new(Cell::new(0));
+    let shown = Arc::new(AtomicBool::new(false));
+    let setup = Setup {
+        image: options.image.clone(),
+        platform: options.platform.clone(),
+        exit_after_frames: options.exit_after_frames,
+        drops_arrive: drops_arrive(),
+        ..Setup::default()
+    };
+    let (app_frames, app_shown) = (Rc::clone(&frames), Arc::clone(&shown));
+    let create: eframe::AppCreator<'_> = Box::new(move |context| {
+        let mut app = App::new(&context.egui_ctx, context.storage, setup);
+        app.on_frame(move || {
+            app_frames.set(app_frames.get() + 1);
+            app_shown.store(true, Ordering::Relaxed);
+        });
+        Ok(Box::new(app))
+    });
+    let ended = quietly(&shown, || eframe::run_native("cutaway", native(options, renderer), create));
+    match ended {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(one_line(&error.to_string())),
+        // A panic of a window that was there is a fault of ours and must be seen as one.
+        Err(payload) if frames.get() > 0 => resume_unwind(payload),
+        Err(payload) => Err(one_line(&message(payload.as_ref()))),
+    }
+}
+
+/// Runs `work`; a panic before anything was `shown` prints nothing, since its reason is told otherwise.
+fn quietly<T>(shown: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    let usual = Arc::new(std::panic::take_hook());
+    let (hook, loud, thread) = (Arc::clone(&usual), Arc::clone(shown), std::thread::current().id());
+    std::panic::set_hook(Box::new(move |info| {
+        if loud.load(Ordering::Relaxed) || std::thread::current().id() != thread {
+            hook(info);
+        }
+    }));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(Box::new(move |info| usual(info)));
+    result
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the window library failed without saying why".to_owned())
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn native(options: &WindowOptions, renderer: Renderer) -> NativeOptions {
+    let mut viewport = ViewportBuilder::default()
+        .with_title("Cutaway")
+        .with_app_id("cutaway")
+        .with_inner_size([1200.0, 800.0])
+        .with_min_inner_size([640.0, 420.0])
+        .with_drag_and_drop(true);
+    // The picture is part of the program; should it not decode, the window has no icon.
+    if let Ok(icon) = eframe::icon_data::from_png_bytes(ICON) {
+        viewport = viewport.with_icon(icon);
+    }
+    NativeOptions {
+        viewport,
+        renderer,
+        // A window that closes by itself has nothing to remember.
+        persist_window: options.exit_after_frames.is_none(),
+        dithering: false,
+        ..NativeOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_panic_becomes_one_line() {
+        let result = super::quietly(&Arc::new(AtomicBool::new(false)), || panic!("no\n  display"));
+        let payload = result.expect_err("it panicked");
+        assert_eq!(super::one_line(&super::message(payload.as_ref())), "no display");
+    }
+}

@@ -1,0 +1,71 @@
+//! The end of a merge: nodes that were linked lists come to lie side by side.
+
+use super::merge::{Merge, Merger, NONE, Live};
+use super::tree::{NodeId, NodeKind, Record, Rootfs};
+use crate::base::convert::index32;
+use crate::layer::EntryId;
+
+impl<W> Merger<'_, W> {
+    /// Lays the living nodes out with children side by side and sums sizes.
+    pub(super) fn finish(self) -> Merge {
+        let Self { layers, nodes, by_name, shared, mut hidden, waste, warnings, .. } = self;
+        drop(by_name);
+        let living = nodes.iter().filter(|live| live.alive).count();
+        let mut records: Vec<Record> = Vec::with_capacity(living);
+        let mut old_of = Vec::with_capacity(living);
+        let record = |parent: u32, live: &Live| Record {
+            parent: NodeId(parent),
+            children: 0,
+            child_count: 0,
+            place: live.place,
+            kind: live.kind,
+            bytes: 0,
+            files: u32::from(live.kind == NodeKind::File),
+        };
+        records.push(record(0, &nodes[0]));
+        old_of.push(0u32);
+        let mut at = 0;
+        while at < records.len() {
+            records[at].children = index32(records.len());
+            let mut child = nodes[old_of[at] as usize].first_child;
+            while child != NONE {
+                let live = &nodes[child as usize];
+                records.push(record(index32(at), live));
+                old_of.push(child);
+                child = live.next;
+            }
+            records[at].child_count = index32(records.len()) - records[at].children;
+            at += 1;
+        }
+        let mut shared_nodes = Vec::with_capacity(shared.len());
+        let mut counted = std::collections::HashSet::new();
+        for (id, old) in old_of.iter().enumerate() {
+            if records[id].kind != NodeKind::File {
+                continue;
+            }
+            let inode = match shared.get(old) {
+                Some(inode) => {
+                    shared_nodes.push((NodeId(index32(id)), inode.0, inode.1));
+                    // The bytes stand at one of the names; the others add nothing.
+                    if !counted.insert(*inode) {
+                        continue;
+                    }
+                    *inode
+                }
+                None => (records[id].place.layer, EntryId(records[id].place.id)),
+            };
+            records[id].bytes = layers[usize::from(inode.0)].size(inode.1);
+        }
+        for id in (1..records.len()).rev() {
+            let (bytes, files) = (records[id].bytes, records[id].files);
+            let parent = records[id].parent.0 as usize;
+            let parent = &mut records[parent];
+            parent.bytes += bytes;
+            parent.files += files;
+        }
+        hidden.sort_unstable_by_key(|hidden| (hidden.layer, hidden.entry));
+        let (merged_bytes, merged_files) = (records[0].bytes, u64::from(records[0].files));
+        let rootfs = Rootfs { layers: layers.to_vec(), nodes: records, shared: shared_nodes, hidden };
+        Merge { rootfs, merged_bytes, merged_files, waste, warnings: warnings.finish("merged view") }
+    }
+}

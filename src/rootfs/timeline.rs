@@ -1,0 +1,391 @@
+//! What became of every path, layer by layer: one arena for all states that the image passes through.
+//!
+//! A path of the timeline is a path that some layer has or had. It has versions, each with the layers
+//! from which and until which it shows; so the state after any layer is a filter, not a new merge.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::merge::{Inode, NONE, Watch, apply_all};
+use super::tree::{NodeKind, Origin, Place};
+use crate::base::convert::index32;
+use crate::layer::{EntryId, LayerIndex};
+
+/// A path of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PathId(pub u32);
+
+impl PathId {
+    /// The root folder.
+    pub const ROOT: Self = Self(0);
+}
+
+/// A version of some path, by its number in the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VersionId(pub u32);
+
+/// Never, as a layer number.
+const NEVER: u16 = u16::MAX;
+
+#[derive(Clone, Copy)]
+struct VersionRecord {
+    place: Place,
+    kind: NodeKind,
+    /// The layer that ends this version.
+    until: u16,
+    /// The layer that takes the path, or replaces it by something else. Differs from `until` for a
+    /// folder that a later layer names again.
+    lost: u16,
+}
+
+#[derive(Clone, Copy)]
+struct PathRecord {
+    parent: u32,
+    children: u32,
+    child_count: u32,
+    versions: u32,
+}
+
+/// A second name of a file.
+#[derive(Clone, Copy)]
+struct Shared {
+    version: VersionId,
+    inode: Inode,
+    /// The version that is the file itself.
+    home: VersionId,
+}
+
+/// What a layer makes of a path, and for how long it stays so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Its number.
+    pub id: VersionId,
+    /// The layer that brings it.
+    pub layer: u16,
+    /// Its entry there; `None` for a folder that only paths below it name.
+    pub entry: Option<EntryId>,
+    /// What the path is from then on.
+    pub kind: NodeKind,
+    /// The layer that ends it by another version or by removing the path.
+    pub until: Option<u16>,
+    /// The layer that takes the path away or makes something else of it. A folder that is named again
+    /// by a later layer is not lost.
+    pub lost: Option<u16>,
+}
+
+impl Version {
+    /// Whether the path shows this version once layer `layer` has been applied.
+    pub fn shows_after(&self, layer: u16) -> bool {
+        self.layer <= layer && self.until.is_none_or(|until| until > layer)
+    }
+}
+
+/// Every path that any layer has, with all its versions. About 60 bytes a path.
+pub struct Timeline {
+    layers: Vec<Arc<LayerIndex>>,
+    paths: Vec<PathRecord>,
+    versions: Vec<VersionRecord>,
+    shared: Vec<Shared>,
+}
+
+#[derive(Default)]
+struct Recorder {
+    /// Node and version, in the order of events.
+    versions: Vec<(u32, VersionRecord)>,
+    /// The version that a node shows, by node.
+    open: Vec<u32>,
+    shared: Vec<(u32, Inode)>,
+}
+
+impl Recorder {
+    fn open_of(&mut self, node: u32) -> &mut u32 {
+        let node = node as usize;
+        if self.open.len() <= node {
+            self.open.resize(node + 1, NONE);
+        }
+        &mut self.open[node]
+    }
+}
+
+impl Watch for Recorder {
+    fn put(&mut self, node: u32, place: Place, kind: NodeKind) {
+        let version = index32(self.versions.len());
+        let before = std::mem::replace(self.open_of(node), version);
+        if before != NONE {
+            self.versions[before as usize].1.until = place.layer;
+        }
+        self.versions.push((node, VersionRecord { place, kind, until: NEVER, lost: NEVER }));
+    }
+
+    fn share(&mut self, node: u32, inode: Inode) {
+        let version = *self.open_of(node);
+        self.shared.push((version, inode));
+    }
+
+    fn gone(&mut self, node: u32, layer: u16) {
+        let before = std::mem::replace(self.open_of(node), NONE);
+        if before != NONE {
+            self.versions[before as usize].1.until = layer;
+            // Told apart from a folder that is named again, which has no such mark.
+            self.versions[before as usize].1.lost = layer;
+        }
+    }
+}
+
+impl Timeline {
+    /// Follows the layers, bottom first, by the rules of [`super::merge`].
+    pub fn new(layers: &[Arc<LayerIndex>]) -> Self {
+        let merger = apply_all(layers, &[], 0, Recorder::default());
+        let parents: Vec<u32> = merger.nodes.iter().map(|live| live.parent).collect();
+        let recorder = merger.watch;
+        let (mut paths, new_of) = lay_out(&parents);
+        let (versions, new_version) = by_path(&recorder.versions, &new_of, &mut paths);
+        let shared = shared(&recorder.shared, &new_version, &versions);
+        let mut timeline = Self { layers: layers.to_vec(), paths, versions, shared };
+        timeline.mark_lost();
+        timeline
+    }
+
+    /// How many paths there are, the root included.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether there is nothing but the root.
+    pub fn is_empty(&self) -> bool {
+        self.paths.len() <= 1
+    }
+
+    /// How many layers it follows.
+    pub fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// The index of a layer.
+    pub fn layer(&self, layer: u16) -> &LayerIndex {
+        &self.layers[usize::from(layer)]
+    }
+
+    /// All paths, folders before what is in them.
+    pub fn paths(&self) -> impl DoubleEndedIterator<Item = PathId> + ExactSizeIterator + use<> {
+        (0..index32(self.paths.len())).map(PathId)
+    }
+
+    /// The folder that a path is in; the root is in itself.
+    pub fn parent(&self, path: PathId) -> PathId {
+        PathId(self.paths[path.0 as usize].parent)
+    }
+
+    /// All paths that were ever in a folder, side by side, in no set order.
+    pub fn children(&self, path: PathId) -> impl ExactSizeIterator<Item = PathId> + use<> {
+        let record = self.paths[path.0 as usize];
+        (record.children..record.children + record.child_count).map(PathId)
+    }
+
+    /// The last part of a path; empty for the root.
+    pub fn name(&self, path: PathId) -> &[u8] {
+        if path == PathId::ROOT {
+            return b"";
+        }
+        let place = self.versions[self.paths[path.0 as usize].versions as usize].place;
+        let index = &self.layers[usize::from(place.layer)];
+        match place.origin() {
+            Origin::Entry(entry) => index.name(entry),
+            Origin::Implied(dir) => index.dir_name(dir),
+        }
+    }
+
+    /// How many folders lie between a path and the root.
+    pub fn depth(&self, path: PathId) -> usize {
+        std::iter::successors(Some(path), |at| (*at != PathId::ROOT).then(|| self.parent(*at))).count() - 1
+    }
+
+    /// The absolute path, any bytes; `/` for the root.
+    pub fn full_path(&self, path: PathId) -> Vec<u8> {
+        let mut parts = Vec::new();
+        let mut at = path;
+        while at != PathId::ROOT {
+            parts.push(self.name(at));
+            at = self.parent(at);
+        }
+        if parts.is_empty() {
+            return b"/".to_vec();
+        }
+        let mut full = Vec::new();
+        for part in parts.iter().rev() {
+            full.push(b'/');
+            full.extend_from_slice(part);
+        }
+        full
+    }
+
+    /// The path that `full` names, if any layer ever had it.
+    pub fn find(&self, full: &[u8]) -> Option<PathId> {
+        crate::layer::parts(full)
+            .try_fold(PathId::ROOT, |at, part| self.children(at).find(|child| self.name(*child) == part))
+    }
+
+    /// What layers made of a path, oldest first. The root may have none.
+    pub fn versions(&self, path: PathId) -> impl DoubleEndedIterator<Item = Version> + ExactSizeIterator {
+        let at = path.0 as usize;
+        let end = self.paths.get(at + 1).map_or(self.versions.len(), |next| next.versions as usize);
+        let start = self.paths[at].versions as usize;
+        (start..end).map(|id| self.version(VersionId(index32(id))))
+    }
+
+    /// A version by its number.
+    pub fn version(&self, id: VersionId) -> Version {
+        let record = self.versions[id.0 as usize];
+        let layer = |number| (number != NEVER).then_some(number);
+        Version {
+            id,
+            layer: record.place.layer,
+            entry: match record.place.origin() {
+                Origin::Entry(entry) => Some(entry),
+                Origin::Implied(_) => None,
+            },
+            kind: record.kind,
+            until: layer(record.until),
+            lost: layer(record.lost),
+        }
+    }
+
+    /// The layer and entry with the bytes of a version that is a second name of a file, and the
+    /// version that is this file itself. `None` for all else.
+    pub fn shares(&self, version: VersionId) -> Option<(u16, EntryId, VersionId)> {
+        let place = self.shared.binary_search_by_key(&version, |shared| shared.version).ok()?;
+        let shared = self.shared[place];
+        Some((shared.inode.0, shared.inode.1, shared.home))
+    }
+
+    /// All versions that are second names of files, in order.
+    pub fn shared_versions(&self) -> impl ExactSizeIterator<Item = (VersionId, VersionId)> {
+        self.shared.iter().map(|shared| (shared.version, shared.home))
+    }
+
+    /// Bytes that a version shows: those of its file, for a second name too; 0 for all but files.
+    pub fn bytes(&self, version: &Version) -> u64 {
+        if version.kind != NodeKind::File {
+            return 0;
+        }
+        match (self.shares(version.id), version.entry) {
+            (Some((layer, entry, _)), _) => self.layer(layer).size(entry),
+            (None, Some(entry)) => self.layer(version.layer).size(entry),
+            (None, None) => 0,
+        }
+    }
+
+    fn mark_lost(&mut self) {
+        for path in self.paths() {
+            let at = path.0 as usize;
+            let start = self.paths[at].versions as usize;
+            let end = self.paths.get(at + 1).map_or(self.versions.len(), |next| next.versions as usize);
+            for id in (start..end).rev() {
+                let version = self.versions[id];
+                if version.until == NEVER || version.lost != NEVER {
+                    continue;
+                }
+                // Ended by the next version: a folder that stays a folder goes on in it.
+                let next = self.versions.get(id + 1).filter(|_| id + 1 < end);
+                self.versions[id].lost = match next {
+                    Some(next) if version.kind == NodeKind::Directory && next.kind == version.kind => {
+                        next.lost
+                    }
+                    _ => version.until,
+                };
+            }
+        }
+    }
+}
+
+/// Puts the children of each path side by side. Gives the records and each old node's new number.
+fn lay_out(parents: &[u32]) -> (Vec<PathRecord>, Vec<u32>) {
+    // Children by old parent: counts, then places.
+    let mut start = vec![0u32; parents.len() + 1];
+    for parent in parents.iter().skip(1) {
+        start[*parent as usize + 1] += 1;
+    }
+    for at in 1..start.len() {
+        start[at] += start[at - 1];
+    }
+    let mut fill = start.clone();
+    let mut children = vec![0u32; parents.len() - 1];
+    for (node, parent) in parents.iter().enumerate().skip(1) {
+        let place = &mut fill[*parent as usize];
+        children[*place as usize] = index32(node);
+        *place += 1;
+    }
+    let mut paths = Vec::with_capacity(parents.len());
+    let mut old_of = Vec::with_capacity(parents.len());
+    let mut new_of = vec![0u32; parents.len()];
+    paths.push(PathRecord { parent: 0, children: 0, child_count: 0, versions: 0 });
+    old_of.push(0u32);
+    let mut at = 0;
+    while at < paths.len() {
+        let old = old_of[at] as usize;
+        let below = &children[start[old] as usize..start[old + 1] as usize];
+        paths[at].children = index32(paths.len());
+        paths[at].child_count = index32(below.len());
+        for child in below {
+            new_of[*child as usize] = index32(paths.len());
+            paths.push(PathRecord { parent: index32(at), children: 0, child_count: 0, versions: 0 });
+            old_of.push(*child);
+        }
+        at += 1;
+    }
+    (paths, new_of)
+}
+
+/// Sorts versions by path, keeping their order within one. Gives each old version's new number too.
+fn by_path(
+    recorded: &[(u32, VersionRecord)],
+    new_of: &[u32],
+    paths: &mut [PathRecord],
+) -> (Vec<VersionRecord>, Vec<u32>) {
+    let mut fill = vec![0u32; paths.len() + 1];
+    for (node, _) in recorded {
+        fill[new_of[*node as usize] as usize + 1] += 1;
+    }
+    for at in 1..fill.len() {
+        fill[at] += fill[at - 1];
+    }
+    for (record, start) in paths.iter_mut().zip(&fill) {
+        record.versions = *start;
+    }
+    let mut order = vec![0u32; recorded.len()];
+    let mut new_version = vec![0u32; recorded.len()];
+    for (old, (node, _)) in recorded.iter().enumerate() {
+        let place = &mut fill[new_of[*node as usize] as usize];
+        order[*place as usize] = index32(old);
+        new_version[old] = *place;
+        *place += 1;
+    }
+    let versions = order.iter().map(|old| recorded[*old as usize].1).collect();
+    (versions, new_version)
+}
+
+fn shared(recorded: &[(u32, Inode)], new_version: &[u32], versions: &[VersionRecord]) -> Vec<Shared> {
+    if recorded.is_empty() {
+        return Vec::new();
+    }
+    let mut homes: HashMap<Inode, u32> = recorded.iter().map(|(_, inode)| (*inode, NONE)).collect();
+    for (id, version) in versions.iter().enumerate() {
+        if version.kind == NodeKind::File
+            && !version.place.implied
+            && let Some(home) = homes.get_mut(&(version.place.layer, EntryId(version.place.id)))
+        {
+            *home = index32(id);
+        }
+    }
+    let home = |inode: &Inode| VersionId(homes.get(inode).copied().unwrap_or(NONE));
+    let mut shared: Vec<Shared> = recorded
+        .iter()
+        .map(|(version, inode)| Shared {
+            version: VersionId(new_version[*version as usize]),
+            inode: *inode,
+            home: home(inode),
+        })
+        .collect();
+    shared.sort_unstable_by_key(|shared| shared.version);
+    shared
+}
