@@ -43,7 +43,7 @@ def run(command, expected):
     peak, stop = [0], threading.Event()
 
     def watch():
-        while not stop.wait(0.01):
+        while not stop.wait(0.002):
             peak[0] = max(peak[0], field(f"/proc/{process.pid}/status", "VmHWM:"))
 
     watcher = threading.Thread(target=watch)
@@ -59,9 +59,9 @@ def run(command, expected):
     process.stderr.close()
     if process.returncode not in expected:
         sys.exit(f"error: {shlex.join(command)}: exit {process.returncode}\n{errors[0].decode(errors='replace')}")
-    # ru_maxrss starts at what this script itself weighs when it forks; below that, trust the polling.
+    # ru_maxrss starts at what this script itself weighs when it forks; below that, polling has to do.
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    memory = usage.ru_maxrss if usage.ru_maxrss > own * 1.1 or not peak[0] else peak[0]
+    memory = usage.ru_maxrss if usage.ru_maxrss > own * 1.1 else peak[0]
     return usage.ru_utime + usage.ru_stime, wall, memory * 1024, read
 
 
@@ -113,7 +113,7 @@ def main():
             f"{median(name, 0):.3f}",
             f"{min(cpus):.3f} to {max(cpus):.3f}",
             f"{median(name, 1):.3f}",
-            f"{median(name, 2) / (1 << 20):.1f}",
+            f"{median(name, 2) / (1 << 20):.1f}" if median(name, 2) else "",
             f"{median(name, 3) / (1 << 20):.1f}",
         ]
         for other in against:

@@ -220,6 +220,11 @@ impl<I: TarInput> TarWalk<I> {
         &self.member
     }
 
+    /// Whether the current member's body was not read or skipped to its end.
+    pub fn is_within_body(&self) -> bool {
+        self.unread > 0
+    }
+
     /// The input, for draining what follows the end of the archive.
     pub fn into_input(self) -> I {
         self.input

@@ -11,7 +11,7 @@ const VERSION: u32 = 1;
 
 /// Light, dark, or whatever the desktop says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ThemeChoice {
+pub(crate) enum ThemeChoice {
     /// Whatever the desktop says.
     #[default]
     System,
@@ -33,17 +33,17 @@ impl From<ThemeChoice> for egui::ThemePreference {
 
 /// The remembered state. Fields may be added with a default; anything else raises the version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
+pub(crate) struct Settings {
     version: u32,
     /// The theme.
     #[serde(default)]
-    pub theme: ThemeChoice,
+    pub(crate) theme: ThemeChoice,
     /// Size of text and all else; 100 is the natural one.
     #[serde(default = "natural")]
-    pub zoom_percent: u16,
+    pub(crate) zoom_percent: u16,
     /// References opened lately, newest first.
     #[serde(default)]
-    pub recent: Vec<String>,
+    pub(crate) recent: Vec<String>,
 }
 
 impl Default for Settings {
@@ -58,7 +58,7 @@ fn natural() -> u16 {
 
 impl Settings {
     /// What was remembered; the default when there is nothing, or nothing that this version can read.
-    pub fn load(storage: Option<&dyn eframe::Storage>) -> Self {
+    pub(crate) fn load(storage: Option<&dyn eframe::Storage>) -> Self {
         let stored: Option<Self> = storage.and_then(|storage| eframe::get_value(storage, KEY));
         let mut settings = stored.filter(|settings| settings.version == VERSION).unwrap_or_default();
         settings.set_zoom(settings.zoom_percent);
@@ -67,23 +67,23 @@ impl Settings {
     }
 
     /// Remembers.
-    pub fn save(&self, storage: &mut dyn eframe::Storage) {
+    pub(crate) fn save(&self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, KEY, self);
     }
 
     /// Sets the zoom within what can be used, in steps of ten.
-    pub fn set_zoom(&mut self, percent: u16) {
+    pub(crate) fn set_zoom(&mut self, percent: u16) {
         self.zoom_percent = percent.clamp(50, 300).div_ceil(10) * 10;
     }
 
     /// The zoom as a factor.
-    pub fn zoom(&self) -> f32 {
+    pub(crate) fn zoom(&self) -> f32 {
         f32::from(self.zoom_percent) / 100.0
     }
 
     /// Puts `reference` before all others. One that carries user info is not kept: without its secret
     /// it could not be opened again. Samples are always at hand.
-    pub fn remember(&mut self, reference: &str) {
+    pub(crate) fn remember(&mut self, reference: &str) {
         if url_user_info(reference) != reference || reference.starts_with("sample:") {
             return;
         }

@@ -4,10 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// Holds the newest value of a stream of values. Clones share it.
-#[derive(Clone)]
 pub struct Slot<T> {
     newest: Arc<Mutex<(u64, Option<Arc<T>>)>>,
     waker: Option<Waker>,
+}
+
+// Derived, it would ask for `T: Clone`.
+impl<T> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        Self { newest: Arc::clone(&self.newest), waker: self.waker.clone() }
+    }
 }
 
 impl<T> Slot<T> {

@@ -153,6 +153,26 @@ impl IndexBuilder {
         Ok(DirId(id))
     }
 
+    /// Takes the last entry back: its body turned out not to be there.
+    pub fn drop_last(&mut self) {
+        let index = &mut self.index;
+        let Some(kind) = index.kind.pop() else { return };
+        let size = index.size.pop().unwrap_or_default();
+        index.dir.pop();
+        index.name_at.pop();
+        index.name_len.pop();
+        index.mode.pop();
+        index.uid.pop();
+        index.gid.pop();
+        index.mtime.pop();
+        index.block.pop();
+        index.links.pop_if(|link| link.entry.0 as usize == index.kind.len());
+        let counts = &mut index.counts;
+        counts.entries -= 1;
+        counts.content_bytes -= size;
+        *counts.of(kind) -= 1;
+    }
+
     /// The finished index, cut to size.
     pub fn finish(self) -> LayerIndex {
         let mut index = self.index;
@@ -217,14 +237,7 @@ impl IndexBuilder {
             return Err(IndexFull(MAX_CONTENT_BYTES, "bytes of files claimed"));
         }
         counts.entries += 1;
-        match kind {
-            EntryKind::File => counts.files += 1,
-            EntryKind::Directory => counts.directories += 1,
-            EntryKind::Symlink => counts.symlinks += 1,
-            EntryKind::HardLink => counts.hardlinks += 1,
-            EntryKind::Whiteout | EntryKind::Opaque => counts.whiteouts += 1,
-            EntryKind::Other => counts.others += 1,
-        }
+        *counts.of(kind) += 1;
         counts.content_bytes = content_bytes;
         let index = &mut self.index;
         index.dir.push(dir.0);

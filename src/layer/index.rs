@@ -54,6 +54,20 @@ pub struct Counts {
     pub content_bytes: u64,
 }
 
+impl Counts {
+    /// The count of a kind.
+    pub(super) fn of(&mut self, kind: EntryKind) -> &mut u64 {
+        match kind {
+            EntryKind::File => &mut self.files,
+            EntryKind::Directory => &mut self.directories,
+            EntryKind::Symlink => &mut self.symlinks,
+            EntryKind::HardLink => &mut self.hardlinks,
+            EntryKind::Whiteout | EntryKind::Opaque => &mut self.whiteouts,
+            EntryKind::Other => &mut self.others,
+        }
+    }
+}
+
 /// A range of the name arena.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Name {

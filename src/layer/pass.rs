@@ -328,7 +328,13 @@ impl<'a> Pass<'a> {
             }
             Err(error) => {
                 check_cancelled(&error)?;
-                self.warn(WarningCode::TrailingData, format!("after the end of the tar archive: {error}"));
+                let message = format!("after the end of the tar archive: {error}");
+                if error.kind() == io::ErrorKind::UnexpectedEof {
+                    self.read.complete = false;
+                    self.warn(WarningCode::LayerCutShort, message);
+                } else {
+                    self.warn(WarningCode::TrailingData, message);
+                }
                 return Ok(());
             }
         }
@@ -375,7 +381,13 @@ impl<'a> Pass<'a> {
                     }
                 }
                 Ok(false) => break Ok(()),
-                Err(error) => break Err(Fault::from_tar(error)?),
+                Err(error) => {
+                    // A file whose body is not there is not counted: its size is only a claim.
+                    if walk.is_within_body() {
+                        builder.drop_last();
+                    }
+                    break Err(Fault::from_tar(error)?);
+                }
             }
         };
         self.context.progress.add_entries((builder.len() - counted) as u64);

@@ -78,7 +78,7 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
     let efficiency = totals
         .efficiency
         .map_or_else(String::new, |efficiency| format!(", efficiency {:.1} %", floor_percent(efficiency)));
-    line(Some(totals.wasted_bytes), "wasted", &format!("in layers but not in the merged view{efficiency}"))
+    line(Some(totals.wasted_bytes), "wasted", &format!("hidden from the container{efficiency}"))
 }
 
 /// A tenth of a percent, rounded down: 100 % is said only when nothing is wasted.

@@ -1,6 +1,8 @@
 //! The end of a merge: nodes that were linked lists come to lie side by side.
 
-use super::merge::{Merge, Merger, NONE, Live};
+use std::collections::HashMap;
+
+use super::merge::{Inode, Live, Merge, Merger, NONE};
 use super::tree::{NodeId, NodeKind, Record, Rootfs};
 use crate::base::convert::index32;
 use crate::layer::EntryId;
@@ -38,23 +40,28 @@ impl<W> Merger<'_, W> {
             at += 1;
         }
         let mut shared_nodes = Vec::with_capacity(shared.len());
-        let mut counted = std::collections::HashSet::new();
+        // Of several names of a file, the bytes stand at the one it was written under, or, when that is
+        // gone, at the link that was made first; the others add nothing.
+        let mut holders: HashMap<Inode, (u16, EntryId, usize)> = HashMap::new();
         for (id, old) in old_of.iter().enumerate() {
-            if records[id].kind != NodeKind::File {
+            let Record { place, kind: NodeKind::File, .. } = records[id] else { continue };
+            let made = (place.layer, EntryId(place.id));
+            let Some(inode) = shared.get(old) else {
+                records[id].bytes = layers[usize::from(made.0)].size(made.1);
                 continue;
-            }
-            let inode = match shared.get(old) {
-                Some(inode) => {
-                    shared_nodes.push((NodeId(index32(id)), inode.0, inode.1));
-                    // The bytes stand at one of the names; the others add nothing.
-                    if !counted.insert(*inode) {
-                        continue;
-                    }
-                    *inode
-                }
-                None => (records[id].place.layer, EntryId(records[id].place.id)),
             };
-            records[id].bytes = layers[usize::from(inode.0)].size(inode.1);
+            shared_nodes.push((NodeId(index32(id)), inode.0, inode.1));
+            let holder = holders.entry(*inode).or_insert((made.0, made.1, id));
+            // A link comes after the file it links to, so the file itself is the least.
+            if made < (holder.0, holder.1) {
+                *holder = (made.0, made.1, id);
+            }
+        }
+        let layers_of = |inode: &Inode| layers[usize::from(inode.0)].size(inode.1);
+        let bytes_at: Vec<(usize, u64)> =
+            holders.iter().map(|(inode, (_, _, id))| (*id, layers_of(inode))).collect();
+        for (id, bytes) in bytes_at {
+            records[id].bytes = bytes;
         }
         for id in (1..records.len()).rev() {
             let (bytes, files) = (records[id].bytes, records[id].files);

@@ -7,7 +7,13 @@
 )]
 
 mod architecture;
+mod cli;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
+mod merge;
 mod oracle;
+mod samples;
+mod sources;
+mod support;
 mod tools;
+mod traps;

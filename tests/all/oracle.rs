@@ -140,14 +140,6 @@ fn differences(report: &Value, expected: &Value) -> Vec<String> {
         if !ours["digest"].is_null() {
             same(&format!("layer {index} digest"), &ours["digest"], &theirs["blob_digest"]);
         }
-        if ours["compression"] != "none" {
-            let verified = ours["verified"].as_str().unwrap_or_default();
-            same(
-                &format!("layer {index} is hashed"),
-                &matches!(verified, "digest" | "diff-id" | "both").into(),
-                &true.into(),
-            );
-        }
     }
     faults.extend(largest_differences(report, expected));
     faults
@@ -373,7 +365,12 @@ fn every_packing_gives_the_figures_of_the_walk() {
         }
         Layout::of(&Image::of(packing, layers), "latest").write(folder.path());
         let reference = format!("oci:{}", text(folder.path()));
-        judge(&reference);
+        let report = judge(&reference);
+        for layer in report["layers"].as_array().unwrap() {
+            // What is read anyway is hashed; a plain blob is only walked from header to header.
+            let expected = if packing == Packing::Plain { "none" } else { "digest" };
+            assert_eq!(layer["verified"], expected, "{packing:?}: {layer}");
+        }
         let (status, verified) = report_with(&reference, &["--verify"]);
         let faults = differences(&verified, &walk(&reference, &["--tree", "--largest", "2000"]));
         assert!(faults.is_empty(), "{packing:?} --verify: {}", faults.join("\n"));
@@ -398,9 +395,15 @@ fn a_stream_without_its_end_and_an_empty_one_are_whole() {
         tar.extend(self::tar([file("d", body("d", 200))]));
         tar
     };
-    let image = Image::of(Packing::Gzip, [open, padded, tar([]), Vec::new()]);
-    Layout::of(&image, "latest").write(folder.path());
-    judge(&format!("oci:{}", text(folder.path())));
+    // As `umoci insert` writes it: neither end blocks nor the padding of the last body.
+    let mut bare = without_end([file("e", body("e", 700))]);
+    bare.truncate(512 + 700);
+    for packing in [Packing::Plain, Packing::Gzip] {
+        let layers = [open.clone(), padded.clone(), tar([]), Vec::new(), bare.clone()];
+        let path = folder.path().join(packing.name());
+        Layout::of(&Image::of(packing, layers), "latest").write(&path);
+        judge(&format!("oci:{}", text(&path)));
+    }
 }
 
 #[test]

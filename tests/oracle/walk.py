@@ -382,13 +382,17 @@ def read_layer(part, size, index):
             fault = str(error)
     else:
         archive.fault = None
+        last = None
         try:
-            # tarfile reads the first header on opening, without our attribute to note a fault in.
             while (info := archive.next()) is not None:
                 archive.members = []
                 count(info)
+                last = info
         except tarfile.TarError as error:
-            fault = str(error)
+            # `umoci insert` stops right after the last body: only padding is missing, nothing of the content.
+            padding = -last.size % 512 if last and last.isreg() and not last.issparse() else 0
+            if not 0 < archive.offset - stream.size <= padding:
+                fault = str(error)
         fault = fault or archive.fault
     while stream.read(1 << 20):
         pass
@@ -473,8 +477,9 @@ class Merge:
                 self.wasted[node.layer] += node.size
                 self.hides[layer] += node.size
             return
-        folder = self.folder(parts[:-1], layer)
+        # First the new name: a link may replace the folder or file that its target lies in or is.
         node.names += 1
+        folder = self.folder(parts[:-1], layer)
         old = folder.pop(parts[-1], None)
         if old is not None:
             self.lose(old, layer)
@@ -508,10 +513,8 @@ class Merge:
                     if target is not self.find(parts):
                         self.place(parts, target, index)
                 else:
+                    # Nothing to link to: what is at the path, if anything, stays.
                     self.dangling += 1
-                    folder = self.find(parts[:-1])
-                    if parts and isinstance(folder, Dir) and parts[-1] in folder:
-                        self.lose(folder.pop(parts[-1]), index)
             else:
                 self.place(parts, Inode(kind, index, size if kind == "file" else 0), index)
 

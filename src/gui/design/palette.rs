@@ -69,7 +69,7 @@ pub static DARK: Tokens = Tokens {
     accent: rgb(0x74_AC_FF),
     accent_hovered: rgb(0x97_C1_FF),
     on_accent: rgb(0x0B_16_28),
-    selection: rgb(0x20_3D_66),
+    selection: rgb(0x1D_35_55),
     hovered: rgb(0x28_2E_36),
     stripe: rgb(0x17_1A_1F),
     added: rgb(0x4F_C5_85),

@@ -1,3 +1,11 @@
 //! In: an analysis.
 //! Out: view models: plain data in the order and the words in which it is shown.
 //! Must not know: egui.
+
+pub mod background;
+pub mod browser;
+pub mod files;
+pub mod format;
+pub mod layers;
+pub mod overview;
+pub mod treemap;

@@ -1,12 +1,11 @@
 //! Warnings and errors of all images, to read and to copy.
 
 use egui::accesskit::Role;
-use egui::{Align, Align2, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use crate::base::text::elide_end;
 use crate::gui::app::{App, Entry, Request, Severity};
 use crate::gui::design::{Tokens, radius, row, text};
-use crate::gui::widgets::controls::{Mark, heading, mark_button, paint_focus, paint_mark, weak};
+use crate::gui::widgets::controls::{Mark, heading, line_of_text, mark_button, paint_focus, paint_mark, weak};
 
 /// The panel above the status bar.
 pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
@@ -63,8 +62,7 @@ fn line(ui: &mut Ui, entry: &Entry, requests: &mut Vec<Request>) {
         Severity::Warning => (Mark::Warning, tokens.warning),
         Severity::Error => (Mark::Error, tokens.error),
     };
-    let middle = rect.center().y;
-    paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, middle), 12.0, color);
+    paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, rect.center().y), 12.0, color);
     let about = [entry.image.as_str(), entry.subject.as_str()];
     let about: Vec<&str> = about.into_iter().filter(|part| !part.is_empty()).collect();
     let share = (rect.width() * 0.34).min(360.0);
@@ -73,15 +71,8 @@ fn line(ui: &mut Ui, entry: &Entry, requests: &mut Vec<Request>) {
         (rect.left() + 32.0 + share, rect.width() - share - 40.0, entry.message.clone(), tokens.text),
     ];
     for (left, width, words, color) in columns {
-        let clip = Rect::from_min_size(pos2(left, rect.top()), vec2(width.max(0.0), rect.height()));
-        let words = elide_end(&words, (width / 6.2).max(4.0) as usize);
-        ui.painter().with_clip_rect(clip.intersect(ui.clip_rect())).text(
-            pos2(left, middle),
-            Align2::LEFT_CENTER,
-            words,
-            text::body(),
-            color,
-        );
+        let place = Rect::from_min_size(pos2(left, rect.top()), vec2(width.max(0.0), rect.height()));
+        line_of_text(ui, place, &words, text::body(), color);
     }
     paint_focus(ui, &response, radius::S);
     if response.on_hover_text(entry.line()).clicked() {

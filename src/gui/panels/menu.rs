@@ -70,7 +70,9 @@ fn palette_button(ui: &mut Ui, app: &mut App) {
     let weak = Tokens::of(ui).text_weak;
     let keys = RichText::new(command.keys_text(ui.ctx())).font(text::small()).color(weak);
     let button = Button::new(RichText::new("Find a command").color(weak)).right_text(keys);
-    let button = button.min_size(egui::vec2(200.0, 24.0));
+    let tokens = Tokens::of(ui);
+    let line = egui::Stroke::new(1.0, tokens.border);
+    let button = button.min_size(egui::vec2(220.0, 24.0)).fill(tokens.field).stroke(line);
     if ui.add(button).on_hover_text(command.about).clicked() {
         app.requests.push(Request::Run(command));
     }

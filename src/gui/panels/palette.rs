@@ -9,7 +9,7 @@ use egui::{
 use crate::gui::app::commands::{COMMANDS, Command};
 use crate::gui::app::{App, Request};
 use crate::gui::design::{Tokens, radius, row, space, text};
-use crate::gui::widgets::controls::weak;
+use crate::gui::widgets::controls::{line_of_text, weak};
 
 const WIDTH: f32 = 560.0;
 
@@ -159,15 +159,9 @@ fn line(ui: &mut Ui, offer: &Offer, chosen: bool) -> egui::Response {
         tokens.text_weak,
     );
     let between = egui::Rect::from_x_y_ranges(title.right() + 12.0..=keys.left() - 12.0, rect.y_range());
-    let letters = (between.width() / 5.8).max(0.0) as usize;
-    if letters > 12 {
-        ui.painter().with_clip_rect(between.intersect(ui.clip_rect())).text(
-            pos2(between.left(), middle),
-            Align2::LEFT_CENTER,
-            crate::base::text::elide_end(&offer.about, letters),
-            text::small(),
-            if offer.enabled { tokens.text_weak } else { tokens.text_disabled },
-        );
+    if between.width() > 60.0 {
+        let color = if offer.enabled { tokens.text_weak } else { tokens.text_disabled };
+        line_of_text(ui, between, &offer.about, text::small(), color);
     }
     response
 }

@@ -2,7 +2,7 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Align2, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Shape, Stroke, TextEdit,
+    Align, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Shape, Stroke, TextEdit,
     Ui, WidgetInfo, pos2, vec2,
 };
 
@@ -10,7 +10,7 @@ use crate::base::text::{elide_middle, printable};
 use crate::gui::app::commands::{Command, command};
 use crate::gui::app::{App, Request};
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::widgets::controls::{Mark, heading, paint_focus, paint_mark, primary_button, weak};
+use crate::gui::widgets::controls::{Mark, heading, line_of_text, paint_focus, paint_mark, primary_button, weak};
 
 const COLUMN: f32 = 680.0;
 
@@ -203,7 +203,7 @@ fn samples(ui: &mut Ui, app: &mut App) {
     heading(ui, "Samples");
     for (id, name) in [("file.sample-devel", "sample:devel"), ("file.sample-runtime", "sample:runtime")] {
         let Some(command) = command(id) else { continue };
-        if entry(ui, name, command.about, command.about).clicked() {
+        if entry(ui, name, command.about, "").clicked() {
             app.requests.push(Request::Run(command));
         }
     }
@@ -218,17 +218,16 @@ fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response 
     if response.hovered() {
         ui.painter().rect_filled(rect, radius::S, tokens.hovered);
     }
-    let letters = |points: f32| ((rect.width() - 16.0) / points).max(8.0) as usize;
-    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    let write = |y: f32, text: String, font, color| {
-        painter.text(pos2(rect.left() + 8.0, y), Align2::LEFT_CENTER, text, font, color);
+    let line = |top: f32, height: f32| {
+        egui::Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + top), vec2(rect.width() - 16.0, height))
     };
     if about.is_empty() {
-        write(rect.center().y, elide_middle(name, letters(6.6)), text::body(), tokens.accent);
+        line_of_text(ui, line(0.0, height), name, text::body(), tokens.accent);
     } else {
-        write(rect.top() + 14.0, elide_middle(name, letters(6.6)), text::body(), tokens.accent);
-        write(rect.top() + 31.0, elide_middle(about, letters(5.9)), text::small(), tokens.text_weak);
+        line_of_text(ui, line(4.0, 20.0), name, text::body(), tokens.accent);
+        let about = elide_middle(about, ((rect.width() - 16.0) / 5.6).max(8.0) as usize);
+        line_of_text(ui, line(23.0, 16.0), &about, text::small(), tokens.text_weak);
     }
     paint_focus(ui, &response, radius::S);
-    response.on_hover_text(tooltip)
+    if tooltip.is_empty() { response } else { response.on_hover_text(tooltip) }
 }

@@ -4,6 +4,7 @@ use egui::{Align, Button, Layout, RichText, Ui, vec2};
 
 use crate::base::size::human;
 use crate::base::text::elide_middle;
+use crate::gui::app::commands::command;
 use crate::gui::app::{App, Phase, Request, Severity, Tab};
 use crate::gui::design::{Tokens, text};
 use crate::gui::widgets::controls::{Mark, mark_button, paint_mark, progress_bar};
@@ -127,7 +128,9 @@ fn log_button(
         let (rect, _) = ui.allocate_exact_size(vec2(12.0, 20.0), egui::Sense::hover());
         paint_mark(ui.painter(), mark, rect.center(), 12.0, color);
     }
-    if response.on_hover_text("Open or close the log (Ctrl+J)").clicked() {
+    let command = command("view.log");
+    let keys = command.map(|command| command.keys_text(ui.ctx())).unwrap_or_default();
+    if response.on_hover_text(format!("Open or close the log ({keys})")).clicked() {
         requests.push(Request::Log(!open));
     }
 }

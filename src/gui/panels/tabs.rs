@@ -1,12 +1,11 @@
 //! One tab for each open image, and one to open more.
 
 use egui::accesskit::Role;
-use egui::{Align2, Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
+use egui::{Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
-use crate::base::text::elide_middle;
 use crate::gui::app::{App, Phase, Request, Tab};
 use crate::gui::design::{Tokens, radius, text};
-use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark};
+use crate::gui::widgets::controls::{Mark, line_of_text, mark_button, paint_focus, paint_mark};
 
 const HEIGHT: f32 = 30.0;
 const WIDEST: f32 = 220.0;
@@ -59,17 +58,8 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut V
     }
     let font = if in_front { text::strong() } else { text::body() };
     let color = if in_front { tokens.text } else { tokens.text_weak };
-    let room = rect.right() - 30.0 - left;
-    let letters = (room / 7.0).max(4.0) as usize;
-    let title = elide_middle(&tab.title, letters);
-    let clip = Rect::from_min_max(rect.min, pos2(rect.right() - 28.0, rect.bottom()));
-    ui.painter().with_clip_rect(clip.intersect(ui.clip_rect())).text(
-        pos2(left, middle),
-        Align2::LEFT_CENTER,
-        title,
-        font,
-        color,
-    );
+    let room = Rect::from_min_max(pos2(left, rect.top()), pos2(rect.right() - 30.0, rect.bottom()));
+    line_of_text(ui, room, &tab.title, font, color);
     paint_focus(ui, &response, radius::S);
     let close = Rect::from_center_size(pos2(rect.right() - 16.0, middle), egui::Vec2::splat(20.0));
     let mut child = ui.new_child(UiBuilder::new().max_rect(close));

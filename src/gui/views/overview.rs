@@ -1,14 +1,302 @@
 //! The first view of an image.
 
-use super::ViewContext;
+mod tables;
+
+use std::sync::Arc;
+
+use egui::{RichText, ScrollArea, Ui};
+
+use self::tables::{Figure, Table};
+use super::{Action, ViewContext};
+use crate::base::size::{grouped, human, human_or_dash};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::background::Background;
+use crate::gui::models::format::count;
+use crate::gui::models::layers::LayerItem;
+use crate::gui::models::overview::{Contents, Overview, PathItem, Setting};
+use crate::gui::widgets::controls::heading;
+use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
+use crate::jobs::Waker;
+
+/// From this width on, tables stand side by side.
+const WIDE: f32 = 760.0;
+/// Lines of text longer than this are hard to follow.
+const WIDEST: f32 = 1_240.0;
+/// Images with fewer paths are looked through at once.
+const AT_ONCE: usize = 20_000;
+/// How many layers are named below the bar.
+const NAMED: usize = 6;
+/// How many lines of a setting are shown before the rest is asked for.
+const LINES: usize = 12;
 
 /// State of the view of one image.
 #[derive(Default)]
-pub struct OverviewView {}
+pub struct OverviewView {
+    known: Option<(u64, Overview)>,
+    contents: Option<Contents>,
+    /// The generation that the contents were asked for.
+    asked: Option<usize>,
+    job: Background<Contents>,
+    all_lines: bool,
+}
 
 impl OverviewView {
     /// Paints the view.
-    pub fn ui(&mut self, ui: &mut egui::Ui, context: &mut ViewContext<'_>) {
-        ui.label(format!("{} layers", context.analysis.layers.len()));
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        self.update(ui, context);
+        let Self { known: Some((_, overview)), contents, job, all_lines, .. } = self else { return };
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.set_max_width(ui.available_width().min(WIDEST));
+            head(ui, overview);
+            figures(ui, overview);
+            ui.add_space(space::XL);
+            layers(ui, overview, context);
+            ui.add_space(space::XL);
+            let waits = overview.waits_for.clone();
+            let waits = if job.is_busy() { Some("the files to be sorted".to_owned()) } else { waits };
+            files(ui, contents.as_ref(), waits.as_deref(), context);
+            ui.add_space(space::XL);
+            waste(ui, overview, contents.as_ref(), waits.as_deref(), context);
+            ui.add_space(space::XL);
+            settings(ui, &overview.settings, all_lines);
+            ui.add_space(space::L);
+        });
     }
+
+    /// What is shown, as data.
+    pub fn model(&self) -> Option<&Overview> {
+        self.known.as_ref().map(|(_, overview)| overview)
+    }
+
+    fn update(&mut self, ui: &Ui, context: &ViewContext<'_>) {
+        if self.known.as_ref().is_none_or(|(generation, _)| *generation != context.generation) {
+            self.known = Some((context.generation, Overview::new(context.analysis, context.done)));
+        }
+        let merge = context.analysis.merge.as_ref();
+        let at = merge.map(|merge| Arc::as_ptr(merge) as usize);
+        if at != self.asked {
+            self.asked = at;
+            self.contents = None;
+            if let Some(merge) = merge {
+                let painter = ui.ctx().clone();
+                let waker: Waker = Arc::new(move || painter.request_repaint());
+                let merge = Arc::clone(merge);
+                let small = merge.rootfs.len() < AT_ONCE;
+                let made = self.job.start(&waker, small, move |cancel| {
+                    cancel.check()?;
+                    Ok(Contents::new(&merge))
+                });
+                self.contents = made;
+            }
+        }
+        if let Some(contents) = self.job.take() {
+            self.contents = Some(contents);
+        }
+    }
+}
+
+fn head(ui: &mut Ui, overview: &Overview) {
+    let tokens = Tokens::of(ui);
+    ui.label(RichText::new(&overview.name).font(text::title()).color(tokens.text));
+    ui.label(RichText::new(overview.origin.join("  ·  ")).color(tokens.text_weak));
+    ui.add_space(space::M);
+    ui.label(RichText::new(&overview.sentence).size(15.0).color(tokens.text));
+    if overview.incomplete {
+        let note = "Something could not be read: the sizes are of what is there. The log says what.";
+        ui.label(RichText::new(note).color(tokens.warning));
+    }
+    ui.add_space(space::L);
+}
+
+/// The three sizes.
+fn figures(ui: &mut Ui, overview: &Overview) {
+    let tokens = Tokens::of(ui);
+    let totals = overview.totals.as_ref();
+    let waits = overview.waits_for.as_ref().map(|what| format!("waits for {what}"));
+    let or_waits = |note: String| if totals.is_some() { note } else { waits.clone().unwrap_or_else(|| "not known".to_owned()) };
+    let layers = count(overview.layers.len(), "layer");
+    let wasted = totals.map(|totals| totals.wasted_bytes);
+    let figures = [
+        Figure {
+            name: "Compressed",
+            value: human_or_dash(overview.compressed),
+            note: format!("{layers} as stored: what a first pull transfers"),
+            color: tokens.text,
+        },
+        Figure {
+            name: "Merged",
+            value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
+            note: or_waits(totals.map_or_else(String::new, |totals| {
+                format!("{} files that a container sees", grouped(totals.merged_files))
+            })),
+            color: tokens.text,
+        },
+        Figure {
+            name: "Wasted",
+            value: human_or_dash(wasted),
+            note: or_waits("in layers, but hidden by later ones".to_owned()),
+            color: if wasted.is_some_and(|bytes| bytes > 0) { tokens.hidden } else { tokens.text },
+        },
+    ];
+    tables::figures(ui, &figures);
+}
+
+fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
+    let tokens = Tokens::of(ui);
+    let items = &overview.layers;
+    section(ui, "Layers", "by content, bottom first; hatched is wasted");
+    // Until a layer is read, its compressed size stands for it.
+    let size = |item: &LayerItem| item.content.or(item.compressed).unwrap_or(0);
+    let known = |item: &LayerItem| item.content.is_some();
+    let segments: Vec<Segment> = items
+        .iter()
+        .map(|item| Segment {
+            value: size(item),
+            fill: if known(item) { tokens.layer(item.index) } else { tokens.dim(tokens.layer(item.index)) },
+            short: item.index.to_string(),
+            spoken: item.spoken(),
+            hatched: crate::base::convert::fraction(item.wasted.unwrap_or(0), size(item)),
+        })
+        .collect();
+    let hover = |ui: &mut Ui, index: usize| super::layers::describe(ui, &items[index]);
+    let clicked = stacked_bar(ui, "Layers by size", 36.0, &segments, hover);
+    if let Some(layer) = clicked {
+        context.actions.push(Action::SelectLayer(layer));
+    }
+    ui.add_space(space::S);
+    let mut largest: Vec<&LayerItem> = items.iter().filter(|item| size(item) > 0 || item.state.fault().is_some()).collect();
+    largest.sort_by_key(|item| (item.state.fault().is_none(), std::cmp::Reverse(size(item))));
+    largest.truncate(NAMED);
+    if let Some(layer) = tables::layer_lines(ui, &largest) {
+        context.actions.push(Action::SelectLayer(layer));
+    }
+    if items.len() > NAMED {
+        ui.add_space(space::XS);
+        let all = ui.link(format!("All {} layers", items.len()));
+        if all.clicked() {
+            context.actions.push(Action::ShowView(super::View::Layers));
+        }
+    }
+}
+
+fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context: &mut ViewContext<'_>) {
+    let mut chosen = None;
+    {
+        let mut table = |ui: &mut Ui, name: &'static str, note: &str, items: &dyn Fn(&Contents) -> &[PathItem], folders: bool| {
+            section(ui, name, note);
+            match contents.map(items) {
+                None => tables::waiting(ui, waits),
+                Some([]) => tables::nothing(ui, "The image holds no file with any bytes."),
+                Some(items) => {
+                    let whole = items.first().map_or(0, |item| item.bytes);
+                    let rows = items.iter().map(|item| tables::Row::path(item, folders)).collect();
+                    let columns = if folders { &["Size", "Folder", "Files"] } else { &["Size", "File", "Layer"] };
+                    let clicked = tables::table(ui, &Table { name, columns, rows, whole });
+                    chosen = chosen.take().or(clicked.map(|row| items[row].raw.clone()));
+                }
+            }
+        };
+        if ui.available_width() >= WIDE {
+            ui.columns(2, |columns| {
+                columns[0].spacing_mut().item_spacing.x = space::S;
+                table(&mut columns[0], "Largest files", "that a container sees", &|contents| &contents.files, false);
+                table(&mut columns[1], "Where the bytes are", "folders, without overlap", &|contents| &contents.folders, true);
+            });
+        } else {
+            table(ui, "Largest files", "that a container sees", &|contents| &contents.files, false);
+            ui.add_space(space::XL);
+            table(ui, "Where the bytes are", "folders, without overlap", &|contents| &contents.folders, true);
+        }
+    }
+    if let Some(path) = chosen {
+        context.actions.push(Action::SelectPath(path));
+    }
+}
+
+fn waste(
+    ui: &mut Ui,
+    overview: &Overview,
+    contents: Option<&Contents>,
+    waits: Option<&str>,
+    context: &mut ViewContext<'_>,
+) {
+    let tokens = Tokens::of(ui);
+    section(ui, "Waste", "files that a layer holds and a later one hides");
+    let Some(contents) = contents else {
+        tables::waiting(ui, waits);
+        return;
+    };
+    if contents.waste.is_empty() {
+        tables::nothing(ui, "Nothing is wasted: every byte of every layer is in the merged view.");
+        return;
+    }
+    for pair in contents.pairs.iter().take(3) {
+        let files = count(pair.files, "file");
+        let what = if pair.held_by == pair.hidden_by {
+            format!("{} in {files} that layer {} holds twice", human(pair.bytes), pair.held_by)
+        } else {
+            format!("{} in {files} of layer {}, hidden by layer {}", human(pair.bytes), pair.held_by, pair.hidden_by)
+        };
+        let title = overview.layers.get(usize::from(pair.hidden_by)).map_or("", |item| item.title.as_str());
+        let title = crate::base::text::elide_end(title, 80);
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(what).color(tokens.text));
+            ui.label(RichText::new(title).font(text::mono()).color(tokens.text_weak));
+        });
+    }
+    ui.add_space(space::XS);
+    let whole = contents.waste.first().map_or(0, |item| item.bytes);
+    let rows = contents.waste.iter().map(tables::Row::waste).collect();
+    let table = Table { name: "Waste", columns: &["Size", "File", "Held by", "Hidden by"], rows, whole };
+    if let Some(row) = tables::table(ui, &table) {
+        let item = &contents.waste[row];
+        context.actions.push(Action::SelectLayer(usize::from(item.held_by)));
+        context.actions.push(Action::SelectPath(item.raw.clone()));
+    }
+    let more = contents.wasted_files.saturating_sub(contents.waste.len());
+    if more > 0 {
+        ui.label(RichText::new(format!("and {} more", count(more, "file"))).font(text::small()).color(tokens.text_weak));
+    }
+}
+
+fn settings(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
+    let tokens = Tokens::of(ui);
+    section(ui, "Image configuration", "values that look like secrets are not shown");
+    if settings.is_empty() {
+        tables::nothing(ui, "There is no configuration that could be read.");
+        return;
+    }
+    let label = 120.0;
+    for setting in settings {
+        ui.horizontal_top(|ui| {
+            let (rect, _) = ui.allocate_exact_size(egui::vec2(label, 20.0), egui::Sense::hover());
+            let painter = ui.painter();
+            painter.text(rect.left_center(), egui::Align2::LEFT_CENTER, setting.name, text::body(), tokens.text_weak);
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 2.0;
+                if setting.lines.is_empty() {
+                    ui.label(RichText::new("–").color(tokens.text_weak));
+                }
+                let shown = if *all { usize::MAX } else { LINES };
+                for line in setting.lines.iter().take(shown) {
+                    let label = egui::Label::new(RichText::new(line).font(text::mono())).wrap().selectable(true);
+                    ui.add(label);
+                }
+                let more = setting.lines.len().saturating_sub(shown);
+                if more > 0 && ui.link(format!("Show {more} more")).clicked() {
+                    *all = true;
+                }
+            });
+        });
+        ui.add_space(space::XS);
+    }
+}
+
+fn section(ui: &mut Ui, title: &str, note: &str) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal(|ui| {
+        heading(ui, title);
+        ui.label(RichText::new(note).font(text::small()).color(tokens.text_weak));
+    });
+    ui.add_space(space::XS);
 }

@@ -3,9 +3,10 @@
 use std::f32::consts::TAU;
 
 use egui::accesskit::Role;
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, Button, Color32, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2,
-    vec2,
+    Align2, Button, Color32, FontId, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
+    WidgetInfo, pos2, vec2,
 };
 
 use crate::gui::design::{Tokens, radius, text};
@@ -81,6 +82,9 @@ pub fn mark_button(ui: &mut Ui, mark: Mark, name: &str) -> Response {
 /// The one action that matters in a place.
 pub fn primary_button(ui: &mut Ui, label: &str) -> Response {
     let tokens = Tokens::of(ui);
+    if !ui.is_enabled() {
+        return ui.add(Button::new(RichText::new(label).font(text::strong())));
+    }
     ui.scope(|ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         for (state, fill, line) in [
@@ -114,16 +118,28 @@ pub fn nav_item(ui: &mut Ui, label: &str, note: &str, selected: bool, height: f3
     } else if response.hovered() && enabled {
         painter.rect_filled(rect, radius::S, tokens.hovered);
     }
-    let color = if enabled { tokens.text } else { tokens.text_disabled };
+    // What is disabled is faded by egui on top of this.
+    let color = if enabled { tokens.text } else { tokens.text_weak };
     let font = if selected { text::strong() } else { text::body() };
     painter.text(pos2(rect.left() + 12.0, rect.center().y), Align2::LEFT_CENTER, label, font, color);
     if !note.is_empty() {
         let at = pos2(rect.right() - 8.0, rect.center().y);
-        let color = if enabled { tokens.text_weak } else { tokens.text_disabled };
-        painter.text(at, Align2::RIGHT_CENTER, note, text::small(), color);
+        painter.text(at, Align2::RIGHT_CENTER, note, text::small(), tokens.text_weak);
     }
     paint_focus(ui, &response, radius::S);
     response
+}
+
+/// One line of text in the vertical middle of `rect`, from its left edge, cut with `…` where it ends.
+/// Whether it had to be cut.
+pub fn line_of_text(ui: &Ui, rect: Rect, words: &str, font: FontId, color: Color32) -> bool {
+    let mut job = LayoutJob::simple_singleline(words.to_owned(), font, color);
+    job.wrap = TextWrapping::truncate_at_width(rect.width().max(0.0));
+    let galley = ui.painter().layout_job(job);
+    let at = Align2::LEFT_CENTER.align_size_within_rect(galley.size(), rect).min;
+    let cut = galley.elided;
+    ui.painter().galley(at, galley, color);
+    cut
 }
 
 /// How far work is: a bar that fills, or a piece that wanders while the end is not known.

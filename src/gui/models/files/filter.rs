@@ -1,6 +1,7 @@
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::tree::{FileTree, Mark};
+use crate::base::convert::index32;
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::PathId;
 
@@ -201,11 +202,11 @@ impl Found {
         let timeline = tree.timeline();
         for at in (1..self.state.len()).rev() {
             if self.state[at] & (MATCH | ABOVE) != 0 {
-                self.state[timeline.parent(PathId(at as u32)).0 as usize] |= ABOVE;
+                self.state[timeline.parent(PathId(index32(at))).0 as usize] |= ABOVE;
             }
         }
         for at in 1..self.state.len() {
-            let path = PathId(at as u32);
+            let path = PathId(index32(at));
             let above = self.state[timeline.parent(path).0 as usize];
             let below = above & (MATCH | BELOW) != 0;
             if self.state[at] & MATCH != 0 {

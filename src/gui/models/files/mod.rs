@@ -8,6 +8,6 @@ mod tree;
 
 pub use details::{Details, Fact, Touch};
 pub use filter::{Found, Query, QueryError};
-pub use rows::{Row, Rows, Sort, SortKey};
+pub use rows::{LARGE_FOLDER, Row, Rows, Sort, SortKey, is_large};
 pub use shown::{Request, Shown};
-pub use tree::{FileTree, Mark, Scope};
+pub use tree::{FileTree, HIDDEN_SIGN, Mark, Scope};

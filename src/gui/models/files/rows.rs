@@ -8,6 +8,11 @@ use crate::rootfs::PathId;
 /// A folder with more than this many paths is opened in the background.
 pub const LARGE_FOLDER: usize = 10_000;
 
+/// Whether a folder is better opened in the background.
+pub fn is_large(tree: &FileTree, path: PathId) -> bool {
+    tree.timeline().children(path).len() > LARGE_FOLDER
+}
+
 /// A row of the open tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

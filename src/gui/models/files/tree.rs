@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::base::convert::index32;
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{NodeKind, PathId, Timeline, Version, VersionId};
 
@@ -180,7 +181,7 @@ impl FileTree {
                 continue;
             }
             self.shown += 1;
-            let parent = self.timeline.parent(PathId(at as u32)).0 as usize;
+            let parent = self.timeline.parent(PathId(index32(at))).0 as usize;
             self.state[parent] |= SHOWN | DIRECTORY;
             let (mark, above) = (self.mark_at(at), self.mark_at(parent));
             if mark != Mark::None && above == Mark::None {

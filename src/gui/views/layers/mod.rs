@@ -2,28 +2,156 @@
 //! Out: layers, their files and what each layer does to them.
 //! Must not know: tabs, panels, or how an image is read.
 
+mod details;
+mod files;
+mod map;
+mod strip;
+
+use std::sync::Arc;
+
+use egui::{Frame, Panel, Ui};
+
 use super::ViewContext;
+use crate::gui::design::{Tokens, radius, space};
+use crate::gui::models::browser::Browser;
+use crate::jobs::Waker;
+
+/// From this width on, the three panes stand side by side.
+const WIDE: f32 = 900.0;
 
 /// State of the view of one image.
 #[derive(Default)]
-pub struct LayersView {}
+pub struct LayersView {
+    browser: Browser,
+    files: files::FilesPane,
+    map: map::MapPane,
+    reveal_layer: bool,
+}
 
 impl LayersView {
     /// Paints the view.
-    pub fn ui(&mut self, ui: &mut egui::Ui, context: &mut ViewContext<'_>) {
-        ui.label(format!("{} layers", context.analysis.layers.len()));
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.browser.update(context.analysis, context.generation, context.done, &waker);
+        let none = || Frame::new();
+        if ui.available_width() >= WIDE {
+            let width = ui.available_width();
+            Panel::left("layer strip")
+                .frame(none())
+                .show_separator_line(false)
+                .default_size((width * 0.36).min(480.0))
+                .size_range(200.0..=width * 0.5)
+                .show(ui, |ui| self.strip(ui));
+            Panel::right("file facts")
+                .frame(none())
+                .show_separator_line(false)
+                .default_size((width * 0.27).min(400.0))
+                .size_range(200.0..=width * 0.45)
+                .show(ui, |ui| self.side(ui, context));
+            egui::CentralPanel::no_frame().show(ui, |ui| {
+                Frame::new().inner_margin(egui::Margin::symmetric(8, 0)).show(ui, |ui| self.tree(ui, context));
+            });
+        } else {
+            let height = ui.available_height();
+            Panel::top("layer strip narrow")
+                .frame(none().inner_margin(egui::Margin { bottom: 8, ..egui::Margin::ZERO }))
+                .show_separator_line(false)
+                .default_size((height * 0.3).max(120.0))
+                .size_range(80.0..=height * 0.5)
+                .show(ui, |ui| self.strip(ui));
+            if self.browser.details().is_some() {
+                Panel::bottom("file facts narrow")
+                    .frame(none().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
+                    .show_separator_line(false)
+                    .default_size((height * 0.3).max(120.0))
+                    .size_range(80.0..=height * 0.5)
+                    .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
+            }
+            egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
+        }
     }
 
     /// Chooses a path and brings it into sight, at the next frame that knows it.
     pub fn select_path(&mut self, path: Vec<u8>) {
-        drop(path);
+        self.browser.select_path(path);
     }
 
-    /// Chooses a layer, counted from the bottom, and brings it into sight.
+    /// Chooses a layer, counted from the bottom, shows it alone, and brings it into sight.
     pub fn select_layer(&mut self, layer: usize) {
-        let _: usize = layer;
+        self.browser.select_layer(layer);
+        self.browser.set_merged(false);
+        self.reveal_layer = true;
     }
 
     /// Puts the keyboard focus into the filter field, for `/` and Ctrl+F.
-    pub fn focus_search(&mut self) {}
+    pub fn focus_search(&mut self) {
+        self.files.focus_search = true;
+    }
+
+    /// How many rows of the tree were made for the last frame.
+    pub fn painted_rows(&self) -> usize {
+        self.files.painted
+    }
+
+    /// What is shown, as data.
+    pub fn browser(&self) -> &Browser {
+        &self.browser
+    }
+
+    fn strip(&mut self, ui: &mut Ui) {
+        let reveal = std::mem::take(&mut self.reveal_layer);
+        card(ui, |ui| strip::show(ui, &mut self.browser, reveal));
+    }
+
+    fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        self.files.show(ui, &mut self.browser, context);
+    }
+
+    /// Details above, treemap below.
+    fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let height = ui.available_height();
+        Panel::bottom("treemap")
+            .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
+            .show_separator_line(false)
+            .default_size(height * 0.5)
+            .size_range(120.0..=height * 0.75)
+            .show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
+        egui::CentralPanel::no_frame()
+            .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
+    }
+}
+
+/// A layer in a tooltip: its instruction and its sizes.
+pub(in crate::gui::views) fn describe(ui: &mut Ui, item: &crate::gui::models::layers::LayerItem) {
+    strip::describe(ui, item, true);
+}
+
+/// A pane with a thin line around, filling what room there is.
+fn card<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
+    let tokens = Tokens::of(ui);
+    let rect = ui.available_rect_before_wrap();
+    let painter = ui.painter().clone();
+    let inner = rect.shrink(1.0);
+    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(inner));
+    child.set_clip_rect(inner.intersect(ui.clip_rect()));
+    let result = add(&mut child);
+    let line = egui::Stroke::new(1.0, tokens.border);
+    painter.rect_stroke(rect, radius::M, line, egui::StrokeKind::Inside);
+    ui.advance_cursor_after_rect(rect);
+    result
+}
+
+/// Words in the middle of a pane that has nothing else to show.
+fn empty(ui: &mut Ui, title: &str, note: &str) {
+    let tokens = Tokens::of(ui);
+    ui.add_space((ui.available_height() * 0.3).min(120.0));
+    ui.vertical_centered(|ui| {
+        ui.set_max_width(360.0);
+        ui.label(egui::RichText::new(title).font(crate::gui::design::text::heading()).color(tokens.text));
+        if !note.is_empty() {
+            ui.add_space(space::XS);
+            ui.label(egui::RichText::new(note).color(tokens.text_weak));
+        }
+    });
 }

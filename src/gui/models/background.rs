@@ -1,0 +1,102 @@
+//! Work that would hold up a frame: the newest request wins, the last result stays until it is there.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::jobs::{CancelToken, Cancelled, Slot, Waker, catch_panic, spawn};
+
+/// What came of a request.
+enum Outcome<T> {
+    Done(u64, T),
+    Failed(u64, String),
+}
+
+/// Runs one kind of work; a new request cancels the one before.
+pub struct Background<T> {
+    slot: Option<Arc<Slot<Mutex<Option<Outcome<T>>>>>>,
+    cancel: CancelToken,
+    asked: u64,
+    answered: u64,
+    seen: u64,
+    error: Option<String>,
+}
+
+impl<T> Default for Background<T> {
+    fn default() -> Self {
+        Self { slot: None, cancel: CancelToken::new(), asked: 0, answered: 0, seen: 0, error: None }
+    }
+}
+
+impl<T: Send + 'static> Background<T> {
+    /// Starts `work` on a thread, or does it at once where `at_once` says that it is small.
+    pub fn start(
+        &mut self,
+        waker: &Waker,
+        at_once: bool,
+        work: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
+    ) -> Option<T> {
+        self.cancel.cancel();
+        self.cancel = CancelToken::new();
+        self.asked += 1;
+        self.error = None;
+        let (asked, cancel) = (self.asked, self.cancel.clone());
+        if at_once {
+            self.answered = asked;
+            return work(&cancel).ok();
+        }
+        let slot = self.slot.get_or_insert_with(|| Arc::new(Slot::new(Some(Arc::clone(waker)))));
+        let slot = Arc::clone(slot);
+        let started = spawn("view", move || {
+            let outcome = match catch_panic(|| work(&cancel)) {
+                Ok(Ok(value)) => Outcome::Done(asked, value),
+                Ok(Err(Cancelled)) => return,
+                Err(panic) => Outcome::Failed(asked, panic),
+            };
+            if !cancel.is_cancelled() {
+                slot.publish(Arc::new(Mutex::new(Some(outcome))));
+            }
+        });
+        if let Err(error) = started {
+            self.answered = asked;
+            self.error = Some(format!("the system gives no thread to work on: {error}"));
+        }
+        None
+    }
+
+    /// The result of the newest request, once.
+    pub fn take(&mut self) -> Option<T> {
+        let (number, value) = self.slot.as_ref()?.newest()?;
+        if number == self.seen {
+            return None;
+        }
+        self.seen = number;
+        let outcome = value.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        match outcome {
+            Outcome::Done(asked, value) if asked == self.asked => {
+                self.answered = asked;
+                Some(value)
+            }
+            Outcome::Failed(asked, panic) if asked == self.asked => {
+                self.answered = asked;
+                self.error = Some(format!("cutaway failed here, please report this: {panic}"));
+                None
+            }
+            Outcome::Done(..) | Outcome::Failed(..) => None,
+        }
+    }
+
+    /// Whether a request is still worked on.
+    pub fn is_busy(&self) -> bool {
+        self.answered != self.asked
+    }
+
+    /// Why the newest request has no result.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+}
+
+impl<T> Drop for Background<T> {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}

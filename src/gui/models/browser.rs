@@ -1,0 +1,457 @@
+//! The layers view as data: which layer, which files, which rows; work that takes long is done elsewhere
+//! and its last result stays until the next is there.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::background::Background;
+use super::files::{Details, FileTree, Request, Rows, Scope, Shown, Sort, SortKey, is_large};
+use super::layers::{LayerItem, LayerState, waiting_for};
+use crate::analysis::Analysis;
+use crate::base::convert::layer16;
+use crate::jobs::Waker;
+use crate::layer::LayerIndex;
+use crate::rootfs::{PathId, Timeline};
+
+/// Images with fewer entries are worked on at once: a thread would cost more than the work.
+const AT_ONCE: usize = 20_000;
+/// Trees that are kept: the one in front, and the one before it.
+const KEPT_TREES: usize = 2;
+
+/// Which layers a timeline is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// All of them.
+    All,
+    /// All up to this one; later ones are still being read.
+    UpTo(usize),
+    /// One alone; those below are still being read.
+    Only(usize),
+}
+
+/// Why there is no tree to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// The image has no layers.
+    NoLayers,
+    /// The layer is being read.
+    LayerWaits,
+    /// Layers up to it are being read: which.
+    LayersWait(String),
+    /// Nothing of the layer could be read: why.
+    LayerFailed(String),
+    /// The work was stopped before the layer.
+    LayerStopped,
+    /// The tree is being made.
+    Working,
+    /// Making it failed: why.
+    Broken(String),
+}
+
+/// What the layers view shows.
+pub struct Browser {
+    /// The layers, bottom first.
+    pub items: Vec<LayerItem>,
+    generation: Option<u64>,
+    layer: Option<usize>,
+    merged: bool,
+    text: String,
+    regex: bool,
+    sort: Sort,
+    open: HashSet<PathId>,
+    timeline: Option<(Extent, Arc<Timeline>)>,
+    timeline_job: Background<(Extent, Arc<Timeline>)>,
+    wanted: Option<Extent>,
+    shown: Option<Shown>,
+    shown_job: Background<Shown>,
+    stale: bool,
+    trees: Vec<Arc<FileTree>>,
+    selected: Option<Vec<u8>>,
+    selected_id: Option<PathId>,
+    selected_row: Option<usize>,
+    details: Option<Details>,
+    /// A path to choose once it is known.
+    pending: Option<Vec<u8>>,
+    reveal: bool,
+    small: bool,
+    epoch: u64,
+}
+
+impl Default for Browser {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            generation: None,
+            layer: None,
+            merged: true,
+            text: String::new(),
+            regex: false,
+            sort: Sort::default(),
+            open: HashSet::new(),
+            timeline: None,
+            timeline_job: Background::default(),
+            wanted: None,
+            shown: None,
+            shown_job: Background::default(),
+            stale: true,
+            trees: Vec::new(),
+            selected: None,
+            selected_id: None,
+            selected_row: None,
+            details: None,
+            pending: None,
+            reveal: false,
+            small: true,
+            epoch: 0,
+        }
+    }
+}
+
+impl Browser {
+    /// Takes in news of the analysis and of the work in the background. To be called each frame; it does
+    /// something only when there is news. `waker` is called when work is done.
+    pub fn update(&mut self, analysis: &Analysis, generation: u64, done: bool, waker: &Waker) {
+        if self.generation != Some(generation) {
+            self.generation = Some(generation);
+            self.items = LayerItem::all(analysis, done);
+            let entries: u64 = self.items.iter().filter_map(|item| item.entries).sum();
+            self.small = entries < AT_ONCE as u64;
+        }
+        self.layer = match (self.layer, self.items.len()) {
+            (_, 0) => None,
+            (Some(layer), count) => Some(layer.min(count - 1)),
+            // The whole image, to begin with.
+            (None, count) => Some(count - 1),
+        };
+        let wanted = self.extent(analysis, done);
+        if wanted != self.wanted {
+            self.wanted = wanted;
+            self.start_timeline(analysis, waker);
+        }
+        if let Some(timeline) = self.timeline_job.take() {
+            self.take_timeline(timeline);
+        }
+        if self.stale {
+            self.start_shown(waker);
+        }
+        if let Some(shown) = self.shown_job.take() {
+            self.take_shown(shown);
+        }
+        if let Some(path) = self.pending.take() {
+            self.choose(path, waker);
+        }
+    }
+
+    /// The timeline that what is chosen needs, as far as layers are known.
+    fn extent(&self, analysis: &Analysis, done: bool) -> Option<Extent> {
+        let layer = self.layer?;
+        if analysis.merge.is_some() || done {
+            return Some(Extent::All);
+        }
+        let known = |item: &LayerItem| item.state != LayerState::Waiting;
+        if self.merged {
+            self.items[..=layer].iter().all(known).then_some(Extent::UpTo(layer))
+        } else {
+            self.items[layer].state.has_files().then_some(Extent::Only(layer))
+        }
+    }
+
+    fn start_timeline(&mut self, analysis: &Analysis, waker: &Waker) {
+        let Some(extent) = self.wanted else { return };
+        let empty: Arc<LayerIndex> = Arc::default();
+        let taken = |layer: usize| match extent {
+            Extent::All => true,
+            Extent::UpTo(last) => layer <= last,
+            Extent::Only(one) => layer == one,
+        };
+        let indexes: Vec<Arc<LayerIndex>> = analysis
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(place, layer)| match &layer.read {
+                Some(read) if taken(place) => Arc::clone(&read.index),
+                _ => Arc::clone(&empty),
+            })
+            .collect();
+        let made = self.timeline_job.start(waker, self.small, move |cancel| {
+            cancel.check()?;
+            Ok((extent, Arc::new(Timeline::new(&indexes))))
+        });
+        if let Some(made) = made {
+            self.take_timeline(made);
+        }
+    }
+
+    fn take_timeline(&mut self, (extent, timeline): (Extent, Arc<Timeline>)) {
+        // What was open stays open, by its path.
+        if let Some((_, old)) = &self.timeline {
+            self.open = self.open.iter().filter_map(|path| timeline.find(&old.full_path(*path))).collect();
+        }
+        self.timeline = Some((extent, timeline));
+        self.trees.clear();
+        self.stale = true;
+    }
+
+    fn start_shown(&mut self, waker: &Waker) {
+        let (Some(layer), Some((extent, timeline))) = (self.layer, &self.timeline) else { return };
+        let fits = match extent {
+            Extent::All => true,
+            Extent::UpTo(last) => layer <= *last,
+            Extent::Only(one) => layer == *one && !self.merged,
+        };
+        if !fits || self.wanted.is_some_and(|wanted| wanted != *extent) {
+            return;
+        }
+        self.stale = false;
+        let number = layer16(layer);
+        let request = Request {
+            timeline: Arc::clone(timeline),
+            scope: if self.merged { Scope::Merged(number) } else { Scope::Layer(number) },
+            marks: !matches!(extent, Extent::Only(_)) || layer == 0,
+            text: self.text.clone(),
+            regex: self.regex,
+            sort: self.sort,
+            open: self.open.clone(),
+            trees: self.trees.clone(),
+        };
+        let made = self.shown_job.start(waker, self.small, move |cancel| Shown::new(request, cancel));
+        if let Some(made) = made {
+            self.take_shown(made);
+        }
+    }
+
+    fn take_shown(&mut self, shown: Shown) {
+        self.trees.retain(|tree| !Arc::ptr_eq(tree, &shown.tree));
+        self.trees.push(Arc::clone(&shown.tree));
+        if self.trees.len() > KEPT_TREES {
+            self.trees.remove(0);
+        }
+        let timeline = shown.tree.timeline();
+        self.selected_id = self.selected.as_deref().and_then(|path| timeline.find(path));
+        self.shown = Some(shown);
+        self.epoch += 1;
+        self.find_row();
+        self.describe();
+    }
+
+    /// The row of what is chosen, after rows changed.
+    fn find_row(&mut self) {
+        self.selected_row = None;
+        let Some(path) = self.selected_path() else { return };
+        self.selected_row = self.shown.as_ref().and_then(|shown| shown.rows.position(path));
+    }
+
+    fn describe(&mut self) {
+        let path = self.selected_path();
+        self.details = self.shown.as_ref().zip(path).and_then(|(shown, path)| {
+            shown.tree.shows(path).then(|| Details::new(&shown.tree, path))
+        });
+    }
+
+    /// Goes to a path from outside: where the scope does not show it, to the whole image.
+    fn choose(&mut self, path: Vec<u8>, waker: &Waker) {
+        let known = self.shown.as_ref().filter(|_| !self.stale && !self.shown_job.is_busy());
+        let Some(shown) = known else {
+            self.pending = Some(path);
+            return;
+        };
+        let found = shown.tree.timeline().find(&path);
+        let Some(id) = found.filter(|id| shown.tree.shows(*id)) else {
+            let last = self.items.len().checked_sub(1);
+            if found.is_some() && (!self.merged || self.layer != last) {
+                (self.merged, self.layer) = (true, last);
+                self.stale = true;
+                self.pending = Some(path);
+                waker();
+            }
+            return;
+        };
+        if shown.found.as_ref().is_some_and(|found| !found.keeps(id)) {
+            self.text.clear();
+        }
+        self.open = shown.rows.open().clone();
+        let mut at = id;
+        while at != PathId::ROOT {
+            at = shown.tree.timeline().parent(at);
+            self.open.insert(at);
+        }
+        self.selected = Some(path);
+        self.reveal = true;
+        self.stale = true;
+        self.start_shown(waker);
+    }
+
+    /// Chooses a layer.
+    pub fn select_layer(&mut self, layer: usize) {
+        if self.layer != Some(layer) {
+            self.layer = Some(layer);
+            self.stale = true;
+        }
+    }
+
+    /// Shows all layers up to the chosen one, or that one alone.
+    pub fn set_merged(&mut self, merged: bool) {
+        if self.merged != merged {
+            self.merged = merged;
+            self.stale = true;
+        }
+    }
+
+    /// Chooses a path by its bytes, at the next update that knows it.
+    pub fn select_path(&mut self, path: Vec<u8>) {
+        self.pending = Some(path);
+    }
+
+    /// Filters by what is typed.
+    pub fn set_filter(&mut self, text: &str, regex: bool) {
+        if self.text != text || self.regex != regex {
+            text.clone_into(&mut self.text);
+            self.regex = regex;
+            self.stale = true;
+        }
+    }
+
+    /// Orders by a column, or turns its order round.
+    pub fn sort_by(&mut self, key: SortKey) {
+        self.sort = self.sort.clicked(key);
+        self.stale = true;
+    }
+
+    /// Chooses a row.
+    pub fn select_row(&mut self, row: usize) {
+        let Some(shown) = &self.shown else { return };
+        let Some(line) = shown.rows.as_slice().get(row) else { return };
+        if self.selected_path() != Some(line.path) {
+            self.selected = Some(shown.tree.timeline().full_path(line.path));
+            self.selected_id = Some(line.path);
+            self.selected_row = Some(row);
+            self.describe();
+        }
+    }
+
+    /// Chooses a path of the tree in front and brings its row into sight.
+    pub fn select(&mut self, path: PathId) {
+        if let Some(shown) = &self.shown {
+            self.pending = Some(shown.tree.timeline().full_path(path));
+        }
+    }
+
+    /// Chooses the row of the folder that a row lies in.
+    pub fn select_parent(&mut self, row: usize) {
+        let parent = self.shown.as_ref().and_then(|shown| shown.rows.parent_of(row));
+        if let Some(parent) = parent {
+            self.select_row(parent);
+            self.reveal = true;
+        }
+    }
+
+    /// Opens the folder at a row: in place, or in the background where it holds very much.
+    pub fn open_row(&mut self, row: usize) {
+        let Some(shown) = &mut self.shown else { return };
+        let Some(line) = shown.rows.as_slice().get(row).copied() else { return };
+        if is_large(&shown.tree, line.path) {
+            self.open.clone_from(shown.rows.open());
+            self.open.insert(line.path);
+            self.stale = true;
+        } else if shown.rows.open_at(row, &shown.tree, shown.found.as_deref()) {
+            self.rows_changed();
+        }
+    }
+
+    /// Closes the folder at a row.
+    pub fn close_row(&mut self, row: usize) {
+        let Some(shown) = &mut self.shown else { return };
+        if shown.rows.close_at(row) {
+            self.rows_changed();
+        }
+    }
+
+    fn rows_changed(&mut self) {
+        if let Some(shown) = self.shown.as_ref().filter(|shown| shown.found.is_none()) {
+            self.open.clone_from(shown.rows.open());
+        }
+        self.epoch += 1;
+        self.find_row();
+    }
+
+    /// The chosen layer.
+    pub fn layer(&self) -> Option<usize> {
+        self.layer
+    }
+
+    /// Whether all layers up to the chosen one are shown.
+    pub fn is_merged(&self) -> bool {
+        self.merged
+    }
+
+    /// The filter.
+    pub fn filter(&self) -> (&str, bool) {
+        (&self.text, self.regex)
+    }
+
+    /// The order.
+    pub fn sort(&self) -> Sort {
+        self.sort
+    }
+
+    /// What is on the screen, perhaps of the request before.
+    pub fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// The rows on the screen.
+    pub fn rows(&self) -> Option<&Rows> {
+        self.shown.as_ref().map(|shown| &shown.rows)
+    }
+
+    /// Whether what is on the screen is about to be replaced.
+    pub fn is_busy(&self) -> bool {
+        self.timeline_job.is_busy() || self.shown_job.is_busy()
+    }
+
+    /// Grows whenever tree or rows change.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The chosen path in the tree on the screen.
+    pub fn selected_path(&self) -> Option<PathId> {
+        self.selected_id
+    }
+
+    /// The row of the chosen path.
+    pub fn selected_row(&self) -> Option<usize> {
+        self.selected_row
+    }
+
+    /// The facts of the chosen path.
+    pub fn details(&self) -> Option<&Details> {
+        self.details.as_ref()
+    }
+
+    /// Whether the chosen row is to be brought into sight; asked once.
+    pub fn take_reveal(&mut self) -> bool {
+        self.selected_row.is_some() && std::mem::take(&mut self.reveal)
+    }
+
+    /// Why there is no tree to show; `None` where there is one.
+    pub fn gap(&self) -> Option<Gap> {
+        let Some(layer) = self.layer else { return Some(Gap::NoLayers) };
+        let item = &self.items[layer];
+        if !self.merged {
+            match &item.state {
+                LayerState::Waiting => return Some(Gap::LayerWaits),
+                LayerState::Failed(why) => return Some(Gap::LayerFailed(why.clone())),
+                LayerState::Stopped => return Some(Gap::LayerStopped),
+                LayerState::Ready | LayerState::Incomplete(_) => {}
+            }
+        } else if self.wanted.is_none() {
+            return Some(Gap::LayersWait(waiting_for(&self.items[..=layer]).unwrap_or_default()));
+        }
+        if let Some(error) = self.timeline_job.error().or(self.shown_job.error()) {
+            return Some(Gap::Broken(error.to_owned()));
+        }
+        // A tree of another kind of timeline would say things that are not so.
+        self.shown.is_none().then_some(Gap::Working)
+    }
+}

@@ -1,0 +1,195 @@
+use super::tree::{FileTree, Mark, Scope};
+use crate::base::size::{grouped, human};
+use crate::base::text::escape;
+use crate::gui::models::format;
+use crate::layer::{EntryKind, LayerIndex};
+use crate::rootfs::{NodeKind, PathId, Timeline, Version};
+
+/// A fact about a path: what it is called, and how it reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value, safe to show.
+    pub value: String,
+}
+
+/// What one layer does to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// The layer.
+    pub layer: u16,
+    /// What it does, as a mark.
+    pub mark: Mark,
+    /// What it does, in words.
+    pub what: String,
+    /// Bytes that it holds for the path; `None` where it holds none of its own.
+    pub bytes: Option<u64>,
+}
+
+/// Everything that is known about one path.
+#[derive(Clone, Debug)]
+pub struct Details {
+    /// The path it is about.
+    pub path: PathId,
+    /// The absolute path, any bytes: what is copied.
+    pub raw_path: Vec<u8>,
+    /// The absolute path, safe to show.
+    pub shown_path: String,
+    /// Kind, size, mode, owner, time, link target.
+    pub facts: Vec<Fact>,
+    /// What each layer does to it, bottom first.
+    pub touches: Vec<Touch>,
+    /// What becomes of it later, in words; `None` where it stays.
+    pub fate: Option<String>,
+}
+
+impl Details {
+    /// The facts of `path` as `tree` shows it.
+    pub fn new(tree: &FileTree, path: PathId) -> Self {
+        let timeline = tree.timeline();
+        let raw_path = timeline.full_path(path);
+        let version = tree.version(path);
+        let mut facts = Vec::new();
+        let mut add = |name, value: String| facts.push(Fact { name, value });
+        let shared = version.as_ref().and_then(|version| timeline.shares(version.id));
+        add("Kind", kind(tree, path, version.as_ref()));
+        if tree.is_folder(path) {
+            add("Size", format!("{} in {} files", exact(tree.bytes(path)), grouped(tree.files(path).into())));
+        } else if let Some(version) = version.as_ref().filter(|version| version.kind == NodeKind::File) {
+            add("Size", exact(timeline.bytes(version)));
+        }
+        if let Some(version) = &version
+            && let Some(entry) = version.entry
+        {
+            let index = timeline.layer(version.layer);
+            if let Some(target) = index.link(entry) {
+                let name = if version.kind == NodeKind::Symlink { "Points to" } else { "Same file as" };
+                let slash = if version.kind == NodeKind::Symlink || target.starts_with(b"/") { "" } else { "/" };
+                add(name, format!("{slash}{}", escape(target)));
+            }
+            // A second name has the mode, owner and time of its file.
+            let (index, entry) = match shared {
+                Some((layer, entry, _)) => (timeline.layer(layer), entry),
+                None => (index, entry),
+            };
+            add("Mode", format::mode(index.mode(entry), version.kind));
+            let (user, group) = index.owner(entry);
+            add("Owner", format!("{user}:{group}"));
+            add("Modified", format::utc(index.mtime(entry)));
+        }
+        let touches = touches(timeline, path);
+        let fate = tree.hidden_by(path).map(|layer| {
+            let gone = touches.iter().any(|touch| touch.layer == layer && touch.mark == Mark::Removed);
+            format!("{} by layer {layer}", if gone { "Removed" } else { "Replaced" })
+        });
+        let fate = match (tree.mark(path), tree.scope()) {
+            (Mark::Removed, Scope::Layer(layer) | Scope::Merged(layer)) => {
+                Some(format!("Removed by layer {layer}"))
+            }
+            _ => fate,
+        };
+        Self { path, shown_path: escape(&raw_path), raw_path, facts, touches, fate }
+    }
+}
+
+fn exact(bytes: u64) -> String {
+    if bytes < 1024 { human(bytes) } else { format!("{} ({} bytes)", human(bytes), grouped(bytes)) }
+}
+
+fn kind(tree: &FileTree, path: PathId, version: Option<&Version>) -> String {
+    let Some(version) = version else { return "Folder, not in this layer itself".to_owned() };
+    if version.kind == NodeKind::Directory && version.entry.is_none() {
+        return "Folder without an entry of its own".to_owned();
+    }
+    let shared = tree.timeline().shares(version.id).is_some();
+    match version.kind {
+        NodeKind::Directory => "Folder",
+        NodeKind::Symlink => "Symbolic link",
+        NodeKind::Other => "Device, pipe or socket",
+        NodeKind::File if shared => "File, by a hard link",
+        NodeKind::File if tree.is_folder(path) => "Folder",
+        NodeKind::File => "File",
+    }
+    .to_owned()
+}
+
+fn touches(timeline: &Timeline, path: PathId) -> Vec<Touch> {
+    let mut touches: Vec<Touch> = Vec::new();
+    let mut before: Option<Version> = None;
+    let removed = |layer| Touch { layer, mark: Mark::Removed, what: "removes it".to_owned(), bytes: None };
+    for version in timeline.versions(path) {
+        // A gap between two versions: some layer took the path away.
+        if let Some(layer) = before.and_then(|before| before.until).filter(|until| *until < version.layer) {
+            touches.push(removed(layer));
+            before = None;
+        }
+        touches.push(touch(timeline, before.as_ref(), &version));
+        before = Some(version);
+    }
+    if let Some(layer) = before.and_then(|before| before.until) {
+        touches.push(removed(layer));
+    }
+    touches
+}
+
+fn touch(timeline: &Timeline, before: Option<&Version>, version: &Version) -> Touch {
+    let own = version.kind == NodeKind::File && timeline.shares(version.id).is_none();
+    let bytes = own.then(|| timeline.bytes(version));
+    let layer = version.layer;
+    let done = |mark, what: String| Touch { layer, mark, what, bytes };
+    let Some(before) = before else { return done(Mark::Added, "adds it".to_owned()) };
+    if before.layer == version.layer {
+        return done(Mark::Changed, "holds it a second time".to_owned());
+    }
+    if before.kind != version.kind {
+        return done(Mark::Changed, format!("makes it {}", noun(version.kind)));
+    }
+    let changes = changes(timeline, before, version);
+    match version.kind {
+        NodeKind::Directory if changes.is_empty() => done(Mark::Inside, "names it again".to_owned()),
+        NodeKind::Directory => done(Mark::Changed, format!("changes {}", changes.join(", "))),
+        _ if changes.is_empty() => done(Mark::Changed, "replaces it, same size, mode and owner".to_owned()),
+        _ => done(Mark::Changed, format!("replaces it: {}", changes.join(", "))),
+    }
+}
+
+fn noun(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::File => "a file",
+        NodeKind::Directory => "a folder",
+        NodeKind::Symlink => "a symbolic link",
+        NodeKind::Other => "a special file",
+    }
+}
+
+/// What differs between two versions of one kind, as `mode 644 → 755`.
+fn changes(timeline: &Timeline, before: &Version, after: &Version) -> Vec<String> {
+    let facts = |version: &Version| {
+        let index: &LayerIndex = timeline.layer(version.layer);
+        let entry = version.entry?;
+        // The facts of a hard link's own header say nothing: it shares those of its file.
+        (index.kind(entry) != EntryKind::HardLink).then(|| (index.mode(entry), index.owner(entry), index.link(entry)))
+    };
+    let mut changes = Vec::new();
+    if before.kind == NodeKind::File {
+        let (old, new) = (timeline.bytes(before), timeline.bytes(after));
+        if old != new {
+            changes.push(format!("size {} → {}", human(old), human(new)));
+        }
+    }
+    if let (Some(old), Some(new)) = (facts(before), facts(after)) {
+        if old.0 != new.0 {
+            changes.push(format!("mode {:o} → {:o}", old.0, new.0));
+        }
+        if old.1 != new.1 {
+            changes.push(format!("owner {}:{} → {}:{}", old.1.0, old.1.1, new.1.0, new.1.1));
+        }
+        if let (Some(old), Some(new)) = (old.2, new.2)
+            && old != new
+        {
+            changes.push(format!("target {} → {}", escape(old), escape(new)));
+        }
+    }
+    changes
+}

@@ -1,0 +1,157 @@
+//! The layers of an image as a table.
+
+use super::format::count;
+use crate::analysis::{Analysis, Layer};
+use crate::base::digest::short;
+use crate::base::redact;
+use crate::base::size::human_or_dash;
+use crate::base::text::printable;
+use crate::report::short_instruction;
+use crate::source::LayerSource;
+
+/// Where the work on a layer stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayerState {
+    /// Nothing is known of it yet.
+    Waiting,
+    /// Read to its end.
+    Ready,
+    /// Read in part: why.
+    Incomplete(String),
+    /// Nothing could be read of it: why.
+    Failed(String),
+    /// Nothing will come: the work was stopped before it.
+    Stopped,
+}
+
+impl LayerState {
+    /// Whether some of its files are known.
+    pub fn has_files(&self) -> bool {
+        matches!(self, Self::Ready | Self::Incomplete(_))
+    }
+
+    /// A word for it; empty where all is well.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ready => "",
+            Self::Waiting => "reading…",
+            Self::Incomplete(_) => "incomplete",
+            Self::Failed(_) => "failed",
+            Self::Stopped => "not read",
+        }
+    }
+
+    /// What is wrong with it.
+    pub fn fault(&self) -> Option<&str> {
+        match self {
+            Self::Incomplete(why) | Self::Failed(why) => Some(why),
+            Self::Waiting | Self::Ready | Self::Stopped => None,
+        }
+    }
+}
+
+/// One layer as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerItem {
+    /// From 0 at the bottom.
+    pub index: usize,
+    /// The instruction in one line, without the shell that every `RUN` has; the digest where there is
+    /// none. Safe to show, secrets redacted.
+    pub title: String,
+    /// The whole instruction, for a tooltip.
+    pub instruction: String,
+    /// Where the work on it stands.
+    pub state: LayerState,
+    /// The blob as stored.
+    pub compressed: Option<u64>,
+    /// Its regular files.
+    pub content: Option<u64>,
+    /// Bytes of them that no path of the merged view reaches.
+    pub wasted: Option<u64>,
+    /// Bytes, here or below, that this layer hides.
+    pub hides: Option<u64>,
+    /// How many entries it has.
+    pub entries: Option<u64>,
+}
+
+impl LayerItem {
+    /// All layers of an image, bottom first. With `done`, what is missing will not come.
+    pub fn all(analysis: &Analysis, done: bool) -> Vec<Self> {
+        let layers = analysis.image.layers.iter().zip(&analysis.layers).enumerate();
+        layers.map(|(index, (source, layer))| Self::new(analysis, index, source, layer, done)).collect()
+    }
+
+    fn new(analysis: &Analysis, index: usize, source: &LayerSource, layer: &Layer, done: bool) -> Self {
+        let read = layer.read.as_deref();
+        let instruction = source.created_by.as_deref().map(|text| printable(&redact::instruction(text)));
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let digest = source.digest.as_ref().or(source.diff_id.as_ref()).map(ToString::to_string);
+        let title = match (&instruction, &digest) {
+            (Some(text), _) => one_line(&short_instruction(text)),
+            (None, Some(digest)) => printable(short(digest)),
+            (None, None) => format!("layer {index}"),
+        };
+        let waste = analysis.waste(index).filter(|_| read.is_some());
+        Self {
+            index,
+            title,
+            instruction: instruction.or_else(|| digest.as_deref().map(printable)).unwrap_or_default(),
+            state: state(layer, done),
+            compressed: read.map_or(source.size, |read| read.compressed_bytes),
+            content: layer.counts().map(|counts| counts.content_bytes),
+            wasted: waste.map(|waste| waste.wasted_bytes),
+            hides: waste.map(|waste| waste.hides_bytes),
+            entries: layer.counts().map(|counts| counts.entries),
+        }
+    }
+
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        let mut text = format!("Layer {}: {}", self.index, self.title);
+        let state = self.state.word();
+        if !state.is_empty() {
+            text = format!("{text}, {state}");
+        }
+        format!(
+            "{text}, compressed {}, content {}, wasted {}",
+            human_or_dash(self.compressed),
+            human_or_dash(self.content),
+            human_or_dash(self.wasted)
+        )
+    }
+}
+
+fn state(layer: &Layer, done: bool) -> LayerState {
+    if let Some(fault) = &layer.fault {
+        return LayerState::Failed(fault.message.clone());
+    }
+    match layer.read.as_deref() {
+        None if done => LayerState::Stopped,
+        None => LayerState::Waiting,
+        Some(read) if read.complete => LayerState::Ready,
+        Some(read) => {
+            let why = match read.warnings.as_slice() {
+                [] => "not all of it could be read".to_owned(),
+                // The fault that ended the pass comes last but for those of the digests.
+                [one] => one.message.clone(),
+                [.., _] => {
+                    let text: Vec<_> = read.warnings.iter().map(|warning| warning.message.as_str()).collect();
+                    text.join("; ")
+                }
+            };
+            if read.index.is_empty() { LayerState::Failed(why) } else { LayerState::Incomplete(why) }
+        }
+    }
+}
+
+/// Which layers are not known yet, in words: `layer 2`, `layers 2 and 5`, `7 of 12 layers`.
+pub fn waiting_for(items: &[LayerItem]) -> Option<String> {
+    let waiting: Vec<usize> =
+        items.iter().filter(|item| item.state == LayerState::Waiting).map(|item| item.index).collect();
+    match waiting.as_slice() {
+        [] => None,
+        [one] => Some(format!("layer {one}")),
+        [one, two] => Some(format!("layers {one} and {two}")),
+        many => Some(format!("{} of {}", many.len(), count(items.len(), "layer"))),
+    }
+}

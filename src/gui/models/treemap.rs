@@ -1,0 +1,226 @@
+//! A treemap as data: where the cells of a folder stand, nested as far as there is room.
+
+use super::files::{FileTree, Mark};
+use crate::rootfs::PathId;
+
+/// A place in points, from the top left corner of the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Area {
+    /// Left edge.
+    pub x: f32,
+    /// Top edge.
+    pub y: f32,
+    /// Width.
+    pub width: f32,
+    /// Height.
+    pub height: f32,
+}
+
+impl Area {
+    /// Whether a point lies in it.
+    pub fn contains(&self, x: f32, y: f32) -> bool {
+        x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height
+    }
+}
+
+/// What a cell stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// A file, or a folder that has no room for its parts.
+    Whole(PathId),
+    /// A folder with its parts inside, and a head with its name where there is room.
+    Folder(PathId),
+    /// The small rest of a folder, so many paths.
+    Rest(PathId, usize),
+}
+
+/// A cell of the map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// What it stands for.
+    pub kind: CellKind,
+    /// Where it stands.
+    pub area: Area,
+    /// How many folders it lies in, from the folder that the map shows.
+    pub depth: u8,
+    /// Height of the head with the name; 0 for none.
+    pub head: f32,
+}
+
+impl Cell {
+    /// The path to choose when the cell is clicked.
+    pub fn path(&self) -> PathId {
+        match self.kind {
+            CellKind::Whole(path) | CellKind::Folder(path) | CellKind::Rest(path, _) => path,
+        }
+    }
+}
+
+/// Cells, folders before their parts.
+pub struct Treemap {
+    /// The folder shown.
+    pub folder: PathId,
+    /// Its cells.
+    pub cells: Vec<Cell>,
+}
+
+/// At most so many parts of one folder; the rest is one cell.
+const MOST_PARTS: usize = 160;
+/// At most so many cells in all.
+const MOST_CELLS: usize = 2_000;
+const LEAST_AREA: f32 = 24.0;
+const HEAD: f32 = 18.0;
+const GAP: f32 = 1.0;
+const DEEPEST: u8 = 6;
+
+impl Treemap {
+    /// Lays out what `folder` holds in `width` by `height` points.
+    pub fn new(tree: &FileTree, folder: PathId, width: f32, height: f32) -> Self {
+        let mut map = Self { folder, cells: Vec::new() };
+        if width > 1.0 && height > 1.0 {
+            let area = Area { x: 0.0, y: 0.0, width, height };
+            let mut pending = vec![(folder, area, 0)];
+            // Breadth first: large folders get their cells before small ones.
+            let mut at = 0;
+            while at < pending.len() && map.cells.len() < MOST_CELLS {
+                let (folder, area, depth) = pending[at];
+                map.fill(tree, folder, area, depth, &mut pending);
+                at += 1;
+            }
+        }
+        map
+    }
+
+    /// The innermost cell at a point.
+    pub fn at(&self, x: f32, y: f32) -> Option<&Cell> {
+        // Parts come after the folder they are in.
+        self.cells.iter().rev().find(|cell| cell.area.contains(x, y))
+    }
+
+    fn fill(
+        &mut self,
+        tree: &FileTree,
+        folder: PathId,
+        area: Area,
+        depth: u8,
+        pending: &mut Vec<(PathId, Area, u8)>,
+    ) {
+        let above = tree.mark(folder);
+        let counts = |path: PathId| tree.mark(path) != Mark::Removed || above == Mark::Removed;
+        let mut parts: Vec<(u64, PathId)> = tree
+            .children(folder)
+            .filter(|path| counts(*path))
+            .map(|path| (tree.bytes(path), path))
+            .filter(|(bytes, _)| *bytes > 0)
+            .collect();
+        let total: u64 = parts.iter().map(|(bytes, _)| bytes).sum();
+        if total == 0 {
+            return;
+        }
+        let largest_first = |a: &(u64, PathId), b: &(u64, PathId)| (b.0, a.1).cmp(&(a.0, b.1));
+        let mut rest = (0, 0);
+        let per_byte = f64::from(area.width * area.height) / total as f64;
+        let seen = |bytes: u64| bytes as f64 * per_byte >= f64::from(LEAST_AREA);
+        if parts.len() > MOST_PARTS {
+            parts.select_nth_unstable_by(MOST_PARTS, largest_first);
+            rest.0 += parts[MOST_PARTS..].iter().map(|(bytes, _)| bytes).sum::<u64>();
+            rest.1 += parts.len() - MOST_PARTS;
+            parts.truncate(MOST_PARTS);
+        }
+        parts.sort_unstable_by(largest_first);
+        while parts.len() > 1 && !parts.last().is_some_and(|(bytes, _)| seen(*bytes)) {
+            rest.0 += parts.pop().map_or(0, |(bytes, _)| bytes);
+            rest.1 += 1;
+        }
+        let mut sizes: Vec<u64> = parts.iter().map(|(bytes, _)| *bytes).collect();
+        if rest.0 > 0 {
+            sizes.push(rest.0);
+        }
+        for (place, area) in squarify(&sizes, area).into_iter().enumerate() {
+            let area = inset(area);
+            let Some((_, path)) = parts.get(place) else {
+                self.cells.push(Cell { kind: CellKind::Rest(folder, rest.1), area, depth, head: 0.0 });
+                continue;
+            };
+            let roomy = area.width >= 40.0 && area.height >= 30.0 && depth < DEEPEST;
+            if roomy && tree.is_folder(*path) && tree.bytes(*path) > 0 {
+                self.cells.push(Cell { kind: CellKind::Folder(*path), area, depth, head: HEAD });
+                let inner = Area {
+                    x: area.x + 2.0,
+                    y: area.y + HEAD,
+                    width: area.width - 4.0,
+                    height: area.height - HEAD - 2.0,
+                };
+                pending.push((*path, inner, depth + 1));
+            } else {
+                self.cells.push(Cell { kind: CellKind::Whole(*path), area, depth, head: 0.0 });
+            }
+        }
+    }
+}
+
+/// A thin gap around each cell, as far as it can spare it.
+fn inset(area: Area) -> Area {
+    let gap = |side: f32| if side > 4.0 { GAP / 2.0 } else { 0.0 };
+    let (x, y) = (gap(area.width), gap(area.height));
+    Area { x: area.x + x, y: area.y + y, width: area.width - 2.0 * x, height: area.height - 2.0 * y }
+}
+
+/// Rectangles of the sizes' proportions that fill `area` and are as square as can be. Sizes come largest
+/// first. (Bruls, Huizing and van Wijk, "Squarified treemaps", 2000.)
+pub fn squarify(sizes: &[u64], area: Area) -> Vec<Area> {
+    let total: f64 = sizes.iter().map(|size| *size as f64).sum();
+    let mut areas = Vec::with_capacity(sizes.len());
+    if total <= 0.0 {
+        return areas;
+    }
+    let scale = f64::from(area.width) * f64::from(area.height) / total;
+    let sizes: Vec<f64> = sizes.iter().map(|size| *size as f64 * scale).collect();
+    let (mut x, mut y) = (f64::from(area.x), f64::from(area.y));
+    let (mut width, mut height) = (f64::from(area.width), f64::from(area.height));
+    let mut at = 0;
+    while at < sizes.len() {
+        let side = width.min(height).max(f64::MIN_POSITIVE);
+        // Take sizes into the row for as long as its worst proportion gets better.
+        let (mut sum, mut end, mut worst) = (0.0, at, f64::INFINITY);
+        while end < sizes.len() {
+            let next = sum + sizes[end];
+            let thickness = next / side;
+            let proportion = |size: f64| {
+                let length = (size / thickness).max(f64::MIN_POSITIVE);
+                (length / thickness).max(thickness / length)
+            };
+            let worse = proportion(sizes[at]).max(proportion(sizes[end]));
+            if worse > worst {
+                break;
+            }
+            (sum, worst) = (next, worse);
+            end += 1;
+        }
+        let thickness = if end == sizes.len() { width.max(height).min(sum / side) } else { sum / side };
+        let mut offset = 0.0;
+        for size in &sizes[at..end] {
+            let length = if sum > 0.0 { side * size / sum } else { 0.0 };
+            areas.push(if width >= height {
+                area_of(x, y + offset, thickness, length)
+            } else {
+                area_of(x + offset, y, length, thickness)
+            });
+            offset += length;
+        }
+        if width >= height {
+            x += thickness;
+            width = (width - thickness).max(0.0);
+        } else {
+            y += thickness;
+            height = (height - thickness).max(0.0);
+        }
+        at = end;
+    }
+    areas
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "places on a screen")]
+fn area_of(x: f64, y: f64, width: f64, height: f64) -> Area {
+    Area { x: x as f32, y: y as f32, width: width as f32, height: height as f32 }
+}

@@ -1,0 +1,81 @@
+//! Everything about the chosen path.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::empty;
+use super::files::mark_color;
+use crate::base::size::human;
+use crate::base::text::elide_middle;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::browser::Browser;
+use crate::gui::views::{Action, ViewContext};
+use crate::gui::widgets::controls::heading;
+
+/// Shows the facts, and what each layer does to the path.
+pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
+    let Some(details) = browser.details() else {
+        empty(ui, "No file chosen", "Choose one in the tree or in the treemap to see its facts and every layer that touches it.");
+        return;
+    };
+    let tokens = Tokens::of(ui);
+    let mut go_to = None;
+    let margin = egui::Margin::symmetric(12, 10);
+    ScrollArea::vertical().id_salt("facts").auto_shrink(false).show(ui, |ui| {
+        egui::Frame::new().inner_margin(margin).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            let name = details.shown_path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
+            ui.horizontal_top(|ui| {
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
+                    if ui.button("Copy path").clicked() {
+                        context.actions.push(Action::CopyText(details.shown_path.clone()));
+                    }
+                    ui.with_layout(egui::Layout::top_down(egui::Align::Min), |ui| {
+                        ui.label(RichText::new(elide_middle(name, 64)).font(text::heading()));
+                        let folder = details.shown_path.strip_suffix(name).unwrap_or("");
+                        ui.label(RichText::new(elide_middle(folder, 160)).font(text::mono()).color(tokens.text_weak));
+                    });
+                });
+            });
+            if let Some(fate) = &details.fate {
+                ui.label(RichText::new(fate).color(tokens.hidden));
+            }
+            ui.add_space(space::S);
+            egui::Grid::new("facts").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
+                for fact in &details.facts {
+                    ui.label(RichText::new(fact.name).color(tokens.text_weak));
+                    ui.add(egui::Label::new(RichText::new(&fact.value)).wrap().selectable(true));
+                    ui.end_row();
+                }
+            });
+            ui.add_space(space::M);
+            heading(ui, "Layers that touch it");
+            if details.touches.is_empty() {
+                ui.label(RichText::new("None: it is only the root.").color(tokens.text_weak));
+            }
+            for touch in &details.touches {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = space::S;
+                    let sign = RichText::new(touch.mark.sign()).font(text::mono()).color(mark_color(tokens, touch.mark));
+                    ui.add_sized([12.0, 18.0], egui::Label::new(sign));
+                    let (chip, _) = ui.allocate_exact_size(egui::vec2(5.0, 14.0), egui::Sense::hover());
+                    ui.painter().rect_filled(chip, 2.0, tokens.layer(usize::from(touch.layer)));
+                    let item = browser.items.get(usize::from(touch.layer));
+                    let link = ui.link(format!("Layer {}", touch.layer));
+                    let link = match item {
+                        Some(item) => link.on_hover_ui(|ui| super::strip::describe(ui, item, false)),
+                        None => link,
+                    };
+                    if link.clicked() {
+                        go_to = Some(usize::from(touch.layer));
+                    }
+                    let bytes = touch.bytes.map_or_else(String::new, |bytes| format!(", {}", human(bytes)));
+                    ui.add(egui::Label::new(format!("{}{bytes}", touch.what)).wrap());
+                });
+            }
+        });
+    });
+    if let Some(layer) = go_to {
+        browser.select_layer(layer);
+        browser.set_merged(false);
+    }
+}

@@ -1,0 +1,260 @@
+//! The tree of files: which of them, filtered how.
+
+use egui::accesskit::Role;
+use egui::{Color32, Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
+
+use super::{card, empty};
+use crate::base::size::{grouped, human};
+use crate::base::text::escape;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::browser::{Browser, Gap};
+use crate::gui::models::files::{HIDDEN_SIGN, Mark, Row, Shown, SortKey};
+use crate::gui::models::format::count;
+use crate::gui::views::{Action, ViewContext};
+use crate::gui::widgets::tree::{Column, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
+
+const COLUMNS: [Column; 2] = [Column { title: "Size", width: 92.0 }, Column { title: "Files", width: 64.0 }];
+
+/// State of the pane.
+#[derive(Default)]
+pub(super) struct FilesPane {
+    typed: String,
+    regex: bool,
+    /// Whether the filter field is to get the focus.
+    pub(super) focus_search: bool,
+    /// Rows made for the last frame.
+    pub(super) painted: usize,
+}
+
+impl FilesPane {
+    pub(super) fn show(&mut self, ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
+        self.painted = 0;
+        self.bar(ui, browser);
+        ui.add_space(space::XS);
+        if let Some(gap) = browser.gap() {
+            card(ui, |ui| show_gap(ui, browser, &gap));
+            return;
+        }
+        card(ui, |ui| self.rows(ui, browser, context));
+    }
+
+    /// Which files, and the filter.
+    fn bar(&mut self, ui: &mut Ui, browser: &mut Browser) {
+        let tokens = Tokens::of(ui);
+        // A filter that was cleared to show a path.
+        if browser.filter().0.is_empty() && !self.typed.is_empty() {
+            self.typed.clear();
+        }
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            let merged = browser.is_merged();
+            for (is, label, about) in [
+                (false, "This layer", "What this layer brings and removes, without the layers below"),
+                (true, "Merged up to it", "What a container would see after this layer"),
+            ] {
+                if ui.selectable_label(merged == is, label).on_hover_text(about).clicked() {
+                    browser.set_merged(is);
+                }
+            }
+            ui.add_space(space::XS);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = space::XS;
+                let regex = ui.selectable_label(self.regex, RichText::new(".*").font(text::mono()));
+                regex.widget_info(|| {
+                    WidgetInfo::selected(Role::Button, true, self.regex, "Filter by regular expression")
+                });
+                if regex.on_hover_text("Regular expression over the whole path").clicked() {
+                    self.regex = !self.regex;
+                    browser.set_filter(&self.typed, self.regex);
+                }
+                let hint = if self.regex { r"Filter: \.so(\.\d+)*$" } else { "Filter: *.so size:>10M is:added" };
+                let field = TextEdit::singleline(&mut self.typed).hint_text(hint).desired_width(ui.available_width());
+                let response = ui.add_sized(vec2(ui.available_width(), 24.0), field);
+                response.widget_info(|| {
+                    let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter files");
+                    info.current_text_value = Some(self.typed.clone());
+                    info
+                });
+                if std::mem::take(&mut self.focus_search) {
+                    response.request_focus();
+                }
+                if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
+                    self.typed.clear();
+                }
+                browser.set_filter(&self.typed, self.regex);
+            });
+        });
+        if let Some(shown) = browser.shown() {
+            if let Some(error) = &shown.error {
+                ui.label(RichText::new(error.to_string()).font(text::small()).color(tokens.error));
+            } else if let Some(found) = &shown.found {
+                let words = match found.count() {
+                    0 => "No path matches.".to_owned(),
+                    matches => format!(
+                        "{} match{}, {}",
+                        grouped(matches as u64),
+                        if matches == 1 { "es" } else { "" },
+                        human(found.bytes())
+                    ),
+                };
+                let of = format!("{words} Among {} paths.", grouped(shown.tree.len() as u64));
+                let line = if found.count() == 0 { of } else { format!("{words} of {} paths.", grouped(shown.tree.len() as u64)) };
+                ui.label(RichText::new(line).font(text::small()).color(tokens.text_weak));
+            }
+        }
+    }
+
+    fn rows(&mut self, ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
+        let reveal = browser.take_reveal();
+        let Some(shown) = browser.shown() else { return };
+        if shown.rows.is_empty() {
+            show_nothing(ui, shown);
+            return;
+        }
+        let tokens = Tokens::of(ui);
+        let sort = browser.sort();
+        let column = match sort.key {
+            SortKey::Name => 0,
+            SortKey::Size => 1,
+            SortKey::Files => 2,
+        };
+        let selected = browser.selected_row();
+        let shape = TreeShape {
+            name: "Files",
+            rows: shown.rows.len(),
+            title: "Name",
+            columns: COLUMNS,
+            sort: (column, sort.descending),
+            selected,
+            reveal: selected.filter(|_| reveal),
+        };
+        let rows = shown.rows.as_slice();
+        let output = tree(ui, "files", &shape, |index| make_row(tokens, shown, rows[index]));
+        self.painted = output.painted;
+        take_events(ui, browser, &output, context);
+    }
+}
+
+fn take_events(ui: &Ui, browser: &mut Browser, output: &TreeOutput, context: &mut ViewContext<'_>) {
+    for event in &output.events {
+        match *event {
+            TreeEvent::Select(row) => browser.select_row(row),
+            TreeEvent::Open(row) => browser.open_row(row),
+            TreeEvent::Close(row) => browser.close_row(row),
+            TreeEvent::Parent(row) => browser.select_parent(row),
+            TreeEvent::Sort(column) => {
+                browser.sort_by([SortKey::Name, SortKey::Size, SortKey::Files][column.min(2)]);
+            }
+            TreeEvent::Activate(_) => {}
+        }
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+    if output.focused
+        && ui.input(|input| input.events.contains(&egui::Event::Copy))
+        && let Some(details) = browser.details()
+    {
+        context.actions.push(Action::CopyText(details.shown_path.clone()));
+    }
+}
+
+fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
+    let tree = &shown.tree;
+    let path = row.path;
+    let (mark, hidden) = (tree.mark(path), tree.is_hidden(path));
+    let folder = tree.is_folder(path);
+    let name = tree.timeline().name(path);
+    let matches = shown.found.as_ref().map(|found| found.matches(path));
+    let color = match mark {
+        Mark::Added | Mark::Changed | Mark::Removed => mark_color(tokens, mark),
+        Mark::None | Mark::Inside if matches == Some(false) => tokens.text_weak,
+        Mark::None | Mark::Inside => tokens.text,
+    };
+    let mut shown_name = escape(name);
+    if folder {
+        shown_name.push('/');
+    }
+    let bytes = tree.bytes(path);
+    let parent = tree.timeline().parent(path);
+    let whole = tree.bytes(parent);
+    let share = if whole == 0 || mark == Mark::Removed { 0.0 } else { crate::base::convert::fraction(bytes, whole) };
+    let size = if !folder && tree.files(path) == 0 {
+        String::new()
+    } else if mark == Mark::Removed {
+        format!("−{}", human(bytes))
+    } else {
+        human(bytes)
+    };
+    let files = if folder { grouped(tree.files(path).into()) } else { String::new() };
+    let mut spoken = format!("{shown_name}, {}", if size.is_empty() { "no size" } else { &size });
+    if mark != Mark::None {
+        spoken = format!("{spoken}, {}", mark.word());
+    }
+    if let Some(layer) = tree.hidden_by(path) {
+        spoken = format!("{spoken}, hidden by layer {layer}");
+    }
+    TreeRow {
+        key: u64::from(path.0),
+        name: shown_name,
+        depth: usize::from(row.depth),
+        folder,
+        open: shown.rows.is_open(path),
+        signs: [
+            (mark != Mark::None).then(|| (mark.sign(), mark_color(tokens, mark))),
+            hidden.then_some((HIDDEN_SIGN, tokens.hidden)),
+        ],
+        color,
+        struck: mark == Mark::Removed,
+        strong: matches == Some(true),
+        share,
+        numbers: [size, files],
+        spoken,
+    }
+}
+
+/// The colour that goes with a mark.
+pub(super) fn mark_color(tokens: &Tokens, mark: Mark) -> Color32 {
+    match mark {
+        Mark::None => tokens.text,
+        Mark::Inside => tokens.text_weak,
+        Mark::Added => tokens.added,
+        Mark::Changed => tokens.changed,
+        Mark::Removed => tokens.removed,
+    }
+}
+
+fn show_nothing(ui: &mut Ui, shown: &Shown) {
+    if shown.found.is_some() {
+        empty(ui, "No path matches", "Parts of a name, globs such as *.so, size:>10M or is:removed; all must hold.");
+    } else {
+        empty(ui, "No files", "This layer holds no entry and removes none.");
+    }
+}
+
+fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &Gap) {
+    match gap {
+        Gap::NoLayers => empty(ui, "No layers", "The manifest of this image names none."),
+        Gap::LayerWaits => empty(ui, "This layer is being read", "Its files are shown as soon as it is done."),
+        Gap::LayersWait(which) => {
+            empty(ui, &format!("Waiting for {which}"), "The merged view needs every layer up to the chosen one.");
+            let alone = browser.layer().and_then(|layer| browser.items.get(layer));
+            if alone.is_some_and(|item| item.state.has_files()) {
+                ui.add_space(space::S);
+                ui.vertical_centered(|ui| {
+                    if ui.button("Show this layer alone").clicked() {
+                        browser.set_merged(false);
+                    }
+                });
+            }
+        }
+        Gap::LayerFailed(why) => empty(ui, "This layer could not be read", why),
+        Gap::LayerStopped => empty(ui, "This layer was not read", "The work was stopped before it."),
+        Gap::Working => empty(ui, "Putting the files together", ""),
+        Gap::Broken(why) => empty(ui, "The files cannot be shown", why),
+    }
+    if let Gap::Working = gap {
+        let items = count(browser.items.len(), "layer");
+        ui.vertical_centered(|ui| ui.label(RichText::new(items).color(Tokens::of(ui).text_weak)));
+    }
+}

@@ -1,0 +1,174 @@
+//! The treemap of a folder, in step with the tree.
+
+use egui::{RichText, Ui};
+
+use super::empty;
+use super::files::mark_color;
+use crate::base::size::{grouped, human};
+use crate::base::text::{elide_middle, escape};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::browser::Browser;
+use crate::gui::models::files::{FileTree, Mark, Scope, Shown};
+use crate::gui::models::treemap::{Cell, CellKind, Treemap};
+use crate::gui::widgets::treemap::{CellLook, TreemapEvent, treemap};
+use crate::rootfs::PathId;
+
+/// State of the pane.
+#[derive(Default)]
+pub(super) struct MapPane {
+    /// The folder shown, by its bytes: it outlives the tree.
+    folder: Vec<u8>,
+    map: Option<(Key, Treemap)>,
+}
+
+/// What a layout was made for.
+#[derive(Clone, Copy, PartialEq)]
+struct Key {
+    tree: usize,
+    folder: PathId,
+    size: egui::Vec2,
+}
+
+impl MapPane {
+    pub(super) fn show(&mut self, ui: &mut Ui, browser: &mut Browser) {
+        let Some(shown) = browser.shown().filter(|_| browser.gap().is_none()) else {
+            empty(ui, "No treemap yet", "");
+            return;
+        };
+        let tree = &shown.tree;
+        let folder = tree.timeline().find(&self.folder).filter(|folder| tree.is_folder(*folder) && tree.shows(*folder));
+        let folder = folder.unwrap_or(PathId::ROOT);
+        let mut enter = self.crumbs(ui, tree, folder);
+        if tree.bytes(folder) == 0 {
+            empty(ui, "Nothing to draw", "No file here has any bytes.");
+        } else {
+            let size = ui.available_size().floor();
+            let key = Key { tree: std::sync::Arc::as_ptr(tree) as usize, folder, size };
+            if self.map.as_ref().is_none_or(|(known, _)| *known != key) {
+                self.map = Some((key, Treemap::new(tree, folder, size.x, size.y)));
+            }
+            let Some((_, map)) = &self.map else { return };
+            let name = format!("Treemap of {}, {}", escape(&tree.timeline().full_path(folder)), human(tree.bytes(folder)));
+            let tokens = Tokens::of(ui);
+            let event = treemap(
+                ui,
+                &name,
+                map,
+                browser.selected_path(),
+                |cell| look(tokens, shown, cell),
+                |ui, cell| hover(ui, shown, cell),
+            );
+            match event {
+                Some(TreemapEvent::Select(path)) => {
+                    browser.select(path);
+                    ui.ctx().request_repaint();
+                }
+                Some(TreemapEvent::Enter(path)) => {
+                    // Into a folder, or into the one that the file is in.
+                    let into = if tree.is_folder(path) { path } else { tree.timeline().parent(path) };
+                    enter = Some(into);
+                }
+                None => {}
+            }
+        }
+        if let Some(path) = enter
+            && let Some(shown) = browser.shown()
+        {
+            self.folder = shown.tree.timeline().full_path(path);
+            ui.ctx().request_repaint();
+        }
+    }
+
+    /// The way to the folder; a click goes up.
+    fn crumbs(&self, ui: &mut Ui, tree: &FileTree, folder: PathId) -> Option<PathId> {
+        let tokens = Tokens::of(ui);
+        let mut chain = vec![folder];
+        while let Some(last) = chain.last().copied().filter(|last| *last != PathId::ROOT) {
+            chain.push(tree.timeline().parent(last));
+        }
+        chain.reverse();
+        let mut enter = None;
+        egui::Frame::new().inner_margin(egui::Margin::symmetric(8, 3)).fill(tokens.raised).show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = space::XS;
+                let up = ui.add_enabled(folder != PathId::ROOT, egui::Button::new("Up").small());
+                if up.on_hover_text("Show the folder above").clicked() {
+                    enter = Some(tree.timeline().parent(folder));
+                }
+                // The last few folders; the root always.
+                let skip = chain.len().saturating_sub(4);
+                for (place, path) in chain.iter().enumerate() {
+                    if place > 0 && place <= skip {
+                        continue;
+                    }
+                    if place > 0 {
+                        let sign = if place == skip + 1 && skip > 0 { "/ … /" } else { "/" };
+                        ui.label(RichText::new(sign).color(tokens.text_weak));
+                    }
+                    let name = match place {
+                        0 => "All".to_owned(),
+                        _ => elide_middle(&escape(tree.timeline().name(*path)), 20),
+                    };
+                    if *path == folder {
+                        ui.label(RichText::new(name).font(text::strong()));
+                    } else if ui.link(name).clicked() {
+                        enter = Some(*path);
+                    }
+                }
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    ui.label(RichText::new(human(tree.bytes(folder))).color(tokens.text_weak));
+                });
+            });
+        });
+        enter
+    }
+}
+
+fn look(tokens: &Tokens, shown: &Shown, cell: &Cell) -> CellLook {
+    let tree = &shown.tree;
+    let path = cell.path();
+    let fill = match tree.scope() {
+        // Where the bytes come from.
+        Scope::Merged(_) => {
+            let layer = tree.version(path).map_or(0, |version| version.layer);
+            tokens.layer(usize::from(layer))
+        }
+        Scope::Layer(_) => match tree.mark(path) {
+            Mark::None | Mark::Inside => tokens.layer(usize::from(tree.scope().layer())),
+            mark => mark_color(tokens, mark),
+        },
+    };
+    let matches = shown.found.as_ref().is_none_or(|found| found.keeps(path));
+    let fill = if matches { fill } else { tokens.wash(fill) };
+    let mut name = escape(tree.timeline().name(path));
+    if tree.is_folder(path) {
+        name.push('/');
+    }
+    CellLook { fill, name }
+}
+
+fn hover(ui: &mut Ui, shown: &Shown, cell: &Cell) {
+    let tokens = Tokens::of(ui);
+    let tree = &shown.tree;
+    let path = cell.path();
+    let full = elide_middle(&escape(&tree.timeline().full_path(path)), 160);
+    if let CellKind::Rest(_, count) = cell.kind {
+        ui.label(RichText::new(format!("{} smaller in {full}", grouped(count as u64))).font(text::strong()));
+        return;
+    }
+    ui.label(RichText::new(full).font(text::strong()));
+    let mut line = human(tree.bytes(path));
+    if tree.is_folder(path) {
+        line = format!("{line} in {} files", grouped(tree.files(path).into()));
+    }
+    if tree.mark(path) != Mark::None {
+        line = format!("{line}, {}", tree.mark(path).word());
+    }
+    if let Some(version) = tree.version(path).filter(|_| !tree.is_folder(path)) {
+        line = format!("{line}, from layer {}", version.layer);
+    }
+    if let Some(layer) = tree.hidden_by(path) {
+        line = format!("{line}, hidden by layer {layer}");
+    }
+    ui.label(RichText::new(line).color(tokens.text_weak));
+}

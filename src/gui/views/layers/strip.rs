@@ -1,0 +1,90 @@
+//! The layers, bottom first.
+
+use egui::{RichText, Ui};
+
+use crate::base::size::{grouped, human_or_dash};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::browser::Browser;
+use crate::gui::models::layers::{LayerItem, LayerState};
+use crate::gui::widgets::controls::Mark;
+use crate::gui::widgets::strip::{StripRow, StripShape, strip};
+
+/// Shows the strip and takes the choice.
+pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
+    let tokens = Tokens::of(ui);
+    let shape = StripShape {
+        name: "Layers, bottom first",
+        rows: browser.items.len(),
+        title: "Layer",
+        columns: ["compressed", "content", "wasted"],
+        selected: browser.layer(),
+        reveal,
+    };
+    let items = &browser.items;
+    let chosen = strip(
+        ui,
+        "layers",
+        &shape,
+        |index| line(tokens, &items[index]),
+        |ui, index| tooltip(ui, &items[index]),
+    );
+    if let Some(layer) = chosen {
+        browser.select_layer(layer);
+    }
+}
+
+fn line(tokens: &Tokens, item: &LayerItem) -> StripRow {
+    let fault = match item.state {
+        LayerState::Failed(_) => Some((Mark::Error, tokens.error, "failed")),
+        LayerState::Incomplete(_) => Some((Mark::Warning, tokens.warning, "incomplete")),
+        _ => None,
+    };
+    let waits = match item.state {
+        LayerState::Waiting | LayerState::Stopped => Some(item.state.word()),
+        _ => None,
+    };
+    StripRow {
+        number: item.index.to_string(),
+        fill: tokens.layer(item.index),
+        title: item.title.clone(),
+        numbers: [item.compressed, item.content, item.wasted].map(human_or_dash),
+        strong: [false, true, item.wasted.is_some_and(|wasted| wasted > 0)],
+        fault,
+        waits,
+        spoken: item.spoken(),
+    }
+}
+
+fn tooltip(ui: &mut Ui, item: &LayerItem) {
+    describe(ui, item, true);
+}
+
+/// A layer in a tooltip: its instruction and its sizes.
+pub(super) fn describe(ui: &mut Ui, item: &LayerItem, whole: bool) {
+    let tokens = Tokens::of(ui);
+    ui.label(RichText::new(format!("Layer {}", item.index)).font(text::strong()));
+    let most = if whole { 1_200 } else { 240 };
+    let instruction = crate::base::text::elide_end(&item.instruction, most);
+    ui.label(RichText::new(instruction).font(text::mono()).color(tokens.text_weak));
+    if let Some(fault) = item.state.fault() {
+        ui.label(RichText::new(fault).color(tokens.error));
+    }
+    ui.add_space(space::XS);
+    egui::Grid::new("sizes").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
+        for (name, bytes) in [
+            ("compressed", item.compressed),
+            ("content", item.content),
+            ("wasted", item.wasted),
+            ("hides of others", item.hides),
+        ] {
+            ui.label(RichText::new(name).color(tokens.text_weak));
+            ui.label(human_or_dash(bytes));
+            ui.end_row();
+        }
+        if let Some(entries) = item.entries {
+            ui.label(RichText::new("entries").color(tokens.text_weak));
+            ui.label(grouped(entries));
+            ui.end_row();
+        }
+    });
+}

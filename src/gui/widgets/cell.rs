@@ -1,0 +1,93 @@
+//! Text in the cells of tables: right-aligned numbers, names cut where there is no room.
+
+use std::sync::Arc;
+
+use egui::{Color32, FontId, Galley, Painter, Pos2, Rect, pos2};
+
+use crate::base::text::{elide_end, elide_middle};
+
+/// Where text that does not fit is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// In the middle: the end of a path says the most.
+    Middle,
+    /// At the end.
+    End,
+}
+
+/// Lays `text` out in at most `width` points.
+pub fn fit(painter: &Painter, text: &str, font: &FontId, color: Color32, width: f32, cut: Cut) -> Arc<Galley> {
+    let layout = |text: String| painter.layout_no_wrap(text, font.clone(), color);
+    // What is far too long is not laid out whole: no character is narrower than two points.
+    let most = room(width / 2.0);
+    let elide = |text: &str, count: usize| match cut {
+        Cut::Middle => elide_middle(text, count),
+        Cut::End => elide_end(text, count),
+    };
+    let mut galley = layout(elide(text, most));
+    let mut count = text.chars().count().min(most);
+    // The mean width of its characters says how many fit; a second look corrects the guess.
+    for _ in 0..4 {
+        if galley.size().x <= width || count <= 1 {
+            break;
+        }
+        let share = width / galley.size().x;
+        count = room(count as f32 * share).clamp(1, count - 1);
+        galley = layout(elide(text, count));
+    }
+    galley
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of characters on a screen")]
+fn room(count: f32) -> usize {
+    count.max(1.0) as usize
+}
+
+/// Paints text at the left of `rect`, in the middle of its height, cut to its width. Gives what it took.
+pub fn left(painter: &Painter, rect: Rect, text: &str, font: &FontId, color: Color32, cut: Cut) -> Rect {
+    let galley = fit(painter, text, font, color, rect.width(), cut);
+    let at = pos2(rect.left(), rect.center().y - galley.size().y / 2.0);
+    put(painter, at, galley, color)
+}
+
+/// Paints text at the right of `rect`, in the middle of its height.
+pub fn right(painter: &Painter, rect: Rect, text: &str, font: &FontId, color: Color32) -> Rect {
+    let galley = fit(painter, text, font, color, rect.width(), Cut::End);
+    let at = pos2(rect.right() - galley.size().x, rect.center().y - galley.size().y / 2.0);
+    put(painter, at, galley, color)
+}
+
+/// Paints text in the middle of `rect`.
+pub fn center(painter: &Painter, rect: Rect, text: &str, font: &FontId, color: Color32) -> Rect {
+    let galley = fit(painter, text, font, color, rect.width(), Cut::End);
+    put(painter, rect.center() - galley.size() / 2.0, galley, color)
+}
+
+fn put(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32) -> Rect {
+    let rect = Rect::from_min_size(at, galley.size());
+    painter.galley(at, galley, color);
+    rect
+}
+
+/// A triangle that says which way a column is ordered, or that a folder is open.
+pub fn triangle(painter: &Painter, center: Pos2, size: f32, direction: Direction, color: Color32) {
+    let half = size / 2.0;
+    let points = match direction {
+        Direction::Right => [(-0.6, -1.0), (0.7, 0.0), (-0.6, 1.0)],
+        Direction::Down => [(-1.0, -0.6), (1.0, -0.6), (0.0, 0.7)],
+        Direction::Up => [(-1.0, 0.6), (1.0, 0.6), (0.0, -0.7)],
+    };
+    let points = points.map(|(x, y)| pos2(center.x + x * half, center.y + y * half)).to_vec();
+    painter.add(egui::Shape::convex_polygon(points, color, egui::Stroke::NONE));
+}
+
+/// Where a triangle points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Closed.
+    Right,
+    /// Open, or largest first.
+    Down,
+    /// Smallest first.
+    Up,
+}
