@@ -7,12 +7,13 @@
 # image is made in a temporary folder. Rivals that are not installed are left out and named on stderr.
 # All commands of a table run in turn, after one warm-up round, from a warm page cache; the figures are
 # medians. On a noisy machine look at CPU, not at wall time, and at the spread of the calibration loop.
+
 # The `$file` in single quotes is for the shells that `each` starts.
 # shellcheck disable=SC2016
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 2; }
 note() { printf '%s\n' "$*" >&2; }
 

@@ -3,11 +3,12 @@
 
     python3 benches/interleave.py -n 5 'cutaway=cutaway report oci:DIR -o /dev/null' 'gzip=gzip -dc a.gz b.gz'
 
-Each argument is NAME=COMMAND or NAME>FILE=COMMAND (runs in no shell; write `sh -c '...'` for one).
+Each argument is NAME=COMMAND (runs in no shell; write `sh -c '...'` for one).
 Output of the commands is dropped. One warm-up round, then N rounds of all commands in turn, so that
 noise meets all alike. Ratios are to the first command, or to the one that --against names.
-CPU is user and system time of the process and its children. `read` is what the process itself asked
-of read calls (rchar), its children included only for shells.
+CPU is user and system time of the process and its children. `peak` is the largest resident set of one
+process; below what this script weighs itself (some 10 MiB) it is polled, and of a shell alone. `read` is
+what read calls returned (rchar), that of finished children included.
 """
 
 import argparse

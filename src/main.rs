@@ -14,7 +14,7 @@ fn main() -> ExitCode {
         let options = cutaway::gui::WindowOptions {
             image: window.image.clone(),
             platform: window.platform.clone(),
-            renderer: None,
+            renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,
         };
         return match cutaway::gui::run(&options) {

@@ -33,6 +33,9 @@ struct WindowArguments {
     image: Option<String>,
     #[command(flatten)]
     choice: Choice,
+    /// What paints the window [default: glow, and wgpu when that cannot]
+    #[arg(long, value_parser = ["glow", "wgpu"])]
+    renderer: Option<String>,
     /// Close the window after this many frames (for tests)
     #[arg(long, hide = true, value_name = "N")]
     exit_after_frames: Option<u64>,
@@ -105,6 +108,8 @@ pub struct WindowPlan {
     pub image: Option<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
+    /// What paints: `glow` or `wgpu`.
+    pub renderer: Option<String>,
     /// Close after this many frames.
     pub exit_after_frames: Option<u64>,
 }
@@ -144,6 +149,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
         None => Plan::Window(WindowPlan {
             image: cli.window.image,
             platform: cli.window.choice.platform,
+            renderer: cli.window.renderer,
             exit_after_frames: cli.window.exit_after_frames,
         }),
     })

@@ -264,7 +264,11 @@ fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunCo
     let mut exposed_ports = run.and_then(|run| run.exposed_ports().clone()).unwrap_or_default();
     exposed_ports.sort();
     RunConfig {
-        env: if options.show_secrets { env } else { env.iter().map(|pair| redact::assignment(pair)).collect() },
+        env: if options.show_secrets {
+            env
+        } else {
+            env.iter().map(|pair| redact::assignment(pair)).collect()
+        },
         entrypoint: run.and_then(|run| run.entrypoint().clone()).map(command),
         cmd: run.and_then(|run| run.cmd().clone()).map(command),
         working_dir: run.and_then(|run| run.working_dir().clone()).filter(|text| !text.is_empty()),
@@ -310,8 +314,9 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
         // A layer that could not be read hides nothing that we know of.
         hides_bytes: waste.map(|waste| waste.hides_bytes),
         metadata_only_bytes: None,
-        created_by: source.created_by.as_ref().map(|text| {
-            if options.show_secrets { text.clone() } else { redact::instruction(text) }
-        }),
+        created_by: source
+            .created_by
+            .as_ref()
+            .map(|text| if options.show_secrets { text.clone() } else { redact::instruction(text) }),
     }
 }

@@ -326,14 +326,17 @@ impl<W: Watch> Merger<'_, W> {
         subject: &str,
     ) {
         let target = index.link(entry).unwrap_or_default();
-        let mut found = Some(0);
+        // As paths are: `..` takes the part before it back, whether that is there or not.
+        let mut path = Vec::new();
         for part in parts(target) {
-            found = match (found, part) {
-                (Some(node), b"..") => Some(self.nodes[node as usize].parent),
-                (Some(node), part) => self.find(node, part),
-                (None, _) => None,
-            };
+            if part == b".." {
+                path.pop();
+            } else {
+                path.push(part);
+            }
         }
+        let at_root = index.dir(entry) == DirId::ROOT && index.name(entry).is_empty();
+        let found = path.iter().try_fold(0, |node, part| self.find(node, part)).filter(|_| !at_root);
         let target_node = found.filter(|node| self.nodes[*node as usize].kind != NodeKind::Directory);
         let Some(target_node) = target_node else {
             self.warnings.push_with(WarningCode::HardLinkDangling, || {

@@ -45,7 +45,11 @@ pub(super) fn open_bytes(sample: Sample, context: &mut OpenContext<'_>) -> Resul
     open_section("the built-in sample".into(), &section, context)
 }
 
-fn open_section(label: String, section: &Section, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
+fn open_section(
+    label: String,
+    section: &Section,
+    context: &mut OpenContext<'_>,
+) -> Result<Files, SourceError> {
     let mut start = [0; SNIFF_BYTES];
     let count = section.read_full_at(&mut start, 0).map_err(|error| SourceError::open(&label, error))?;
     let not_an_image = |reason: String| SourceError::NotAnImage { object: label.clone(), reason, hint: None };

@@ -91,7 +91,8 @@ fn not_yet(reference: &Reference) -> SourceError {
         ),
     };
     SourceError::Unsupported {
-        object: crate::base::redact::url_user_info(&crate::base::text::printable(&reference.text)).into_owned(),
+        object: crate::base::redact::url_user_info(&crate::base::text::printable(&reference.text))
+            .into_owned(),
         reason: reason.into(),
         hint: Some(hint),
     }

@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    unreachable_pub,
     reason = "a test may stop at the first surprise; clippy.toml spares `#[test]` functions, not their helpers"
 )]
 

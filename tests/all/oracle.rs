@@ -22,7 +22,7 @@ use crate::fixtures::tarball::{
 };
 
 /// Figures that are one number for the whole image.
-pub const TOTALS: [&str; 8] = [
+pub(crate) const TOTALS: [&str; 8] = [
     "complete",
     "layers",
     "compressed_bytes",
@@ -54,7 +54,7 @@ const LAYER: [&str; 15] = [
 
 /// Whether all `tools` can be run. A missing one is a loud skip, or a failure where
 /// `CUTAWAY_REQUIRE_TOOLS` is 1.
-pub fn have(tools: &[&str]) -> bool {
+pub(crate) fn have(tools: &[&str]) -> bool {
     let missing: Vec<&str> =
         tools.iter().copied().filter(|tool| Command::new(tool).arg("--version").output().is_err()).collect();
     if missing.is_empty() {
@@ -64,7 +64,7 @@ pub fn have(tools: &[&str]) -> bool {
 }
 
 /// Says that a test is skipped, past the capture of the test harness; false, for the caller to return on.
-pub fn skip(reason: &str) -> bool {
+pub(crate) fn skip(reason: &str) -> bool {
     assert!(
         std::env::var_os("CUTAWAY_REQUIRE_TOOLS").is_none_or(|value| value != "1"),
         "a test would be skipped, which CUTAWAY_REQUIRE_TOOLS=1 forbids: {reason}"
@@ -75,12 +75,12 @@ pub fn skip(reason: &str) -> bool {
 }
 
 /// A run of the program.
-pub fn cutaway(arguments: &[&str]) -> Output {
+pub(crate) fn cutaway(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cutaway")).args(arguments).output().expect("cutaway runs")
 }
 
 /// The report of an image with its exit status.
-pub fn report_with(image: &str, options: &[&str]) -> (Option<i32>, Value) {
+pub(crate) fn report_with(image: &str, options: &[&str]) -> (Option<i32>, Value) {
     let mut arguments = vec!["report", image, "--format", "json"];
     arguments.extend(options);
     let output = cutaway(&arguments);
@@ -91,7 +91,7 @@ pub fn report_with(image: &str, options: &[&str]) -> (Option<i32>, Value) {
 }
 
 /// What the walk in Python says of an image.
-pub fn walk(image: &str, options: &[&str]) -> Value {
+pub(crate) fn walk(image: &str, options: &[&str]) -> Value {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/walk.py");
     let output = Command::new("python3").arg(script).args(options).arg(image).output().expect("python3 runs");
     assert!(output.status.success(), "{image}: {}", String::from_utf8_lossy(&output.stderr));
@@ -99,12 +99,12 @@ pub fn walk(image: &str, options: &[&str]) -> Value {
 }
 
 /// Compares all figures of an image that is whole; the report comes back.
-pub fn judge(image: &str) -> Value {
+pub(crate) fn judge(image: &str) -> Value {
     judge_with(image, &[])
 }
 
 /// As [`judge`], with options for both.
-pub fn judge_with(image: &str, options: &[&str]) -> Value {
+pub(crate) fn judge_with(image: &str, options: &[&str]) -> Value {
     let mut walk_options = options.to_vec();
     walk_options.extend(["--tree", "--largest", "2000"]);
     let expected = walk(image, &walk_options);
@@ -178,7 +178,7 @@ fn largest_differences(report: &Value, expected: &Value) -> Vec<String> {
 }
 
 /// The figures that every way of storing the same image shares.
-pub fn stored_alike(report: &Value) -> Value {
+pub(crate) fn stored_alike(report: &Value) -> Value {
     let pick = |value: &Value, names: &[&str]| -> Value {
         names.iter().map(|name| ((*name).to_owned(), value[*name].clone())).collect()
     };
@@ -255,6 +255,7 @@ fn rules() -> Vec<Vec<u8>> {
         file(&prefixed, body("prefix", 1236)).long(Long::Prefix),
         symlink("long-link", format!("/{deep}")).long(Long::Gnu),
         hardlink("long-hard", &deep),
+        hardlink("climbing-hard", "no-such/../etc/group"),
         holes.pax_0_0("sparse/pax00"),
         holes.pax_0_1("sparse/pax01"),
         holes.pax_1_0("sparse/pax10"),
@@ -513,7 +514,7 @@ impl Chance {
         value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         value ^= value >> 31;
-        (value % bound as u64) as usize
+        usize::try_from(value % bound as u64).unwrap()
     }
 
     fn path(&mut self) -> String {

@@ -61,12 +61,23 @@ pub struct Command {
 impl Command {
     /// The keys as they are shown, such as `Ctrl+K`; empty without any.
     pub fn keys_text(&self, context: &egui::Context) -> String {
-        self.keys.first().map(|keys| context.format_shortcut(keys)).unwrap_or_default()
+        self.keys.first().map(|keys| keys_text(context, keys)).unwrap_or_default()
     }
 
     /// The tooltip: what it does, or why it cannot be done now.
     pub(crate) fn tooltip(&self, app: &App) -> String {
         (self.when)(app).err().unwrap_or(self.about).to_owned()
+    }
+}
+
+/// Keys as they stand on a keyboard, such as `Ctrl++`, where egui writes `Ctrl+Plus`.
+pub(crate) fn keys_text(context: &egui::Context, keys: &KeyboardShortcut) -> String {
+    let text = context.format_shortcut(keys);
+    let signs = [("Plus", "+"), ("Minus", "-"), ("Equals", "="), ("Period", "."), ("PageUp", "Page up")];
+    let sign = signs.iter().chain(&[("PageDown", "Page down")]).find(|(name, _)| text.ends_with(name));
+    match sign {
+        Some((name, sign)) => format!("{}{sign}", text.trim_end_matches(name)),
+        None => text,
     }
 }
 
@@ -258,16 +269,9 @@ pub static COMMANDS: &[Command] = &[
             }
         }
     ),
-    command!(
-        "file.quit",
-        "Quit",
-        "Close the window",
-        Menu::File,
-        3,
-        [ctrl(Key::Q)],
-        always,
-        |app| app.context.send_viewport_cmd(egui::ViewportCommand::Close)
-    ),
+    command!("file.quit", "Quit", "Close the window", Menu::File, 3, [ctrl(Key::Q)], always, |app| app
+        .context
+        .send_viewport_cmd(egui::ViewportCommand::Close)),
     view!("view.overview", View::Overview, Key::Num1),
     view!("view.layers", View::Layers, Key::Num2),
     view!("view.cuda", View::Cuda, Key::Num3),
@@ -378,10 +382,7 @@ pub static COMMANDS: &[Command] = &[
         "Bring the next tab to the front",
         Menu::Image,
         2,
-        [
-            KeyboardShortcut::new(Modifiers::CTRL, Key::Tab),
-            ctrl(Key::PageDown)
-        ],
+        [KeyboardShortcut::new(Modifiers::CTRL, Key::Tab), ctrl(Key::PageDown)],
         with_tabs,
         |app| app.step_tab(1)
     ),
@@ -391,10 +392,7 @@ pub static COMMANDS: &[Command] = &[
         "Bring the tab before it to the front",
         Menu::Image,
         2,
-        [
-            KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab),
-            ctrl(Key::PageUp)
-        ],
+        [KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab), ctrl(Key::PageUp)],
         with_tabs,
         |app| app.step_tab(-1)
     ),

@@ -224,10 +224,8 @@ impl App {
 /// A reference as people paste it: without quotes, `file://` and the space around; `~` is the home folder.
 fn tidy(text: &str) -> String {
     let text = text.trim();
-    let unquoted = ['"', '\'']
-        .iter()
-        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
-        .unwrap_or(text);
+    let unquoted =
+        ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text);
     let path = unquoted.strip_prefix("file://").unwrap_or(unquoted);
     match (path.strip_prefix("~/"), std::env::var("HOME")) {
         (Some(rest), Ok(home)) => format!("{}/{rest}", home.trim_end_matches('/')),

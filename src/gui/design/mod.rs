@@ -184,6 +184,11 @@ impl Tokens {
         mix(self.background, color, 0.45)
     }
 
+    /// Over all that is behind a dialog.
+    pub fn backdrop(&self) -> Color32 {
+        Color32::from_black_alpha(if self.dark { 96 } else { 40 })
+    }
+
     /// Cards: a fill and a thin line around.
     pub fn card(&self) -> egui::Frame {
         egui::Frame::new()

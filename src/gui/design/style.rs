@@ -44,9 +44,9 @@ fn shape(style: &mut Style, tokens: &Tokens) {
         dormant_background_opacity: 0.0,
         active_background_opacity: 0.0,
         interact_background_opacity: 0.4,
-        dormant_handle_opacity: 0.5,
-        active_handle_opacity: 0.7,
-        interact_handle_opacity: 1.0,
+        dormant_handle_opacity: 0.25,
+        active_handle_opacity: 0.35,
+        interact_handle_opacity: 0.6,
         ..ScrollStyle::floating()
     };
     style.interaction.tooltip_delay = 0.4;
@@ -66,7 +66,7 @@ fn visuals(tokens: &Tokens) -> Visuals {
     Visuals {
         weak_text_color: Some(tokens.text_weak),
         widgets: widgets(tokens),
-        selection: Selection { bg_fill: tokens.selection, stroke: Stroke::new(1.0, tokens.text) },
+        selection: Selection { bg_fill: tokens.selection, stroke: Stroke::new(1.5, tokens.accent) },
         hyperlink_color: tokens.accent,
         faint_bg_color: tokens.stripe,
         extreme_bg_color: tokens.field,

@@ -243,9 +243,11 @@ impl Browser {
 
     fn describe(&mut self) {
         let path = self.selected_path();
-        self.details = self.shown.as_ref().zip(path).and_then(|(shown, path)| {
-            shown.tree.shows(path).then(|| Details::new(&shown.tree, path))
-        });
+        self.details = self
+            .shown
+            .as_ref()
+            .zip(path)
+            .and_then(|(shown, path)| shown.tree.shows(path).then(|| Details::new(&shown.tree, path)));
     }
 
     /// Goes to a path from outside: where the scope does not show it, to the whole image.

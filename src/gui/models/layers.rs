@@ -87,7 +87,7 @@ impl LayerItem {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let digest = source.digest.as_ref().or(source.diff_id.as_ref()).map(ToString::to_string);
         let title = match (&instruction, &digest) {
-            (Some(text), _) => one_line(&short_instruction(text)),
+            (Some(text), _) => brief(&one_line(&short_instruction(text))),
             (None, Some(digest)) => printable(short(digest)),
             (None, None) => format!("layer {index}"),
         };
@@ -144,6 +144,33 @@ fn state(layer: &Layer, done: bool) -> LayerState {
     }
 }
 
+/// An instruction that has to fit one line: without what most of them begin with (`apt-get update`,
+/// `set -eux`) and without options that say nothing about what is installed.
+pub fn brief(instruction: &str) -> String {
+    const FIT: usize = 48;
+    const PREPARE: [&str; 6] = ["apt-get update", "apt update", "set -e", "set -ex", "set -eux", "set -x"];
+    const SILENT: [&str; 8] =
+        ["-y", "-q", "-qq", "-qqy", "--yes", "--no-install-recommends", "--no-cache-dir", "--assume-yes"];
+    let Some(command) = instruction.strip_prefix("RUN ").filter(|text| text.chars().count() > FIT) else {
+        return instruction.to_owned();
+    };
+    let mut command = command;
+    let mut skipped = false;
+    while let Some((first, rest)) =
+        ["&&", ";"].iter().filter_map(|end| command.split_once(end)).min_by_key(|(first, _)| first.len())
+    {
+        if !PREPARE.contains(&without(first, &SILENT).as_str()) {
+            break;
+        }
+        (command, skipped) = (rest.trim_start(), true);
+    }
+    format!("RUN {}{}", if skipped { "… " } else { "" }, without(command, &SILENT))
+}
+
+fn without(text: &str, words: &[&str]) -> String {
+    text.split_whitespace().filter(|word| !words.contains(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// Which layers are not known yet, in words: `layer 2`, `layers 2 and 5`, `7 of 12 layers`.
 pub fn waiting_for(items: &[LayerItem]) -> Option<String> {
     let waiting: Vec<usize> =
@@ -153,5 +180,34 @@ pub fn waiting_for(items: &[LayerItem]) -> Option<String> {
         [one] => Some(format!("layer {one}")),
         [one, two] => Some(format!("layers {one} and {two}")),
         many => Some(format!("{} of {}", many.len(), count(items.len(), "layer"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brief;
+
+    #[test]
+    fn long_instructions_begin_with_what_tells_them_apart() {
+        for (text, shown) in [
+            (
+                "RUN apt-get update && apt-get install -y --no-install-recommends cuda-libraries && rm -rf /x",
+                "RUN … apt-get install cuda-libraries && rm -rf /x",
+            ),
+            (
+                "RUN apt-get update && apt-get install -y curl",
+                "RUN apt-get update && apt-get install -y curl",
+            ),
+            (
+                "COPY --chown=1:1 a-very-long-name another-very-long-name /srv/app",
+                "COPY --chown=1:1 a-very-long-name another-very-long-name /srv/app",
+            ),
+            (
+                "RUN set -eux; make -C /usr/src/some/long/path; make -C /usr/src install",
+                "RUN … make -C /usr/src/some/long/path; make -C /usr/src install",
+            ),
+        ] {
+            assert_eq!(brief(text), shown);
+        }
     }
 }

@@ -39,6 +39,8 @@ pub enum CellKind {
 pub struct Cell {
     /// What it stands for.
     pub kind: CellKind,
+    /// The first folder of its name: a chain of folders that hold nothing else is one cell.
+    pub top: PathId,
     /// Where it stands.
     pub area: Area,
     /// How many folders it lies in, from the folder that the map shows.
@@ -69,7 +71,7 @@ const MOST_PARTS: usize = 160;
 /// At most so many cells in all.
 const MOST_CELLS: usize = 2_000;
 const LEAST_AREA: f32 = 24.0;
-const HEAD: f32 = 18.0;
+const HEAD: f32 = 16.0;
 const GAP: f32 = 1.0;
 const DEEPEST: u8 = 6;
 
@@ -139,22 +141,38 @@ impl Treemap {
         for (place, area) in squarify(&sizes, area).into_iter().enumerate() {
             let area = inset(area);
             let Some((_, path)) = parts.get(place) else {
-                self.cells.push(Cell { kind: CellKind::Rest(folder, rest.1), area, depth, head: 0.0 });
+                let kind = CellKind::Rest(folder, rest.1);
+                self.cells.push(Cell { kind, top: folder, area, depth, head: 0.0 });
                 continue;
             };
             let roomy = area.width >= 40.0 && area.height >= 30.0 && depth < DEEPEST;
             if roomy && tree.is_folder(*path) && tree.bytes(*path) > 0 {
-                self.cells.push(Cell { kind: CellKind::Folder(*path), area, depth, head: HEAD });
+                let end = end_of_chain(tree, *path);
+                let kind = CellKind::Folder(end);
+                self.cells.push(Cell { kind, top: *path, area, depth, head: HEAD });
                 let inner = Area {
                     x: area.x + 2.0,
                     y: area.y + HEAD,
                     width: area.width - 4.0,
                     height: area.height - HEAD - 2.0,
                 };
-                pending.push((*path, inner, depth + 1));
+                pending.push((end, inner, depth + 1));
             } else {
-                self.cells.push(Cell { kind: CellKind::Whole(*path), area, depth, head: 0.0 });
+                let kind = CellKind::Whole(*path);
+                self.cells.push(Cell { kind, top: *path, area, depth, head: 0.0 });
             }
+        }
+    }
+}
+
+/// The first folder from `path` down that holds more than one folder.
+fn end_of_chain(tree: &FileTree, path: PathId) -> PathId {
+    let mut end = path;
+    loop {
+        let mut parts = tree.children(end).filter(|part| tree.bytes(*part) > 0);
+        match (parts.next(), parts.next()) {
+            (Some(only), None) if tree.is_folder(only) => end = only,
+            _ => return end,
         }
     }
 }

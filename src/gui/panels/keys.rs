@@ -1,10 +1,10 @@
 //! All keys on one sheet.
 
-use egui::{Grid, Id, Modal, RichText, ScrollArea, Ui};
+use egui::{Frame, Grid, Id, Margin, Modal, RichText, ScrollArea, Ui};
 
 use crate::gui::app::App;
-use crate::gui::app::commands::{COMMANDS, Menu};
-use crate::gui::design::{Tokens, space, text};
+use crate::gui::app::commands::{COMMANDS, Menu, keys_text};
+use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::widgets::controls::{heading, key_cap};
 
 /// Keys that are no commands.
@@ -24,12 +24,16 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
     }
     let tokens = Tokens::of(ui);
     let size = ui.content_rect().size();
-    let shown = Modal::new(Id::unique("key sheet")).show(ui.ctx(), |ui| {
-        ui.set_width((size.x - 64.0).min(760.0));
+    let frame = Frame::popup(ui.style()).corner_radius(radius::L).inner_margin(Margin::same(20));
+    let modal = Modal::new(Id::unique("key sheet")).frame(frame).backdrop_color(tokens.backdrop());
+    let shown = modal.show(ui.ctx(), |ui| {
+        ui.set_width((size.x - 80.0).min(860.0));
         ui.label(RichText::new("Keyboard shortcuts").font(text::title()).color(tokens.text));
         ui.add_space(space::S);
-        let wide = ui.available_width() > 560.0;
-        ScrollArea::vertical().max_height(size.y - 160.0).show(ui, |ui| {
+        let wide = ui.available_width() > 700.0;
+        let height = (size.y - 180.0).max(160.0);
+        let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+        area.show(ui, |ui| {
             if wide {
                 ui.columns(2, |columns| {
                     group(&mut columns[0], Menu::File);
@@ -55,10 +59,10 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
 
 fn group(ui: &mut Ui, menu: Menu) {
     heading(ui, menu.title());
-    Grid::new(("keys", menu.title())).num_columns(2).min_col_width(210.0).show(ui, |ui| {
+    Grid::new(("keys", menu.title())).num_columns(2).min_col_width(168.0).show(ui, |ui| {
         for command in COMMANDS.iter().filter(|command| command.menu == menu && !command.keys.is_empty()) {
             ui.label(command.title);
-            let keys: Vec<String> = command.keys.iter().map(|keys| ui.ctx().format_shortcut(keys)).collect();
+            let keys: Vec<String> = command.keys.iter().map(|keys| keys_text(ui.ctx(), keys)).collect();
             caps(ui, keys.iter().map(String::as_str));
             ui.end_row();
         }
@@ -68,7 +72,7 @@ fn group(ui: &mut Ui, menu: Menu) {
 
 fn others(ui: &mut Ui) {
     heading(ui, "Everywhere");
-    Grid::new("other keys").num_columns(2).min_col_width(210.0).show(ui, |ui| {
+    Grid::new("other keys").num_columns(2).min_col_width(168.0).show(ui, |ui| {
         for (what, keys) in OTHERS {
             ui.label(what);
             caps(ui, keys.iter().copied());

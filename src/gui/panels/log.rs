@@ -5,7 +5,9 @@ use egui::{Align, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::gui::app::{App, Entry, Request, Severity};
 use crate::gui::design::{Tokens, radius, row, text};
-use crate::gui::widgets::controls::{Mark, heading, line_of_text, mark_button, paint_focus, paint_mark, weak};
+use crate::gui::widgets::controls::{
+    Mark, heading, line_of_text, mark_button, paint_focus, paint_mark, weak,
+};
 
 /// The panel above the status bar.
 pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {

@@ -17,7 +17,8 @@ pub(crate) fn menu_bar(ui: &mut Ui, app: &mut App) {
 }
 
 fn show_menu(ui: &mut Ui, app: &mut App, menu: Menu) {
-    ui.set_min_width(220.0);
+    ui.set_min_width(240.0);
+    ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
     let mut group = None;
     for command in COMMANDS.iter().filter(|command| command.menu == menu) {
         if group.is_some_and(|group| group != command.group) {
@@ -73,6 +74,7 @@ fn palette_button(ui: &mut Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
     let line = egui::Stroke::new(1.0, tokens.border);
     let button = button.min_size(egui::vec2(220.0, 24.0)).fill(tokens.field).stroke(line);
+    ui.spacing_mut().button_padding = egui::vec2(10.0, 3.0);
     if ui.add(button).on_hover_text(command.about).clicked() {
         app.requests.push(Request::Run(command));
     }

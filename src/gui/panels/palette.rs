@@ -2,8 +2,8 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Align2, Area, Frame, Id, Key, Margin, Modal, Modifiers, Order, ScrollArea, Sense, TextEdit,
-    Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, Area, Frame, Id, Key, Margin, Modal, Modifiers, Order, ScrollArea, Sense, TextEdit, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use crate::gui::app::commands::{COMMANDS, Command};
@@ -68,15 +68,12 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
     let width = WIDTH.min(ui.content_rect().width() - 32.0);
     let top = (ui.content_rect().height() * 0.12).max(24.0);
-    let area = Area::new(Id::unique("palette area")).order(Order::Foreground).anchor(
-        Align2::CENTER_TOP,
-        vec2(0.0, top),
-    );
-    let frame = Frame::popup(ui.style()).fill(tokens.popup).corner_radius(radius::L).inner_margin(Margin::same(8));
-    let modal = Modal::new(Id::unique("palette"))
-        .area(area)
-        .frame(frame)
-        .backdrop_color(egui::Color32::from_black_alpha(if tokens.dark { 96 } else { 40 }));
+    let area = Area::new(Id::unique("palette area"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_TOP, vec2(0.0, top));
+    let frame =
+        Frame::popup(ui.style()).fill(tokens.popup).corner_radius(radius::L).inner_margin(Margin::same(8));
+    let modal = Modal::new(Id::unique("palette")).area(area).frame(frame).backdrop_color(tokens.backdrop());
     let shown = modal.show(ui.ctx(), |ui| {
         ui.set_width(width);
         let field = TextEdit::singleline(&mut search.typed)
@@ -131,9 +128,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
 fn line(ui: &mut Ui, offer: &Offer, chosen: bool) -> egui::Response {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
-    response.widget_info(|| {
-        WidgetInfo::selected(Role::ListBoxOption, offer.enabled, chosen, &offer.title)
-    });
+    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, offer.enabled, chosen, &offer.title));
     if !ui.is_rect_visible(rect) {
         return response;
     }

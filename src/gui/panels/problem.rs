@@ -69,7 +69,7 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>
         .inner_margin(Margin::same(12))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            ui.add(Label::new(safe(&failure.message)).wrap().selectable(true));
+            ui.add(Label::new(sentence(&failure.message)).wrap().selectable(true));
             if let Some(hint) = &failure.hint {
                 ui.add_space(space::S);
                 ui.label(RichText::new("What you can do").font(text::strong()));
@@ -112,7 +112,7 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     let done = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers_done());
     let layers = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers.len());
     let (mark, color, message) = match &tab.phase {
-        Phase::Failed(failure) => (Mark::Error, tokens.error, safe(&failure.message)),
+        Phase::Failed(failure) => (Mark::Error, tokens.error, sentence(&failure.message)),
         Phase::Cancelled => (
             Mark::Warning,
             tokens.warning,
@@ -153,6 +153,12 @@ fn safe(message: &str) -> String {
 fn whole(failure: &Failure) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {}", safe(hint)));
     safe(&failure.message) + &hint.unwrap_or_default()
+}
+
+/// Messages are written for the end of a line; one that begins with a name stays as it is.
+fn sentence(message: &str) -> String {
+    let message = safe(message);
+    if message.starts_with("cannot ") { capitalised(&message) } else { message }
 }
 
 fn capitalised(text: &str) -> String {

@@ -22,10 +22,7 @@ pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
             nav_item(ui, view.title(), note, front == Some(view), HEIGHT)
         });
         let tooltip = format!("{} ({keys})", view.description());
-        let response = item
-            .inner
-            .on_hover_text(tooltip)
-            .on_disabled_hover_text(waits.unwrap_or_default());
+        let response = item.inner.on_hover_text(tooltip).on_disabled_hover_text(waits.unwrap_or_default());
         if response.clicked() {
             app.requests.push(Request::Show(view));
         }

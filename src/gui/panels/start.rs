@@ -2,15 +2,17 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Shape, Stroke, TextEdit,
-    Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Shape, Stroke,
+    TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::commands::{Command, command};
 use crate::gui::app::{App, Request};
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::widgets::controls::{Mark, heading, line_of_text, paint_focus, paint_mark, primary_button, weak};
+use crate::gui::widgets::controls::{
+    Mark, heading, line_of_text, paint_focus, paint_mark, primary_button, weak,
+};
 
 const COLUMN: f32 = 680.0;
 
@@ -90,6 +92,7 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
             .id(egui::Id::unique("reference field"))
             .hint_text("image.tar, a folder, oci:FOLDER:TAG, rootfs:FOLDER")
             .margin(Margin::symmetric(8, 6))
+            .align(Align2::LEFT_CENTER)
             .min_size(vec2(0.0, 32.0))
             .desired_width(room);
         let response = ui.add(field).labelled_by(label.id);
@@ -146,37 +149,42 @@ fn notice(ui: &mut Ui, app: &mut App) {
 
 fn drop_target(ui: &mut Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
-    let inner = Frame::new().inner_margin(Margin::symmetric(16, 20)).show(ui, |ui| {
-        ui.set_width(ui.available_width());
-        ui.vertical_centered(|ui| {
-            if app.drops_arrive {
-                ui.label(RichText::new("Drop an archive or a folder here").font(text::heading()));
-            } else {
-                ui.label(RichText::new("Choose an archive or a folder").font(text::heading()));
-                weak(ui, "Dropping files on the window does not work under Wayland yet.");
-            }
-            ui.add_space(space::S);
-            let ids = ["file.open-archive", "file.open-folder"];
-            let buttons: Vec<&'static Command> = ids.into_iter().filter_map(command).collect();
-            let width = 2.0 * 132.0 + ui.spacing().item_spacing.x;
-            ui.allocate_ui_with_layout(vec2(width, 28.0), Layout::left_to_right(Align::Center), |ui| {
-                for command in buttons {
-                    let button = Button::new(command.title).min_size(vec2(132.0, 28.0));
-                    let tooltip = format!("{} ({})", command.tooltip(app), command.keys_text(ui.ctx()));
-                    let response = ui.add_enabled((command.when)(app).is_ok(), button);
-                    if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
-                        app.requests.push(Request::Run(command));
+    let inner = Frame::new()
+        .fill(tokens.raised)
+        .corner_radius(radius::S)
+        .inner_margin(Margin::symmetric(16, 20))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.vertical_centered(|ui| {
+                if app.drops_arrive {
+                    ui.label(RichText::new("Drop an archive or a folder here").font(text::heading()));
+                } else {
+                    ui.label(RichText::new("Choose an archive or a folder").font(text::heading()));
+                    weak(ui, "Dropping files on the window does not work under Wayland yet.");
+                }
+                ui.add_space(space::S);
+                let ids = ["file.open-archive", "file.open-folder"];
+                let buttons: Vec<&'static Command> = ids.into_iter().filter_map(command).collect();
+                let width = 2.0 * 132.0 + ui.spacing().item_spacing.x;
+                ui.allocate_ui_with_layout(vec2(width, 28.0), Layout::left_to_right(Align::Center), |ui| {
+                    for command in buttons {
+                        let button = Button::new(command.title).min_size(vec2(132.0, 28.0));
+                        let tooltip = format!("{} ({})", command.tooltip(app), command.keys_text(ui.ctx()));
+                        let response = ui.add_enabled((command.when)(app).is_ok(), button);
+                        if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
+                            app.requests.push(Request::Run(command));
+                        }
                     }
+                });
+                if app.dialogs.is_waiting() {
+                    ui.add_space(space::XS);
+                    weak(ui, "Waiting for the file dialog…");
                 }
             });
-            if app.dialogs.is_waiting() {
-                ui.add_space(space::XS);
-                weak(ui, "Waiting for the file dialog…");
-            }
         });
-    });
     let rect = inner.response.rect.shrink(1.0);
-    let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
+    let corners =
+        [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
     let stroke = Stroke::new(1.0, tokens.border_strong);
     ui.painter().extend(Shape::dashed_line(&corners, stroke, 6.0, 4.0));
 }
@@ -216,16 +224,17 @@ fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response 
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() {
-        ui.painter().rect_filled(rect, radius::S, tokens.hovered);
+        // The text stands in line with the head above it.
+        ui.painter().rect_filled(rect.expand2(vec2(8.0, 0.0)), radius::S, tokens.hovered);
     }
     let line = |top: f32, height: f32| {
-        egui::Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + top), vec2(rect.width() - 16.0, height))
+        egui::Rect::from_min_size(pos2(rect.left(), rect.top() + top), vec2(rect.width(), height))
     };
     if about.is_empty() {
         line_of_text(ui, line(0.0, height), name, text::body(), tokens.accent);
     } else {
         line_of_text(ui, line(4.0, 20.0), name, text::body(), tokens.accent);
-        let about = elide_middle(about, ((rect.width() - 16.0) / 5.6).max(8.0) as usize);
+        let about = elide_middle(about, (rect.width() / 5.6).max(8.0) as usize);
         line_of_text(ui, line(23.0, 16.0), &about, text::small(), tokens.text_weak);
     }
     paint_focus(ui, &response, radius::S);

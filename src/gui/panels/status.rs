@@ -1,13 +1,14 @@
 //! What is in front, what is running, and how many warnings there are.
 
-use egui::{Align, Button, Layout, RichText, Ui, vec2};
+use egui::accesskit::Role;
+use egui::{Align, Color32, Layout, Response, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::base::size::human;
 use crate::base::text::elide_middle;
 use crate::gui::app::commands::command;
 use crate::gui::app::{App, Phase, Request, Severity, Tab};
-use crate::gui::design::{Tokens, text};
-use crate::gui::widgets::controls::{Mark, mark_button, paint_mark, progress_bar};
+use crate::gui::design::{Tokens, radius, text};
+use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark, progress_bar};
 
 /// Width of one running job, with all its figures.
 const JOB: f32 = 400.0;
@@ -102,12 +103,7 @@ fn fixed(ui: &mut Ui, width: f32, text: RichText) {
     });
 }
 
-fn log_button(
-    ui: &mut Ui,
-    log: &crate::gui::app::Log,
-    open: bool,
-    requests: &mut Vec<Request>,
-) {
+fn log_button(ui: &mut Ui, log: &crate::gui::app::Log, open: bool, requests: &mut Vec<Request>) {
     let tokens = Tokens::of(ui);
     let count = |severity| log.entries().iter().filter(|entry| entry.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());
@@ -122,15 +118,30 @@ fn log_button(
             tokens.error,
         ),
     };
-    let button = Button::new(RichText::new(label).font(text::small()).color(color));
-    let response = ui.add(button.frame_when_inactive(open).selected(open).min_size(vec2(0.0, 20.0)));
-    if let Some(mark) = mark {
-        let (rect, _) = ui.allocate_exact_size(vec2(12.0, 20.0), egui::Sense::hover());
-        paint_mark(ui.painter(), mark, rect.center(), 12.0, color);
-    }
+    let response = log_label(ui, &label, mark, color, open);
     let command = command("view.log");
     let keys = command.map(|command| command.keys_text(ui.ctx())).unwrap_or_default();
     if response.on_hover_text(format!("Open or close the log ({keys})")).clicked() {
         requests.push(Request::Log(!open));
     }
+}
+
+/// The count with its mark, as one button.
+fn log_label(ui: &mut Ui, label: &str, mark: Option<Mark>, color: Color32, open: bool) -> Response {
+    let tokens = Tokens::of(ui);
+    let galley = ui.painter().layout_no_wrap(label.to_owned(), text::small(), color);
+    let before = if mark.is_some() { 26.0 } else { 8.0 };
+    let size = vec2(before + galley.size().x + 8.0, 20.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, open, label));
+    if open || response.hovered() {
+        ui.painter().rect_filled(rect, radius::S, tokens.hovered);
+    }
+    if let Some(mark) = mark {
+        paint_mark(ui.painter(), mark, pos2(rect.left() + 14.0, rect.center().y), 12.0, color);
+    }
+    let at = pos2(rect.left() + before, rect.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, color);
+    paint_focus(ui, &response, radius::S);
+    response
 }

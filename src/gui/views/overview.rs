@@ -9,6 +9,7 @@ use egui::{RichText, ScrollArea, Ui};
 use self::tables::{Figure, Table};
 use super::{Action, ViewContext};
 use crate::base::size::{grouped, human, human_or_dash};
+use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::background::Background;
 use crate::gui::models::format::count;
@@ -28,6 +29,8 @@ const AT_ONCE: usize = 20_000;
 const NAMED: usize = 6;
 /// How many lines of a setting are shown before the rest is asked for.
 const LINES: usize = 12;
+/// Longer lines are cut until all is asked for.
+const LINE: usize = 240;
 
 /// State of the view of one image.
 #[derive(Default)]
@@ -113,7 +116,9 @@ fn figures(ui: &mut Ui, overview: &Overview) {
     let tokens = Tokens::of(ui);
     let totals = overview.totals.as_ref();
     let waits = overview.waits_for.as_ref().map(|what| format!("waits for {what}"));
-    let or_waits = |note: String| if totals.is_some() { note } else { waits.clone().unwrap_or_else(|| "not known".to_owned()) };
+    let or_waits = |note: String| {
+        if totals.is_some() { note } else { waits.clone().unwrap_or_else(|| "not known".to_owned()) }
+    };
     let layers = count(overview.layers.len(), "layer");
     let wasted = totals.map(|totals| totals.wasted_bytes);
     let figures = [
@@ -164,7 +169,8 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
         context.actions.push(Action::SelectLayer(layer));
     }
     ui.add_space(space::S);
-    let mut largest: Vec<&LayerItem> = items.iter().filter(|item| size(item) > 0 || item.state.fault().is_some()).collect();
+    let mut largest: Vec<&LayerItem> =
+        items.iter().filter(|item| size(item) > 0 || item.state.fault().is_some()).collect();
     largest.sort_by_key(|item| (item.state.fault().is_none(), std::cmp::Reverse(size(item))));
     largest.truncate(NAMED);
     if let Some(layer) = tables::layer_lines(ui, &largest) {
@@ -182,7 +188,11 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
 fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context: &mut ViewContext<'_>) {
     let mut chosen = None;
     {
-        let mut table = |ui: &mut Ui, name: &'static str, note: &str, items: &dyn Fn(&Contents) -> &[PathItem], folders: bool| {
+        let mut table = |ui: &mut Ui,
+                         name: &'static str,
+                         note: &str,
+                         items: &dyn Fn(&Contents) -> &[PathItem],
+                         folders: bool| {
             section(ui, name, note);
             match contents.map(items) {
                 None => tables::waiting(ui, waits),
@@ -190,7 +200,8 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context:
                 Some(items) => {
                     let whole = items.first().map_or(0, |item| item.bytes);
                     let rows = items.iter().map(|item| tables::Row::path(item, folders)).collect();
-                    let columns = if folders { &["Size", "Folder", "Files"] } else { &["Size", "File", "Layer"] };
+                    let columns =
+                        if folders { &["Size", "Folder", "Files"] } else { &["Size", "File", "Layer"] };
                     let clicked = tables::table(ui, &Table { name, columns, rows, whole });
                     chosen = chosen.take().or(clicked.map(|row| items[row].raw.clone()));
                 }
@@ -199,8 +210,20 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context:
         if ui.available_width() >= WIDE {
             ui.columns(2, |columns| {
                 columns[0].spacing_mut().item_spacing.x = space::S;
-                table(&mut columns[0], "Largest files", "that a container sees", &|contents| &contents.files, false);
-                table(&mut columns[1], "Where the bytes are", "folders, without overlap", &|contents| &contents.folders, true);
+                table(
+                    &mut columns[0],
+                    "Largest files",
+                    "that a container sees",
+                    &|contents| &contents.files,
+                    false,
+                );
+                table(
+                    &mut columns[1],
+                    "Where the bytes are",
+                    "folders, without overlap",
+                    &|contents| &contents.folders,
+                    true,
+                );
             });
         } else {
             table(ui, "Largest files", "that a container sees", &|contents| &contents.files, false);
@@ -235,10 +258,15 @@ fn waste(
         let what = if pair.held_by == pair.hidden_by {
             format!("{} in {files} that layer {} holds twice", human(pair.bytes), pair.held_by)
         } else {
-            format!("{} in {files} of layer {}, hidden by layer {}", human(pair.bytes), pair.held_by, pair.hidden_by)
+            format!(
+                "{} in {files} of layer {}, hidden by layer {}",
+                human(pair.bytes),
+                pair.held_by,
+                pair.hidden_by
+            )
         };
         let title = overview.layers.get(usize::from(pair.hidden_by)).map_or("", |item| item.title.as_str());
-        let title = crate::base::text::elide_end(title, 80);
+        let title = elide_end(title, 80);
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(what).color(tokens.text));
             ui.label(RichText::new(title).font(text::mono()).color(tokens.text_weak));
@@ -255,7 +283,11 @@ fn waste(
     }
     let more = contents.wasted_files.saturating_sub(contents.waste.len());
     if more > 0 {
-        ui.label(RichText::new(format!("and {} more", count(more, "file"))).font(text::small()).color(tokens.text_weak));
+        ui.label(
+            RichText::new(format!("and {} more", count(more, "file")))
+                .font(text::small())
+                .color(tokens.text_weak),
+        );
     }
 }
 
@@ -271,7 +303,13 @@ fn settings(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
         ui.horizontal_top(|ui| {
             let (rect, _) = ui.allocate_exact_size(egui::vec2(label, 20.0), egui::Sense::hover());
             let painter = ui.painter();
-            painter.text(rect.left_center(), egui::Align2::LEFT_CENTER, setting.name, text::body(), tokens.text_weak);
+            painter.text(
+                rect.left_center() - egui::vec2(0.0, 1.5),
+                egui::Align2::LEFT_CENTER,
+                setting.name,
+                text::body(),
+                tokens.text_weak,
+            );
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 if setting.lines.is_empty() {
@@ -279,17 +317,44 @@ fn settings(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
                 }
                 let shown = if *all { usize::MAX } else { LINES };
                 for line in setting.lines.iter().take(shown) {
-                    let label = egui::Label::new(RichText::new(line).font(text::mono())).wrap().selectable(true);
-                    ui.add(label);
+                    let cut = if *all { line.clone() } else { elide_end(line, LINE) };
+                    let label =
+                        ui.add(egui::Label::new(line_job(tokens, setting, &cut)).wrap().selectable(true));
+                    if cut != *line && label.clicked() {
+                        *all = true;
+                    }
                 }
                 let more = setting.lines.len().saturating_sub(shown);
-                if more > 0 && ui.link(format!("Show {more} more")).clicked() {
+                let cut = !*all && setting.lines.iter().any(|line| line.chars().count() > LINE);
+                if (more > 0 || cut)
+                    && ui
+                        .link(if more > 0 {
+                            format!("Show {more} more")
+                        } else {
+                            "Show all of it".to_owned()
+                        })
+                        .clicked()
+                {
                     *all = true;
                 }
             });
         });
         ui.add_space(space::XS);
     }
+}
+
+/// A line of the configuration; of a pair, the name stands back.
+fn line_job(tokens: &Tokens, setting: &Setting, line: &str) -> egui::text::LayoutJob {
+    let format = |color| egui::TextFormat::simple(text::mono(), color);
+    let mut job = egui::text::LayoutJob::default();
+    match line.split_once('=').filter(|_| matches!(setting.name, "Environment" | "Labels")) {
+        Some((name, value)) => {
+            job.append(&format!("{name}="), 0.0, format(tokens.text_weak));
+            job.append(value, 0.0, format(tokens.text));
+        }
+        None => job.append(line, 0.0, format(tokens.text)),
+    }
+    job
 }
 
 fn section(ui: &mut Ui, title: &str, note: &str) {

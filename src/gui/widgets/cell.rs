@@ -16,7 +16,14 @@ pub enum Cut {
 }
 
 /// Lays `text` out in at most `width` points.
-pub fn fit(painter: &Painter, text: &str, font: &FontId, color: Color32, width: f32, cut: Cut) -> Arc<Galley> {
+pub fn fit(
+    painter: &Painter,
+    text: &str,
+    font: &FontId,
+    color: Color32,
+    width: f32,
+    cut: Cut,
+) -> Arc<Galley> {
     let layout = |text: String| painter.layout_no_wrap(text, font.clone(), color);
     // What is far too long is not laid out whole: no character is narrower than two points.
     let most = room(width / 2.0);
@@ -38,7 +45,11 @@ pub fn fit(painter: &Painter, text: &str, font: &FontId, color: Color32, width: 
     galley
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of characters on a screen")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of characters on a screen"
+)]
 fn room(count: f32) -> usize {
     count.max(1.0) as usize
 }

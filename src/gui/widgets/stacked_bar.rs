@@ -51,7 +51,13 @@ pub fn stacked_bar(
             hatch(&painter, *place, segment.hatched, tokens.text_on(segment.fill));
         }
         if place.width() > 26.0 {
-            cell::center(&painter, place.shrink(4.0), &segment.short, &text::small(), tokens.text_on(segment.fill));
+            cell::center(
+                &painter,
+                place.shrink(4.0),
+                &segment.short,
+                &text::small(),
+                tokens.text_on(segment.fill),
+            );
         }
         if response.has_focus() {
             let stroke = Stroke::new(2.0, tokens.accent);
@@ -79,7 +85,8 @@ fn places(segments: &[Segment], rect: Rect) -> Vec<(usize, Rect)> {
     let share = |index: usize| share(segments[index].value as f64 / total);
     let small: Vec<bool> = shown.iter().map(|index| share(*index) * room < least).collect();
     let taken = small.iter().filter(|small| **small).count() as f32 * least;
-    let large: f32 = shown.iter().zip(&small).filter(|(_, small)| !**small).map(|(index, _)| share(*index)).sum();
+    let large: f32 =
+        shown.iter().zip(&small).filter(|(_, small)| !**small).map(|(index, _)| share(*index)).sum();
     let mut x = rect.left();
     let mut places = Vec::with_capacity(shown.len());
     for (index, small) in shown.iter().zip(&small) {

@@ -2,7 +2,8 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align2, Color32, EventFilter, Id, Key, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, EventFilter, Id, Key, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
+    pos2, vec2,
 };
 
 use crate::gui::design::{Tokens, radius, row, text};
@@ -47,8 +48,16 @@ pub struct StripShape<'a> {
 }
 
 const HEAD: f32 = 24.0;
-const NUMBER: f32 = 76.0;
-const LEAST_TITLE: f32 = 90.0;
+const NUMBER: f32 = 80.0;
+/// Where the text begins.
+const TEXT: f32 = 46.0;
+const END: f32 = 12.0;
+/// Room for a note beside the text.
+const NOTE: f32 = 100.0;
+/// Two lines: the text, and the numbers below it.
+const TWO_LINES: f32 = 44.0;
+/// From this width on, all stands in one line.
+const WIDE: f32 = 540.0;
 
 /// Shows the strip in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
 /// those in sight; `hover` fills the tooltip of one.
@@ -62,6 +71,7 @@ pub fn strip(
     let tokens = Tokens::of(ui);
     let id = ui.make_persistent_id(salt);
     let whole = ui.available_rect_before_wrap();
+    let height = if whole.width() >= WIDE { row::NORMAL } else { TWO_LINES };
     let head = Rect::from_min_size(whole.min, vec2(whole.width(), HEAD));
     let body = Rect::from_min_max(pos2(whole.left(), head.bottom()), whole.max);
     let all = ui.interact(body, id, Sense::click());
@@ -72,7 +82,7 @@ pub fn strip(
     paint_head(ui, shape, head);
     let mut chosen = None;
     if all.has_focus() {
-        chosen = keys(ui, id, shape, body.height());
+        chosen = keys(ui, id, shape, body.height() / height);
     }
     let reveal = chosen.or(shape.selected.filter(|_| shape.reveal));
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt(salt));
@@ -80,18 +90,18 @@ pub fn strip(
     let mut area = ScrollArea::vertical().id_salt("lines").auto_shrink(false);
     if let Some(reveal) = reveal {
         let now: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
-        let (top, bottom) = (reveal as f32 * row::NORMAL, (reveal + 1) as f32 * row::NORMAL);
+        let (top, bottom) = (reveal as f32 * height, (reveal + 1) as f32 * height);
         if top < now {
             area = area.vertical_scroll_offset(top);
         } else if bottom > now + body.height() {
             area = area.vertical_scroll_offset(bottom - body.height());
         }
     }
-    let scrolled = area.show_rows(&mut inner, row::NORMAL, shape.rows, |ui, range| {
+    let scrolled = area.show_rows(&mut inner, height, shape.rows, |ui, range| {
         let mut active = None;
         for index in range {
             let line = row_at(index);
-            let size = vec2(ui.available_width(), row::NORMAL);
+            let size = vec2(ui.available_width(), height);
             let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
             let response = ui.interact(rect, id.with(index), Sense::CLICK);
             let selected = shape.selected == Some(index);
@@ -120,20 +130,14 @@ pub fn strip(
     chosen
 }
 
-/// Where the numbers stand, left to right; those that have no room are left out from the left.
-fn places(rect: Rect) -> (Rect, [Option<Rect>; 3]) {
-    let right = rect.right() - 10.0;
-    let left = rect.left() + 46.0;
-    let mut columns = [None; 3];
-    let mut end = right;
-    for column in columns.iter_mut().rev() {
-        if end - NUMBER < left + LEAST_TITLE {
-            break;
-        }
-        *column = Some(Rect::from_x_y_ranges(end - NUMBER + 6.0..=end, rect.y_range()));
-        end -= NUMBER;
-    }
-    (Rect::from_x_y_ranges(left..=end.max(left), rect.y_range()), columns)
+/// Where the numbers stand, side by side at the right.
+fn columns(rect: Rect) -> [Rect; 3] {
+    let width = NUMBER.min((rect.width() - 60.0) / 3.0).max(20.0);
+    let right = rect.right() - END;
+    [2.0, 1.0, 0.0].map(|from_right| {
+        let right = right - from_right * width;
+        Rect::from_x_y_ranges(right - width + 6.0..=right, rect.y_range())
+    })
 }
 
 fn paint_head(ui: &Ui, shape: &StripShape<'_>, rect: Rect) {
@@ -141,12 +145,11 @@ fn paint_head(ui: &Ui, shape: &StripShape<'_>, rect: Rect) {
     let painter = ui.painter();
     painter.rect_filled(rect, 0.0, tokens.raised);
     painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
-    let (title, columns) = places(rect);
+    let places = columns(rect);
+    let title = Rect::from_x_y_ranges(rect.left() + TEXT..=places[0].left(), rect.y_range());
     cell::left(painter, title, shape.title, &text::small(), tokens.text_weak, Cut::End);
-    for (place, name) in columns.iter().zip(shape.columns) {
-        if let Some(place) = place {
-            cell::right(painter, *place, name, &text::small(), tokens.text_weak);
-        }
+    for (place, name) in places.iter().zip(shape.columns) {
+        cell::right(painter, *place, name, &text::small(), tokens.text_weak);
     }
 }
 
@@ -161,39 +164,46 @@ fn paint(ui: &Ui, rect: Rect, line: &StripRow, selected: bool, focused: bool, ho
     } else if hovered {
         painter.rect_filled(rect, 0.0, tokens.hovered);
     }
-    let chip = Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 4.0), vec2(5.0, rect.height() - 8.0));
+    painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
+    let chip =
+        Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 5.0), vec2(5.0, rect.height() - 11.0));
     painter.rect_filled(chip, 2.0, line.fill);
-    let number = pos2(rect.left() + 38.0, rect.center().y);
+    let one = rect.height() < TWO_LINES;
+    let (above, below) =
+        if one { (rect, rect) } else { rect.shrink2(vec2(0.0, 3.0)).split_top_bottom_at_fraction(0.5) };
+    let number = pos2(rect.left() + TEXT - 8.0, above.center().y);
     painter.text(number, Align2::RIGHT_CENTER, &line.number, text::small(), tokens.text_weak);
-    let (mut title, columns) = places(rect);
-    if let Some((mark, color, word)) = &line.fault {
-        let at = pos2(title.left() + 7.0, rect.center().y);
-        controls::paint_mark(painter, *mark, at, 13.0, *color);
-        title.min.x += 18.0;
-        let written = cell::left(painter, title, word, &text::strong(), *color, Cut::End);
-        title.min.x = (written.right() + 8.0).min(title.right());
+    let places = columns(below);
+    let beside = if one { places[0].left() } else { rect.right() - END };
+    let mut title = Rect::from_x_y_ranges(rect.left() + TEXT..=beside, above.y_range());
+    let mut note = Rect::from_x_y_ranges(rect.left() + TEXT..=places[0].left(), below.y_range());
+    if one {
+        let noted = line.fault.is_some() || line.waits.is_some();
+        title.max.x -= if noted { NOTE } else { 0.0 };
+        note.min.x = title.right() + 8.0;
     }
     let color = if line.waits.is_some() { tokens.text_weak } else { tokens.text };
-    if title.width() > 8.0 {
-        cell::left(painter, title, &line.title, &text::body(), color, Cut::End);
+    cell::left(painter, title, &line.title, &text::mono(), color, Cut::End);
+    if let Some((mark, color, word)) = &line.fault {
+        let at = pos2(note.left() + 7.0, note.center().y);
+        controls::paint_mark(painter, *mark, at, 13.0, *color);
+        let words = Rect::from_min_max(pos2(note.left() + 18.0, note.top()), note.max);
+        cell::left(painter, words, word, &text::strong(), *color, Cut::End);
+    } else if let Some(word) = line.waits {
+        cell::left(painter, note, word, &text::small(), tokens.text_weak, Cut::End);
     }
-    for (index, place) in columns.iter().enumerate() {
-        let Some(place) = place else { continue };
-        if let Some(word) = line.waits.filter(|_| index == 1) {
-            cell::right(painter, *place, word, &text::small(), tokens.text_weak);
-        } else if line.waits.is_none() || index == 0 {
-            let color = if line.strong[index] { tokens.text } else { tokens.text_weak };
-            cell::right(painter, *place, &line.numbers[index], &text::body(), color);
-        }
+    for (index, place) in places.iter().enumerate() {
+        let color = if line.strong[index] { tokens.text } else { tokens.text_weak };
+        cell::right(painter, *place, &line.numbers[index], &text::body(), color);
     }
 }
 
-fn keys(ui: &Ui, id: Id, shape: &StripShape<'_>, height: f32) -> Option<usize> {
+fn keys(ui: &Ui, id: Id, shape: &StripShape<'_>, page: f32) -> Option<usize> {
     let lock = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(id, lock));
     let last = shape.rows.checked_sub(1)?;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lines on a screen")]
-    let page = (height / row::NORMAL).max(1.0) as usize;
+    let page = page.max(1.0) as usize;
     let mut at = shape.selected;
     let mut moved = false;
     ui.input(|input| {

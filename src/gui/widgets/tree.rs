@@ -2,8 +2,8 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align2, Color32, Event, EventFilter, Id, Key, Modifiers, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind,
-    Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, Event, EventFilter, Id, Key, Modifiers, Rect, Response, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::gui::design::{Tokens, radius, row, text};
@@ -116,7 +116,12 @@ impl Places {
 }
 
 /// Shows a tree in the room that is left. `row_at` makes a row; it is called for rows in sight only.
-pub fn tree(ui: &mut Ui, salt: &str, shape: &TreeShape<'_>, mut row_at: impl FnMut(usize) -> TreeRow) -> TreeOutput {
+pub fn tree(
+    ui: &mut Ui,
+    salt: &str,
+    shape: &TreeShape<'_>,
+    mut row_at: impl FnMut(usize) -> TreeRow,
+) -> TreeOutput {
     let tokens = Tokens::of(ui);
     let mut output = TreeOutput::default();
     let id = ui.make_persistent_id(salt);
@@ -172,7 +177,11 @@ pub fn tree(ui: &mut Ui, salt: &str, shape: &TreeShape<'_>, mut row_at: impl FnM
                 let toggle = row.folder && (at_arrow || response.double_clicked());
                 output.events.push(TreeEvent::Select(index));
                 if toggle {
-                    output.events.push(if row.open { TreeEvent::Close(index) } else { TreeEvent::Open(index) });
+                    output.events.push(if row.open {
+                        TreeEvent::Close(index)
+                    } else {
+                        TreeEvent::Open(index)
+                    });
                 }
             }
         }
@@ -286,7 +295,13 @@ fn paint(
     let mut x = rect.left() + 4.0;
     for sign in &row.signs {
         if let Some((sign, color)) = sign {
-            painter.text(pos2(x + SIGN / 2.0, rect.center().y), Align2::CENTER_CENTER, *sign, text::mono(), *color);
+            painter.text(
+                pos2(x + SIGN / 2.0, rect.center().y),
+                Align2::CENTER_CENTER,
+                *sign,
+                text::mono(),
+                *color,
+            );
         }
         x += SIGN;
     }
@@ -307,7 +322,7 @@ fn paint(
     if row.share > 0.0 {
         let bar = first.expand2(vec2(4.0, -3.0));
         let width = (bar.width() * row.share.clamp(0.0, 1.0)).max(1.0);
-        let filled = Rect::from_min_max(pos2(bar.right() - width, bar.top()), bar.max);
+        let filled = Rect::from_min_size(bar.min, vec2(width, bar.height()));
         painter.rect_filled(filled, 2.0, tokens.wash(tokens.accent));
     }
     cell::right(painter, first, &row.numbers[0], &text::body(), row.color);
@@ -328,11 +343,13 @@ fn keys(
     }
     let last = shape.rows - 1;
     let mut at = shape.selected;
-    let events = ui.input(|input| input.filtered_events(&EventFilter {
-        horizontal_arrows: true,
-        vertical_arrows: true,
-        ..EventFilter::default()
-    }));
+    let events = ui.input(|input| {
+        input.filtered_events(&EventFilter {
+            horizontal_arrows: true,
+            vertical_arrows: true,
+            ..EventFilter::default()
+        })
+    });
     for event in events {
         let Event::Key { key, pressed: true, modifiers, .. } = event else { continue };
         if modifiers.command || modifiers.alt {

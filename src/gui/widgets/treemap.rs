@@ -88,7 +88,7 @@ fn paint(
         CellKind::Whole(_) => {
             let look = look(cell);
             painter.rect_filled(rect, 1.0, look.fill);
-            if rect.width() >= 36.0 && rect.height() >= 16.0 {
+            if rect.width() >= 64.0 && rect.height() >= 16.0 {
                 let line = Rect::from_min_size(rect.min, vec2(rect.width(), 16.0)).shrink2(vec2(4.0, 0.0));
                 let color = tokens.text_on(look.fill);
                 cell::left(painter, line, &look.name, &text::small(), color, Cut::Middle);

@@ -55,7 +55,14 @@ impl Details {
         let shared = version.as_ref().and_then(|version| timeline.shares(version.id));
         add("Kind", kind(tree, path, version.as_ref()));
         if tree.is_folder(path) {
-            add("Size", format!("{} in {} files", exact(tree.bytes(path)), grouped(tree.files(path).into())));
+            add(
+                "Size",
+                format!(
+                    "{} in {}",
+                    exact(tree.bytes(path)),
+                    format::count(tree.files(path) as usize, "file")
+                ),
+            );
         } else if let Some(version) = version.as_ref().filter(|version| version.kind == NodeKind::File) {
             add("Size", exact(timeline.bytes(version)));
         }
@@ -65,7 +72,8 @@ impl Details {
             let index = timeline.layer(version.layer);
             if let Some(target) = index.link(entry) {
                 let name = if version.kind == NodeKind::Symlink { "Points to" } else { "Same file as" };
-                let slash = if version.kind == NodeKind::Symlink || target.starts_with(b"/") { "" } else { "/" };
+                let slash =
+                    if version.kind == NodeKind::Symlink || target.starts_with(b"/") { "" } else { "/" };
                 add(name, format!("{slash}{}", escape(target)));
             }
             // A second name has the mode, owner and time of its file.
@@ -169,7 +177,8 @@ fn changes(timeline: &Timeline, before: &Version, after: &Version) -> Vec<String
         let index: &LayerIndex = timeline.layer(version.layer);
         let entry = version.entry?;
         // The facts of a hard link's own header say nothing: it shares those of its file.
-        (index.kind(entry) != EntryKind::HardLink).then(|| (index.mode(entry), index.owner(entry), index.link(entry)))
+        (index.kind(entry) != EntryKind::HardLink)
+            .then(|| (index.mode(entry), index.owner(entry), index.link(entry)))
     };
     let mut changes = Vec::new();
     if before.kind == NodeKind::File {

@@ -47,9 +47,8 @@ impl Shown {
     /// When cancelled.
     pub fn new(request: Request, cancel: &CancelToken) -> Result<Self, Cancelled> {
         let Request { timeline, scope, marks, text, regex, sort, open, trees } = request;
-        let known = trees
-            .into_iter()
-            .find(|tree| tree.scope() == scope && Arc::ptr_eq(tree.timeline(), &timeline));
+        let known =
+            trees.into_iter().find(|tree| tree.scope() == scope && Arc::ptr_eq(tree.timeline(), &timeline));
         let tree = match known {
             Some(tree) => tree,
             None => Arc::new(FileTree::new(timeline, scope, marks, cancel)?),

@@ -72,6 +72,7 @@ const HIDDEN: u8 = 2;
 const MARK_SHIFT: u8 = 2;
 const MARK_BITS: u8 = 0b111 << MARK_SHIFT;
 const DIRECTORY: u8 = 1 << 5;
+const PARENT: u8 = 1 << 6;
 /// How many paths are looked at between two looks at the cancel token.
 const STRIDE: usize = 1 << 16;
 
@@ -182,7 +183,7 @@ impl FileTree {
             }
             self.shown += 1;
             let parent = self.timeline.parent(PathId(index32(at))).0 as usize;
-            self.state[parent] |= SHOWN | DIRECTORY;
+            self.state[parent] |= SHOWN | DIRECTORY | PARENT;
             let (mark, above) = (self.mark_at(at), self.mark_at(parent));
             if mark != Mark::None && above == Mark::None {
                 self.set_mark(parent, Mark::Inside);
@@ -281,7 +282,7 @@ impl FileTree {
 
     /// Whether a folder holds anything in this scope.
     pub fn has_children(&self, path: PathId) -> bool {
-        self.is_folder(path) && self.children(path).next().is_some()
+        self.state[path.0 as usize] & PARENT != 0
     }
 }
 

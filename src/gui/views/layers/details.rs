@@ -14,7 +14,11 @@ use crate::gui::widgets::controls::heading;
 /// Shows the facts, and what each layer does to the path.
 pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
     let Some(details) = browser.details() else {
-        empty(ui, "No file chosen", "Choose one in the tree or in the treemap to see its facts and every layer that touches it.");
+        empty(
+            ui,
+            "No file chosen",
+            "Choose one in the tree or in the treemap to see its facts and every layer that touches it.",
+        );
         return;
     };
     let tokens = Tokens::of(ui);
@@ -32,7 +36,11 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
                     ui.with_layout(egui::Layout::top_down(egui::Align::Min), |ui| {
                         ui.label(RichText::new(elide_middle(name, 64)).font(text::heading()));
                         let folder = details.shown_path.strip_suffix(name).unwrap_or("");
-                        ui.label(RichText::new(elide_middle(folder, 160)).font(text::mono()).color(tokens.text_weak));
+                        ui.label(
+                            RichText::new(elide_middle(folder, 160))
+                                .font(text::mono())
+                                .color(tokens.text_weak),
+                        );
                     });
                 });
             });
@@ -55,7 +63,9 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
             for touch in &details.touches {
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = space::S;
-                    let sign = RichText::new(touch.mark.sign()).font(text::mono()).color(mark_color(tokens, touch.mark));
+                    let sign = RichText::new(touch.mark.sign())
+                        .font(text::mono())
+                        .color(mark_color(tokens, touch.mark));
                     ui.add_sized([12.0, 18.0], egui::Label::new(sign));
                     let (chip, _) = ui.allocate_exact_size(egui::vec2(5.0, 14.0), egui::Sense::hover());
                     ui.painter().rect_filled(chip, 2.0, tokens.layer(usize::from(touch.layer)));

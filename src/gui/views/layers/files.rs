@@ -67,8 +67,9 @@ impl FilesPane {
                     self.regex = !self.regex;
                     browser.set_filter(&self.typed, self.regex);
                 }
-                let hint = if self.regex { r"Filter: \.so(\.\d+)*$" } else { "Filter: *.so size:>10M is:added" };
-                let field = TextEdit::singleline(&mut self.typed).hint_text(hint).desired_width(ui.available_width());
+                let hint = if self.regex { r"Filter: \.so(\.\d+)*$" } else { "Filter: *.so size:>10M" };
+                let field =
+                    TextEdit::singleline(&mut self.typed).hint_text(hint).desired_width(ui.available_width());
                 let response = ui.add_sized(vec2(ui.available_width(), 24.0), field);
                 response.widget_info(|| {
                     let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter files");
@@ -98,7 +99,11 @@ impl FilesPane {
                     ),
                 };
                 let of = format!("{words} Among {} paths.", grouped(shown.tree.len() as u64));
-                let line = if found.count() == 0 { of } else { format!("{words} of {} paths.", grouped(shown.tree.len() as u64)) };
+                let line = if found.count() == 0 {
+                    of
+                } else {
+                    format!("{words} of {} paths.", grouped(shown.tree.len() as u64))
+                };
                 ui.label(RichText::new(line).font(text::small()).color(tokens.text_weak));
             }
         }
@@ -178,7 +183,8 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
     let bytes = tree.bytes(path);
     let parent = tree.timeline().parent(path);
     let whole = tree.bytes(parent);
-    let share = if whole == 0 || mark == Mark::Removed { 0.0 } else { crate::base::convert::fraction(bytes, whole) };
+    let share =
+        if whole == 0 || mark == Mark::Removed { 0.0 } else { crate::base::convert::fraction(bytes, whole) };
     let size = if !folder && tree.files(path) == 0 {
         String::new()
     } else if mark == Mark::Removed {
@@ -198,7 +204,7 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
         key: u64::from(path.0),
         name: shown_name,
         depth: usize::from(row.depth),
-        folder,
+        folder: tree.has_children(path),
         open: shown.rows.is_open(path),
         signs: [
             (mark != Mark::None).then(|| (mark.sign(), mark_color(tokens, mark))),
@@ -226,7 +232,11 @@ pub(super) fn mark_color(tokens: &Tokens, mark: Mark) -> Color32 {
 
 fn show_nothing(ui: &mut Ui, shown: &Shown) {
     if shown.found.is_some() {
-        empty(ui, "No path matches", "Parts of a name, globs such as *.so, size:>10M or is:removed; all must hold.");
+        empty(
+            ui,
+            "No path matches",
+            "Parts of a name, globs such as *.so, size:>10M or is:removed; all must hold.",
+        );
     } else {
         empty(ui, "No files", "This layer holds no entry and removes none.");
     }
@@ -235,9 +245,15 @@ fn show_nothing(ui: &mut Ui, shown: &Shown) {
 fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &Gap) {
     match gap {
         Gap::NoLayers => empty(ui, "No layers", "The manifest of this image names none."),
-        Gap::LayerWaits => empty(ui, "This layer is being read", "Its files are shown as soon as it is done."),
+        Gap::LayerWaits => {
+            empty(ui, "This layer is being read", "Its files are shown as soon as it is done.")
+        }
         Gap::LayersWait(which) => {
-            empty(ui, &format!("Waiting for {which}"), "The merged view needs every layer up to the chosen one.");
+            empty(
+                ui,
+                &format!("Waiting for {which}"),
+                "The merged view needs every layer up to the chosen one.",
+            );
             let alone = browser.layer().and_then(|layer| browser.items.get(layer));
             if alone.is_some_and(|item| item.state.has_files()) {
                 ui.add_space(space::S);

@@ -9,6 +9,7 @@ use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::files::{FileTree, Mark, Scope, Shown};
+use crate::gui::models::format::count;
 use crate::gui::models::treemap::{Cell, CellKind, Treemap};
 use crate::gui::widgets::treemap::{CellLook, TreemapEvent, treemap};
 use crate::rootfs::PathId;
@@ -36,7 +37,10 @@ impl MapPane {
             return;
         };
         let tree = &shown.tree;
-        let folder = tree.timeline().find(&self.folder).filter(|folder| tree.is_folder(*folder) && tree.shows(*folder));
+        let folder = tree
+            .timeline()
+            .find(&self.folder)
+            .filter(|folder| tree.is_folder(*folder) && tree.shows(*folder));
         let folder = folder.unwrap_or(PathId::ROOT);
         let mut enter = self.crumbs(ui, tree, folder);
         if tree.bytes(folder) == 0 {
@@ -48,7 +52,11 @@ impl MapPane {
                 self.map = Some((key, Treemap::new(tree, folder, size.x, size.y)));
             }
             let Some((_, map)) = &self.map else { return };
-            let name = format!("Treemap of {}, {}", escape(&tree.timeline().full_path(folder)), human(tree.bytes(folder)));
+            let name = format!(
+                "Treemap of {}, {}",
+                escape(&tree.timeline().full_path(folder)),
+                human(tree.bytes(folder))
+            );
             let tokens = Tokens::of(ui);
             let event = treemap(
                 ui,
@@ -135,12 +143,17 @@ fn look(tokens: &Tokens, shown: &Shown, cell: &Cell) -> CellLook {
         }
         Scope::Layer(_) => match tree.mark(path) {
             Mark::None | Mark::Inside => tokens.layer(usize::from(tree.scope().layer())),
-            mark => mark_color(tokens, mark),
+            mark => tokens.dim(mark_color(tokens, mark)),
         },
     };
     let matches = shown.found.as_ref().is_none_or(|found| found.keeps(path));
     let fill = if matches { fill } else { tokens.wash(fill) };
     let mut name = escape(tree.timeline().name(path));
+    let mut at = path;
+    while at != cell.top && at != PathId::ROOT {
+        at = tree.timeline().parent(at);
+        name = format!("{}/{name}", escape(tree.timeline().name(at)));
+    }
     if tree.is_folder(path) {
         name.push('/');
     }
@@ -159,7 +172,7 @@ fn hover(ui: &mut Ui, shown: &Shown, cell: &Cell) {
     ui.label(RichText::new(full).font(text::strong()));
     let mut line = human(tree.bytes(path));
     if tree.is_folder(path) {
-        line = format!("{line} in {} files", grouped(tree.files(path).into()));
+        line = format!("{line} in {}", count(tree.files(path) as usize, "file"));
     }
     if tree.mark(path) != Mark::None {
         line = format!("{line}, {}", tree.mark(path).word());

@@ -40,7 +40,7 @@ impl LayersView {
             Panel::left("layer strip")
                 .frame(none())
                 .show_separator_line(false)
-                .default_size((width * 0.36).min(480.0))
+                .default_size((width * 0.32).min(440.0))
                 .size_range(200.0..=width * 0.5)
                 .show(ui, |ui| self.strip(ui));
             Panel::right("file facts")
@@ -50,7 +50,9 @@ impl LayersView {
                 .size_range(200.0..=width * 0.45)
                 .show(ui, |ui| self.side(ui, context));
             egui::CentralPanel::no_frame().show(ui, |ui| {
-                Frame::new().inner_margin(egui::Margin::symmetric(8, 0)).show(ui, |ui| self.tree(ui, context));
+                Frame::new()
+                    .inner_margin(egui::Margin::symmetric(8, 0))
+                    .show(ui, |ui| self.tree(ui, context));
             });
         } else {
             let height = ui.available_height();
@@ -147,7 +149,7 @@ fn empty(ui: &mut Ui, title: &str, note: &str) {
     let tokens = Tokens::of(ui);
     ui.add_space((ui.available_height() * 0.3).min(120.0));
     ui.vertical_centered(|ui| {
-        ui.set_max_width(360.0);
+        ui.set_max_width((ui.available_width() - 2.0 * space::L).clamp(80.0, 360.0));
         ui.label(egui::RichText::new(title).font(crate::gui::design::text::heading()).color(tokens.text));
         if !note.is_empty() {
             ui.add_space(space::XS);

@@ -48,7 +48,11 @@ fn line(tokens: &Tokens, item: &LayerItem) -> StripRow {
         fill: tokens.layer(item.index),
         title: item.title.clone(),
         numbers: [item.compressed, item.content, item.wasted].map(human_or_dash),
-        strong: [false, true, item.wasted.is_some_and(|wasted| wasted > 0)],
+        strong: [
+            false,
+            item.content.is_some_and(|content| content > 0),
+            item.wasted.is_some_and(|wasted| wasted > 0),
+        ],
         fault,
         waits,
         spoken: item.spoken(),

@@ -24,7 +24,7 @@ pub(super) fn figures(ui: &mut Ui, figures: &[Figure]) {
     let gap = space::M;
     let width = ui.available_width();
     let columns = if width >= 520.0 { figures.len() } else { 1 };
-    let each = ((width - gap * (columns - 1) as f32) / columns as f32).min(360.0);
+    let each = (width - gap * (columns - 1) as f32) / columns as f32;
     for line in figures.chunks(columns) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = gap;
@@ -37,7 +37,8 @@ pub(super) fn figures(ui: &mut Ui, figures: &[Figure]) {
 
 fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
     let tokens = Tokens::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(width, 92.0), Sense::hover());
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(width, if width < 260.0 { 104.0 } else { 92.0 }), Sense::hover());
     response.widget_info(|| {
         WidgetInfo::labeled(Role::Group, true, format!("{}: {}, {}", figure.name, figure.value, figure.note))
     });
@@ -45,11 +46,14 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
     painter.rect_filled(rect, radius::M, tokens.raised);
     painter.rect_stroke(rect, radius::M, Stroke::new(1.0, tokens.border), StrokeKind::Inside);
     let inner = rect.shrink2(vec2(14.0, 10.0));
-    let line = |top: f32, height: f32| Rect::from_min_size(pos2(inner.left(), inner.top() + top), vec2(inner.width(), height));
+    let line = |top: f32, height: f32| {
+        Rect::from_min_size(pos2(inner.left(), inner.top() + top), vec2(inner.width(), height))
+    };
     cell::left(painter, line(0.0, 18.0), figure.name, &text::body(), tokens.text_weak, Cut::End);
     let large = egui::FontId { size: 26.0, ..text::title() };
     cell::left(painter, line(19.0, 32.0), &figure.value, &large, figure.color, Cut::End);
-    let job = egui::text::LayoutJob::simple(figure.note.clone(), text::small(), tokens.text_weak, inner.width());
+    let job =
+        egui::text::LayoutJob::simple(figure.note.clone(), text::small(), tokens.text_weak, inner.width());
     let galley = painter.layout_job(job);
     painter.galley(pos2(inner.left(), inner.top() + 54.0), galley, tokens.text_weak);
 }
@@ -83,7 +87,11 @@ impl Row {
 
     pub(super) fn waste(item: &WasteItem) -> Self {
         let cell = |layer: u16| (layer.to_string(), Some(layer));
-        Self { bytes: item.bytes, path: item.shown.clone(), cells: vec![cell(item.held_by), cell(item.hidden_by)] }
+        Self {
+            bytes: item.bytes,
+            path: item.shown.clone(),
+            cells: vec![cell(item.held_by), cell(item.hidden_by)],
+        }
     }
 }
 
@@ -120,7 +128,11 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
     for (index, line) in table.rows.iter().enumerate() {
         let (rect, response) = ui.allocate_exact_size(vec2(width, row::NORMAL), Sense::click());
         response.widget_info(|| {
-            let cells = line.cells.iter().zip(&table.columns[2..]).map(|((value, _), name)| format!(", {name} {value}"));
+            let cells = line
+                .cells
+                .iter()
+                .zip(&table.columns[2..])
+                .map(|((value, _), name)| format!(", {name} {value}"));
             let spoken = format!("{}, {}{}", line.path, human(line.bytes), cells.collect::<String>());
             WidgetInfo::labeled(Role::Link, true, spoken)
         });
@@ -134,7 +146,7 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
         let (size, path, short) = places(rect);
         let bar = size.expand2(vec2(4.0, -4.0));
         let filled = bar.width() * fraction(line.bytes, table.whole);
-        let bar = Rect::from_min_max(pos2(bar.right() - filled.max(1.0), bar.top()), bar.max);
+        let bar = Rect::from_min_size(bar.min, vec2(filled.max(1.0), bar.height()));
         painter.rect_filled(bar, 2.0, tokens.wash(tokens.accent));
         cell::right(painter, size, &human(line.bytes), &text::body(), tokens.text);
         let color = if response.hovered() { tokens.accent } else { tokens.text };
@@ -146,7 +158,8 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
             let place = short(index);
             let written = cell::right(painter, place, value, &text::body(), tokens.text_weak);
             if let Some(layer) = layer {
-                let chip = Rect::from_min_size(pos2(written.left() - 11.0, place.center().y - 6.0), vec2(5.0, 12.0));
+                let chip =
+                    Rect::from_min_size(pos2(written.left() - 11.0, place.center().y - 6.0), vec2(5.0, 12.0));
                 painter.rect_filled(chip, 2.0, tokens.layer(usize::from(*layer)));
             }
         }
@@ -165,7 +178,8 @@ pub(super) fn layer_lines(ui: &mut Ui, items: &[&LayerItem]) -> Option<usize> {
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut clicked = None;
     for item in items {
-        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
+        let (rect, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Link, true, item.spoken()));
         if !ui.is_rect_visible(rect) {
             continue;
@@ -174,15 +188,35 @@ pub(super) fn layer_lines(ui: &mut Ui, items: &[&LayerItem]) -> Option<usize> {
         if response.hovered() {
             painter.rect_filled(rect, radius::S, tokens.hovered);
         }
-        let at = |from: f32, to: f32| Rect::from_x_y_ranges(rect.left() + from..=rect.left() + to, rect.y_range());
+        let at =
+            |from: f32, to: f32| Rect::from_x_y_ranges(rect.left() + from..=rect.left() + to, rect.y_range());
         let chip = Rect::from_center_size(pos2(rect.left() + 14.0, rect.center().y), vec2(12.0, 12.0));
         painter.rect_filled(chip, 3.0, tokens.layer(item.index));
         cell::right(painter, at(20.0, 48.0), &item.index.to_string(), &text::body(), tokens.text_weak);
-        cell::right(painter, at(56.0, 128.0), &human_or_dash(item.content.or(item.compressed)), &text::body(), tokens.text);
+        cell::right(
+            painter,
+            at(56.0, 128.0),
+            &human_or_dash(item.content.or(item.compressed)),
+            &text::body(),
+            tokens.text,
+        );
         let mut left = 144.0;
         if let Some(word) = item.state.fault().map(|_| item.state.word()) {
-            controls::paint_mark(painter, Mark::Warning, pos2(rect.left() + left + 7.0, rect.center().y), 13.0, tokens.error);
-            let written = cell::left(painter, at(left + 18.0, left + 120.0), word, &text::strong(), tokens.error, Cut::End);
+            controls::paint_mark(
+                painter,
+                Mark::Warning,
+                pos2(rect.left() + left + 7.0, rect.center().y),
+                13.0,
+                tokens.error,
+            );
+            let written = cell::left(
+                painter,
+                at(left + 18.0, left + 120.0),
+                word,
+                &text::strong(),
+                tokens.error,
+                Cut::End,
+            );
             left = written.right() - rect.left() + 8.0;
         }
         let title = Rect::from_x_y_ranges(rect.left() + left..=rect.right() - 8.0, rect.y_range());

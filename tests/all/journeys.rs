@@ -1,0 +1,379 @@
+//! What people do with the window, by the roles and names that a screen reader would tell them.
+//!
+//! Analyses run on threads of their own, so a journey steps the window until what it waits for is
+//! there, and fails when that takes too long.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cutaway::gui::app::App;
+use cutaway::gui::testing;
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::{Harness, Node};
+
+use crate::fixtures::image::{Image, Layer};
+use crate::fixtures::layout::Layout;
+use crate::fixtures::packing::{Packing, gzip};
+use crate::fixtures::sample;
+use crate::fixtures::tarball::{file, tar, without_end};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const CTRL_SHIFT: Modifiers = Modifiers { shift: true, ..Modifiers::COMMAND };
+
+/// A window in memory.
+pub(crate) struct Window {
+    pub(crate) harness: Harness<'static, App>,
+}
+
+impl Window {
+    pub(crate) fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// A window whose file dialogs answer `picked`.
+    fn with(picked: Option<PathBuf>) -> Self {
+        let builder = Harness::builder().with_size([1100.0, 720.0]).with_max_steps(16);
+        let harness = builder.build_eframe(|context| testing::app(&context.egui_ctx, picked));
+        Self { harness }
+    }
+
+    /// Steps until `there` holds.
+    pub(crate) fn until(&mut self, what: &str, there: impl Fn(&Harness<'static, App>) -> bool) {
+        let begun = Instant::now();
+        loop {
+            self.harness.step();
+            if there(&self.harness) {
+                // One more, so that what is new has its place.
+                self.harness.step();
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "no {what} in {PATIENCE:?}: {:#?}", self.harness.root());
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Steps until some text with `part` in it is there.
+    pub(crate) fn sees(&mut self, part: &str) {
+        self.until(part, |window| window.query_all_by_label_contains(part).next().is_some());
+    }
+
+    /// Whether some text with `part` in it is there now.
+    fn shows(&self, part: &str) -> bool {
+        self.harness.query_all_by_label_contains(part).next().is_some()
+    }
+
+    /// Steps until all images are read, or failed.
+    pub(crate) fn settles(&mut self) {
+        self.until("end of the work", |window| !window.state().is_busy());
+    }
+
+    pub(crate) fn click(&mut self, role: Role, name: &str) {
+        self.harness.get_by_role_and_label(role, name).click();
+        self.harness.run_steps(2);
+    }
+
+    pub(crate) fn press(&mut self, modifiers: Modifiers, key: Key) {
+        self.harness.key_press_modifiers(modifiers, key);
+        self.harness.run_steps(2);
+    }
+
+    pub(crate) fn types(&mut self, text: &str) {
+        self.harness.event(egui::Event::Text(text.to_owned()));
+        self.harness.run_steps(2);
+    }
+
+    fn tab(&self, name: &'static str) -> Node<'_> {
+        self.harness.get_by_role_and_label(Role::Tab, name)
+    }
+
+    fn has_tab(&self, name: &str) -> bool {
+        self.harness.query_by_role_and_label(Role::Tab, name).is_some()
+    }
+
+    /// Whether the tab or view of this name is in front.
+    fn in_front(&self, name: &'static str) -> bool {
+        self.tab(name).accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+    }
+
+    fn drop_file(&mut self, path: &Path) {
+        self.harness.input_mut().dropped_files.push(Arc::new(Dropped(path.to_owned())));
+        self.harness.run_steps(2);
+    }
+
+    /// Opens a reference through the field of the start screen.
+    pub(crate) fn open(&mut self, reference: &str) {
+        self.press(Modifiers::COMMAND, Key::T);
+        self.harness.get_by_role_and_label(Role::TextInput, "Path or reference").focus();
+        self.harness.run_steps(1);
+        self.types(reference);
+        self.press(Modifiers::NONE, Key::Enter);
+    }
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap()
+}
+
+/// A layout whose last layer inflates to 7 GiB of zeros: nobody waits for its end.
+pub(crate) fn endless(folder: &Path) -> String {
+    let header = without_end([file("zeros", []).claiming(7 << 30)]);
+    let zeros = gzip(&vec![0; 16 << 20]);
+    let mut blob = gzip(&header);
+    for _ in 0..7 * 64 {
+        blob.extend(&zeros);
+    }
+    let small = tar([file("small", *b"a few bytes")]);
+    let image = Image::new(Packing::Gzip)
+        .layer("COPY small / # buildkit", &small)
+        .add("COPY zeros / # buildkit", Layer::of_blob(header, blob, Packing::Gzip));
+    let path = folder.join("endless");
+    Layout::of(&image, "latest").write(&path);
+    format!("oci:{}", path.display())
+}
+
+/// A layout whose second layer ends in the middle of a member.
+pub(crate) fn damaged(folder: &Path) -> String {
+    let whole = tar([file("whole", vec![b'a'; 4000])]);
+    let cut = without_end([file("cut", vec![b'b'; 4000])]);
+    let image = Image::new(Packing::Gzip)
+        .layer("COPY whole / # buildkit", &whole)
+        .layer("COPY cut / # buildkit", &cut[..2048]);
+    let path = folder.join("damaged");
+    Layout::of(&image, "latest").write(&path);
+    format!("oci:{}", path.display())
+}
+
+#[test]
+fn a_sample_opens_through_the_start_screen() {
+    let mut window = Window::new();
+    assert!(window.shows("Open a container image"));
+    window.click(Role::Button, "sample:devel");
+    assert!(window.in_front("sample:devel"));
+    window.settles();
+    assert!(window.in_front("Overview"));
+    window.sees("20 layers");
+    assert!(window.shows("No warnings"));
+    assert!(!window.shows("Open a container image"));
+}
+
+#[test]
+fn views_change_by_rail_and_by_key_and_those_to_come_say_so() {
+    let mut window = Window::new();
+    window.open("sample:runtime");
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::Num2);
+    assert!(window.in_front("Layers") && !window.in_front("Overview"));
+    window.click(Role::Tab, "Overview");
+    assert!(window.in_front("Overview"));
+    for name in ["CUDA", "Findings", "Dockerfile", "Compare", "GPU", "Report"] {
+        assert!(window.tab(name).accesskit_node().is_disabled(), "{name}");
+    }
+    window.press(Modifiers::COMMAND, Key::Num3);
+    assert!(window.in_front("Overview"), "a view that is not there cannot come to the front");
+    window.tab("CUDA").hover();
+    window.sees("Not in this version");
+}
+
+#[test]
+fn the_palette_finds_and_runs_commands() {
+    let mut window = Window::new();
+    window.press(Modifiers::COMMAND, Key::K);
+    window.sees("Open archive…");
+    window.types("runtime");
+    assert!(window.harness.query_by_role_and_label(Role::ListBoxOption, "Open archive…").is_none());
+    window.press(Modifiers::NONE, Key::Enter);
+    assert!(window.in_front("sample:runtime"));
+    window.settles();
+
+    window.press(CTRL_SHIFT, Key::P);
+    window.types("log");
+    window.press(Modifiers::NONE, Key::Enter);
+    window.sees("Nothing went wrong so far");
+
+    window.press(Modifiers::COMMAND, Key::K);
+    window.types("gpu");
+    let option = window.harness.get_by_role_and_label(Role::ListBoxOption, "GPU");
+    assert!(option.accesskit_node().is_disabled(), "a command that cannot run is there, and says so");
+    window.press(Modifiers::NONE, Key::Escape);
+    assert!(window.harness.query_by_role(Role::ListBoxOption).is_none());
+
+    window.press(Modifiers::COMMAND, Key::K);
+    window.press(Modifiers::NONE, Key::ArrowDown);
+    window.press(Modifiers::NONE, Key::ArrowUp);
+    window.press(Modifiers::NONE, Key::ArrowUp);
+    window.press(Modifiers::NONE, Key::ArrowDown);
+    window.press(Modifiers::NONE, Key::Enter);
+    assert!(window.shows("Open a container image"), "the first command shows the start screen");
+}
+
+#[test]
+fn an_error_is_shown_where_it_was_asked_for_and_can_be_retried() {
+    let folder = folder();
+    let path = folder.path().join("late.tar");
+    let mut window = Window::new();
+    window.open(path.to_str().unwrap());
+    window.settles();
+    window.sees("The image could not be opened");
+    window.sees("No such file or directory");
+    assert!(window.shows("1 error"));
+
+    fs::write(&path, sample::runtime()).unwrap();
+    window.click(Role::Button, "Try again");
+    window.settles();
+    assert!(!window.shows("The image could not be opened"));
+    window.sees("linux/amd64");
+    assert!(window.shows("1 error"), "the log keeps it");
+}
+
+#[test]
+fn hints_are_shown() {
+    let mut window = Window::new();
+    window.open("registry.example/team/tool:1");
+    window.settles();
+    window.sees("What you can do");
+    window.sees("skopeo copy");
+    window.click(Role::Button, "Close");
+    assert!(window.shows("Open a container image"));
+}
+
+#[test]
+fn secrets_of_a_reference_are_not_shown() {
+    let mut window = Window::new();
+    window.open("docker://me:hunter2@registry.example/tool");
+    window.settles();
+    window.sees("could not be opened");
+    assert!(!window.shows("hunter2"), "{:#?}", window.harness.root());
+}
+
+#[test]
+fn work_can_be_cancelled_and_started_again() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&endless(folder.path()));
+    window.sees("1 of 2 layers");
+    assert!(window.harness.query_by_role(Role::ProgressIndicator).is_some());
+    window.click(Role::Button, "Cancel endless");
+    window.settles();
+    window.sees("Cancelled after 1 of 2 layers");
+    window.click(Role::Button, "Open again");
+    assert!(window.harness.state().is_busy());
+    window.press(Modifiers::COMMAND, Key::Period);
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::W);
+    assert!(window.shows("Open a container image"));
+}
+
+#[test]
+fn a_second_image_loads_beside_the_first() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&endless(folder.path()));
+    window.sees("1 of 2 layers");
+    window.open("sample:devel");
+    window.sees("20 layers");
+    assert!(window.harness.state().is_busy(), "the first goes on");
+    window.press(Modifiers::CTRL, Key::Tab);
+    assert!(window.in_front("endless"));
+    window.press(Modifiers::CTRL | Modifiers::SHIFT, Key::Tab);
+    assert!(window.in_front("sample:devel"));
+    window.click(Role::Button, "Close endless");
+    assert!(!window.has_tab("endless"));
+    window.settles();
+    window.open("sample:devel");
+    assert!(window.in_front("sample:devel"), "an open image comes to the front and is not opened twice");
+    window.press(Modifiers::COMMAND, Key::W);
+    assert!(!window.has_tab("sample:devel"));
+}
+
+#[test]
+fn dropped_and_picked_files_open() {
+    let folder = folder();
+    let (dropped, picked) = (folder.path().join("dropped.tar"), folder.path().join("picked.tar"));
+    fs::write(&dropped, sample::devel()).unwrap();
+    fs::write(&picked, sample::runtime()).unwrap();
+    let mut window = Window::with(Some(picked));
+    window.drop_file(&dropped);
+    assert!(window.in_front("dropped.tar"));
+    window.settles();
+    window.sees("20 layers");
+
+    window.press(Modifiers::COMMAND, Key::O);
+    window.until("picked image", |window| {
+        window.query_by_role_and_label(Role::Tab, "picked.tar").is_some()
+    });
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::T);
+    assert!(window.harness.query_by_role_and_label(Role::Button, "dropped.tar").is_some(), "it is recent");
+    window.click(Role::Button, "dropped.tar");
+    assert!(window.in_front("dropped.tar"));
+}
+
+#[test]
+fn a_damaged_layer_is_a_warning_in_the_log() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&damaged(folder.path()));
+    window.settles();
+    window.sees("incomplete");
+    window.click(Role::Button, "1 warning");
+    window.sees("layer-cut-short");
+    window.click(Role::Button, "Copy all");
+    let copied = window.harness.output().platform_output.commands.iter().any(|command| {
+        matches!(command, egui::OutputCommand::CopyText(text) if text.contains("layer-cut-short"))
+    });
+    assert!(copied, "the log is on the clipboard");
+    window.click(Role::Button, "Clear");
+    window.sees("Nothing went wrong so far");
+}
+
+#[test]
+fn the_key_sheet_opens_and_closes() {
+    let mut window = Window::new();
+    window.press(Modifiers::NONE, Key::F1);
+    window.sees("Keyboard shortcuts");
+    window.sees("Ctrl+Shift+P");
+    window.press(Modifiers::COMMAND, Key::Num1);
+    window.press(Modifiers::NONE, Key::Escape);
+    assert!(!window.shows("Ctrl+Shift+P"));
+}
+
+#[test]
+fn text_grows_and_shrinks() {
+    let mut window = Window::new();
+    window.press(Modifiers::COMMAND, Key::Plus);
+    window.press(Modifiers::COMMAND, Key::Plus);
+    assert!(window.shows("120 %"));
+    assert!((window.harness.ctx.zoom_factor() - 1.2).abs() < 0.01);
+    window.press(Modifiers::COMMAND, Key::Minus);
+    assert!(window.shows("110 %"));
+    window.press(Modifiers::COMMAND, Key::Num0);
+    assert!(!window.shows("%"));
+    assert!((window.harness.ctx.zoom_factor() - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn menus_hold_the_commands() {
+    let mut window = Window::new();
+    window.click(Role::Button, "View");
+    window.sees("Natural size");
+    window.harness.get_by_label_contains("Light theme").click();
+    window.harness.run_steps(2);
+    assert!(!window.harness.ctx.global_style().visuals.dark_mode);
+}
