@@ -51,17 +51,57 @@ fn first(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
 }
 
 /// A value that is a plain decimal number.
-pub fn number(value: &[u8]) -> Option<u64> {
+fn number(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
 /// A time value, seconds with an optional fraction, rounded down.
-pub fn seconds(value: &[u8]) -> Option<i64> {
+fn seconds(value: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(value).ok()?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let seconds: i64 = whole.parse().ok()?;
     let below = whole.starts_with('-') && fraction.bytes().any(|byte| byte != b'0');
     if below { seconds.checked_sub(1) } else { Some(seconds) }
+}
+
+/// What extension headers say about the member that follows them; GNU long names count among them.
+#[derive(Default)]
+pub(super) struct Extensions {
+    pub(super) path: Option<Vec<u8>>,
+    pub(super) link: Option<Vec<u8>>,
+    pub(super) size: Option<u64>,
+    pub(super) uid: Option<u64>,
+    pub(super) gid: Option<u64>,
+    pub(super) mtime: Option<i64>,
+    pub(super) sparse_name: Option<Vec<u8>>,
+    pub(super) sparse_size: Option<u64>,
+}
+
+impl Extensions {
+    /// Takes over the records of one header; the error says what is wrong with it.
+    pub(super) fn apply(&mut self, body: &[u8]) -> Result<(), String> {
+        for record in records(body) {
+            let Record { key, value } =
+                record.map_err(|offset| format!("PAX record at +{offset} is malformed"))?;
+            let checked = || {
+                let key = crate::base::text::escape(key);
+                number(value).ok_or_else(|| format!("PAX record {key} is no number"))
+            };
+            match key {
+                // An empty value takes a record of a global header back.
+                b"path" if !value.is_empty() => self.path = Some(value.to_vec()),
+                b"linkpath" if !value.is_empty() => self.link = Some(value.to_vec()),
+                b"size" if !value.is_empty() => self.size = Some(checked()?),
+                b"uid" => self.uid = number(value),
+                b"gid" => self.gid = number(value),
+                b"mtime" => self.mtime = seconds(value),
+                b"GNU.sparse.name" if !value.is_empty() => self.sparse_name = Some(value.to_vec()),
+                b"GNU.sparse.size" | b"GNU.sparse.realsize" => self.sparse_size = Some(checked()?),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

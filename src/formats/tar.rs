@@ -8,7 +8,7 @@ use std::io;
 
 use ::tar::{EntryType, GnuExtSparseHeader, Header};
 
-use super::pax;
+use super::pax::Extensions;
 use crate::base::{Limits, WarningCode, warning::Warnings};
 
 /// Tar is made of blocks of this many bytes.
@@ -117,19 +117,6 @@ pub struct TarWalk<I> {
     warnings: Warnings,
 }
 
-/// What extension headers said about the member that follows them.
-#[derive(Default)]
-struct Extensions {
-    path: Option<Vec<u8>>,
-    link: Option<Vec<u8>>,
-    size: Option<u64>,
-    uid: Option<u64>,
-    gid: Option<u64>,
-    mtime: Option<i64>,
-    sparse_name: Option<Vec<u8>>,
-    sparse_size: Option<u64>,
-}
-
 /// Whether `block` is (the start of) a tar header: its checksum is right, or, when it is cut, its magic.
 pub fn is_header(block: &[u8]) -> bool {
     match <&[u8; 512]>::try_from(block) {
@@ -195,7 +182,7 @@ impl<I: TarInput> TarWalk<I> {
                     let global = header.entry_type() == EntryType::XGlobalHeader;
                     let body = self.extension(&header, header_at, self.limits.pax_bytes, "a PAX header")?;
                     if !global {
-                        Self::apply_pax(&body, header_at, &mut extensions)?;
+                        extensions.apply(&body).map_err(|what| malformed(header_at, &what))?;
                         extended = true;
                     }
                 }
@@ -301,30 +288,6 @@ impl<I: TarInput> TarWalk<I> {
             name.truncate(end);
         }
         Ok(name)
-    }
-
-    fn apply_pax(body: &[u8], at: u64, extensions: &mut Extensions) -> Result<(), TarError> {
-        for record in pax::records(body) {
-            let pax::Record { key, value } =
-                record.map_err(|offset| malformed(at, &format!("PAX record at +{offset} is malformed")))?;
-            let number = || {
-                let key = String::from_utf8_lossy(key);
-                pax::number(value).ok_or_else(|| malformed(at, &format!("PAX record {key} is no number")))
-            };
-            match key {
-                // An empty value takes a record of a global header back.
-                b"path" if !value.is_empty() => extensions.path = Some(value.to_vec()),
-                b"linkpath" if !value.is_empty() => extensions.link = Some(value.to_vec()),
-                b"size" if !value.is_empty() => extensions.size = Some(number()?),
-                b"uid" => extensions.uid = pax::number(value),
-                b"gid" => extensions.gid = pax::number(value),
-                b"mtime" => extensions.mtime = pax::seconds(value),
-                b"GNU.sparse.name" if !value.is_empty() => extensions.sparse_name = Some(value.to_vec()),
-                b"GNU.sparse.size" | b"GNU.sparse.realsize" => extensions.sparse_size = Some(number()?),
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     fn take_member(&mut self, header: &Header, at: u64, extensions: Extensions) -> Result<(), TarError> {

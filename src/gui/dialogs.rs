@@ -101,7 +101,7 @@ impl Dialogs {
         let promise = match started {
             Ok(()) => promise,
             Err(error) => {
-                Promise::from_ready((Err(format!("the system gives no thread: {error}")), Duration::ZERO))
+                Promise::from_ready((Err(format!("The system gives no thread: {error}")), Duration::ZERO))
             }
         };
         self.waiting = Some(Waiting { since: Instant::now(), promise });
@@ -122,10 +122,10 @@ impl Dialogs {
             }
             Ok((Ok(Some(path)), _)) => Some(Answer::Picked(path)),
             Ok((Ok(None), took)) if took < TOO_SOON => {
-                Some(Answer::Failed("this desktop offers no file dialogs".to_owned()))
+                Some(Answer::Failed("This desktop offers no file dialogs".to_owned()))
             }
             Ok((Ok(None), _)) => Some(Answer::Nothing),
-            Ok((Err(panic), _)) => Some(Answer::Failed(format!("the file dialog failed: {panic}"))),
+            Ok((Err(panic), _)) => Some(Answer::Failed(format!("The file dialog failed: {panic}"))),
         }
     }
 }

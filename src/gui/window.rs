@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,12 +26,27 @@ pub(super) fn run(options: &WindowOptions) -> Result<(), String> {
         Some(other) => return Err(format!("there is no renderer '{other}', only glow and wgpu")),
     };
     let second = if first == Renderer::Glow { Renderer::Wgpu } else { Renderer::Glow };
-    let Err(first_reason) = attempt(options, first) else { return Ok(()) };
-    let Err(second_reason) = attempt(options, second) else { return Ok(()) };
-    if first_reason == second_reason {
-        return Err(first_reason);
+    let first_reason = match attempt(options, first, None) {
+        Ok(()) => return Ok(()),
+        Err(NoWindow::NoDisplay(reason)) => return Err(reason),
+        Err(NoWindow::NoRenderer(reason)) => reason,
+    };
+    // No error while the other one works, but whoever asked for this one wants to know.
+    let note = format!("note: the renderer {first} could not be used: {first_reason}");
+    match attempt(options, second, Some(note)) {
+        Ok(()) => Ok(()),
+        Err(NoWindow::NoDisplay(reason) | NoWindow::NoRenderer(reason)) => {
+            Err(format!("{first} failed: {first_reason}; {second} failed: {reason}"))
+        }
     }
-    Err(format!("{first} failed: {first_reason}; {second} failed: {second_reason}"))
+}
+
+/// Why a renderer gave no window.
+enum NoWindow {
+    /// There is no display, so another renderer gives none either.
+    NoDisplay(String),
+    /// This renderer cannot paint here.
+    NoRenderer(String),
 }
 
 /// Whether there is a display at all, before any library is asked.
@@ -50,7 +66,8 @@ fn drops_arrive() -> bool {
     !(is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET"))
 }
 
-fn attempt(options: &WindowOptions, renderer: Renderer) -> Result<(), String> {
+/// Shows the window with one renderer; `note` is told on stderr once it is there.
+fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) -> Result<(), NoWindow> {
     let frames = Rc::new(Cell::new(0));
     let shown = Arc::new(AtomicBool::new(false));
     let setup = Setup {
@@ -62,6 +79,9 @@ fn attempt(options: &WindowOptions, renderer: Renderer) -> Result<(), String> {
     };
     let (app_frames, app_shown) = (Rc::clone(&frames), Arc::clone(&shown));
     let create: eframe::AppCreator<'_> = Box::new(move |context| {
+        if let Some(note) = note {
+            writeln!(std::io::stderr(), "{note}").ok();
+        }
         let mut app = App::new(&context.egui_ctx, context.storage, setup);
         app.on_frame(move || {
             app_frames.set(app_frames.get() + 1);
@@ -72,10 +92,16 @@ fn attempt(options: &WindowOptions, renderer: Renderer) -> Result<(), String> {
     let ended = quietly(&shown, || eframe::run_native("cutaway", native(options, renderer), create));
     match ended {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(one_line(&error.to_string())),
+        Ok(Err(eframe::Error::WinitEventLoop(error))) => {
+            let text = error.to_string();
+            // winit puts the place in its own source first.
+            let reason = text.rsplit(": ").next().unwrap_or(&text);
+            Err(NoWindow::NoDisplay(format!("the display cannot be used: {}", one_line(reason))))
+        }
+        Ok(Err(error)) => Err(NoWindow::NoRenderer(one_line(&error.to_string()))),
         // A panic of a window that was there is a fault of ours and must be seen as one.
         Err(payload) if frames.get() > 0 => resume_unwind(payload),
-        Err(payload) => Err(one_line(&message(payload.as_ref()))),
+        Err(payload) => Err(NoWindow::NoRenderer(one_line(&message(payload.as_ref())))),
     }
 }
 

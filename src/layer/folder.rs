@@ -12,7 +12,8 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat,
 
 use super::builder::{IndexBuilder, IndexFull, NewEntry};
 use super::index::{DirId, EntryKind};
-use super::pass::{Context, LayerRead, Verified};
+use super::outcome::{LayerRead, Verified};
+use super::pass::Context;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};

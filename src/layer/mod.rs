@@ -5,10 +5,12 @@
 mod builder;
 mod folder;
 mod index;
+mod outcome;
 mod pass;
 
 pub use builder::{IndexBuilder, IndexFull, NewEntry};
 pub use folder::{FolderError, read_folder};
 pub(crate) use index::parts;
 pub use index::{Counts, DirId, EntryId, EntryKind, LayerIndex};
-pub use pass::{Context, Expected, LayerRead, Verified, read_layer, read_stream};
+pub use outcome::{Expected, LayerRead, Verified};
+pub use pass::{Context, read_layer, read_stream};

@@ -3,6 +3,7 @@
 //! Must not know: what is inside a layer. Members of a compressed archive go to a sink that the caller brings.
 
 mod archive;
+mod choose;
 mod config;
 mod detect;
 mod docker;

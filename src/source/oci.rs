@@ -1,6 +1,5 @@
 //! OCI image layouts (folder or archive) and skopeo's flat folder: index, manifest, config, blobs.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oci_spec::image::{Descriptor, DigestAlgorithm, ImageIndex, ImageManifest};
@@ -8,18 +7,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::Chosen;
+use super::choose::{Offer, check_platform, choose, descriptor_platform, is_attestation, names};
 use super::config;
 use super::error::SourceError;
 use super::files::Files;
 use super::image::{Blob, Image, LayerSource};
-use super::reference::Select;
-use crate::base::{Digest, Platform, Warning, WarningCode, digest};
-
-const REF_NAME: &str = "org.opencontainers.image.ref.name";
-/// Containerd's annotation with the full name of the image.
-const CONTAINERD_NAME: &str = "io.containerd.image.name";
-/// BuildKit marks provenance and the like with it: those are no images.
-const REFERENCE_TYPE: &str = "vnd.docker.reference.type";
+use crate::base::{Digest, Warning, WarningCode, digest};
 
 /// How blobs are named.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,16 +27,6 @@ struct Store<'a> {
     files: &'a Files,
     naming: Naming,
     limit: u64,
-}
-
-/// A manifest that an index offers.
-#[derive(Clone)]
-struct Offer {
-    descriptor: Descriptor,
-    /// Names of the entry in the outermost index, which hold for all below it.
-    names: Vec<String>,
-    /// Digests of the indexes it was found in.
-    within: Vec<Digest>,
 }
 
 /// Enough of a document to tell what it is, whatever its media type claims.
@@ -311,124 +294,4 @@ impl Store<'_> {
             created_by: None,
         }
     }
-}
-
-fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
-    let object = files.label().to_owned();
-    let all_names = || -> Vec<String> {
-        let names: BTreeSet<_> = offers
-            .iter()
-            .map(|offer| {
-                offer.names.first().cloned().unwrap_or_else(|| format!("@{}", offer.descriptor.digest()))
-            })
-            .collect();
-        names.iter().map(|name| crate::base::text::printable(name)).collect()
-    };
-    let fitting: Vec<&Offer> = match chosen.select {
-        Select::Only => offers.iter().collect(),
-        Select::Name(name) => {
-            offers.iter().filter(|offer| offer.names.iter().any(|n| same_name(n, name))).collect()
-        }
-        Select::Digest(digest) => offers
-            .iter()
-            .filter(|offer| offer.descriptor.digest() == digest || offer.within.contains(digest))
-            .collect(),
-        Select::Place(place) => offers.iter().skip(*place).take(1).collect(),
-    };
-    if fitting.is_empty() {
-        let name = match chosen.select {
-            Select::Only => {
-                return Err(SourceError::NotAnImage {
-                    object,
-                    reason: "its index names no image".into(),
-                    hint: None,
-                });
-            }
-            Select::Name(name) => name.clone(),
-            Select::Digest(digest) => digest.to_string(),
-            Select::Place(place) => place.to_string(),
-        };
-        return Err(SourceError::NoSuchImage {
-            object,
-            name: crate::base::text::printable(&name),
-            offered: all_names(),
-        });
-    }
-    let by_name: BTreeSet<&[String]> = fitting.iter().map(|offer| offer.names.as_slice()).collect();
-    let digests: BTreeSet<&str> = fitting.iter().map(|offer| offer.descriptor.digest().as_ref()).collect();
-    if matches!(chosen.select, Select::Only) && by_name.len() > 1 && digests.len() > 1 {
-        return Err(SourceError::SeveralImages { object, names: all_names() });
-    }
-    // A digest names one manifest, unless it is that of an index.
-    let exact = matches!(chosen.select, Select::Digest(digest) if fitting.iter().any(|o| o.descriptor.digest() == digest));
-    let platforms: Vec<Option<Platform>> =
-        fitting.iter().map(|offer| descriptor_platform(&offer.descriptor)).collect();
-    if exact
-        || (digests.len() == 1
-            && (chosen.platform.is_none() && fitting[0].within.is_empty() || platforms[0].is_none()))
-    {
-        return Ok(fitting[0].clone());
-    }
-    let wanted = chosen.platform.cloned().unwrap_or_else(Platform::host);
-    let fits: Vec<usize> = (0..fitting.len())
-        .filter(|place| platforms[*place].as_ref().is_some_and(|offered| wanted.accepts(offered)))
-        .collect();
-    // Several variants may fit; the one that was named exactly is meant, else the first.
-    let exact_fit = fits.iter().find(|place| platforms[**place].as_ref() == Some(&wanted));
-    if let Some(place) = exact_fit.or_else(|| fits.first()) {
-        return Ok(fitting[*place].clone());
-    }
-    let offered: BTreeSet<String> = platforms
-        .iter()
-        .map(|platform| {
-            platform
-                .as_ref()
-                .map_or_else(|| "unknown".into(), |p| crate::base::text::printable(&p.to_string()))
-        })
-        .collect();
-    if platforms.iter().all(Option::is_none) {
-        return Err(SourceError::SeveralImages { object, names: all_names() });
-    }
-    Err(SourceError::NoPlatform {
-        object,
-        wanted: wanted.to_string(),
-        offered: offered.into_iter().collect(),
-    })
-}
-
-fn check_platform(image: &mut Image, object: &str, chosen: &Chosen<'_>) -> Result<(), SourceError> {
-    let (Some(wanted), Some(offered)) = (chosen.platform, &image.platform) else { return Ok(()) };
-    if wanted.accepts(offered) {
-        return Ok(());
-    }
-    let offered = crate::base::text::printable(&offered.to_string());
-    Err(SourceError::NoPlatform { object: object.into(), wanted: wanted.to_string(), offered: vec![offered] })
-}
-
-/// A name fits whole, or by its tag: layouts hold `latest` or `example.org/app:latest`.
-fn same_name(name: &str, wanted: &str) -> bool {
-    name == wanted || name.rsplit_once(':').is_some_and(|(_, tag)| tag == wanted && !tag.contains('/'))
-}
-
-fn names(descriptor: &Descriptor) -> Vec<String> {
-    let Some(annotations) = descriptor.annotations() else { return Vec::new() };
-    let mut names: Vec<String> =
-        [REF_NAME, CONTAINERD_NAME].iter().filter_map(|key| annotations.get(*key).cloned()).collect();
-    names.dedup();
-    names
-}
-
-fn is_attestation(descriptor: &Descriptor) -> bool {
-    let marked = descriptor.annotations().as_ref().is_some_and(|all| all.contains_key(REFERENCE_TYPE));
-    let platform = descriptor_platform(descriptor);
-    marked || platform.is_some_and(|p| p.os == "unknown" && p.architecture == "unknown")
-}
-
-fn descriptor_platform(descriptor: &Descriptor) -> Option<Platform> {
-    let platform = descriptor.platform().as_ref()?;
-    Some(Platform {
-        os: platform.os().to_string(),
-        architecture: platform.architecture().to_string(),
-        variant: platform.variant().clone().filter(|variant| !variant.is_empty()),
-    })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cutaway::gui::app::App;
+use cutaway::gui::app::{App, Setup};
 use cutaway::gui::testing;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
@@ -37,7 +37,11 @@ impl Window {
 
     /// A window whose file dialogs answer `picked`.
     fn with(picked: Option<PathBuf>) -> Self {
-        let builder = Harness::builder().with_size([1100.0, 720.0]).with_max_steps(16);
+        Self::build([1100.0, 720.0], picked)
+    }
+
+    fn build(size: [f32; 2], picked: Option<PathBuf>) -> Self {
+        let builder = Harness::builder().with_size(size).with_max_steps(16);
         let harness = builder.build_eframe(|context| testing::app(&context.egui_ctx, picked));
         Self { harness }
     }
@@ -132,7 +136,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// A layout whose last layer inflates to 7 GiB of zeros: nobody waits for its end.
-pub(crate) fn endless(folder: &Path) -> String {
+fn endless(folder: &Path) -> String {
     let header = without_end([file("zeros", []).claiming(7 << 30)]);
     let zeros = gzip(&vec![0; 16 << 20]);
     let mut blob = gzip(&header);
@@ -149,7 +153,7 @@ pub(crate) fn endless(folder: &Path) -> String {
 }
 
 /// A layout whose second layer ends in the middle of a member.
-pub(crate) fn damaged(folder: &Path) -> String {
+fn damaged(folder: &Path) -> String {
     let whole = tar([file("whole", vec![b'a'; 4000])]);
     let cut = without_end([file("cut", vec![b'b'; 4000])]);
     let image = Image::new(Packing::Gzip)
@@ -334,11 +338,13 @@ fn a_damaged_layer_is_a_warning_in_the_log() {
     window.sees("incomplete");
     window.click(Role::Button, "1 warning");
     window.sees("layer-cut-short");
-    window.click(Role::Button, "Copy all");
-    let copied = window.harness.output().platform_output.commands.iter().any(|command| {
-        matches!(command, egui::OutputCommand::CopyText(text) if text.contains("layer-cut-short"))
+    window.harness.get_by_role_and_label(Role::Button, "Copy all").click();
+    window.until("copied text", |window| {
+        let copied = |command: &egui::OutputCommand| {
+            matches!(command, egui::OutputCommand::CopyText(text) if text.contains("layer-cut-short"))
+        };
+        window.output().platform_output.commands.iter().any(copied)
     });
-    assert!(copied, "the log is on the clipboard");
     window.click(Role::Button, "Clear");
     window.sees("Nothing went wrong so far");
 }
@@ -376,4 +382,70 @@ fn menus_hold_the_commands() {
     window.harness.get_by_label_contains("Light theme").click();
     window.harness.run_steps(2);
     assert!(!window.harness.ctx.global_style().visuals.dark_mode);
+}
+
+#[test]
+fn the_filter_takes_the_cursor() {
+    let mut window = Window::new();
+    window.open("sample:runtime");
+    window.settles();
+    for (modifiers, key) in [(Modifiers::COMMAND, Key::F), (Modifiers::NONE, Key::Slash)] {
+        window.press(Modifiers::COMMAND, Key::Num1);
+        assert!(window.harness.query_by(|node| node.is_focused() && node.role() == Role::TextInput).is_none());
+        window.press(modifiers, key);
+        assert!(window.in_front("Layers"), "{key:?}");
+        window.until("cursor in the filter", |window| {
+            window.query_by(|node| node.is_focused() && node.role() == Role::TextInput).is_some()
+        });
+        window.press(Modifiers::NONE, Key::Escape);
+    }
+}
+
+/// `run` fails when the window does not come to rest, when a control has no name, and when a
+/// character has no glyph.
+#[test]
+fn every_state_comes_to_rest_and_names_its_controls() {
+    let folder = folder();
+    for size in [[1100.0, 720.0], [640.0, 420.0]] {
+        let mut window = Window::build(size, None);
+        window.harness.run();
+        window.open("/nowhere/image.tar");
+        window.settles();
+        window.harness.run();
+        window.open(&damaged(folder.path()));
+        window.settles();
+        window.harness.run();
+        window.open("sample:devel");
+        window.settles();
+        window.harness.run();
+        window.press(Modifiers::COMMAND, Key::J);
+        window.harness.run();
+        window.press(Modifiers::COMMAND, Key::Num2);
+        window.harness.run();
+        window.press(Modifiers::COMMAND, Key::K);
+        window.harness.run();
+        window.press(Modifiers::NONE, Key::Escape);
+        window.press(Modifiers::NONE, Key::F1);
+        window.harness.run();
+        window.press(Modifiers::NONE, Key::Escape);
+        for _ in 0..10 {
+            window.press(Modifiers::COMMAND, Key::Plus);
+        }
+        window.harness.run();
+        window.press(Modifiers::COMMAND, Key::T);
+        window.harness.run();
+    }
+}
+
+#[test]
+fn a_desktop_without_dialogs_is_told() {
+    let picker = Arc::new(|_| None);
+    let builder = Harness::builder().with_size([1100.0, 720.0]).with_max_steps(16);
+    let harness = builder.build_eframe(|context| {
+        App::new(&context.egui_ctx, None, Setup { picker, ..Setup::default() })
+    });
+    let mut window = Window { harness };
+    window.click(Role::Button, "Open folder…");
+    window.sees("offers no file dialogs");
+    assert!(window.shows("1 error"));
 }

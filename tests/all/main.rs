@@ -12,6 +12,8 @@ mod cli;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
 mod merge;
+#[cfg(feature = "gui")]
+mod models;
 mod oracle;
 mod samples;
 mod sources;

@@ -1,1 +1,132 @@
+//! What the window looks like, compared with pictures in `tests/snapshots`. Written anew where they differ
+//! by `UPDATE_SNAPSHOTS=1 cargo test --test all pictures`; look at them before you commit them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use cutaway::analysis::{Analysis, Layer as LayerState, Options, analyze};
+use cutaway::gui::app::App;
+use cutaway::gui::testing;
+use cutaway::jobs::{CancelToken, Progress, Snapshot};
+use cutaway::source::Reference;
+use egui::{Key, Modifiers, Theme};
+use egui_kittest::Harness;
+
+use crate::journeys::Window;
+use crate::oracle::skip;
+
+/// Whether anything here can paint: wgpu needs an adapter, and a processor will do.
+fn can_paint() -> bool {
+    let painted = catch_unwind(AssertUnwindSafe(|| {
+        let mut harness = Harness::builder().with_size([16.0, 16.0]).wgpu().build_ui(|_| ());
+        harness.render().map(drop)
+    }));
+    match painted {
+        Ok(Ok(())) => true,
+        Ok(Err(reason)) => skip(&format!("wgpu cannot paint here: {reason}")),
+        Err(_) => skip("wgpu finds no adapter, not even Mesa's lavapipe"),
+    }
+}
+
+/// A small window that paints, in one of the themes.
+fn window(theme: Theme) -> Window {
+    let builder = Harness::builder()
+        .with_size([860.0, 560.0])
+        .with_max_steps(16)
+        .with_render_cursor(false)
+        .with_theme(theme)
+        .wgpu();
+    let mut harness = builder.build_eframe(|context| {
+        let mut app: App = testing::app(&context.egui_ctx, None);
+        app.set_theme(theme == Theme::Dark);
+        app
+    });
+    harness.run_steps(2);
+    Window { harness }
+}
+
+fn take(window: &mut Window, name: &str) {
+    window.harness.remove_cursor();
+    window.harness.run_steps(4);
+    window.harness.snapshot(name);
+}
+
+fn start(theme: Theme, name: &str) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = window(theme);
+    window.harness.state_mut().remember("oci:/srv/images/base:latest");
+    window.harness.state_mut().remember("/srv/images/tool.tar");
+    take(&mut window, name);
+}
+
+#[test]
+fn the_start_screen_in_light() {
+    start(Theme::Light, "start_light");
+}
+
+#[test]
+fn the_start_screen_in_dark() {
+    start(Theme::Dark, "start_dark");
+}
+
+#[test]
+fn an_image_that_cannot_be_opened() {
+    if !can_paint() {
+        return;
+    }
+    let mut window = window(Theme::Light);
+    window.open("registry.example/team/tool:1");
+    window.settles();
+    take(&mut window, "failed_light");
+}
+
+#[test]
+fn the_palette() {
+    if !can_paint() {
+        return;
+    }
+    let mut window = window(Theme::Dark);
+    window.press(Modifiers::COMMAND, Key::K);
+    window.types("im");
+    take(&mut window, "palette_dark");
+}
+
+#[test]
+fn a_whole_image() {
+    if !can_paint() {
+        return;
+    }
+    let mut window = window(Theme::Dark);
+    window.open("sample:devel");
+    window.settles();
+    take(&mut window, "overview_dark");
+}
+
+#[test]
+fn an_image_while_it_loads() {
+    if !can_paint() {
+        return;
+    }
+    let (analysis, progress) = half_of("sample:devel");
+    let mut window = window(Theme::Light);
+    window.harness.state_mut().open_still(analysis, progress);
+    take(&mut window, "loading_light");
+}
+
+/// An analysis of which half of the layers are known.
+fn half_of(reference: &str) -> (Arc<Analysis>, Snapshot) {
+    let reference = Reference::parse(reference).unwrap();
+    let (options, cancel, progress) = (Options::default(), CancelToken::new(), Progress::default());
+    let whole = analyze(&reference, &options, &cancel, &progress, &|_| ()).unwrap();
+    let mut half = Analysis::clone(&whole);
+    half.merge = None;
+    let known = half.layers.len() / 2;
+    for layer in half.layers.iter_mut().skip(known) {
+        *layer = LayerState::default();
+    }
+    let all = progress.snapshot();
+    let passed = Snapshot { bytes_passed: all.bytes_total / 3, layers_done: known as u64, ..all };
+    (Arc::new(half), passed)
+}

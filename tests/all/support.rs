@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::fixtures::layout::{Files, Layout, write_files};
 
 /// No single run may take longer, on however slow a machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How a run ended.
 #[derive(Debug)]

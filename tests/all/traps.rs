@@ -1,5 +1,7 @@
 //! Bad and hostile input: each ends soon, with the right status, and says what is wrong with what.
 
+#![allow(clippy::cast_possible_truncation, reason = "random numbers are cut to bytes on purpose")]
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;

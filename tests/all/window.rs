@@ -1,1 +1,148 @@
+//! The real window: the program under a display in memory, driven by synthetic keys and photographed,
+//! with both renderers; and what the program does where there is no display.
 
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::oracle::have;
+use crate::support::Place;
+
+/// Runs a script with a display of its own; `$P` is the program, `$T` a folder that is also the home.
+fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
+    let home = folder.join("home");
+    fs::create_dir_all(&home).unwrap();
+    Command::new("timeout")
+        .args(["110", "xvfb-run", "-a", "-s", "-screen 0 1000x700x24", "bash", "-c", script])
+        .env("P", env!("CARGO_BIN_EXE_cutaway"))
+        .env("T", folder)
+        .env("HOME", &home)
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("CUTAWAY_RENDERER", renderer)
+        .env("LIBGL_ALWAYS_SOFTWARE", "1")
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("WAYLAND_SOCKET")
+        .env_remove("DISPLAY")
+        .output()
+        .expect("the shell runs")
+}
+
+fn tools() -> bool {
+    have(&["xvfb-run", "xdotool", "import", "identify", "timeout"])
+}
+
+fn told(output: &Output) -> String {
+    let mut text = format!("{}\n", output.status);
+    for part in [&output.stdout, &output.stderr] {
+        writeln!(text, "{}", String::from_utf8_lossy(part)).unwrap();
+    }
+    text
+}
+
+/// Starts the program with a sample, waits for its window, presses keys, and takes two pictures.
+const JOURNEY: &str = r#"
+set -u
+"$P" sample:devel 2>"$T/errors" & pid=$!
+window=
+for _ in $(seq 150); do
+    window=$(xdotool search --onlyvisible --pid $pid 2>/dev/null | tail -1)
+    [ -n "$window" ] && break
+    kill -0 $pid 2>/dev/null || { cat "$T/errors" >&2; exit 3; }
+    sleep 0.2
+done
+[ -n "$window" ] || { echo "no window" >&2; exit 4; }
+xdotool windowmove "$window" 0 0 windowsize "$window" 1000 700 windowfocus "$window"
+title() { xdotool getwindowname "$window"; }
+for _ in $(seq 100); do [ "$(title)" = "sample:devel – Cutaway" ] && break; sleep 0.1; done
+echo "title: $(title)"
+# Colours of the picture tell a painted window from an empty one; wait until it is painted.
+colours() { import -window root "$1" && identify -format '%k' "$1"; }
+for _ in $(seq 50); do first=$(colours "$T/first.png"); [ "$first" -gt 60 ] && break; sleep 0.2; done
+echo "first: $first"
+xdotool key ctrl+w
+for _ in $(seq 100); do [ "$(title)" = "Cutaway" ] && break; sleep 0.1; done
+echo "title: $(title)"
+sleep 1
+echo "second: $(colours "$T/second.png")"
+cmp -s "$T/first.png" "$T/second.png" && echo "nothing changed"
+xdotool key ctrl+q
+for _ in $(seq 100); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+if kill -0 $pid 2>/dev/null; then kill $pid; echo "it had to be stopped"; fi
+wait $pid
+echo "status: $?"
+cat "$T/errors" >&2
+"#;
+
+fn drives_and_photographs(renderer: &str) {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap();
+    let output = with_display(folder.path(), renderer, JOURNEY);
+    let text = told(&output);
+    for wanted in ["title: sample:devel – Cutaway\n", "title: Cutaway\n", "status: 0\n"] {
+        assert!(text.contains(wanted), "{renderer}: no {wanted:?} in {text}");
+    }
+    for fault in ["nothing changed", "panicked", "it had to be stopped", "could not be used"] {
+        assert!(!text.contains(fault), "{renderer}: {text}");
+    }
+    for name in ["first: ", "second: "] {
+        let colours = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        let colours: u32 = colours.parse().unwrap_or_else(|_| panic!("{renderer}: {text}"));
+        assert!(colours > 60, "{renderer}: a window of {colours} colours is empty: {text}");
+    }
+}
+
+#[test]
+fn glow_paints_and_takes_keys() {
+    drives_and_photographs("glow");
+}
+
+#[test]
+fn wgpu_paints_and_takes_keys() {
+    drives_and_photographs("wgpu");
+}
+
+#[test]
+fn the_window_closes_after_a_set_number_of_frames_and_remembers() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap();
+    let output = with_display(folder.path(), "glow", "\"$P\" sample:runtime --exit-after-frames 5");
+    let text = told(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(output.stdout.is_empty(), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+    let kept = fs::read_to_string(folder.path().join("home/data/cutaway/app.ron")).unwrap();
+    assert!(kept.contains("version:1"), "{kept}");
+}
+
+#[test]
+fn without_a_display_the_report_is_printed() {
+    let place = Place::new();
+    let outcome = place.run(&["sample:runtime"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("Largest files"), "{}", outcome.stdout);
+    let lines: Vec<&str> = outcome.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{}", outcome.stderr);
+    assert!(lines[0].starts_with("no window: neither WAYLAND_DISPLAY nor DISPLAY is set"), "{}", lines[0]);
+}
+
+#[test]
+fn with_a_display_that_is_not_there_the_report_is_printed() {
+    let output = Command::new(env!("CARGO_BIN_EXE_cutaway"))
+        .arg("sample:runtime")
+        .env("DISPLAY", ":4242")
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("WAYLAND_SOCKET")
+        .output()
+        .unwrap();
+    let text = told(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Largest files"), "{text}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.starts_with("no window: the display cannot be used: "), "{text}");
+    assert_eq!(errors.lines().count(), 1, "{text}");
+}

@@ -72,6 +72,10 @@ impl Log {
     /// Adds those warnings of a tab that were not told yet.
     pub(crate) fn warnings(&mut self, tab: u64, image: &str, warnings: Vec<Warning>) {
         for warning in warnings {
+            if self.entries.len() >= KEPT {
+                self.dropped += 1;
+                continue;
+            }
             let Warning { code, message, subject } = warning;
             if self.told.insert((tab, code, subject.clone(), message.clone())) {
                 self.push(Entry {

@@ -18,11 +18,8 @@ impl App {
             if !tab.poll() {
                 continue;
             }
-            if let Some(analysis) = &tab.analysis {
-                let warnings = analysis.warnings();
-                tab.warnings = warnings.len();
-                log.warnings(tab.id, &tab.title, warnings);
-            }
+            let warnings = tab.new_warnings();
+            log.warnings(tab.id, &tab.title, warnings);
             match &tab.phase {
                 Phase::Failed(failure) => log.error(&tab.title, failure.message.clone()),
                 Phase::Done => settings.remember(&tab.text),
@@ -124,7 +121,7 @@ impl App {
             self.open(text);
         } else {
             let shown = crate::base::text::printable(&path.display().to_string());
-            let message = format!("cannot open {shown}: its name is not UTF-8; rename it first");
+            let message = format!("Cannot open {shown}: its name is not UTF-8; rename it first");
             self.log.error("", &message);
             self.start.say(message);
             self.show_start();

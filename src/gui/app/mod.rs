@@ -18,9 +18,9 @@ use super::dialogs::{self, Dialogs, Picker};
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::View;
-use crate::analysis::Options;
+use crate::analysis::{Analysis, Options};
 use crate::base::Platform;
-use crate::jobs::Waker;
+use crate::jobs::{Snapshot, Waker};
 
 /// What the window starts with.
 pub struct Setup {
@@ -72,6 +72,8 @@ pub struct App {
     pub(crate) tabs: Vec<Tab>,
     /// The tab in front; `None` is the start screen.
     pub(crate) front: Option<u64>,
+    /// The tab in front when the strip was painted last; another one is scrolled into sight.
+    pub(crate) seen_front: Option<u64>,
     pub(crate) start: StartScreen,
     pub(crate) palette: Palette,
     pub(crate) log: Log,
@@ -97,6 +99,7 @@ impl App {
             settings: Settings::load(storage),
             tabs: Vec::new(),
             front: None,
+            seen_front: None,
             start: StartScreen::default(),
             palette: Palette::default(),
             log: Log::default(),
@@ -134,6 +137,14 @@ impl App {
     /// Puts a reference on top of the recent images.
     pub fn remember(&mut self, reference: &str) {
         self.settings.remember(reference);
+    }
+
+    /// Opens a tab that shows one moment of an analysis and stays there, for pictures and measurements.
+    pub fn open_still(&mut self, analysis: Arc<Analysis>, progress: Snapshot) {
+        let id = self.next_tab;
+        self.next_tab += 1;
+        self.tabs.push(Tab::still(id, analysis, progress));
+        self.front = Some(id);
     }
 
     /// Whether any image is still being read.

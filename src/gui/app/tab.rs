@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
+use crate::base::Warning;
 use crate::base::redact::url_user_info;
 use crate::base::text::printable;
 use crate::gui::views::{LayersView, OverviewView, View};
@@ -25,6 +26,13 @@ pub(crate) enum Phase {
     Cancelled,
 }
 
+/// What feeds a tab.
+enum Work {
+    Job(AnalysisJob),
+    /// A moment held still, for pictures.
+    Still(Snapshot),
+}
+
 /// An open image.
 pub(crate) struct Tab {
     pub(crate) id: u64,
@@ -41,15 +49,25 @@ pub(crate) struct Tab {
     pub(crate) view: View,
     pub(crate) overview: OverviewView,
     pub(crate) layers: LayersView,
-    /// Warnings of the image so far.
-    pub(crate) warnings: usize,
-    job: AnalysisJob,
+    /// What of the analysis the log knows already: its documents, each layer, the merge.
+    told: Told,
+    work: Work,
     seen: u64,
     rate: Rate,
 }
 
 impl Tab {
     pub(crate) fn open(id: u64, text: &str, options: Options, waker: Waker) -> Self {
+        Self::new(id, text, Work::Job(AnalysisJob::start(text, options, waker)))
+    }
+
+    /// A tab that stays as it is, in the middle of its work.
+    pub(crate) fn still(id: u64, analysis: Arc<Analysis>, progress: Snapshot) -> Self {
+        let tab = Self::new(id, &analysis.image.reference, Work::Still(progress));
+        Self { generation: 1, analysis: Some(analysis), ..tab }
+    }
+
+    fn new(id: u64, text: &str, work: Work) -> Self {
         let shown = printable(&url_user_info(text));
         Self {
             id,
@@ -62,8 +80,8 @@ impl Tab {
             view: View::default(),
             overview: OverviewView::default(),
             layers: LayersView::default(),
-            warnings: 0,
-            job: AnalysisJob::start(text, options, waker),
+            told: Told::default(),
+            work,
             seen: 0,
             rate: Rate::default(),
         }
@@ -71,18 +89,18 @@ impl Tab {
 
     /// Starts anew; the view in front and its place stay.
     pub(crate) fn again(&mut self, options: Options, waker: Waker) {
-        self.job = AnalysisJob::start(&self.text, options, waker);
+        self.work = Work::Job(AnalysisJob::start(&self.text, options, waker));
         self.seen = 0;
         self.generation += 1;
         self.phase = Phase::Running;
         self.analysis = None;
-        self.warnings = 0;
+        self.told = Told::default();
         self.rate = Rate::default();
     }
 
     pub(crate) fn cancel(&mut self) {
-        if self.is_running() {
-            self.job.cancel();
+        if let (true, Work::Job(job)) = (self.is_running(), &self.work) {
+            job.cancel();
             self.phase = Phase::Stopping;
         }
     }
@@ -92,7 +110,10 @@ impl Tab {
     }
 
     pub(crate) fn progress(&self) -> Snapshot {
-        self.job.progress().snapshot()
+        match &self.work {
+            Work::Job(job) => job.progress().snapshot(),
+            Work::Still(progress) => *progress,
+        }
     }
 
     /// Bytes a second, over the last two seconds.
@@ -100,12 +121,18 @@ impl Tab {
         self.rate.now()
     }
 
+    /// Warnings that came up since the last call.
+    pub(crate) fn new_warnings(&mut self) -> Vec<Warning> {
+        self.analysis.as_ref().map(|analysis| self.told.news(analysis)).unwrap_or_default()
+    }
+
     /// Looks for news; whether there were any.
     pub(crate) fn poll(&mut self) -> bool {
+        let Work::Job(job) = &self.work else { return false };
         if self.is_running() {
-            self.rate.add(self.progress().bytes_passed);
+            self.rate.add(job.progress().snapshot().bytes_passed);
         }
-        let Some((seen, state)) = self.job.state() else { return false };
+        let Some((seen, state)) = job.state() else { return false };
         if seen == self.seen {
             return false;
         }
@@ -121,6 +148,36 @@ impl Tab {
             JobState::Cancelled => self.phase = Phase::Cancelled,
         }
         true
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    documents: bool,
+    layers: Vec<bool>,
+    merge: bool,
+}
+
+impl Told {
+    /// Warnings of what became known since the last call: a frame never looks at all of them anew.
+    fn news(&mut self, analysis: &Analysis) -> Vec<Warning> {
+        let mut news = Vec::new();
+        if !std::mem::replace(&mut self.documents, true) {
+            news.extend_from_slice(&analysis.image.warnings);
+        }
+        self.layers.resize(analysis.layers.len(), false);
+        for (told, layer) in self.layers.iter_mut().zip(&analysis.layers) {
+            if layer.is_done() && !std::mem::replace(told, true) {
+                news.extend(layer.fault.iter().cloned());
+                news.extend(layer.read.iter().flat_map(|read| read.warnings.iter().cloned()));
+            }
+        }
+        if let Some(merge) = &analysis.merge
+            && !std::mem::replace(&mut self.merge, true)
+        {
+            news.extend_from_slice(&merge.warnings);
+        }
+        news
     }
 }
 

@@ -30,7 +30,7 @@ fn shape(style: &mut Style, tokens: &Tokens) {
     let spacing = &mut style.spacing;
     spacing.item_spacing = vec2(8.0, 4.0);
     spacing.button_padding = vec2(10.0, 4.0);
-    spacing.menu_margin = Margin::same(4);
+    spacing.menu_margin = Margin::same(6);
     spacing.window_margin = Margin::same(12);
     spacing.interact_size = vec2(24.0, 24.0);
     spacing.menu_width = 320.0;

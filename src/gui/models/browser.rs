@@ -74,6 +74,7 @@ pub struct Browser {
     pending: Option<Vec<u8>>,
     reveal: bool,
     small: bool,
+    all_open: bool,
     epoch: u64,
 }
 
@@ -102,6 +103,7 @@ impl Default for Browser {
             pending: None,
             reveal: false,
             small: true,
+            all_open: false,
             epoch: 0,
         }
     }
@@ -211,7 +213,7 @@ impl Browser {
             text: self.text.clone(),
             regex: self.regex,
             sort: self.sort,
-            open: self.open.clone(),
+            open: if self.all_open { timeline.paths().collect() } else { self.open.clone() },
             trees: self.trees.clone(),
         };
         let made = self.shown_job.start(waker, self.small, move |cancel| Shown::new(request, cancel));
@@ -358,6 +360,12 @@ impl Browser {
         } else if shown.rows.open_at(row, &shown.tree, shown.found.as_deref()) {
             self.rows_changed();
         }
+    }
+
+    /// Opens every folder, for measuring.
+    pub fn open_all(&mut self) {
+        self.all_open = true;
+        self.stale = true;
     }
 
     /// Closes the folder at a row.

@@ -179,6 +179,7 @@ pub fn waiting_for(items: &[LayerItem]) -> Option<String> {
         [] => None,
         [one] => Some(format!("layer {one}")),
         [one, two] => Some(format!("layers {one} and {two}")),
+        many if many.len() == items.len() => Some(format!("all {}", count(items.len(), "layer"))),
         many => Some(format!("{} of {}", many.len(), count(items.len(), "layer"))),
     }
 }

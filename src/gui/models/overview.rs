@@ -126,7 +126,7 @@ impl Overview {
             None => done || layers.iter().any(|layer| layer.state.fault().is_some()),
         };
         Self {
-            name: printable(part.tags.first().unwrap_or(&part.reference)),
+            name: name(&part),
             origin: origin(&part),
             sentence: sentence(totals.as_ref(), compressed, &layers, done),
             totals,
@@ -140,9 +140,20 @@ impl Overview {
     }
 }
 
+/// What the image is called: its tag, with the place it comes from where the tag alone says little.
+fn name(part: &ImagePart) -> String {
+    let place = part.reference.trim_end_matches('/');
+    let place = place.rsplit('/').next().unwrap_or(place);
+    match part.tags.first() {
+        Some(tag) if tag.contains([':', '/']) => printable(tag),
+        Some(tag) if !place.contains(':') => printable(&format!("{place}:{tag}")),
+        _ => printable(place),
+    }
+}
+
 fn origin(part: &ImagePart) -> Vec<String> {
     let mut origin = Vec::new();
-    if !part.tags.is_empty() && part.tags[0] != part.reference {
+    if name(part) != printable(&part.reference) {
         origin.push(printable(&part.reference));
     }
     origin.push(part.source.clone());
@@ -170,7 +181,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
     };
     let stored = match totals.compressed_bytes {
         Some(bytes) => format!("{layers_text} of {} compressed hold", human(bytes)),
-        None => format!("{layers_text} hold{}", if layers.len() == 1 { "s" } else { "" }),
+        None => format!("{layers_text} hold"),
     };
     let merged = format!(
         "{} of files that a container sees ({} files)",
@@ -178,7 +189,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         grouped(totals.merged_files)
     );
     let stored =
-        if layers.len() == 1 { stored.replace(" hold", " holds").replace("holdss", "holds") } else { stored };
+        if layers.len() == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
         (0, _) => format!("{stored} {merged}; nothing is wasted."),
         (wasted, content) => {

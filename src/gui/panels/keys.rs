@@ -30,7 +30,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.set_width((size.x - 80.0).min(860.0));
         ui.label(RichText::new("Keyboard shortcuts").font(text::title()).color(tokens.text));
         ui.add_space(space::S);
-        let wide = ui.available_width() > 700.0;
+        let wide = ui.available_width() > 760.0;
         let height = (size.y - 180.0).max(160.0);
         let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         area.show(ui, |ui| {

@@ -234,7 +234,7 @@ fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response 
         line_of_text(ui, line(0.0, height), name, text::body(), tokens.accent);
     } else {
         line_of_text(ui, line(4.0, 20.0), name, text::body(), tokens.accent);
-        let about = elide_middle(about, (rect.width() / 5.6).max(8.0) as usize);
+        let about = elide_middle(about, (rect.width() / 6.3).max(8.0) as usize);
         line_of_text(ui, line(23.0, 16.0), &about, text::small(), tokens.text_weak);
     }
     paint_focus(ui, &response, radius::S);

@@ -13,14 +13,19 @@ const NARROWEST: f32 = 110.0;
 
 /// The strip below the menu bar.
 pub(crate) fn tab_strip(ui: &mut Ui, app: &mut App) {
-    let App { tabs, front, requests, .. } = app;
+    let App { tabs, front, seen_front, requests, .. } = app;
+    let moved = std::mem::replace(seen_front, *front) != *front;
     let room = ui.available_width() - 40.0;
     let width = (room / tabs.len().max(1) as f32).clamp(NARROWEST, WIDEST);
     ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for tab in tabs {
-                show_tab(ui, tab, *front == Some(tab.id), width, requests);
+                let in_front = *front == Some(tab.id);
+                let rect = show_tab(ui, tab, in_front, width, requests);
+                if in_front && moved {
+                    ui.scroll_to_rect(rect, None);
+                }
             }
             ui.add_space(4.0);
             if mark_button(ui, Mark::Plus, "Open image…").clicked() {
@@ -31,7 +36,7 @@ pub(crate) fn tab_strip(ui: &mut Ui, app: &mut App) {
     });
 }
 
-fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut Vec<Request>) {
+fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut Vec<Request>) -> Rect {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, in_front, &tab.title));
@@ -70,6 +75,7 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut V
     } else if response.on_hover_text(&tab.shown).clicked() {
         requests.push(Request::Front(tab.id));
     }
+    rect
 }
 
 /// A small ring that fills with the work.

@@ -13,7 +13,7 @@ use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::background::Background;
 use crate::gui::models::format::count;
-use crate::gui::models::layers::LayerItem;
+use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem, Setting};
 use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
@@ -149,9 +149,15 @@ fn figures(ui: &mut Ui, overview: &Overview) {
 fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
     let tokens = Tokens::of(ui);
     let items = &overview.layers;
-    section(ui, "Layers", "by content, bottom first; hatched is wasted");
-    // Until a layer is read, its compressed size stands for it.
-    let size = |item: &LayerItem| item.content.or(item.compressed).unwrap_or(0);
+    // Until all layers are read, compressed sizes stand for them: the two are not to be compared.
+    let reading = items.iter().any(|item| item.state == LayerState::Waiting);
+    let note = if reading {
+        "by compressed size until all are read, bottom first; dim is not read yet"
+    } else {
+        "by content, bottom first; hatched is wasted"
+    };
+    section(ui, "Layers", note);
+    let size = |item: &LayerItem| if reading { item.compressed } else { item.content }.unwrap_or(0);
     let known = |item: &LayerItem| item.content.is_some();
     let segments: Vec<Segment> = items
         .iter()
@@ -173,7 +179,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
         items.iter().filter(|item| size(item) > 0 || item.state.fault().is_some()).collect();
     largest.sort_by_key(|item| (item.state.fault().is_none(), std::cmp::Reverse(size(item))));
     largest.truncate(NAMED);
-    if let Some(layer) = tables::layer_lines(ui, &largest) {
+    if let Some(layer) = tables::layer_lines(ui, &largest, size) {
         context.actions.push(Action::SelectLayer(layer));
     }
     if items.len() > NAMED {

@@ -174,8 +174,17 @@ impl FileTree {
     /// Adds everything to the folder it is in, from the leaves up.
     fn sum(&mut self, marks: bool) {
         self.state[0] |= SHOWN | DIRECTORY;
-        if self.scope == Scope::Layer(self.scope.layer()) && self.mark(PathId::ROOT) == Mark::Added {
+        if self.mark(PathId::ROOT) == Mark::Added {
             self.set_mark(0, Mark::Inside);
+        }
+        // A folder that is removed, but in which the layer itself holds something: it brings a path and
+        // then replaces a folder above it. Its bytes are the layer's own.
+        for at in (1..self.state.len()).rev() {
+            let parent = self.timeline.parent(PathId(index32(at))).0 as usize;
+            let held = self.state[at] & SHOWN != 0 && self.mark_at(at) != Mark::Removed;
+            if held && self.mark_at(parent) == Mark::Removed {
+                self.set_mark(parent, Mark::Inside);
+            }
         }
         for at in (1..self.state.len()).rev() {
             if self.state[at] & SHOWN == 0 {

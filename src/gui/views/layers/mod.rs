@@ -91,6 +91,11 @@ impl LayersView {
         self.files.focus_search = true;
     }
 
+    /// Opens every folder, for measuring.
+    pub fn open_all(&mut self) {
+        self.browser.open_all();
+    }
+
     /// How many rows of the tree were made for the last frame.
     pub fn painted_rows(&self) -> usize {
         self.files.painted

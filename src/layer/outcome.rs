@@ -1,0 +1,110 @@
+//! What one pass over a layer found, and how it stands to what was claimed.
+
+use std::sync::Arc;
+
+use super::index::LayerIndex;
+use crate::base::{Digest, Hasher, Warning, WarningCode};
+use crate::formats::compression::Compression;
+
+/// What is claimed about a layer; all of it is checked or left unproven.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    /// Digest of the blob as stored.
+    pub digest: Option<Digest>,
+    /// Digest of the uncompressed tar.
+    pub diff_id: Option<Digest>,
+    /// Bytes of the blob as stored.
+    pub size: Option<u64>,
+    /// Media type of the descriptor.
+    pub media_type: Option<String>,
+    /// Read and hash everything, also what could be skipped.
+    pub verify: bool,
+}
+
+/// Which claims were proven by hashing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// The digest of the blob.
+    pub digest: bool,
+    /// The digest of the uncompressed tar.
+    pub diff_id: bool,
+}
+
+/// What one pass found.
+#[derive(Clone, Debug)]
+pub struct LayerRead {
+    /// All entries that could be read.
+    pub index: Arc<LayerIndex>,
+    /// Compression by content; `None` when it could not be told.
+    pub compression: Option<Compression>,
+    /// Bytes of the blob as stored; `None` for a folder.
+    pub compressed_bytes: Option<u64>,
+    /// Bytes of the tar stream; `None` when its end was not reached, and for a folder.
+    pub uncompressed_bytes: Option<u64>,
+    /// Digest of the blob as read, when all of it was read.
+    pub digest: Option<String>,
+    /// Digest of the uncompressed tar, when it was hashed.
+    pub diff_id: Option<String>,
+    /// What was proven.
+    pub verified: Verified,
+    /// Whether every byte was there and nothing contradicts its digest.
+    pub complete: bool,
+    /// Faults, in the order they were met.
+    pub warnings: Vec<Warning>,
+}
+
+impl LayerRead {
+    /// Compares what was read with what is claimed. Done at the end of [`read_layer`]; for a layer that
+    /// was read as a stream, once the manifest is known. Call it once.
+    pub fn check(&mut self, expected: &Expected, subject: &str) {
+        self.check_media_type(expected, subject);
+        let (digest, diff_id) = (self.digest.clone(), self.diff_id.clone());
+        self.verified.digest = self.judge("digest", expected.digest.as_ref(), digest, subject);
+        self.verified.diff_id = self.judge("diff id", expected.diff_id.as_ref(), diff_id, subject);
+        let (Some(claimed), Some(found)) = (expected.size, self.compressed_bytes) else { return };
+        if claimed != found {
+            // Proven bytes are the right ones, whatever the manifest says of their number.
+            self.complete &= self.verified.digest;
+            let message = format!("the blob has {found} bytes, the manifest says {claimed}");
+            self.warnings.push(Warning::new(WarningCode::SizeMismatch, subject, message));
+        }
+    }
+
+    fn check_media_type(&mut self, expected: &Expected, subject: &str) {
+        let (Some(media_type), Some(compression)) = (&expected.media_type, self.compression) else { return };
+        let claimed = match media_type.rsplit(['.', '+']).next() {
+            Some("gzip") => Compression::Gzip,
+            Some("zstd") => Compression::Zstd,
+            Some("tar") => Compression::None,
+            _ => return,
+        };
+        if claimed != compression {
+            let media_type = crate::base::text::printable(media_type);
+            let found =
+                if compression == Compression::None { "not compressed" } else { compression.as_str() };
+            let message = format!("the media type is {media_type}, the bytes are {found}");
+            self.warnings.push(Warning::new(WarningCode::MediaTypeMismatch, subject, message));
+        }
+    }
+
+    fn judge(&mut self, what: &str, claimed: Option<&Digest>, found: Option<String>, subject: &str) -> bool {
+        let (Some(claimed), Some(found)) = (claimed, found) else { return false };
+        if claimed.as_ref() == found {
+            return true;
+        }
+        if Hasher::for_digest(claimed).is_none() {
+            let message = format!("the {what} {claimed} is of an unknown algorithm and was not checked");
+            self.warnings.push(Warning::new(WarningCode::ManifestOddity, subject, message));
+        } else if same_algorithm(claimed, &found) {
+            self.complete = false;
+            let message = format!("the {what} is {found}, not {claimed} as claimed");
+            self.warnings.push(Warning::new(WarningCode::DigestMismatch, subject, message));
+        }
+        false
+    }
+}
+
+fn same_algorithm(claimed: &Digest, found: &str) -> bool {
+    found.split_once(':').is_some_and(|(algorithm, _)| algorithm == claimed.algorithm().as_ref())
+}
+
