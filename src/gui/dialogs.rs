@@ -93,8 +93,8 @@ impl Dialogs {
         let (sender, promise) = Promise::new();
         let started = crate::jobs::spawn("dialog", move || {
             let begun = Instant::now();
-            let picked = catch_panic(|| picker(pick));
-            sender.send((picked, begun.elapsed()));
+            let choice = catch_panic(|| picker(pick));
+            sender.send((choice, begun.elapsed()));
             waker();
         });
         // Without a thread the sender is dropped, and polling the promise would panic.

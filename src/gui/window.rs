@@ -54,7 +54,7 @@ fn display() -> Result<(), String> {
     const NAMES: [&str; 3] = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"];
     let needs_one = cfg!(all(unix, not(target_os = "macos")));
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if needs_one && !NAMES.iter().any(|name| is_set(&name)) {
+    if needs_one && !NAMES.iter().any(is_set) {
         return Err("neither WAYLAND_DISPLAY nor DISPLAY is set".to_owned());
     }
     Ok(())
@@ -98,6 +98,9 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
             let reason = text.rsplit(": ").next().unwrap_or(&text);
             Err(NoWindow::NoDisplay(format!("the display cannot be used: {}", one_line(reason))))
         }
+        Ok(Err(eframe::Error::NoGlutinConfigs(..))) => {
+            Err(NoWindow::NoRenderer("OpenGL offers nothing to paint on".to_owned()))
+        }
         Ok(Err(error)) => Err(NoWindow::NoRenderer(one_line(&error.to_string()))),
         // A panic of a window that was there is a fault of ours and must be seen as one.
         Err(payload) if frames.get() > 0 => resume_unwind(payload),
@@ -126,7 +129,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    crate::base::text::elide_end(&text.split_whitespace().collect::<Vec<_>>().join(" "), 300)
 }
 
 fn native(options: &WindowOptions, renderer: Renderer) -> NativeOptions {

@@ -22,7 +22,7 @@ use crate::fixtures::packing::{Packing, gzip};
 use crate::fixtures::sample;
 use crate::fixtures::tarball::{file, tar, without_end};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const CTRL_SHIFT: Modifiers = Modifiers { shift: true, ..Modifiers::COMMAND };
 
 /// A window in memory.
@@ -319,9 +319,7 @@ fn dropped_and_picked_files_open() {
     window.sees("20 layers");
 
     window.press(Modifiers::COMMAND, Key::O);
-    window.until("picked image", |window| {
-        window.query_by_role_and_label(Role::Tab, "picked.tar").is_some()
-    });
+    window.until("picked image", |window| window.query_by_role_and_label(Role::Tab, "picked.tar").is_some());
     window.settles();
     window.press(Modifiers::COMMAND, Key::T);
     assert!(window.harness.query_by_role_and_label(Role::Button, "dropped.tar").is_some(), "it is recent");
@@ -391,12 +389,14 @@ fn the_filter_takes_the_cursor() {
     window.settles();
     for (modifiers, key) in [(Modifiers::COMMAND, Key::F), (Modifiers::NONE, Key::Slash)] {
         window.press(Modifiers::COMMAND, Key::Num1);
-        assert!(window.harness.query_by(|node| node.is_focused() && node.role() == Role::TextInput).is_none());
         window.press(modifiers, key);
         assert!(window.in_front("Layers"), "{key:?}");
         window.until("cursor in the filter", |window| {
-            window.query_by(|node| node.is_focused() && node.role() == Role::TextInput).is_some()
+            window.get_by_role_and_label(Role::SearchInput, "Filter files").is_focused()
         });
+        window.types("libcudart");
+        let typed = window.harness.get_by_role_and_label(Role::SearchInput, "Filter files").value();
+        assert!(!typed.unwrap_or_default().contains('/'), "the sign that gave the focus is not typed");
         window.press(Modifiers::NONE, Key::Escape);
     }
 }
@@ -441,9 +441,8 @@ fn every_state_comes_to_rest_and_names_its_controls() {
 fn a_desktop_without_dialogs_is_told() {
     let picker = Arc::new(|_| None);
     let builder = Harness::builder().with_size([1100.0, 720.0]).with_max_steps(16);
-    let harness = builder.build_eframe(|context| {
-        App::new(&context.egui_ctx, None, Setup { picker, ..Setup::default() })
-    });
+    let harness = builder
+        .build_eframe(|context| App::new(&context.egui_ctx, None, Setup { picker, ..Setup::default() }));
     let mut window = Window { harness };
     window.click(Role::Button, "Open folder…");
     window.sees("offers no file dialogs");

@@ -11,12 +11,18 @@ mod architecture;
 mod cli;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
+#[cfg(feature = "gui")]
+mod journeys;
 mod merge;
 #[cfg(feature = "gui")]
 mod models;
 mod oracle;
+#[cfg(feature = "gui")]
+mod pictures;
 mod samples;
 mod sources;
 mod support;
 mod tools;
 mod traps;
+#[cfg(feature = "gui")]
+mod window;

@@ -80,7 +80,14 @@ fn sized(name: &str, bytes: usize) -> Member {
 
 fn three_layers() -> Arc<Analysis> {
     layers([
-        vec![dir("a"), sized("a/old", 10), sized("a/kept", 20), sized("a/gone", 30), dir("deep"), sized("deep/x", 5)],
+        vec![
+            dir("a"),
+            sized("a/old", 10),
+            sized("a/kept", 20),
+            sized("a/gone", 30),
+            dir("deep"),
+            sized("deep/x", 5),
+        ],
         vec![dir("a"), sized("a/old", 11), whiteout("a/gone"), sized("a/new", 40), whiteout("deep")],
         vec![sized("a/new", 1), symlink("link", "a/new")],
     ])
@@ -161,7 +168,10 @@ fn a_path_that_comes_back_is_added_again() {
 fn details_say_what_each_layer_did() {
     let analysis = layers([
         vec![file("bin/tool", b"12345".as_slice()).mode(0o644).owned_by(0, 0), symlink("l", "bin/tool")],
-        vec![file("bin/tool", b"12345".as_slice()).mode(0o4755).owned_by(10, 20), hardlink("again", "bin/tool")],
+        vec![
+            file("bin/tool", b"12345".as_slice()).mode(0o4755).owned_by(10, 20),
+            hardlink("again", "bin/tool"),
+        ],
         vec![dir("l")],
     ]);
     let timeline = timeline(&analysis);
@@ -227,7 +237,16 @@ fn build(script: &Script) -> Arc<LayerIndex> {
             6 => format!("{path}/.wh..wh..opq"),
             _ => path.to_owned(),
         };
-        let entry = NewEntry { kind, size: *size, mode: 0, uid: 0, gid: 0, mtime: 0, body_at: 0, link: NAMES[*to].as_bytes() };
+        let entry = NewEntry {
+            kind,
+            size: *size,
+            mode: 0,
+            uid: 0,
+            gid: 0,
+            mtime: 0,
+            body_at: 0,
+            link: NAMES[*to].as_bytes(),
+        };
         builder.add_path(path.as_bytes(), entry).unwrap();
     }
     Arc::new(builder.finish())
@@ -408,12 +427,13 @@ fn filters_by_state() {
 
 #[test]
 fn the_treemap_nests_and_joins_chains() {
-    let analysis = layers([vec![sized("one/two/three/big", 9_000), sized("one/two/three/small", 500), sized("x", 600)]]);
+    let analysis =
+        layers([vec![sized("one/two/three/big", 9_000), sized("one/two/three/small", 500), sized("x", 600)]]);
     let timeline = timeline(&analysis);
     let tree = tree(&timeline, Scope::Merged(0));
     let map = Treemap::new(&tree, PathId::ROOT, 400.0, 300.0);
-    let three = timeline.find(b"/one/two/three").unwrap();
-    let folder = map.cells.iter().find(|cell| cell.kind == CellKind::Folder(three)).unwrap();
+    let inner = timeline.find(b"/one/two/three").unwrap();
+    let folder = map.cells.iter().find(|cell| cell.kind == CellKind::Folder(inner)).unwrap();
     assert_eq!(folder.top, timeline.find(b"/one").unwrap());
     let big = timeline.find(b"/one/two/three/big").unwrap();
     let cell = map.cells.iter().find(|cell| cell.kind == CellKind::Whole(big)).unwrap();
@@ -439,7 +459,8 @@ fn layers_are_listed_with_their_state() {
 #[test]
 fn a_layer_that_cannot_be_read_says_so() {
     let place = Place::new();
-    let mut image = Image::of(Packing::Plain, [tar([sized("a", 3)]), tar([sized("b", 3)]), tar([sized("c", 3)])]);
+    let mut image =
+        Image::of(Packing::Plain, [tar([sized("a", 3)]), tar([sized("b", 3)]), tar([sized("c", 3)])]);
     image.layers[1].stored = false;
     let blob = &mut image.layers[2].blob;
     blob.truncate(700);
@@ -482,16 +503,28 @@ fn the_overview_says_what_it_waits_for() {
 #[test]
 fn the_overview_lists_what_is_largest_and_what_is_wasted() {
     let analysis = layers([
-        vec![sized("opt/app/models/a.bin", 5_000), sized("opt/app/models/b.bin", 4_000), sized("usr/lib/x.so", 800), sized("usr/share/doc", 300)],
+        vec![
+            sized("opt/app/models/a.bin", 5_000),
+            sized("opt/app/models/b.bin", 4_000),
+            sized("usr/lib/x.so", 800),
+            sized("usr/share/doc", 300),
+        ],
         vec![sized("opt/app/models/a.bin", 5_001), whiteout("usr/share/doc")],
     ]);
     let contents = Contents::new(analysis.merge.as_ref().unwrap());
-    let files: Vec<_> = contents.files.iter().map(|item| (item.shown.as_str(), item.bytes, item.layer)).collect();
-    assert_eq!(files, [("/opt/app/models/a.bin", 5_001, 1), ("/opt/app/models/b.bin", 4_000, 0), ("/usr/lib/x.so", 800, 0)]);
+    let files: Vec<_> =
+        contents.files.iter().map(|item| (item.shown.as_str(), item.bytes, item.layer)).collect();
+    assert_eq!(
+        files,
+        [("/opt/app/models/a.bin", 5_001, 1), ("/opt/app/models/b.bin", 4_000, 0), ("/usr/lib/x.so", 800, 0)]
+    );
     let folders: Vec<_> = contents.folders.iter().map(|item| (item.shown.as_str(), item.bytes)).collect();
     assert_eq!(folders, [("/opt/app/models", 9_001), ("/usr/lib", 800)]);
-    let waste: Vec<_> =
-        contents.waste.iter().map(|item| (item.shown.as_str(), item.bytes, item.held_by, item.hidden_by)).collect();
+    let waste: Vec<_> = contents
+        .waste
+        .iter()
+        .map(|item| (item.shown.as_str(), item.bytes, item.held_by, item.hidden_by))
+        .collect();
     assert_eq!(waste, [("/opt/app/models/a.bin", 5_000, 0, 1), ("/usr/share/doc", 300, 0, 1)]);
     assert_eq!((contents.pairs.len(), contents.pairs[0].bytes, contents.pairs[0].files), (1, 5_300, 2));
     let empty = layers([vec![]]);
@@ -583,7 +616,16 @@ fn wide(files: u32) -> Arc<Analysis> {
     let mut builder = IndexBuilder::new(&Limits::default());
     for number in 0..files {
         let path = format!("folder-{:05}/file-{number:07}", number / 100);
-        let entry = NewEntry { kind: EntryKind::File, size: u64::from(number), mode: 0o644, uid: 0, gid: 0, mtime: 0, body_at: 0, link: b"" };
+        let entry = NewEntry {
+            kind: EntryKind::File,
+            size: u64::from(number),
+            mode: 0o644,
+            uid: 0,
+            gid: 0,
+            mtime: 0,
+            body_at: 0,
+            link: b"",
+        };
         builder.add_path(path.as_bytes(), entry).unwrap();
     }
     let mut read = analysis.layers[0].read.as_deref().unwrap().clone();
@@ -623,13 +665,18 @@ fn scrolled(files: u32) -> (usize, usize) {
     let seen = Arc::clone(&counts);
     let mut harness = egui_kittest::Harness::builder()
         .with_size([1200.0, 800.0])
-        .with_context_setup(|ctx| cutaway::gui::design::apply(&ctx))
+        .with_context_setup(cutaway::gui::design::apply)
         .with_max_steps(8)
         .build_ui(move |ui| {
             let mut actions = Vec::new();
             let progress = Progress::default().snapshot();
-            let mut context =
-                ViewContext { analysis: &analysis, generation: 1, progress, done: true, actions: &mut actions };
+            let mut context = ViewContext {
+                analysis: &analysis,
+                generation: 1,
+                progress,
+                done: true,
+                actions: &mut actions,
+            };
             view.ui(ui, &mut context);
             let rows = view.browser().rows().map_or(0, Rows::len);
             *seen.lock().unwrap() = (rows, view.painted_rows());

@@ -5,16 +5,22 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 use crate::oracle::have;
 use crate::support::Place;
 
 /// Runs a script with a display of its own; `$P` is the program, `$T` a folder that is also the home.
 fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
+    // xvfb-run looks for a free number and then takes it, which two at a time may do with the same one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = (200 + std::process::id() % 1000).to_string();
     let home = folder.join("home");
     fs::create_dir_all(&home).unwrap();
     Command::new("timeout")
-        .args(["110", "xvfb-run", "-a", "-s", "-screen 0 1000x700x24", "bash", "-c", script])
+        .args(["110", "xvfb-run", "-a", "-n", &number, "-s", "-screen 0 1000x700x24"])
+        .args(["bash", "-c", script])
         .env("P", env!("CARGO_BIN_EXE_cutaway"))
         .env("T", folder)
         .env("HOME", &home)
@@ -117,6 +123,19 @@ fn the_window_closes_after_a_set_number_of_frames_and_remembers() {
     assert!(!text.contains("panicked"), "{text}");
     let kept = fs::read_to_string(folder.path().join("home/data/cutaway/app.ron")).unwrap();
     assert!(kept.contains("version:1"), "{kept}");
+}
+
+#[test]
+fn one_renderer_stands_in_for_the_other() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap();
+    let script = "VK_ICD_FILENAMES=/dev/null WGPU_BACKEND=vulkan \"$P\" --exit-after-frames 3";
+    let output = with_display(folder.path(), "wgpu", script);
+    let text = told(&output);
+    assert!(output.status.success() && output.stdout.is_empty(), "{text}");
+    assert!(text.contains("note: the renderer wgpu could not be used: "), "{text}");
 }
 
 #[test]

@@ -214,8 +214,8 @@ impl Rate {
 
     fn now(&self) -> Option<u64> {
         let ((from, first), (to, last)) = (self.samples.front()?, self.samples.back()?);
-        let seconds = to.duration_since(*from).as_secs_f64();
-        (seconds >= 0.2).then(|| (last.saturating_sub(*first) as f64 / seconds) as u64)
+        let millis = u64::try_from(to.duration_since(*from).as_millis()).ok()?;
+        (millis >= 200).then(|| last.saturating_sub(*first).saturating_mul(1000) / millis)
     }
 }
 

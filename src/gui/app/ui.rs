@@ -4,7 +4,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
 
 use super::commands;
 use super::{App, Request, Tab};
-use crate::gui::design::{Tokens, space};
+use crate::gui::design::Tokens;
 use crate::gui::panels;
 use crate::gui::views::{Action, View, ViewContext};
 
@@ -78,7 +78,7 @@ impl App {
                         done: !tab.is_running(),
                         actions: &mut actions,
                     };
-                    let margin = Margin::same(space::L as i8);
+                    let margin = Margin::same(16);
                     Frame::new().inner_margin(margin).show(ui, |ui| show_view(ui, tab, &mut context));
                 }
             }

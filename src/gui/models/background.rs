@@ -10,9 +10,12 @@ enum Outcome<T> {
     Failed(u64, String),
 }
 
+/// Where the newest outcome lies until it is taken.
+type Answers<T> = Slot<Mutex<Option<Outcome<T>>>>;
+
 /// Runs one kind of work; a new request cancels the one before.
 pub struct Background<T> {
-    slot: Option<Arc<Slot<Mutex<Option<Outcome<T>>>>>>,
+    slot: Option<Arc<Answers<T>>>,
     cancel: CancelToken,
     asked: u64,
     answered: u64,

@@ -1,17 +1,21 @@
 //! The layers view as data: which layer, which files, which rows; work that takes long is done elsewhere
 //! and its last result stays until the next is there.
 
+mod front;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::background::Background;
-use super::files::{Details, FileTree, Request, Rows, Scope, Shown, Sort, SortKey, is_large};
-use super::layers::{LayerItem, LayerState, waiting_for};
+use super::files::{Details, FileTree, Request, Scope, Shown, Sort, SortKey, is_large};
+use super::layers::{LayerItem, LayerState};
 use crate::analysis::Analysis;
 use crate::base::convert::layer16;
 use crate::jobs::Waker;
 use crate::layer::LayerIndex;
 use crate::rootfs::{PathId, Timeline};
+
+pub use front::Gap;
 
 /// Images with fewer entries are worked on at once: a thread would cost more than the work.
 const AT_ONCE: usize = 20_000;
@@ -29,26 +33,8 @@ enum Extent {
     Only(usize),
 }
 
-/// Why there is no tree to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gap {
-    /// The image has no layers.
-    NoLayers,
-    /// The layer is being read.
-    LayerWaits,
-    /// Layers up to it are being read: which.
-    LayersWait(String),
-    /// Nothing of the layer could be read: why.
-    LayerFailed(String),
-    /// The work was stopped before the layer.
-    LayerStopped,
-    /// The tree is being made.
-    Working,
-    /// Making it failed: why.
-    Broken(String),
-}
-
 /// What the layers view shows.
+#[allow(clippy::struct_excessive_bools, reason = "each is one choice or one thing to do")]
 pub struct Browser {
     /// The layers, bottom first.
     pub items: Vec<LayerItem>,
@@ -380,88 +366,6 @@ impl Browser {
         if let Some(shown) = self.shown.as_ref().filter(|shown| shown.found.is_none()) {
             self.open.clone_from(shown.rows.open());
         }
-        self.epoch += 1;
         self.find_row();
-    }
-
-    /// The chosen layer.
-    pub fn layer(&self) -> Option<usize> {
-        self.layer
-    }
-
-    /// Whether all layers up to the chosen one are shown.
-    pub fn is_merged(&self) -> bool {
-        self.merged
-    }
-
-    /// The filter.
-    pub fn filter(&self) -> (&str, bool) {
-        (&self.text, self.regex)
-    }
-
-    /// The order.
-    pub fn sort(&self) -> Sort {
-        self.sort
-    }
-
-    /// What is on the screen, perhaps of the request before.
-    pub fn shown(&self) -> Option<&Shown> {
-        self.shown.as_ref()
-    }
-
-    /// The rows on the screen.
-    pub fn rows(&self) -> Option<&Rows> {
-        self.shown.as_ref().map(|shown| &shown.rows)
-    }
-
-    /// Whether what is on the screen is about to be replaced.
-    pub fn is_busy(&self) -> bool {
-        self.timeline_job.is_busy() || self.shown_job.is_busy()
-    }
-
-    /// Grows whenever tree or rows change.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// The chosen path in the tree on the screen.
-    pub fn selected_path(&self) -> Option<PathId> {
-        self.selected_id
-    }
-
-    /// The row of the chosen path.
-    pub fn selected_row(&self) -> Option<usize> {
-        self.selected_row
-    }
-
-    /// The facts of the chosen path.
-    pub fn details(&self) -> Option<&Details> {
-        self.details.as_ref()
-    }
-
-    /// Whether the chosen row is to be brought into sight; asked once.
-    pub fn take_reveal(&mut self) -> bool {
-        self.selected_row.is_some() && std::mem::take(&mut self.reveal)
-    }
-
-    /// Why there is no tree to show; `None` where there is one.
-    pub fn gap(&self) -> Option<Gap> {
-        let Some(layer) = self.layer else { return Some(Gap::NoLayers) };
-        let item = &self.items[layer];
-        if !self.merged {
-            match &item.state {
-                LayerState::Waiting => return Some(Gap::LayerWaits),
-                LayerState::Failed(why) => return Some(Gap::LayerFailed(why.clone())),
-                LayerState::Stopped => return Some(Gap::LayerStopped),
-                LayerState::Ready | LayerState::Incomplete(_) => {}
-            }
-        } else if self.wanted.is_none() {
-            return Some(Gap::LayersWait(waiting_for(&self.items[..=layer]).unwrap_or_default()));
-        }
-        if let Some(error) = self.timeline_job.error().or(self.shown_job.error()) {
-            return Some(Gap::Broken(error.to_owned()));
-        }
-        // A tree of another kind of timeline would say things that are not so.
-        self.shown.is_none().then_some(Gap::Working)
     }
 }

@@ -188,8 +188,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         human(totals.merged_bytes),
         grouped(totals.merged_files)
     );
-    let stored =
-        if layers.len() == 1 { format!("{stored}s") } else { stored };
+    let stored = if layers.len() == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
         (0, _) => format!("{stored} {merged}; nothing is wasted."),
         (wasted, content) => {

@@ -208,11 +208,11 @@ pub fn squarify(sizes: &[u64], area: Area) -> Vec<Area> {
                 let length = (size / thickness).max(f64::MIN_POSITIVE);
                 (length / thickness).max(thickness / length)
             };
-            let worse = proportion(sizes[at]).max(proportion(sizes[end]));
-            if worse > worst {
+            let becomes = proportion(sizes[at]).max(proportion(sizes[end]));
+            if becomes > worst {
                 break;
             }
-            (sum, worst) = (next, worse);
+            (sum, worst) = (next, becomes);
             end += 1;
         }
         let thickness = if end == sizes.len() { width.max(height).min(sum / side) } else { sum / side };

@@ -62,7 +62,7 @@ fn group(ui: &mut Ui, menu: Menu) {
     Grid::new(("keys", menu.title())).num_columns(2).min_col_width(168.0).show(ui, |ui| {
         for command in COMMANDS.iter().filter(|command| command.menu == menu && !command.keys.is_empty()) {
             ui.label(command.title);
-            let keys: Vec<String> = command.keys.iter().map(|keys| keys_text(ui.ctx(), keys)).collect();
+            let keys: Vec<String> = command.keys.iter().map(|keys| keys_text(ui.ctx(), *keys)).collect();
             caps(ui, keys.iter().map(String::as_str));
             ui.end_row();
         }

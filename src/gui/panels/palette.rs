@@ -151,7 +151,7 @@ fn line(ui: &mut Ui, offer: &Offer, chosen: bool) -> egui::Response {
         Align2::RIGHT_CENTER,
         &offer.keys,
         text::small(),
-        tokens.text_weak,
+        if offer.enabled { tokens.text_weak } else { tokens.text_disabled },
     );
     let between = egui::Rect::from_x_y_ranges(title.right() + 12.0..=keys.left() - 12.0, rect.y_range());
     if between.width() > 60.0 {

@@ -11,7 +11,7 @@ use crate::gui::app::commands::{Command, command};
 use crate::gui::app::{App, Request};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::widgets::controls::{
-    Mark, heading, line_of_text, paint_focus, paint_mark, primary_button, weak,
+    Mark, heading, letters_in, line_of_text, paint_focus, paint_mark, primary_button, weak,
 };
 
 const COLUMN: f32 = 680.0;
@@ -201,6 +201,8 @@ fn recent(ui: &mut Ui, app: &mut App) {
             Some(slash) => (shown[..slash].to_owned(), shown[slash + 1..].to_owned()),
             None => (String::new(), shown.clone()),
         };
+        // The end of a path says more than its middle.
+        let folder = elide_middle(&folder, letters_in(ui.available_width()));
         if entry(ui, &name, &folder, &shown).clicked() {
             requests.push(Request::Open(reference.clone()));
         }
@@ -234,8 +236,7 @@ fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response 
         line_of_text(ui, line(0.0, height), name, text::body(), tokens.accent);
     } else {
         line_of_text(ui, line(4.0, 20.0), name, text::body(), tokens.accent);
-        let about = elide_middle(about, (rect.width() / 6.3).max(8.0) as usize);
-        line_of_text(ui, line(23.0, 16.0), &about, text::small(), tokens.text_weak);
+        line_of_text(ui, line(23.0, 16.0), about, text::small(), tokens.text_weak);
     }
     paint_focus(ui, &response, radius::S);
     if tooltip.is_empty() { response } else { response.on_hover_text(tooltip) }

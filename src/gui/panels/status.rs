@@ -34,7 +34,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             let room = (ui.available_width() - 8.0).max(0.0);
             let full = room >= JOB * running.len().min(2) as f32;
             let width = if full { JOB } else { SHORT_JOB };
-            let fit = ((room / width) as usize).max(1);
+            let fit = (1..=running.len()).rev().find(|count| *count as f32 * width <= room).unwrap_or(1);
             if running.len() > fit {
                 ui.label(small(format!("and {} more", running.len() - fit)));
             }

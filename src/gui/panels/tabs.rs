@@ -84,10 +84,10 @@ fn progress_ring(ui: &Ui, tab: &Tab, center: egui::Pos2) {
     let radius = 5.0;
     ui.painter().circle_stroke(center, radius, Stroke::new(2.0, tokens.border));
     let done = tab.progress().fraction().unwrap_or(0.1).max(0.05);
-    let steps = (done * 24.0).ceil() as usize;
-    let points = (0..=steps).map(|step| {
-        let angle = step as f32 / 24.0 * std::f32::consts::TAU - std::f32::consts::FRAC_PI_2;
-        center + radius * vec2(angle.cos(), angle.sin())
-    });
+    let points =
+        (0_u8..=24).map(|step| f32::from(step) / 24.0).take_while(|turn| *turn <= done + 0.03).map(|turn| {
+            let angle = (turn - 0.25) * std::f32::consts::TAU;
+            center + radius * vec2(angle.cos(), angle.sin())
+        });
     ui.painter().add(egui::Shape::line(points.collect(), Stroke::new(2.0, tokens.accent)));
 }

@@ -31,8 +31,9 @@ pub fn fit(
         Cut::Middle => elide_middle(text, count),
         Cut::End => elide_end(text, count),
     };
-    let mut galley = layout(elide(text, most));
-    let mut count = text.chars().count().min(most);
+    let length = text.chars().count();
+    let mut galley = layout(if length > most { elide(text, most) } else { text.to_owned() });
+    let mut count = length.min(most);
     // The mean width of its characters says how many fit; a second look corrects the guess.
     for _ in 0..4 {
         if galley.size().x <= width || count <= 1 {

@@ -142,6 +142,14 @@ pub fn line_of_text(ui: &Ui, rect: Rect, words: &str, font: FontId, color: Color
     cut
 }
 
+/// How many letters of small text surely fit into `width` points.
+pub fn letters_in(width: f32) -> usize {
+    const WIDEST: f32 = 6.3;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+    let letters = (width / WIDEST) as usize;
+    letters.max(8)
+}
+
 /// How far work is: a bar that fills, or a piece that wanders while the end is not known.
 pub fn progress_bar(ui: &mut Ui, name: &str, fraction: Option<f32>, size: Vec2) -> Response {
     let tokens = Tokens::of(ui);
@@ -158,8 +166,9 @@ pub fn progress_bar(ui: &mut Ui, name: &str, fraction: Option<f32>, size: Vec2) 
         let (from, to) = if let Some(fraction) = fraction {
             (0.0, fraction.clamp(0.0, 1.0))
         } else {
-            let time = ui.input(|input| input.time) as f32;
-            let middle = 0.5 - 0.5 * (time * TAU / 2.4).cos();
+            let turns = ui.input(|input| input.time / 2.4).fract();
+            #[expect(clippy::cast_possible_truncation, reason = "below 1")]
+            let middle = 0.5 - 0.5 * (turns as f32 * TAU).cos();
             (middle * 0.7, middle * 0.7 + 0.3)
         };
         let filled = Rect::from_x_y_ranges(

@@ -11,6 +11,7 @@ use crate::gui::widgets::cell::{self, Cut, Direction};
 
 /// A row as it is painted. Made only for rows in sight.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one sign of the row")]
 pub struct TreeRow {
     /// Tells the row from all others, whatever is open.
     pub key: u64,
@@ -34,8 +35,6 @@ pub struct TreeRow {
     pub share: f32,
     /// Numbers, one for each column after the name.
     pub numbers: [String; 2],
-    /// What a screen reader says.
-    pub spoken: String,
 }
 
 /// A column.
@@ -116,11 +115,13 @@ impl Places {
 }
 
 /// Shows a tree in the room that is left. `row_at` makes a row; it is called for rows in sight only.
+/// `spoken_at` says what a screen reader says of a row; it is called only where one listens.
 pub fn tree(
     ui: &mut Ui,
     salt: &str,
     shape: &TreeShape<'_>,
     mut row_at: impl FnMut(usize) -> TreeRow,
+    spoken_at: impl Fn(usize) -> String,
 ) -> TreeOutput {
     let tokens = Tokens::of(ui);
     let mut output = TreeOutput::default();
@@ -165,7 +166,7 @@ pub fn tree(
             let row_id = id.with(row.key);
             let response = ui.interact(rect, row_id, Sense::CLICK);
             let selected = shape.selected == Some(index);
-            speak(ui, &response, &row, selected);
+            speak(ui, &response, &row, selected, || spoken_at(index));
             paint(ui, shape, rect, &row, index, selected, output.focused, response.hovered());
             if selected {
                 chosen = Some(row_id);
@@ -257,8 +258,8 @@ fn heads(ui: &mut Ui, id: Id, shape: &TreeShape<'_>, rect: Rect, output: &mut Tr
     }
 }
 
-fn speak(ui: &Ui, response: &Response, row: &TreeRow, selected: bool) {
-    response.widget_info(|| WidgetInfo::labeled(Role::TreeItem, ui.is_enabled(), &row.spoken));
+fn speak(ui: &Ui, response: &Response, row: &TreeRow, selected: bool, spoken: impl Fn() -> String) {
+    response.widget_info(|| WidgetInfo::labeled(Role::TreeItem, ui.is_enabled(), spoken()));
     ui.ctx().accesskit_node_builder(response.id, |node| {
         node.set_level(row.depth);
         node.set_selected(selected);

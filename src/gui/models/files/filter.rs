@@ -2,7 +2,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::tree::{FileTree, Mark};
 use crate::base::convert::index32;
-use crate::jobs::{CancelToken, Cancelled};
+use crate::jobs::{CancelToken, Cancelled, run_all, workers};
 use crate::rootfs::PathId;
 
 /// Above this many matches, folders are not opened by themselves.
@@ -146,14 +146,19 @@ impl Found {
     pub fn new(tree: &FileTree, query: &Query, cancel: &CancelToken) -> Result<Self, Cancelled> {
         let mut found = Self { state: vec![0; tree.timeline().len()], count: 0, bytes: 0 };
         if query.paths.is_empty() {
-            for path in tree.timeline().paths().skip(1) {
-                if path.0 as usize % STRIDE == 0 {
-                    cancel.check()?;
+            let parts: Vec<_> = found.state.chunks_mut(STRIDE).enumerate().collect();
+            run_all(parts, workers(), |(part, states)| {
+                for (place, state) in states.iter_mut().enumerate() {
+                    let path = PathId(index32(part * STRIDE + place));
+                    if path != PathId::ROOT && tree.shows(path) && query.fits(tree, path) {
+                        *state |= MATCH;
+                    }
+                    if place == 0 && cancel.is_cancelled() {
+                        return;
+                    }
                 }
-                if tree.shows(path) && query.fits(tree, path) {
-                    found.add(path);
-                }
-            }
+            });
+            cancel.check()?;
         } else {
             found.by_path(tree, query, cancel)?;
         }

@@ -64,7 +64,7 @@ impl Sort {
 /// nothing walks the tree while it is painted.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    rows: Vec<Row>,
+    list: Vec<Row>,
     open: HashSet<PathId>,
     sort: Sort,
 }
@@ -73,13 +73,13 @@ impl Rows {
     /// The rows of `tree` with the folders of `open` open. Where a filter found little, every folder
     /// that leads to it is opened as well.
     pub fn new(tree: &FileTree, found: Option<&Found>, sort: Sort, open: HashSet<PathId>) -> Self {
-        let mut rows = Self { rows: Vec::new(), open, sort };
+        let mut rows = Self { list: Vec::new(), open, sort };
         let mut pending: Vec<Row> = Vec::new();
         let mut below = Vec::new();
         rows.push_children(tree, found, PathId::ROOT, 0, &mut below);
         pending.extend(below.drain(..).rev());
         while let Some(row) = pending.pop() {
-            rows.rows.push(row);
+            rows.list.push(row);
             if let Some(found) = found.filter(|found| found.opens())
                 && found.leads(row.path)
             {
@@ -95,17 +95,17 @@ impl Rows {
 
     /// All rows, top to bottom.
     pub fn as_slice(&self) -> &[Row] {
-        &self.rows
+        &self.list
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.list.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.list.is_empty()
     }
 
     /// The order in use.
@@ -125,18 +125,18 @@ impl Rows {
 
     /// The row of a path.
     pub fn position(&self, path: PathId) -> Option<usize> {
-        self.rows.iter().position(|row| row.path == path)
+        self.list.iter().position(|row| row.path == path)
     }
 
     /// The row of the folder that a row lies in.
     pub fn parent_of(&self, row: usize) -> Option<usize> {
-        let depth = self.rows.get(row)?.depth;
-        self.rows[..row].iter().rposition(|above| above.depth < depth)
+        let depth = self.list.get(row)?.depth;
+        self.list[..row].iter().rposition(|above| above.depth < depth)
     }
 
     /// Opens the folder at `row` in place. `false`, with nothing done, where it is no closed folder.
     pub fn open_at(&mut self, row: usize, tree: &FileTree, found: Option<&Found>) -> bool {
-        let Some(&Row { path, depth }) = self.rows.get(row) else { return false };
+        let Some(&Row { path, depth }) = self.list.get(row) else { return false };
         if self.is_open(path) || !tree.is_folder(path) {
             return false;
         }
@@ -154,21 +154,23 @@ impl Rows {
                 pending.extend(below.drain(..).rev());
             }
         }
-        self.rows.splice(row + 1..row + 1, inserted);
+        let tail = self.list.split_off(row + 1);
+        self.list.extend(inserted);
+        self.list.extend(tail);
         true
     }
 
     /// Closes the folder at `row` in place. `false`, with nothing done, where it is no open folder.
     pub fn close_at(&mut self, row: usize) -> bool {
-        let Some(&Row { path, depth }) = self.rows.get(row) else { return false };
+        let Some(&Row { path, depth }) = self.list.get(row) else { return false };
         if !self.open.remove(&path) {
             return false;
         }
-        let end = self.rows[row + 1..]
+        let end = self.list[row + 1..]
             .iter()
             .position(|below| below.depth <= depth)
-            .map_or(self.rows.len(), |count| row + 1 + count);
-        self.rows.drain(row + 1..end);
+            .map_or(self.list.len(), |count| row + 1 + count);
+        self.list.drain(row + 1..end);
         true
     }
 

@@ -122,7 +122,7 @@ impl FileTree {
         let layer = self.scope.layer();
         let mut counted = HashSet::new();
         for path in timeline.paths() {
-            if path.0 as usize % STRIDE == 0 {
+            if (path.0 as usize).is_multiple_of(STRIDE) {
                 cancel.check()?;
             }
             let mut seen = Seen::default();
@@ -145,30 +145,13 @@ impl FileTree {
             self.files[at] = u32::from(version.kind == NodeKind::File);
             self.bytes[at] = match (self.scope, mark) {
                 (Scope::Layer(_), Mark::Removed) | (Scope::Merged(_), _) => {
-                    self.bytes_once(&timeline, &version, layer, &mut counted)
+                    bytes_once(&timeline, &version, layer, &mut counted)
                 }
                 // All that the layer holds at this path, also what it holds twice.
                 (Scope::Layer(_), _) => seen.held,
             };
         }
         Ok(())
-    }
-
-    /// The bytes of a file; 0 for a second name whose bytes stand elsewhere.
-    fn bytes_once(
-        &self,
-        timeline: &Timeline,
-        version: &Version,
-        layer: u16,
-        counted: &mut HashSet<(u16, crate::layer::EntryId)>,
-    ) -> u64 {
-        let Some((inode_layer, entry, home)) = timeline.shares(version.id) else {
-            return timeline.bytes(version);
-        };
-        // A removed path is looked at as it was before.
-        let layer = if version.shows_after(layer) { layer } else { layer.saturating_sub(1) };
-        let at_home = home.0 != NONE && timeline.version(home).shows_after(layer);
-        if at_home || !counted.insert((inode_layer, entry)) { 0 } else { timeline.bytes(version) }
     }
 
     /// Adds everything to the folder it is in, from the leaves up.
@@ -293,6 +276,22 @@ impl FileTree {
     pub fn has_children(&self, path: PathId) -> bool {
         self.state[path.0 as usize] & PARENT != 0
     }
+}
+
+/// The bytes of a file; 0 for a second name whose bytes stand elsewhere.
+fn bytes_once(
+    timeline: &Timeline,
+    version: &Version,
+    layer: u16,
+    counted: &mut HashSet<(u16, crate::layer::EntryId)>,
+) -> u64 {
+    let Some((inode_layer, entry, home)) = timeline.shares(version.id) else {
+        return timeline.bytes(version);
+    };
+    // A removed path is looked at as it was before.
+    let layer = if version.shows_after(layer) { layer } else { layer.saturating_sub(1) };
+    let at_home = home.0 != NONE && timeline.version(home).shows_after(layer);
+    if at_home || !counted.insert((inode_layer, entry)) { 0 } else { timeline.bytes(version) }
 }
 
 /// What the versions of a path are to a layer.

@@ -134,7 +134,8 @@ impl FilesPane {
             reveal: selected.filter(|_| reveal),
         };
         let rows = shown.rows.as_slice();
-        let output = tree(ui, "files", &shape, |index| make_row(tokens, shown, rows[index]));
+        let make = |index: usize| make_row(tokens, shown, rows[index]);
+        let output = tree(ui, "files", &shape, make, |index| speak_row(shown, rows[index]));
         self.painted = output.painted;
         take_events(ui, browser, &output, context);
     }
@@ -193,13 +194,6 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
         human(bytes)
     };
     let files = if folder { grouped(tree.files(path).into()) } else { String::new() };
-    let mut spoken = format!("{shown_name}, {}", if size.is_empty() { "no size" } else { &size });
-    if mark != Mark::None {
-        spoken = format!("{spoken}, {}", mark.word());
-    }
-    if let Some(layer) = tree.hidden_by(path) {
-        spoken = format!("{spoken}, hidden by layer {layer}");
-    }
     TreeRow {
         key: u64::from(path.0),
         name: shown_name,
@@ -215,8 +209,24 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
         strong: matches == Some(true),
         share,
         numbers: [size, files],
-        spoken,
     }
+}
+
+/// What a screen reader says of a row.
+fn speak_row(shown: &Shown, row: Row) -> String {
+    let tree = &shown.tree;
+    let path = row.path;
+    let mut spoken = format!("{}, {}", escape(tree.timeline().name(path)), human(tree.bytes(path)));
+    if tree.is_folder(path) {
+        spoken = format!("{spoken} in {}", count(tree.files(path) as usize, "file"));
+    }
+    if tree.mark(path) != Mark::None {
+        spoken = format!("{spoken}, {}", tree.mark(path).word());
+    }
+    if let Some(layer) = tree.hidden_by(path) {
+        spoken = format!("{spoken}, hidden by layer {layer}");
+    }
+    spoken
 }
 
 /// The colour that goes with a mark.
@@ -246,7 +256,7 @@ fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &Gap) {
     match gap {
         Gap::NoLayers => empty(ui, "No layers", "The manifest of this image names none."),
         Gap::LayerWaits => {
-            empty(ui, "This layer is being read", "Its files are shown as soon as it is done.")
+            empty(ui, "This layer is being read", "Its files are shown as soon as it is done.");
         }
         Gap::LayersWait(which) => {
             empty(

@@ -11,7 +11,7 @@ use crate::gui::models::browser::Browser;
 use crate::gui::models::files::{FileTree, Mark, Scope, Shown};
 use crate::gui::models::format::count;
 use crate::gui::models::treemap::{Cell, CellKind, Treemap};
-use crate::gui::widgets::treemap::{CellLook, TreemapEvent, treemap};
+use crate::gui::widgets::treemap::{CellLook, Picture, TreemapEvent, treemap};
 use crate::rootfs::PathId;
 
 /// State of the pane.
@@ -20,14 +20,15 @@ pub(super) struct MapPane {
     /// The folder shown, by its bytes: it outlives the tree.
     folder: Vec<u8>,
     map: Option<(Key, Treemap)>,
+    picture: Option<Picture>,
 }
 
-/// What a layout was made for.
+/// What a map was made for.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
-    tree: usize,
-    folder: PathId,
+    epoch: u64,
     size: egui::Vec2,
+    dark: bool,
 }
 
 impl MapPane {
@@ -37,32 +38,34 @@ impl MapPane {
             return;
         };
         let tree = &shown.tree;
-        let folder = tree
-            .timeline()
-            .find(&self.folder)
-            .filter(|folder| tree.is_folder(*folder) && tree.shows(*folder));
-        let folder = folder.unwrap_or(PathId::ROOT);
-        let mut enter = self.crumbs(ui, tree, folder);
+        let folder = self.folder(browser.made(), ui.visuals().dark_mode, tree);
+        let mut enter = Self::crumbs(ui, tree, folder);
         if tree.bytes(folder) == 0 {
             empty(ui, "Nothing to draw", "No file here has any bytes.");
         } else {
             let size = ui.available_size().floor();
-            let key = Key { tree: std::sync::Arc::as_ptr(tree) as usize, folder, size };
-            if self.map.as_ref().is_none_or(|(known, _)| *known != key) {
+            if self.map.as_ref().is_none_or(|(known, _)| known.size != size) {
+                self.map = None;
+            }
+            if self.map.is_none() {
+                self.picture = None;
+                let key = Key { epoch: browser.made(), size, dark: ui.visuals().dark_mode };
                 self.map = Some((key, Treemap::new(tree, folder, size.x, size.y)));
             }
             let Some((_, map)) = &self.map else { return };
-            let name = format!(
-                "Treemap of {}, {}",
-                escape(&tree.timeline().full_path(folder)),
-                human(tree.bytes(folder))
-            );
+            let full = escape(&tree.timeline().full_path(folder));
+            let name = format!("Treemap of {full}, {}", human(tree.bytes(folder)));
+            let chain: Vec<PathId> = std::iter::successors(browser.selected_path(), |path| {
+                (*path != PathId::ROOT).then(|| tree.timeline().parent(*path))
+            })
+            .collect();
             let tokens = Tokens::of(ui);
             let event = treemap(
                 ui,
                 &name,
                 map,
-                browser.selected_path(),
+                &mut self.picture,
+                &chain,
                 |cell| look(tokens, shown, cell),
                 |ui, cell| hover(ui, shown, cell),
             );
@@ -83,12 +86,25 @@ impl MapPane {
             && let Some(shown) = browser.shown()
         {
             self.folder = shown.tree.timeline().full_path(path);
+            self.map = None;
             ui.ctx().request_repaint();
         }
     }
 
+    /// The folder to show. What was made for another tree or theme is dropped.
+    fn folder(&mut self, epoch: u64, dark: bool, tree: &FileTree) -> PathId {
+        if let Some((key, map)) = &self.map {
+            if key.epoch == epoch && key.dark == dark {
+                return map.folder;
+            }
+            self.map = None;
+        }
+        let found = tree.timeline().find(&self.folder);
+        found.filter(|folder| tree.is_folder(*folder) && tree.shows(*folder)).unwrap_or(PathId::ROOT)
+    }
+
     /// The way to the folder; a click goes up.
-    fn crumbs(&self, ui: &mut Ui, tree: &FileTree, folder: PathId) -> Option<PathId> {
+    fn crumbs(ui: &mut Ui, tree: &FileTree, folder: PathId) -> Option<PathId> {
         let tokens = Tokens::of(ui);
         let mut chain = vec![folder];
         while let Some(last) = chain.last().copied().filter(|last| *last != PathId::ROOT) {

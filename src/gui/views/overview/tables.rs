@@ -173,7 +173,11 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
 }
 
 /// The largest layers below the bar: colour, number, instruction, sizes. Gives the one clicked.
-pub(super) fn layer_lines(ui: &mut Ui, items: &[&LayerItem], size: impl Fn(&LayerItem) -> u64) -> Option<usize> {
+pub(super) fn layer_lines(
+    ui: &mut Ui,
+    items: &[&LayerItem],
+    size: impl Fn(&LayerItem) -> u64,
+) -> Option<usize> {
     let tokens = Tokens::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut clicked = None;

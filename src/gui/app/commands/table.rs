@@ -1,0 +1,346 @@
+//! The table itself.
+
+use egui::{Key, KeyboardShortcut, Modifiers};
+
+use super::{Command, Menu};
+use crate::gui::app::{App, Phase};
+use crate::gui::dialogs::Pick;
+use crate::gui::settings::ThemeChoice;
+use crate::gui::views::View;
+
+const fn ctrl(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
+}
+
+const fn ctrl_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
+}
+
+const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one of several answers to the same question")]
+fn always(_: &App) -> Result<(), &'static str> {
+    Ok(())
+}
+
+fn with_image(app: &App) -> Result<(), &'static str> {
+    app.front_tab().map(drop).ok_or("Open an image first")
+}
+
+fn with_tabs(app: &App) -> Result<(), &'static str> {
+    if app.tabs.is_empty() { Err("Open an image first") } else { Ok(()) }
+}
+
+fn without_dialog(app: &App) -> Result<(), &'static str> {
+    if app.dialogs.is_waiting() { Err("A file dialog is open already") } else { Ok(()) }
+}
+
+fn while_running(app: &App) -> Result<(), &'static str> {
+    match app.front_tab().map(|tab| &tab.phase) {
+        Some(Phase::Running) => Ok(()),
+        Some(Phase::Stopping) => Err("It is being stopped already"),
+        Some(_) => Err("Nothing is running for this image"),
+        None => Err("Open an image first"),
+    }
+}
+
+fn when_ended(app: &App) -> Result<(), &'static str> {
+    match app.front_tab() {
+        Some(tab) if tab.is_running() => Err("It is still being read"),
+        Some(_) => Ok(()),
+        None => Err("Open an image first"),
+    }
+}
+
+fn when_searchable(app: &App) -> Result<(), &'static str> {
+    match app.front_tab() {
+        Some(tab) if tab.analysis.is_some() => Ok(()),
+        Some(_) => Err("There is nothing to search yet"),
+        None => Err("Open an image first"),
+    }
+}
+
+fn can_show(app: &App, view: View) -> Result<(), &'static str> {
+    match view.waits_for() {
+        Some(reason) => Err(reason),
+        None => with_image(app),
+    }
+}
+
+macro_rules! view {
+    ($id:literal, $view:expr, $key:expr) => {
+        Command {
+            id: $id,
+            title: $view.title(),
+            about: $view.description(),
+            menu: Menu::View,
+            group: 0,
+            keys: &[ctrl($key)],
+            when: |app| can_show(app, $view),
+            run: |app| app.show_view($view),
+            chosen: Some(|app| app.front_tab().is_some_and(|tab| tab.view == $view)),
+        }
+    };
+}
+
+macro_rules! theme {
+    ($id:literal, $title:literal, $choice:expr) => {
+        Command {
+            id: $id,
+            title: $title,
+            about: "Colours of the window",
+            menu: Menu::View,
+            group: 2,
+            keys: &[],
+            when: always,
+            run: |app| {
+                app.settings.theme = $choice;
+                app.apply_settings();
+            },
+            chosen: Some(|app| app.settings.theme == $choice),
+        }
+    };
+}
+
+macro_rules! command {
+    ($id:literal, $title:literal, $about:literal, $menu:expr, $group:literal, $keys:expr, $when:expr, $run:expr) => {
+        Command {
+            id: $id,
+            title: $title,
+            about: $about,
+            menu: $menu,
+            group: $group,
+            keys: &$keys,
+            when: $when,
+            run: $run,
+            chosen: None,
+        }
+    };
+}
+
+/// All of them, in the order of the menus.
+pub static COMMANDS: &[Command] = &[
+    command!(
+        "file.new-tab",
+        "Open image…",
+        "Show the start screen, to open one more image",
+        Menu::File,
+        0,
+        [ctrl(Key::T)],
+        always,
+        |app| app.show_start()
+    ),
+    command!(
+        "file.open-archive",
+        "Open archive…",
+        "Choose an archive: OCI or docker save, also compressed",
+        Menu::File,
+        0,
+        [ctrl(Key::O)],
+        without_dialog,
+        |app| app.ask(Pick::Archive)
+    ),
+    command!(
+        "file.open-folder",
+        "Open folder…",
+        "Choose a folder: an OCI layout, a dir: folder, or a root filesystem",
+        Menu::File,
+        0,
+        [ctrl_shift(Key::O)],
+        without_dialog,
+        |app| app.ask(Pick::Folder)
+    ),
+    command!(
+        "file.sample-devel",
+        "Open the devel sample",
+        "A small image like a service built on a CUDA devel image",
+        Menu::File,
+        1,
+        [],
+        always,
+        |app| app.open("sample:devel")
+    ),
+    command!(
+        "file.sample-runtime",
+        "Open the runtime sample",
+        "The same service on a runtime image",
+        Menu::File,
+        1,
+        [],
+        always,
+        |app| app.open("sample:runtime")
+    ),
+    command!(
+        "file.forget-recent",
+        "Forget recent images",
+        "Empty the list of recent images",
+        Menu::File,
+        2,
+        [],
+        |app| if app.settings.recent.is_empty() { Err("No image was opened yet") } else { Ok(()) },
+        |app| app.settings.recent.clear()
+    ),
+    command!(
+        "file.close-tab",
+        "Close image",
+        "Close the tab in front and stop its work",
+        Menu::File,
+        3,
+        [ctrl(Key::W)],
+        with_image,
+        |app| {
+            if let Some(tab) = app.front {
+                app.close(tab);
+            }
+        }
+    ),
+    command!("file.quit", "Quit", "Close the window", Menu::File, 3, [ctrl(Key::Q)], always, |app| app
+        .context
+        .send_viewport_cmd(egui::ViewportCommand::Close)),
+    view!("view.overview", View::Overview, Key::Num1),
+    view!("view.layers", View::Layers, Key::Num2),
+    view!("view.cuda", View::Cuda, Key::Num3),
+    view!("view.findings", View::Findings, Key::Num4),
+    view!("view.dockerfile", View::Dockerfile, Key::Num5),
+    view!("view.compare", View::Compare, Key::Num6),
+    view!("view.gpu", View::Gpu, Key::Num7),
+    view!("view.report", View::Report, Key::Num8),
+    command!(
+        "view.find",
+        "Find in layers",
+        "Put the cursor into the filter of the files",
+        Menu::View,
+        1,
+        [ctrl(Key::F)],
+        when_searchable,
+        |app| app.find()
+    ),
+    Command {
+        id: "view.log",
+        title: "Log",
+        about: "Warnings and errors of all images",
+        menu: Menu::View,
+        group: 1,
+        keys: &[ctrl(Key::J)],
+        when: always,
+        run: |app| app.log_open = !app.log_open,
+        chosen: Some(|app| app.log_open),
+    },
+    theme!("view.theme-system", "System theme", ThemeChoice::System),
+    theme!("view.theme-light", "Light theme", ThemeChoice::Light),
+    theme!("view.theme-dark", "Dark theme", ThemeChoice::Dark),
+    command!(
+        "view.zoom-in",
+        "Zoom in",
+        "Larger text",
+        Menu::View,
+        3,
+        [ctrl(Key::Plus), ctrl(Key::Equals)],
+        |app| if app.settings.zoom_percent < 300 { Ok(()) } else { Err("It is as large as it gets") },
+        |app| app.zoom(app.settings.zoom_percent.saturating_add(10))
+    ),
+    command!(
+        "view.zoom-out",
+        "Zoom out",
+        "Smaller text",
+        Menu::View,
+        3,
+        [ctrl(Key::Minus)],
+        |app| if app.settings.zoom_percent > 50 { Ok(()) } else { Err("It is as small as it gets") },
+        |app| app.zoom(app.settings.zoom_percent.saturating_sub(10))
+    ),
+    command!(
+        "view.zoom-reset",
+        "Natural size",
+        "Text at its natural size",
+        Menu::View,
+        3,
+        [ctrl(Key::Num0)],
+        always,
+        |app| app.zoom(100)
+    ),
+    command!(
+        "image.again",
+        "Open again",
+        "Read the image in front anew",
+        Menu::Image,
+        0,
+        [ctrl(Key::R), plain(Key::F5)],
+        when_ended,
+        |app| {
+            if let Some(tab) = app.front {
+                app.again(tab);
+            }
+        }
+    ),
+    command!(
+        "image.cancel",
+        "Cancel",
+        "Stop reading the image in front",
+        Menu::Image,
+        0,
+        [ctrl(Key::Period)],
+        while_running,
+        |app| {
+            if let Some(tab) = app.front_tab_mut() {
+                tab.cancel();
+            }
+        }
+    ),
+    command!(
+        "image.copy-reference",
+        "Copy reference",
+        "Put the reference of the image in front on the clipboard",
+        Menu::Image,
+        1,
+        [],
+        with_image,
+        |app| {
+            if let Some(tab) = app.front_tab() {
+                app.context.copy_text(tab.shown.clone());
+            }
+        }
+    ),
+    command!(
+        "image.next",
+        "Next image",
+        "Bring the next tab to the front",
+        Menu::Image,
+        2,
+        [KeyboardShortcut::new(Modifiers::CTRL, Key::Tab), ctrl(Key::PageDown)],
+        with_tabs,
+        |app| app.step_tab(1)
+    ),
+    command!(
+        "image.previous",
+        "Previous image",
+        "Bring the tab before it to the front",
+        Menu::Image,
+        2,
+        [KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab), ctrl(Key::PageUp)],
+        with_tabs,
+        |app| app.step_tab(-1)
+    ),
+    command!(
+        "help.palette",
+        "Command palette",
+        "Find any command by name",
+        Menu::Help,
+        0,
+        [ctrl(Key::K), ctrl_shift(Key::P)],
+        always,
+        |app| app.palette.toggle()
+    ),
+    command!(
+        "help.keys",
+        "Keyboard shortcuts",
+        "All keys on one sheet",
+        Menu::Help,
+        0,
+        [plain(Key::F1)],
+        always,
+        |app| app.keys_open = !app.keys_open
+    ),
+];

@@ -1,0 +1,108 @@
+//! What the browser has to show.
+
+use super::Browser;
+use crate::gui::models::files::{Details, Rows, Shown, Sort};
+use crate::gui::models::layers::{LayerState, waiting_for};
+use crate::rootfs::PathId;
+
+/// Why there is no tree to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// The image has no layers.
+    NoLayers,
+    /// The layer is being read.
+    LayerWaits,
+    /// Layers up to it are being read: which.
+    LayersWait(String),
+    /// Nothing of the layer could be read: why.
+    LayerFailed(String),
+    /// The work was stopped before the layer.
+    LayerStopped,
+    /// The tree is being made.
+    Working,
+    /// Making it failed: why.
+    Broken(String),
+}
+
+impl Browser {
+    /// The chosen layer.
+    pub fn layer(&self) -> Option<usize> {
+        self.layer
+    }
+
+    /// Whether all layers up to the chosen one are shown.
+    pub fn is_merged(&self) -> bool {
+        self.merged
+    }
+
+    /// The filter.
+    pub fn filter(&self) -> (&str, bool) {
+        (&self.text, self.regex)
+    }
+
+    /// The order.
+    pub fn sort(&self) -> Sort {
+        self.sort
+    }
+
+    /// What is on the screen, perhaps of the request before.
+    pub fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// The rows on the screen.
+    pub fn rows(&self) -> Option<&Rows> {
+        self.shown.as_ref().map(|shown| &shown.rows)
+    }
+
+    /// Whether what is on the screen is about to be replaced.
+    pub fn is_busy(&self) -> bool {
+        self.timeline_job.is_busy() || self.shown_job.is_busy()
+    }
+
+    /// Grows whenever another tree or filter is on the screen.
+    pub fn made(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The chosen path in the tree on the screen.
+    pub fn selected_path(&self) -> Option<PathId> {
+        self.selected_id
+    }
+
+    /// The row of the chosen path.
+    pub fn selected_row(&self) -> Option<usize> {
+        self.selected_row
+    }
+
+    /// The facts of the chosen path.
+    pub fn details(&self) -> Option<&Details> {
+        self.details.as_ref()
+    }
+
+    /// Whether the chosen row is to be brought into sight; asked once.
+    pub fn take_reveal(&mut self) -> bool {
+        self.selected_row.is_some() && std::mem::take(&mut self.reveal)
+    }
+
+    /// Why there is no tree to show; `None` where there is one.
+    pub fn gap(&self) -> Option<Gap> {
+        let Some(layer) = self.layer else { return Some(Gap::NoLayers) };
+        let item = &self.items[layer];
+        if !self.merged {
+            match &item.state {
+                LayerState::Waiting => return Some(Gap::LayerWaits),
+                LayerState::Failed(why) => return Some(Gap::LayerFailed(why.clone())),
+                LayerState::Stopped => return Some(Gap::LayerStopped),
+                LayerState::Ready | LayerState::Incomplete(_) => {}
+            }
+        } else if self.wanted.is_none() {
+            return Some(Gap::LayersWait(waiting_for(&self.items[..=layer]).unwrap_or_default()));
+        }
+        if let Some(error) = self.timeline_job.error().or(self.shown_job.error()) {
+            return Some(Gap::Broken(error.to_owned()));
+        }
+        // A tree of another kind of timeline would say things that are not so.
+        self.shown.is_none().then_some(Gap::Working)
+    }
+}
