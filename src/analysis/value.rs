@@ -69,10 +69,10 @@ impl Analysis {
     /// Sums over what was read; `None` until the layers are merged.
     pub fn totals(&self) -> Option<Totals> {
         let merge = self.merge.as_ref()?;
-        // A sum that lacks one part is unknown for folders, which have no blob, and for layers cut
-        // short. Layers without bytes leave the sum of the others, and `complete` says so.
+        // A sum that lacks one part is unknown: of folders, which have no blob, of layers cut short, and
+        // of layers without bytes.
         let sum = |part: fn(&LayerRead) -> Option<u64>| -> Option<u64> {
-            self.layers.iter().filter_map(|layer| layer.read.as_deref()).map(part).sum()
+            self.layers.iter().map(|layer| layer.read.as_deref().and_then(part)).sum()
         };
         let content_bytes =
             self.layers.iter().filter_map(Layer::counts).map(|counts| counts.content_bytes).sum::<u64>();

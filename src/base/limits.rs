@@ -8,17 +8,23 @@ pub struct Limits {
     pub json_bytes: u64,
     /// Indexes inside indexes. Real ones nest once or twice.
     pub index_depth: usize,
+    /// Bytes of all documents that are read to find one image in nested indexes.
+    pub documents_bytes: u64,
     /// Descriptors in one index: a multi-platform image with attestations has some dozens.
     pub index_descriptors: usize,
     /// Layers of an image. Docker stops at 127; flattened build systems make a few hundred.
     pub layers: usize,
     /// Members of one archive that holds images (not of a layer): the blobs and their folders.
     pub archive_members: usize,
+    /// Bytes of the names of those members.
+    pub archive_name_bytes: usize,
     /// Bytes of small members kept while an archive streams past, before its manifest is known.
     pub archive_json_total: u64,
     /// Members of one layer. The largest images that we know have under two million.
     pub layer_entries: usize,
-    /// Bytes of one path or link target. Linux stops at 4096; a few build tools write longer ones.
+    /// Entries of all layers of an image together.
+    pub image_entries: u64,
+    /// Bytes of one path or link target: what Linux takes, so no engine can unpack a longer one.
     pub path_bytes: usize,
     /// Bytes of one PAX extension header: every extended attribute of a file fits.
     pub pax_bytes: u64,
@@ -39,16 +45,19 @@ impl Default for Limits {
         Self {
             json_bytes: 8 << 20,
             index_depth: 8,
+            documents_bytes: 64 << 20,
             index_descriptors: 10_000,
             layers: 2_048,
-            archive_members: 100_000,
+            archive_members: 20_000,
+            archive_name_bytes: 16 << 20,
             archive_json_total: 32 << 20,
             layer_entries: 10_000_000,
-            path_bytes: 32 << 10,
+            image_entries: 20_000_000,
+            path_bytes: 4096,
             pax_bytes: 1 << 20,
             sparse_blocks: 100_000,
             sparse_file_bytes: 16 << 40,
-            inflated_bytes: 1 << 40,
+            inflated_bytes: 256 << 30,
             zstd_window_log: 27,
             warnings_per_code: 20,
         }

@@ -21,7 +21,9 @@ impl Platform {
             "x86_64" => "amd64",
             "aarch64" => "arm64",
             "x86" => "386",
-            "powerpc64" => "ppc64le",
+            "powerpc64" if cfg!(target_endian = "little") => "ppc64le",
+            "powerpc64" => "ppc64",
+            "loongarch64" => "loong64",
             other => other,
         };
         Self { os: "linux".into(), architecture: architecture.into(), variant: None }

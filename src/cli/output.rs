@@ -1,6 +1,6 @@
 //! Where results go: stdout, or a file that appears whole or not at all.
 
-use std::fs::Permissions;
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -20,16 +20,19 @@ pub(super) fn write(bytes: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         };
     };
     let what = || format!("cannot write {}", file.display());
-    // A device or pipe is written to, not replaced; a link is followed to the file that it names.
-    let target = match file.canonicalize() {
-        Ok(target) if !target.is_file() => {
-            return std::fs::OpenOptions::new()
-                .write(true)
-                .open(&target)
-                .and_then(|mut special| special.write_all(bytes))
-                .with_context(what);
+    let write_through = || {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).open(file).and_then(|mut file| file.write_all(bytes))
+    };
+    // A device, a pipe or /dev/stdout is written to, never replaced; so is a link to nothing.
+    let mut mode = None;
+    let target = match fs::metadata(file) {
+        Ok(facts) if !facts.is_file() => return write_through().with_context(what),
+        Ok(facts) => {
+            mode = Some(facts.permissions());
+            file.canonicalize().with_context(what)?
         }
-        Ok(target) => target,
+        Err(_) if file.is_symlink() => return write_through().with_context(what),
         Err(_) => file.to_owned(),
     };
     let folder = match target.parent() {
@@ -43,6 +46,9 @@ pub(super) fn write(bytes: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
         .tempfile_in(folder)
         .with_context(what)?;
     temporary.write_all(bytes).with_context(what)?;
+    if let Some(mode) = mode {
+        temporary.as_file().set_permissions(mode).with_context(what)?;
+    }
     temporary.persist(&target).with_context(what)?;
     Ok(())
 }

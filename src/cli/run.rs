@@ -1,5 +1,6 @@
 //! Carries plans out.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use super::arguments::{Format, Plan, ReportPlan, WindowPlan, completions};
@@ -15,6 +16,8 @@ use crate::source::Reference;
 
 /// Wrong use, unreadable input, incomplete result.
 const TROUBLE: u8 = 2;
+/// Warnings repeated on stderr.
+const SHOWN_WARNINGS: usize = 20;
 
 /// Carries out a plan that needs no window.
 pub fn run(plan: &Plan) -> ExitCode {
@@ -67,9 +70,14 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         Format::Json => to_json(&report),
     };
     write(bytes.as_bytes(), plan.output.as_deref())?;
-    if plan.verbose || plan.output.is_some() || plan.format == Format::Json {
-        for warning in report.warnings.iter().take(20) {
+    // Whoever reads the text has them there; else they are told, as all messages, to a terminal or on -v.
+    let unseen = plan.output.is_some() || plan.format == Format::Json;
+    if plan.verbose || (unseen && std::io::stderr().is_terminal()) {
+        for warning in report.warnings.iter().take(SHOWN_WARNINGS) {
             message(&format!("warning: {}: {}: {}", warning.code, warning.subject, warning.message));
+        }
+        if let Some(more) = report.warnings.len().checked_sub(SHOWN_WARNINGS).filter(|more| *more > 0) {
+            message(&format!("and {more} more warnings: the report has them all"));
         }
     }
     Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))

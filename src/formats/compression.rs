@@ -51,6 +51,8 @@ pub enum SniffError {
 /// When the bytes are neither gzip, zstd, the start of a tar, nor zeros.
 pub fn sniff(start: &[u8]) -> Result<Compression, SniffError> {
     match start {
+        // A name may begin with the mark of a compression; a right checksum is no accident.
+        _ if start.len() == SNIFF_BYTES && super::tar::is_header(start) => Ok(Compression::None),
         [0x1f, 0x8b, 0x08, ..] => Ok(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Compression::Zstd),
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => Err(SniffError::Unsupported("bzip2")),

@@ -69,6 +69,8 @@ fn seconds(value: &[u8]) -> Option<i64> {
 pub(super) struct Extensions {
     pub(super) path: Option<Vec<u8>>,
     pub(super) link: Option<Vec<u8>>,
+    pub(super) gnu_path: Option<Vec<u8>>,
+    pub(super) gnu_link: Option<Vec<u8>>,
     pub(super) size: Option<u64>,
     pub(super) uid: Option<u64>,
     pub(super) gid: Option<u64>,
@@ -88,9 +90,9 @@ impl Extensions {
                 number(value).ok_or_else(|| format!("PAX record {key} is no number"))
             };
             match key {
-                // An empty value takes a record of a global header back.
-                b"path" if !value.is_empty() => self.path = Some(value.to_vec()),
-                b"linkpath" if !value.is_empty() => self.link = Some(value.to_vec()),
+                // An empty value takes the record back: the header's own holds again.
+                b"path" => self.path = Some(value.to_vec()).filter(|value| !value.is_empty()),
+                b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
                 b"size" if !value.is_empty() => self.size = Some(checked()?),
                 b"uid" => self.uid = number(value),
                 b"gid" => self.gid = number(value),

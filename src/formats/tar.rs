@@ -5,6 +5,7 @@
 //! which byte. Semantics follow Go's `archive/tar`, which all container engines use.
 
 use std::io;
+use std::ops::Range;
 
 use ::tar::{EntryType, GnuExtSparseHeader, Header};
 
@@ -187,11 +188,11 @@ impl<I: TarInput> TarWalk<I> {
                     }
                 }
                 EntryType::GNULongName => {
-                    extensions.path = Some(self.long_name(&header, header_at)?);
+                    extensions.gnu_path = self.long_name(&header, header_at)?;
                     extended = true;
                 }
                 EntryType::GNULongLink => {
-                    extensions.link = Some(self.long_name(&header, header_at)?);
+                    extensions.gnu_link = self.long_name(&header, header_at)?;
                     extended = true;
                 }
                 _ => {
@@ -215,11 +216,6 @@ impl<I: TarInput> TarWalk<I> {
     /// The input, for draining what follows the end of the archive.
     pub fn into_input(self) -> I {
         self.input
-    }
-
-    /// Offset of the next byte of the stream.
-    pub fn position(&self) -> u64 {
-        self.at
     }
 
     /// Oddities met so far, each with its offset as the subject.
@@ -268,7 +264,7 @@ impl<I: TarInput> TarWalk<I> {
     }
 
     fn extension(&mut self, header: &Header, at: u64, limit: u64, what: &str) -> Result<Vec<u8>, TarError> {
-        let size = header.entry_size().map_err(|error| malformed(at, &format!("size of {what}: {error}")))?;
+        let size = number(&header.as_bytes()[SIZE]).ok_or_else(|| malformed(at, &format!("the size of {what} is no number")))?;
         if size > limit {
             let what = format!("{what} of {size} bytes, more than the {limit} that are allowed");
             return Err(malformed(at, &what));
@@ -281,13 +277,13 @@ impl<I: TarInput> TarWalk<I> {
         Ok(body)
     }
 
-    fn long_name(&mut self, header: &Header, at: u64) -> Result<Vec<u8>, TarError> {
+    fn long_name(&mut self, header: &Header, at: u64) -> Result<Option<Vec<u8>>, TarError> {
         let limit = self.limits.path_bytes as u64 + 1;
         let mut name = self.extension(header, at, limit, "a GNU long name")?;
         if let Some(end) = name.iter().position(|byte| *byte == 0) {
             name.truncate(end);
         }
-        Ok(name)
+        Ok(Some(name).filter(|name| !name.is_empty()))
     }
 
     fn take_member(&mut self, header: &Header, at: u64, extensions: Extensions) -> Result<(), TarError> {
@@ -297,9 +293,11 @@ impl<I: TarInput> TarWalk<I> {
         if is_file && extensions.sparse_size.is_some() {
             path = extensions.sparse_name.or(path);
         }
-        let path = path.unwrap_or_else(|| header.path_bytes().into_owned());
+        // As in Go, a GNU long name wins over a PAX one, and an empty one of either kind says nothing.
+        let path = extensions.gnu_path.or(path).unwrap_or_else(|| header_path(header.as_bytes()));
         let link = extensions
-            .link
+            .gnu_link
+            .or(extensions.link)
             .or_else(|| header.link_name_bytes().map(std::borrow::Cow::into_owned))
             .unwrap_or_default();
         for (what, name) in [("path", &path), ("link target", &link)] {
@@ -326,7 +324,7 @@ impl<I: TarInput> TarWalk<I> {
         let stored = match (kind, extensions.size) {
             (MemberKind::File | MemberKind::Other, Some(size)) => size,
             (MemberKind::File | MemberKind::Other, None) => {
-                header.entry_size().map_err(|error| malformed(at, &format!("size: {error}")))?
+                number(&header.as_bytes()[SIZE]).ok_or_else(|| malformed(at, "the size is no number"))?
             }
             _ => 0,
         };
@@ -348,12 +346,12 @@ impl<I: TarInput> TarWalk<I> {
             kind,
             size,
             stored,
-            mode: header.mode().unwrap_or(0),
-            uid: narrow(extensions.uid.or_else(|| header.uid().ok())),
-            gid: narrow(extensions.gid.or_else(|| header.gid().ok())),
+            mode: narrow(number(&header.as_bytes()[MODE])),
+            uid: narrow(extensions.uid.or_else(|| number(&header.as_bytes()[UID]))),
+            gid: narrow(extensions.gid.or_else(|| number(&header.as_bytes()[GID]))),
             mtime: extensions
                 .mtime
-                .or_else(|| header.mtime().ok().and_then(|time| i64::try_from(time).ok()))
+                .or_else(|| number(&header.as_bytes()[MTIME]).and_then(|time| i64::try_from(time).ok()))
                 .unwrap_or(0),
             body_at: self.at,
         };
@@ -366,7 +364,7 @@ impl<I: TarInput> TarWalk<I> {
     /// size is all that is needed here.
     fn skip_sparse_map(&mut self, header: &Header, at: u64) -> Result<Option<u64>, TarError> {
         let Some(gnu) = header.as_gnu() else { return Ok(None) };
-        let size = gnu.real_size().map_err(|error| malformed(at, &format!("sparse size: {error}")))?;
+        let size = number(&gnu.realsize).ok_or_else(|| malformed(at, "the sparse size is no number"))?;
         let mut more = gnu.is_extended();
         let mut blocks = 0;
         while more {
@@ -411,13 +409,44 @@ fn malformed(at: u64, what: &str) -> TarError {
     TarError::Malformed { at, what: what.to_owned() }
 }
 
+/// Ids beyond 32 bits are no ids on Linux; the largest stands for them, never 0, which is root.
 fn narrow(id: Option<u64>) -> u32 {
-    id.and_then(|id| u32::try_from(id).ok()).unwrap_or(0)
+    id.map_or(0, |id| u32::try_from(id).unwrap_or(u32::MAX))
+}
+
+// Fields of a header, as all its forms have them.
+const MODE: Range<usize> = 100..108;
+const UID: Range<usize> = 108..116;
+const GID: Range<usize> = 116..124;
+const SIZE: Range<usize> = 124..136;
+const MTIME: Range<usize> = 136..148;
+
+/// A numeric field as Go reads it: octal between blanks and zeros, nothing at all is 0; or base 256.
+/// Ours because the `tar` crate refuses an empty field and cuts large base-256 numbers to 64 bits.
+fn number(field: &[u8]) -> Option<u64> {
+    if let Some(first) = field.first().filter(|first| **first & 0x80 != 0) {
+        // 0xff marks a negative number, which nothing here can be.
+        let top = Some(u64::from(first & 0x7f)).filter(|_| first & 0x40 == 0)?;
+        return field[1..]
+            .iter()
+            .try_fold(top, |value, byte| Some(value.checked_mul(256)? | u64::from(*byte)));
+    }
+    octal(field)
+}
+
+/// The name in a header, behind the prefix where the form has one. The `tar` crate looks at the version
+/// too, which Go does not.
+fn header_path(block: &[u8; 512]) -> Vec<u8> {
+    let until_zero = |field: &[u8]| field.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+    let name = until_zero(&block[..100]);
+    let prefix = if &block[257..263] == b"ustar\0" { until_zero(&block[345..500]) } else { Vec::new() };
+    if prefix.is_empty() { name } else { [prefix, name].join(&b'/') }
 }
 
 /// The sum of all bytes with the checksum field as spaces; very old writers summed signed bytes.
 fn checksum_fits(block: &[u8; 512]) -> bool {
-    let Some(claimed) = octal(&block[148..156]) else { return false };
+    let claimed = octal(&block[148..156]).and_then(|sum| i64::try_from(sum).ok());
+    let Some(claimed) = claimed else { return false };
     let blanks = 8 * i64::from(b' ');
     let fields = || block[..148].iter().chain(&block[156..]);
     let unsigned: u32 = fields().map(|byte| u32::from(*byte)).sum();
@@ -425,8 +454,11 @@ fn checksum_fits(block: &[u8; 512]) -> bool {
         || claimed == fields().map(|byte| i64::from(byte.cast_signed())).sum::<i64>() + blanks
 }
 
-fn octal(field: &[u8]) -> Option<i64> {
-    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
-    let text = std::str::from_utf8(&field[..end]).ok()?.trim();
-    i64::from_str_radix(text, 8).ok()
+fn octal(field: &[u8]) -> Option<u64> {
+    let blank = |byte: &u8| matches!(byte, 0 | b' ');
+    let Some(start) = field.iter().position(|byte| !blank(byte)) else { return Some(0) };
+    let digits = field[start..].split(|byte| blank(byte)).next().unwrap_or_default();
+    // `from_str_radix` would take a sign.
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()))?;
+    u64::from_str_radix(text, 8).ok()
 }

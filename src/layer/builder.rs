@@ -11,6 +11,9 @@ use crate::base::convert::index32;
 const WHITEOUT_PREFIX: &[u8] = b".wh.";
 /// Sparse files may claim any size: with this bound per layer no sum over an image overflows.
 const MAX_CONTENT_BYTES: u64 = 1 << 52;
+/// What names and folders of a layer may take, and more for each entry; real layers stay below 200.
+const NAME_BYTES: usize = 4 << 20;
+const NAME_BYTES_PER_ENTRY: usize = 512;
 const OPAQUE: &[u8] = b".wh..wh..opq";
 
 /// An entry to add.
@@ -249,13 +252,18 @@ impl IndexBuilder {
         index.uid.push(entry.uid);
         index.gid.push(entry.gid);
         index.mtime.push(entry.mtime);
-        // Streams are bounded to 1 TiB, far below 2^32 blocks.
+        // 2^32 blocks are 2 TiB: more than any stream may inflate to.
         index.block.push(u32::try_from(entry.body_at / crate::formats::tar::BLOCK).unwrap_or(u32::MAX));
         Ok(id)
     }
 
     fn store(&mut self, name: &[u8]) -> Result<Name, IndexFull> {
         let full = IndexFull(u64::from(u32::MAX), "bytes of names");
+        // A few headers can hold very deep paths: what names and folders may cost grows with entries.
+        let budget = NAME_BYTES + NAME_BYTES_PER_ENTRY * self.index.len();
+        if self.index.names.len() + self.index.dirs.len() * size_of::<Dir>() > budget {
+            return Err(IndexFull(budget as u64, "bytes of names and folders for so few entries"));
+        }
         let at = u32::try_from(self.index.names.len()).map_err(|_| full)?;
         let len = u16::try_from(name.len()).map_err(|_| full)?;
         self.index.names.extend_from_slice(name);

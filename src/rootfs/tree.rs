@@ -156,10 +156,13 @@ impl<'a> Node<'a> {
 
     /// The last part of its path; empty for the root.
     pub fn name(self) -> &'a [u8] {
+        // An image without layers has a root all the same.
+        if self.id == NodeId::ROOT {
+            return b"";
+        }
         let place = self.record().place;
         let index: &'a LayerIndex = &self.rootfs.layers[usize::from(place.layer)];
         match place.origin() {
-            _ if self.id == NodeId::ROOT => b"",
             Origin::Entry(entry) => index.name(entry),
             Origin::Implied(dir) => index.dir_name(dir),
         }

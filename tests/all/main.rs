@@ -25,4 +25,6 @@ mod support;
 mod tools;
 mod traps;
 #[cfg(feature = "gui")]
+mod views;
+#[cfg(feature = "gui")]
 mod window;

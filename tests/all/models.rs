@@ -31,12 +31,12 @@ fn stages(reference: &str) -> Vec<Arc<Analysis>> {
     stages.into_inner().unwrap()
 }
 
-fn analysis(reference: &str) -> Arc<Analysis> {
+pub(crate) fn analysis(reference: &str) -> Arc<Analysis> {
     stages(reference).pop().unwrap()
 }
 
 /// The analysis of an image of these layers.
-fn layers<const N: usize>(layers: [Vec<Member>; N]) -> Arc<Analysis> {
+pub(crate) fn layers<const N: usize>(layers: [Vec<Member>; N]) -> Arc<Analysis> {
     let place = Place::new();
     analysis(&place.put_layout("layout", &Layout::of(&Image::of(Packing::Plain, layers.map(tar)), "t")))
 }
@@ -74,11 +74,11 @@ fn listing(tree: &FileTree) -> Vec<(String, &'static str, bool, u64, u32)> {
     list
 }
 
-fn sized(name: &str, bytes: usize) -> Member {
+pub(crate) fn sized(name: &str, bytes: usize) -> Member {
     file(name, vec![b'x'; bytes])
 }
 
-fn three_layers() -> Arc<Analysis> {
+pub(crate) fn three_layers() -> Arc<Analysis> {
     layers([
         vec![
             dir("a"),
@@ -473,6 +473,7 @@ fn a_layer_that_cannot_be_read_says_so() {
     assert!(items[1].spoken().contains("failed"));
     let overview = Overview::new(&analysis, true);
     assert!(overview.incomplete);
+    assert!(overview.sentence.starts_with("The "), "{}", overview.sentence);
     let mut browser = Browser::default();
     update(&mut browser, &analysis, 1, true);
     assert_eq!(browser.gap(), None, "what is there is shown");
@@ -611,7 +612,7 @@ fn the_browser_goes_to_a_path_wherever_it_is_shown() {
 }
 
 /// An analysis of one layer of so many files, 100 in a folder.
-fn wide(files: u32) -> Arc<Analysis> {
+pub(crate) fn wide(files: u32) -> Arc<Analysis> {
     let mut analysis = Analysis::clone(&layers([vec![sized("x", 1)]]));
     let mut builder = IndexBuilder::new(&Limits::default());
     for number in 0..files {
@@ -652,63 +653,6 @@ fn a_large_image_is_worked_on_in_the_background() {
     update(&mut browser, &analysis, 1, true);
     assert_eq!(browser.shown().unwrap().found.as_ref().unwrap().count(), 100);
     assert_eq!(browser.rows().unwrap().len(), 101);
-}
-
-/// Shows the layers view of an image with everything open; gives rows in all and rows made for a frame
-/// that scrolls.
-fn scrolled(files: u32) -> (usize, usize) {
-    use cutaway::gui::views::{LayersView, ViewContext};
-    let analysis = wide(files);
-    let mut view = LayersView::default();
-    view.open_all();
-    let counts = Arc::new(std::sync::Mutex::new((0, 0)));
-    let seen = Arc::clone(&counts);
-    let mut harness = egui_kittest::Harness::builder()
-        .with_size([1200.0, 800.0])
-        .with_context_setup(cutaway::gui::design::apply)
-        .with_max_steps(8)
-        .build_ui(move |ui| {
-            let mut actions = Vec::new();
-            let progress = Progress::default().snapshot();
-            let mut context = ViewContext {
-                analysis: &analysis,
-                generation: 1,
-                progress,
-                done: true,
-                actions: &mut actions,
-            };
-            view.ui(ui, &mut context);
-            let rows = view.browser().rows().map_or(0, Rows::len);
-            *seen.lock().unwrap() = (rows, view.painted_rows());
-        });
-    for _ in 0..400 {
-        harness.step();
-        if counts.lock().unwrap().0 > files as usize {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    harness.hover_at(egui::pos2(600.0, 400.0));
-    harness.event(egui::Event::MouseWheel {
-        unit: egui::MouseWheelUnit::Page,
-        source: egui::MouseWheelSource::Wheel,
-        delta: egui::vec2(0.0, -7.0),
-        phase: egui::TouchPhase::Move,
-        modifiers: egui::Modifiers::NONE,
-    });
-    harness.step();
-    harness.step();
-    *counts.lock().unwrap()
-}
-
-#[test]
-fn rows_out_of_sight_are_not_made() {
-    let (few, painted_of_few) = scrolled(1_000);
-    let (many, painted_of_many) = scrolled(60_000);
-    assert_eq!((few, many), (1_010, 60_600));
-    assert!(painted_of_few > 10, "{painted_of_few}");
-    assert!(painted_of_many.abs_diff(painted_of_few) <= 2, "{painted_of_few} and {painted_of_many}");
-    assert!(painted_of_many < 60, "{painted_of_many}");
 }
 
 #[test]

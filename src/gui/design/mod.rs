@@ -56,9 +56,9 @@ pub struct Tokens {
     pub added: Color32,
     /// A path that a layer replaces. Goes with the sign `~`.
     pub changed: Color32,
-    /// A path that a layer removes. Goes with the sign `-`.
+    /// A path that a layer removes. Goes with the sign `−`.
     pub removed: Color32,
-    /// Bytes that a later layer hides. Goes with the sign `x`.
+    /// Bytes that a later layer hides. Goes with the sign `◦`.
     pub hidden: Color32,
     /// Something to look at.
     pub warning: Color32,

@@ -179,7 +179,9 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
             format!("{layers_text}{size}.")
         };
     };
+    let unread = layers.iter().filter(|layer| !layer.state.has_files()).count();
     let stored = match totals.compressed_bytes {
+        _ if unread > 0 => format!("The {} of {layers_text} that could be read hold", layers.len() - unread),
         Some(bytes) => format!("{layers_text} of {} compressed hold", human(bytes)),
         None => format!("{layers_text} hold"),
     };
@@ -188,7 +190,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         human(totals.merged_bytes),
         grouped(totals.merged_files)
     );
-    let stored = if layers.len() == 1 { format!("{stored}s") } else { stored };
+    let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
         (0, _) => format!("{stored} {merged}; nothing is wasted."),
         (wasted, content) => {

@@ -157,16 +157,16 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
         "by content, bottom first; hatched is wasted"
     };
     section(ui, "Layers", note);
-    let size = |item: &LayerItem| if reading { item.compressed } else { item.content }.unwrap_or(0);
+    let size = |item: &LayerItem| if reading { item.compressed } else { item.content };
     let known = |item: &LayerItem| item.content.is_some();
     let segments: Vec<Segment> = items
         .iter()
         .map(|item| Segment {
-            value: size(item),
+            value: size(item).unwrap_or(0),
             fill: if known(item) { tokens.layer(item.index) } else { tokens.dim(tokens.layer(item.index)) },
             short: item.index.to_string(),
             spoken: item.spoken(),
-            hatched: crate::base::convert::fraction(item.wasted.unwrap_or(0), size(item)),
+            hatched: crate::base::convert::fraction(item.wasted.unwrap_or(0), size(item).unwrap_or(0)),
         })
         .collect();
     let hover = |ui: &mut Ui, index: usize| super::layers::describe(ui, &items[index]);
@@ -175,8 +175,10 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
         context.actions.push(Action::SelectLayer(layer));
     }
     ui.add_space(space::S);
-    let mut largest: Vec<&LayerItem> =
-        items.iter().filter(|item| size(item) > 0 || item.state.fault().is_some()).collect();
+    let mut largest: Vec<&LayerItem> = items
+        .iter()
+        .filter(|item| size(item).is_some_and(|bytes| bytes > 0) || item.state.fault().is_some())
+        .collect();
     largest.sort_by_key(|item| (item.state.fault().is_none(), std::cmp::Reverse(size(item))));
     largest.truncate(NAMED);
     if let Some(layer) = tables::layer_lines(ui, &largest, size) {
@@ -290,9 +292,13 @@ fn waste(
     let more = contents.wasted_files.saturating_sub(contents.waste.len());
     if more > 0 {
         ui.label(
-            RichText::new(format!("and {} more", count(more, "file")))
-                .font(text::small())
-                .color(tokens.text_weak),
+            RichText::new(format!(
+                "and {} more {}",
+                grouped(more as u64),
+                if more == 1 { "file" } else { "files" }
+            ))
+            .font(text::small())
+            .color(tokens.text_weak),
         );
     }
 }

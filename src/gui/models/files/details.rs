@@ -101,6 +101,14 @@ impl Details {
     }
 }
 
+impl Details {
+    /// The path for the clipboard: as it is, or escaped where it could do harm when it is pasted.
+    pub fn copy_text(&self) -> String {
+        let harmless = |text: &&str| !text.chars().any(crate::base::text::is_unsafe);
+        std::str::from_utf8(&self.raw_path).ok().filter(harmless).unwrap_or(&self.shown_path).to_owned()
+    }
+}
+
 fn exact(bytes: u64) -> String {
     if bytes < 1024 { human(bytes) } else { format!("{} ({} bytes)", human(bytes), grouped(bytes)) }
 }

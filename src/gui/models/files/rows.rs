@@ -141,6 +141,7 @@ impl Rows {
             return false;
         }
         self.open.insert(path);
+        self.open_chain(path, tree, found);
         // What was open below it when it was closed is open again.
         let mut below = Vec::new();
         let mut inserted = Vec::new();
@@ -158,6 +159,20 @@ impl Rows {
         self.list.extend(inserted);
         self.list.extend(tail);
         true
+    }
+
+    /// Opens the folders of a chain in which each holds nothing but the next.
+    fn open_chain(&mut self, path: PathId, tree: &FileTree, found: Option<&Found>) {
+        let mut at = path;
+        loop {
+            let mut kept = tree.children(at).filter(|path| found.is_none_or(|found| found.keeps(*path)));
+            match (kept.next(), kept.next()) {
+                (Some(only), None) if tree.is_folder(only) => at = only,
+                _ => return,
+            }
+            drop(kept);
+            self.open.insert(at);
+        }
     }
 
     /// Closes the folder at `row` in place. `false`, with nothing done, where it is no open folder.

@@ -31,7 +31,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
             ui.horizontal_top(|ui| {
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
                     if ui.button("Copy path").clicked() {
-                        context.actions.push(Action::CopyText(details.shown_path.clone()));
+                        context.actions.push(Action::CopyText(details.copy_text()));
                     }
                     ui.with_layout(egui::Layout::top_down(egui::Align::Min), |ui| {
                         ui.label(RichText::new(elide_middle(name, 64)).font(text::heading()));

@@ -15,6 +15,10 @@ use crate::gui::widgets::tree::{Column, TreeEvent, TreeOutput, TreeRow, TreeShap
 
 const COLUMNS: [Column; 2] = [Column { title: "Size", width: 92.0 }, Column { title: "Files", width: 64.0 }];
 
+/// Height of the legend, and of the pane from which on it is shown.
+const LEGEND: f32 = 22.0;
+const LEGEND_FROM: f32 = 360.0;
+
 /// State of the pane.
 #[derive(Default)]
 pub(super) struct FilesPane {
@@ -35,7 +39,18 @@ impl FilesPane {
             card(ui, |ui| show_gap(ui, browser, &gap));
             return;
         }
-        card(ui, |ui| self.rows(ui, browser, context));
+        // Where there is little room, the words that a screen reader says must do.
+        if ui.available_height() >= LEGEND_FROM {
+            let (above, below) = {
+                let rect = ui.available_rect_before_wrap();
+                rect.split_top_bottom_at_y(rect.bottom() - LEGEND)
+            };
+            let mut rows = ui.new_child(egui::UiBuilder::new().max_rect(above));
+            card(&mut rows, |ui| self.rows(ui, browser, context));
+            legend(ui, below);
+        } else {
+            card(ui, |ui| self.rows(ui, browser, context));
+        }
     }
 
     /// Which files, and the filter.
@@ -79,7 +94,8 @@ impl FilesPane {
                 if std::mem::take(&mut self.focus_search) {
                     response.request_focus();
                 }
-                if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
+                let left = response.lost_focus() || response.has_focus();
+                if left && ui.input(|input| input.key_pressed(Key::Escape)) {
                     self.typed.clear();
                 }
                 browser.set_filter(&self.typed, self.regex);
@@ -89,20 +105,13 @@ impl FilesPane {
             if let Some(error) = &shown.error {
                 ui.label(RichText::new(error.to_string()).font(text::small()).color(tokens.error));
             } else if let Some(found) = &shown.found {
-                let words = match found.count() {
-                    0 => "No path matches.".to_owned(),
-                    matches => format!(
-                        "{} match{}, {}",
-                        grouped(matches as u64),
-                        if matches == 1 { "es" } else { "" },
-                        human(found.bytes())
-                    ),
-                };
-                let of = format!("{words} Among {} paths.", grouped(shown.tree.len() as u64));
-                let line = if found.count() == 0 {
-                    of
-                } else {
-                    format!("{words} of {} paths.", grouped(shown.tree.len() as u64))
+                let all = grouped(shown.tree.len() as u64);
+                let line = match found.count() {
+                    0 => format!("None of {all} paths matches"),
+                    1 => format!("1 of {all} paths matches, {}", human(found.bytes())),
+                    many => {
+                        format!("{} of {all} paths match, {}", grouped(many as u64), human(found.bytes()))
+                    }
                 };
                 ui.label(RichText::new(line).font(text::small()).color(tokens.text_weak));
             }
@@ -141,6 +150,23 @@ impl FilesPane {
     }
 }
 
+/// What the signs mean.
+fn legend(ui: &mut Ui, rect: egui::Rect) {
+    let tokens = Tokens::of(ui);
+    let line = egui::Rect::from_min_max(rect.min + vec2(4.0, 6.0), rect.max);
+    let mut ui = ui.new_child(
+        egui::UiBuilder::new().max_rect(line).layout(egui::Layout::left_to_right(egui::Align::Center)),
+    );
+    ui.spacing_mut().item_spacing.x = space::XS;
+    let marks = [Mark::Added, Mark::Changed, Mark::Removed, Mark::Inside];
+    let signs = marks.iter().map(|mark| (mark.sign(), mark_color(tokens, *mark), mark.word()));
+    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, "hidden by a later layer")]) {
+        ui.label(RichText::new(sign).font(text::mono()).color(color));
+        ui.label(RichText::new(word).font(text::small()).color(tokens.text_weak));
+        ui.add_space(space::S);
+    }
+}
+
 fn take_events(ui: &Ui, browser: &mut Browser, output: &TreeOutput, context: &mut ViewContext<'_>) {
     for event in &output.events {
         match *event {
@@ -161,7 +187,7 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &TreeOutput, context: &mu
         && ui.input(|input| input.events.contains(&egui::Event::Copy))
         && let Some(details) = browser.details()
     {
-        context.actions.push(Action::CopyText(details.shown_path.clone()));
+        context.actions.push(Action::CopyText(details.copy_text()));
     }
 }
 

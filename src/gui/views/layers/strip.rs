@@ -66,6 +66,7 @@ fn tooltip(ui: &mut Ui, item: &LayerItem) {
 /// A layer in a tooltip: its instruction and its sizes.
 pub(super) fn describe(ui: &mut Ui, item: &LayerItem, whole: bool) {
     let tokens = Tokens::of(ui);
+    ui.set_min_width(280.0);
     ui.label(RichText::new(format!("Layer {}", item.index)).font(text::strong()));
     let most = if whole { 1_200 } else { 240 };
     let instruction = crate::base::text::elide_end(&item.instruction, most);

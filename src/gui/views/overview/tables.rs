@@ -6,7 +6,7 @@ use egui::{Color32, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, p
 use crate::base::convert::fraction;
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::gui::design::{Tokens, radius, row, space, text};
-use crate::gui::models::layers::LayerItem;
+use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{PathItem, WasteItem};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
@@ -176,7 +176,7 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
 pub(super) fn layer_lines(
     ui: &mut Ui,
     items: &[&LayerItem],
-    size: impl Fn(&LayerItem) -> u64,
+    size: impl Fn(&LayerItem) -> Option<u64>,
 ) -> Option<usize> {
     let tokens = Tokens::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -197,30 +197,16 @@ pub(super) fn layer_lines(
         let chip = Rect::from_center_size(pos2(rect.left() + 14.0, rect.center().y), vec2(12.0, 12.0));
         painter.rect_filled(chip, 3.0, tokens.layer(item.index));
         cell::right(painter, at(20.0, 48.0), &item.index.to_string(), &text::body(), tokens.text_weak);
-        cell::right(
-            painter,
-            at(56.0, 128.0),
-            &human_or_dash((item.content.or(item.compressed).is_some()).then(|| size(item))),
-            &text::body(),
-            tokens.text,
-        );
+        cell::right(painter, at(56.0, 128.0), &human_or_dash(size(item)), &text::body(), tokens.text);
         let mut left = 144.0;
         if let Some(word) = item.state.fault().map(|_| item.state.word()) {
-            controls::paint_mark(
-                painter,
-                Mark::Warning,
-                pos2(rect.left() + left + 7.0, rect.center().y),
-                13.0,
-                tokens.error,
-            );
-            let written = cell::left(
-                painter,
-                at(left + 18.0, left + 120.0),
-                word,
-                &text::strong(),
-                tokens.error,
-                Cut::End,
-            );
+            let (mark, fault) = match item.state {
+                LayerState::Failed(_) => (Mark::Error, tokens.error),
+                _ => (Mark::Warning, tokens.warning),
+            };
+            controls::paint_mark(painter, mark, pos2(rect.left() + left + 7.0, rect.center().y), 13.0, fault);
+            let written =
+                cell::left(painter, at(left + 18.0, left + 120.0), word, &text::strong(), fault, Cut::End);
             left = written.right() - rect.left() + 8.0;
         }
         let title = Rect::from_x_y_ranges(rect.left() + left..=rect.right() - 8.0, rect.y_range());

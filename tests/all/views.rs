@@ -1,0 +1,262 @@
+//! The views as a user meets them: by role and name, with mouse and keyboard.
+
+use std::sync::Arc;
+
+use cutaway::analysis::Analysis;
+use cutaway::gui::design;
+use cutaway::gui::models::files::Rows;
+use cutaway::gui::views::{Action, LayersView, OverviewView, View, ViewContext};
+use cutaway::jobs::Progress;
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use crate::models::{analysis, layers, sized, three_layers, wide};
+
+struct Stage {
+    analysis: Arc<Analysis>,
+    layers: LayersView,
+    overview: OverviewView,
+    view: View,
+    actions: Vec<Action>,
+}
+
+/// A view of `analysis` that carries out no action.
+fn show(analysis: Arc<Analysis>, view: View) -> Harness<'static, Stage> {
+    let stage = Stage {
+        analysis,
+        layers: LayersView::default(),
+        overview: OverviewView::default(),
+        view,
+        actions: Vec::new(),
+    };
+    let mut harness = Harness::builder()
+        .with_size([1300.0, 900.0])
+        .with_context_setup(design::apply)
+        .with_step_dt(1.0 / 60.0)
+        .with_max_steps(40)
+        .build_ui_state(
+            |ui, stage: &mut Stage| {
+                let progress = Progress::default().snapshot();
+                let Stage { analysis, layers, overview, view, actions } = stage;
+                let mut context = ViewContext { analysis, generation: 1, progress, done: true, actions };
+                match view {
+                    View::Layers => layers.ui(ui, &mut context),
+                    _ => overview.ui(ui, &mut context),
+                }
+            },
+            stage,
+        );
+    harness.run();
+    harness
+}
+
+/// What the tree says of its rows, top to bottom.
+fn rows(harness: &Harness<'_, Stage>) -> Vec<String> {
+    harness.get_all_by_role(Role::TreeItem).filter_map(|row| row.accesskit_node().label()).collect()
+}
+
+fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
+    for key in keys {
+        harness.key_press(*key);
+        harness.run();
+    }
+}
+
+fn chosen(harness: &Harness<'_, Stage>) -> String {
+    let details = harness.state().layers.browser().details();
+    details.map(|details| details.shown_path.clone()).unwrap_or_default()
+}
+
+#[test]
+fn the_tree_is_walked_by_arrows_and_by_vim_keys() {
+    let mut harness = show(analysis("sample:devel"), View::Layers);
+    let row = harness.get_by_role_and_label(Role::TreeItem, "usr, 11.8 MiB in 891 files");
+    assert_eq!(row.accesskit_node().data().is_expanded(), Some(false));
+    row.click();
+    harness.run();
+    assert_eq!(chosen(&harness), "/usr");
+    let row = harness.get_by_role_and_label(Role::TreeItem, "usr, 11.8 MiB in 891 files");
+    assert!(row.is_focused(), "the chosen row stands for the tree");
+    press(&mut harness, &[Key::ArrowRight, Key::ArrowDown]);
+    let inside = chosen(&harness);
+    assert!(inside.starts_with("/usr/") && inside.matches('/').count() == 2, "{inside}");
+    let row = harness.get_by_role_and_label(Role::TreeItem, "usr, 11.8 MiB in 891 files");
+    assert_eq!(row.accesskit_node().data().is_expanded(), Some(true));
+    press(&mut harness, &[Key::L, Key::J]);
+    assert_eq!(chosen(&harness).matches('/').count(), 3);
+    press(&mut harness, &[Key::H, Key::H, Key::H]);
+    assert_eq!(chosen(&harness), "/usr");
+    press(&mut harness, &[Key::ArrowLeft]);
+    assert!(rows(&harness).iter().all(|row| !row.starts_with("local")));
+    press(&mut harness, &[Key::End]);
+    let last = chosen(&harness);
+    press(&mut harness, &[Key::K, Key::Home]);
+    assert_ne!(last, chosen(&harness));
+    assert_eq!(chosen(&harness), "/usr");
+    press(&mut harness, &[Key::Enter]);
+    assert!(rows(&harness).iter().any(|row| row.starts_with("local")));
+}
+
+#[test]
+fn a_filter_is_typed_and_taken_back() {
+    let mut harness = show(analysis("sample:devel"), View::Layers);
+    harness.state_mut().layers.focus_search();
+    harness.run();
+    let field = harness.get_by_role_and_label(Role::SearchInput, "Filter files");
+    assert!(field.is_focused());
+    field.type_text("libcublas.so*");
+    harness.run();
+    harness.get_by_label_contains("paths match, ");
+    let found = rows(&harness);
+    assert!(found.iter().any(|row| row.starts_with("libcublas.so")), "{found:?}");
+    assert!(found.iter().any(|row| row.starts_with("usr")), "the way to it stays: {found:?}");
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(harness.query_by_label_contains("paths match, ").is_none());
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").focus();
+    harness.run();
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").type_text("size:>lots");
+    harness.run();
+    harness.get_by_label_contains("size:>lots is no size");
+    assert!(rows(&harness).len() > 10, "a filter that is not understood hides nothing");
+}
+
+#[test]
+fn heads_sort_and_layers_switch() {
+    let mut harness = show(three_layers(), View::Layers);
+    harness.get_by_role_and_label(Role::TreeItem, "a, 32 B in 3 files, changes inside").click();
+    harness.run();
+    harness.get_by_role_and_label(Role::ColumnHeader, "Sort by name").click();
+    harness.run();
+    harness.get_by_role_and_label(Role::ColumnHeader, "Sort by name, smallest first");
+    harness.get_by_label_contains("Layer 1: ").click();
+    harness.get_by_label("This layer").click();
+    harness.run();
+    let shown = rows(&harness);
+    assert_eq!(shown, ["a, 51 B in 2 files, changes inside", "deep, 5 B in 1 file, removed"]);
+    // The strip has the focus of the keyboard now.
+    press(&mut harness, &[Key::ArrowDown]);
+}
+
+#[test]
+fn facts_lead_to_the_layers_that_touch_a_file() {
+    let mut harness = show(three_layers(), View::Layers);
+    harness.state_mut().layers.select_path(b"/a/old".to_vec());
+    harness.run();
+    assert_eq!(chosen(&harness), "/a/old");
+    harness.get_by_label("Copy path").click();
+    harness.run();
+    assert_eq!(harness.state().actions, [Action::CopyText("/a/old".into())]);
+    harness.get_by_role_and_label(Role::Link, "Layer 0").click();
+    harness.run();
+    assert_eq!(harness.state().layers.browser().layer(), Some(0));
+    harness.get_by_label("Replaced by layer 1");
+}
+
+#[test]
+fn the_treemap_selects_and_enters() {
+    let files = vec![sized("big/one", 6_000), sized("big/two", 5_000), sized("small", 3_000)];
+    let mut harness = show(layers([files]), View::Layers);
+    let map = harness.get_by_role_and_label(Role::Figure, "Treemap of /, 13.7 KiB").rect();
+    // The largest cells come first, at the top left.
+    let inside = map.min + egui::vec2(24.0, 40.0);
+    let click = |harness: &mut Harness<'_, Stage>, at: egui::Pos2| {
+        harness.hover_at(at);
+        for pressed in [true, false] {
+            let button = egui::PointerButton::Primary;
+            harness.event(egui::Event::PointerButton {
+                pos: at,
+                button,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+            harness.step();
+        }
+        harness.run();
+    };
+    click(&mut harness, inside);
+    assert_eq!(chosen(&harness), "/big/one");
+    assert!(rows(&harness).iter().any(|row| row.starts_with("one")), "the tree opens to it");
+    click(&mut harness, inside);
+    harness.get_by_role_and_label(Role::Figure, "Treemap of /big, 10.7 KiB");
+    harness.get_by_label("Up").click();
+    harness.run();
+    harness.get_by_role_and_label(Role::Figure, "Treemap of /, 13.7 KiB");
+}
+
+#[test]
+fn the_overview_leads_to_layers_and_files() {
+    let mut harness = show(analysis("sample:devel"), View::Overview);
+    harness.get_by_label_contains("20 layers of 778 KiB compressed hold 21.9 MiB");
+    let segment = harness
+        .get_all_by_role(Role::Button)
+        .find(|node| node.accesskit_node().label().is_some_and(|label| label.starts_with("Layer 9:")));
+    segment.unwrap().click();
+    harness.run();
+    assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::SelectLayer(9)]);
+    let largest = harness.get_all_by_role(Role::Link).find(|node| {
+        node.accesskit_node().label().is_some_and(|label| label.contains("libcublasLt_static.a, "))
+    });
+    largest.unwrap().click();
+    harness.run();
+    let path = b"/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcublasLt_static.a".to_vec();
+    assert_eq!(harness.state().actions, [Action::SelectPath(path)]);
+}
+
+/// Shows the layers view of an image with everything open; gives rows in all and rows made for a frame
+/// that scrolls.
+fn scrolled(files: u32) -> (usize, usize) {
+    let analysis = wide(files);
+    let mut view = LayersView::default();
+    view.open_all();
+    let counts = Arc::new(std::sync::Mutex::new((0, 0)));
+    let seen = Arc::clone(&counts);
+    let mut harness = Harness::builder()
+        .with_size([1200.0, 800.0])
+        .with_context_setup(design::apply)
+        .with_max_steps(8)
+        .build_ui(move |ui| {
+            let mut actions = Vec::new();
+            let progress = Progress::default().snapshot();
+            let mut context = ViewContext {
+                analysis: &analysis,
+                generation: 1,
+                progress,
+                done: true,
+                actions: &mut actions,
+            };
+            view.ui(ui, &mut context);
+            let rows = view.browser().rows().map_or(0, Rows::len);
+            *seen.lock().unwrap() = (rows, view.painted_rows());
+        });
+    for _ in 0..400 {
+        harness.step();
+        if counts.lock().unwrap().0 > files as usize {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    harness.hover_at(egui::pos2(600.0, 400.0));
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Page,
+        source: egui::MouseWheelSource::Wheel,
+        delta: egui::vec2(0.0, -7.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: Modifiers::NONE,
+    });
+    harness.step();
+    harness.step();
+    *counts.lock().unwrap()
+}
+
+#[test]
+fn rows_out_of_sight_are_not_made() {
+    let (few, painted_of_few) = scrolled(1_000);
+    let (many, painted_of_many) = scrolled(60_000);
+    assert_eq!((few, many), (1_010, 60_600));
+    assert!(painted_of_few > 10, "{painted_of_few}");
+    assert!(painted_of_many.abs_diff(painted_of_few) <= 2, "{painted_of_few} and {painted_of_many}");
+    assert!(painted_of_many < 60, "{painted_of_many}");
+}
