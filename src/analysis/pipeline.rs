@@ -1,6 +1,7 @@
 //! Source to layers to merged view.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::value::{Analysis, Layer};
@@ -80,7 +81,9 @@ pub fn analyze(
                 progress: progress.clone(),
                 subject: member.name.clone(),
             };
-            let expected = Expected { verify: options.verify, ..Expected::default() };
+            // The digest in the member's name says by which algorithm to hash; it is judged later.
+            let expected =
+                Expected { verify: options.verify, digest: member.digest.clone(), ..Expected::default() };
             streamed.push(read_stream(bytes, &expected, &context)?);
             Ok(streamed.len() - 1)
         };
@@ -100,17 +103,26 @@ pub fn analyze(
 
     let work = distinct(&image);
     let bytes = work.iter().map(|places| length(&image.layers[places[0]])).sum();
-    if streamed.is_empty() {
-        progress.set_totals(bytes, image.layers.len() as u64);
-    }
+    // A streamed archive has passed already; its own length stands as the total.
+    let passed = progress.snapshot().bytes_total;
+    progress.set_totals(if streamed.is_empty() { bytes } else { passed }, image.layers.len() as u64);
     let failed = Mutex::new(None);
+    let entries = AtomicU64::new(0);
     run_all(work, workers(), |places: Vec<usize>| {
         if cancel.is_cancelled() {
             return;
         }
         let place = places[0];
         let source = &image.layers[place];
-        let subject = subject(place, source);
+        let subject_of = |place: usize| subject(place, &image.layers[place]);
+        let subject = subject_of(place);
+        if entries.load(Ordering::Relaxed) > options.limits.image_entries {
+            let message =
+                format!("not read: the image has more than {} entries", options.limits.image_entries);
+            let fault = Warning::new(WarningCode::LayerMalformed, subject, message);
+            lock().layers[place] = Layer { read: None, fault: Some(fault) };
+            return;
+        }
         let done = catch_panic(|| read_one(source, &subject, options, cancel, progress, &streamed));
         let layer = match done {
             Ok(Ok(layer)) => layer,
@@ -123,15 +135,16 @@ pub fn analyze(
                 Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
             }
         };
-        let newer = {
-            let mut state = lock();
-            for place in places {
-                state.layers[place] = layer.clone();
-                progress.add_layer();
-            }
-            Arc::new(state.clone())
-        };
-        publish(newer);
+        if let Some(read) = &layer.read {
+            entries.fetch_add(read.index.len() as u64, Ordering::Relaxed);
+        }
+        let mut state = lock();
+        for place in places {
+            state.layers[place] = judged(&layer, &image.layers[place], &subject_of(place));
+            progress.add_layer();
+        }
+        // Within the lock, so that no older stage is published after a newer one.
+        publish(Arc::new(state.clone()));
     });
     cancel.check()?;
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -150,27 +163,18 @@ pub fn analyze(
     Ok(analysis)
 }
 
-/// Layers that are one blob with the same claims are read once; largest first, so that the longest
+/// Layers that are one blob are read once, whatever is claimed of each; largest first, so that the longest
 /// does not start last.
 fn distinct(image: &Image) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut by_claims = std::collections::HashMap::new();
+    let mut by_digest = std::collections::HashMap::new();
     for (place, layer) in image.layers.iter().enumerate() {
-        let key = layer
-            .digest
-            .as_ref()
-            .filter(|_| matches!(layer.blob, Blob::Section(_)))
-            .map(|digest| (digest, layer.diff_id.as_ref(), layer.size, layer.media_type.as_deref()));
-        let known = key.and_then(|key| by_claims.get(&key).copied());
-        if let Some(group) = known {
-            let group: &mut Vec<usize> = &mut groups[group];
-            group.push(place);
-        } else {
-            if let Some(key) = key {
-                by_claims.insert(key, groups.len());
-            }
-            groups.push(vec![place]);
+        let digest = layer.digest.as_ref().filter(|_| matches!(layer.blob, Blob::Section(_)));
+        let group = digest.map_or(groups.len(), |digest| *by_digest.entry(digest).or_insert(groups.len()));
+        if group == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[group].push(place);
     }
     groups.sort_by_key(|places| Reverse(length(&image.layers[places[0]])));
     groups
@@ -198,13 +202,7 @@ fn read_one(
     progress: &Progress,
     streamed: &[LayerRead],
 ) -> Result<Layer, AnalysisError> {
-    let expected = Expected {
-        digest: source.digest.clone(),
-        diff_id: source.diff_id.clone(),
-        size: source.size,
-        media_type: source.media_type.clone(),
-        verify: options.verify,
-    };
+    let expected = expected(source, options.verify);
     let context = Context {
         limits: options.limits.clone(),
         cancel: cancel.clone(),
@@ -218,19 +216,37 @@ fn read_one(
             source,
         })?,
         Blob::Streamed(id) => {
-            // Two layers may be one member; each is checked against its own claims.
+            // Two layers may be one member.
             let Some(mut read) = streamed.get(*id).cloned() else {
                 return Ok(missing(subject, "its bytes did not pass in the archive"));
             };
             for warning in &mut read.warnings {
                 subject.clone_into(&mut warning.subject);
             }
-            read.check(&expected, subject);
             read
         }
         Blob::Missing(reason) => return Ok(missing(subject, reason)),
     };
     Ok(Layer { read: Some(Arc::new(read)), fault: None })
+}
+
+/// A layer as it was read, compared with what is claimed of this one.
+fn judged(layer: &Layer, source: &LayerSource, subject: &str) -> Layer {
+    let mut judged = layer.clone();
+    if let Some(read) = &mut judged.read {
+        Arc::make_mut(read).check(&expected(source, false), subject);
+    }
+    judged
+}
+
+fn expected(source: &LayerSource, verify: bool) -> Expected {
+    Expected {
+        digest: source.digest.clone(),
+        diff_id: source.diff_id.clone(),
+        size: source.size,
+        media_type: source.media_type.clone(),
+        verify,
+    }
 }
 
 fn missing(subject: &str, reason: &str) -> Layer {

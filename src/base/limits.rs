@@ -18,13 +18,14 @@ pub struct Limits {
     pub archive_members: usize,
     /// Bytes of the names of those members.
     pub archive_name_bytes: usize,
-    /// Bytes of small members kept while an archive streams past, before its manifest is known.
+    /// Bytes of documents kept while an archive streams past, before its manifest is known: once for those
+    /// of up to 1 MiB, which indexes and configs are, and once for larger ones, mostly attestations.
     pub archive_json_total: u64,
     /// Members of one layer. The largest images that we know have under two million.
     pub layer_entries: usize,
     /// Entries of all layers of an image together.
     pub image_entries: u64,
-    /// Bytes of one path or link target: what Linux takes, so no engine can unpack a longer one.
+    /// Bytes of one path or link target. Linux stops at 4096; a few build tools write longer ones.
     pub path_bytes: usize,
     /// Bytes of one PAX extension header: every extended attribute of a file fits.
     pub pax_bytes: u64,
@@ -50,10 +51,10 @@ impl Default for Limits {
             layers: 2_048,
             archive_members: 20_000,
             archive_name_bytes: 16 << 20,
-            archive_json_total: 32 << 20,
+            archive_json_total: 16 << 20,
             layer_entries: 10_000_000,
             image_entries: 20_000_000,
-            path_bytes: 4096,
+            path_bytes: 32 << 10,
             pax_bytes: 1 << 20,
             sparse_blocks: 100_000,
             sparse_file_bytes: 16 << 40,

@@ -35,8 +35,6 @@ pub enum WarningCode {
     HistoryMismatch,
     /// The manifest, index or archive breaks its specification but could be used.
     ManifestOddity,
-    /// The image is for another platform than the one asked for.
-    PlatformDiffers,
     /// A folder or file of a root filesystem could not be read or was not entered.
     NotRead,
     /// More warnings of the same kind were counted, not kept.
@@ -61,7 +59,6 @@ impl WarningCode {
             Self::ConfigIncomplete => "config-incomplete",
             Self::HistoryMismatch => "history-mismatch",
             Self::ManifestOddity => "manifest-oddity",
-            Self::PlatformDiffers => "platform-differs",
             Self::NotRead => "not-read",
             Self::MoreWarnings => "more-warnings",
         }

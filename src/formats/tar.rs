@@ -264,7 +264,8 @@ impl<I: TarInput> TarWalk<I> {
     }
 
     fn extension(&mut self, header: &Header, at: u64, limit: u64, what: &str) -> Result<Vec<u8>, TarError> {
-        let size = number(&header.as_bytes()[SIZE]).ok_or_else(|| malformed(at, &format!("the size of {what} is no number")))?;
+        let size = number(&header.as_bytes()[SIZE])
+            .ok_or_else(|| malformed(at, &format!("the size of {what} is no number")))?;
         if size > limit {
             let what = format!("{what} of {size} bytes, more than the {limit} that are allowed");
             return Err(malformed(at, &what));

@@ -145,8 +145,10 @@ impl IndexBuilder {
         if let Some(id) = self.by_name.find(hash, same) {
             return Ok(DirId(*id));
         }
-        let id =
-            u32::try_from(self.index.dirs.len()).map_err(|_| IndexFull(u64::from(u32::MAX), "folders"))?;
+        if self.index.dirs.len() >= self.max_entries {
+            return Err(IndexFull(self.max_entries as u64, "folders"));
+        }
+        let id = index32(self.index.dirs.len());
         let name = self.store(name)?;
         self.index.dirs.push(Dir { parent, name });
         let (index, hasher) = (&self.index, &self.hasher);

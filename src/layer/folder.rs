@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::io::Errno;
 
 use super::builder::{IndexBuilder, IndexFull, NewEntry};
 use super::index::{DirId, EntryKind};
@@ -48,6 +49,9 @@ struct Walk<'a> {
     /// First names of files that have several, as they stand in the index.
     inodes: HashMap<u64, Vec<u8>>,
     counted: usize,
+    /// Files of an overlay may bear the device number of the layer they lie in.
+    overlay: bool,
+    complete: bool,
 }
 
 /// Reads the folder `root` and all below it.
@@ -69,6 +73,8 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
         device,
         inodes: HashMap::new(),
         counted: 0,
+        overlay: file_system(&root_fd) == Some(OVERLAY),
+        complete: true,
     };
     let mut pending = Vec::new();
     let mut full = walk.read_dir(&Arc::new(root_fd), DirId::ROOT, &mut pending)?;
@@ -77,11 +83,15 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
         let flags = flags | OFlags::NOFOLLOW;
         match openat(&next.parent, next.name.as_slice(), flags, Mode::empty()) {
             Ok(fd) => full = walk.read_dir(&Arc::new(fd), next.dir, &mut pending)?,
-            Err(error) => walk.not_read(next.dir, b"", &format!("cannot be opened: {error}")),
+            Err(error) => {
+                // Too many folders open at once is our want, not a property of the tree.
+                walk.complete &= !matches!(error, Errno::MFILE | Errno::NFILE);
+                walk.not_read(next.dir, b"", &format!("cannot be opened: {error}"));
+            }
         }
     }
     context.progress.add_entries((walk.builder.len() - walk.counted) as u64);
-    let mut warnings = walk.warnings.finish(&context.subject);
+    let mut warnings = std::mem::take(&mut walk.warnings).finish(&context.subject);
     if let Some(full) = &full {
         warnings.push(Warning::new(WarningCode::LayerMalformed, context.subject.clone(), full.to_string()));
     }
@@ -93,7 +103,7 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
         digest: None,
         diff_id: None,
         verified: Verified::default(),
-        complete: full.is_none(),
+        complete: walk.complete && full.is_none(),
         warnings,
     })
 }
@@ -152,7 +162,7 @@ impl Walk<'_> {
             FileType::Symlink => EntryKind::Symlink,
             _ => EntryKind::Other,
         };
-        if stat.st_dev != self.device && kind != EntryKind::Directory {
+        if stat.st_dev != self.device && kind != EntryKind::Directory && !self.overlay {
             self.not_read(dir, bytes, "lies on another file system");
             return Ok(());
         }
@@ -216,11 +226,19 @@ impl Walk<'_> {
     }
 }
 
+// Magic numbers of linux/magic.h.
+const PROC: u64 = 0x9fa0;
+const SYSFS: u64 = 0x6265_6572;
+const OVERLAY: u64 = 0x794c_7630;
+
+fn file_system(fd: &OwnedFd) -> Option<u64> {
+    u64::try_from(rustix::fs::fstatfs(fd).ok()?.f_type).ok()
+}
+
 fn kernel_view(fd: &OwnedFd) -> Option<&'static str> {
-    // Magic numbers of linux/magic.h.
-    match rustix::fs::fstatfs(fd).ok()?.f_type {
-        0x9fa0 => Some("proc"),
-        0x6265_6572 => Some("sysfs"),
+    match file_system(fd)? {
+        PROC => Some("proc"),
+        SYSFS => Some("sysfs"),
         _ => None,
     }
 }

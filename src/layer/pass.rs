@@ -38,7 +38,8 @@ pub struct Context {
 }
 
 /// Reads a layer that can be read at any place. A plain one is walked from header to header without
-/// its bodies, unless `expected.verify`; a compressed one is hashed as it is read.
+/// its bodies, unless `expected.verify`; a compressed one is hashed as it is read. Nothing is judged here:
+/// [`LayerRead::check`] does that.
 ///
 /// # Errors
 /// Only when cancelled: faults of the layer are warnings, and what could be read is kept.
@@ -108,13 +109,11 @@ pub fn read_stream(
         pass.unreadable(&error.to_string());
         return pass.finish(None);
     }
-    let Some(compression) = pass.sniff(&start) else { return pass.finish(None) };
-    if compression == Compression::Zstd && pass.admit_window(zstd_window(&start)).is_none() {
-        return pass.finish(None);
-    }
+    let sniffed = pass.sniff(&start);
     let hasher = expected.digest.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256);
     let mut tap = Tap { inner: start.as_slice().chain(stream), hasher, bytes: 0 };
-    {
+    let admitted = sniffed != Some(Compression::Zstd) || pass.admit_window(zstd_window(&start)).is_some();
+    if let Some(compression) = sniffed.filter(|_| admitted) {
         let source = BufReader::with_capacity(BUFFER_BYTES, &mut tap);
         pass.walk_inflated(source, compression, context.limits.zstd_window_log)?;
     }
@@ -283,13 +282,22 @@ impl<'a> Pass<'a> {
             Err(error) => {
                 check_cancelled(&error)?;
                 let message = format!("after the end of the tar archive: {error}");
-                if error.kind() == io::ErrorKind::UnexpectedEof {
+                // The words of flate2 and zstd for bytes behind the last member that are no member.
+                let words = error.to_string();
+                let trailing = ["invalid gzip header", "Unknown frame descriptor"];
+                if !trailing.iter().any(|known| words.contains(known)) {
+                    // The rest of the stream is missing, its checksum is wrong, or it has no end.
+                    let code = match error.kind() {
+                        io::ErrorKind::InvalidInput
+                        | io::ErrorKind::InvalidData
+                        | io::ErrorKind::FileTooLarge => WarningCode::LayerMalformed,
+                        _ => WarningCode::LayerCutShort,
+                    };
                     self.read.complete = false;
-                    self.warn(WarningCode::LayerCutShort, message);
-                } else {
-                    self.warn(WarningCode::TrailingData, message);
+                    self.warn(code, message);
+                    return Ok(());
                 }
-                return Ok(());
+                self.warn(WarningCode::TrailingData, message);
             }
         }
         self.read.uncompressed_bytes = Some(input.passed);
@@ -384,7 +392,6 @@ impl<'a> Pass<'a> {
             self.read.diff_id.clone_from(&digest);
         }
         self.read.digest = digest;
-        self.read.check(self.expected, &self.context.subject);
         Ok(self.read)
     }
 }

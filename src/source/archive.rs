@@ -10,11 +10,12 @@ use flate2::bufread::MultiGzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::OpenContext;
+use super::docker::digest_of_name;
 use super::error::SourceError;
 use super::files::{Files, Member, normal, open_regular};
 use super::samples::Sample;
-use crate::base::Section;
 use crate::base::read_at::SectionReader;
+use crate::base::{Digest, Limits, Section};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::input::{BUFFER_BYTES, SeekInput, StreamInput};
 use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk, is_header};
@@ -26,6 +27,8 @@ pub struct StreamedMember {
     pub name: String,
     /// Its bytes.
     pub size: u64,
+    /// The digest that its name tells.
+    pub digest: Option<Digest>,
 }
 
 /// Takes the bytes of a member as they pass and gives a number to find the result by.
@@ -71,7 +74,7 @@ fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> R
     // Looking for members is not progress on layers: a scratch counter takes it.
     let input = SeekInput::new(section.clone(), &Progress::default(), context.cancel);
     let mut walk = TarWalk::new(input, context.limits);
-    let mut members = BTreeMap::new();
+    let mut members = (BTreeMap::new(), 0);
     let mut fault = None;
     while advance(&mut walk, context.cancel, &mut fault)? {
         let member = walk.member();
@@ -86,9 +89,9 @@ fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> R
                 None => continue,
             },
         };
-        insert(&mut members, &walk.member().path, bytes, label, context)?;
+        insert(&mut members, &walk.member().path, bytes, label, context.limits)?;
     }
-    Ok((members, fault))
+    Ok((members.0, fault))
 }
 
 fn streamed_members(
@@ -115,8 +118,8 @@ fn streamed_members(
         }
     };
     let mut walk = TarWalk::new(StreamInput::new(reader, None, limits.inflated_bytes, cancel), limits);
-    let mut members = BTreeMap::new();
-    let mut kept_bytes = 0;
+    let mut members = (BTreeMap::new(), 0);
+    let mut kept_bytes = [0; 2];
     let mut fault = None;
     while advance(&mut walk, cancel, &mut fault)? {
         let (kind, size, stored) = (walk.member().kind, walk.member().size, walk.member().stored);
@@ -129,26 +132,28 @@ fn streamed_members(
                 let mut start = Vec::with_capacity(SNIFF_BYTES);
                 let sniffed = walk.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start);
                 if let Err(error) = sniffed {
-                    if was_cancelled(&error) {
-                        return Err(Cancelled.into());
-                    }
-                    fault = Some(error.to_string());
+                    fault = Some(stop(&error)?);
                     break;
                 }
                 if looks_like_json(&start) && stored <= limits.json_bytes {
-                    kept_bytes += stored;
-                    if kept_bytes > limits.archive_json_total {
-                        let reason =
-                            format!("its documents have more than {} bytes", limits.archive_json_total);
-                        return Err(SourceError::Malformed { object: label.into(), reason });
+                    let kept = &mut kept_bytes[usize::from(stored > COMMON_DOCUMENT)];
+                    *kept += stored;
+                    if *kept > limits.archive_json_total {
+                        let most = limits.archive_json_total;
+                        Member::Unusable(format!(
+                            "not kept: the archive has more than {most} bytes of documents"
+                        ))
+                    } else if let Err(error) = walk.read_to_end(&mut start) {
+                        fault = Some(stop(&error)?);
+                        break;
+                    } else {
+                        Member::Kept(start.into())
                     }
-                    walk.read_to_end(&mut start).map_err(|error| read_error(label, error))?;
-                    Member::Kept(start.into())
-                } else if sniff(&start).is_ok() && stored > 0 {
-                    let member = StreamedMember { name: crate::base::text::escape(&path), size: stored };
-                    Member::Streamed((context.sink)(&member, &mut start.as_slice().chain(&mut walk))?)
                 } else {
-                    Member::Unusable("it is neither JSON nor a layer".into())
+                    let digest = digest_of_name(&String::from_utf8_lossy(&path));
+                    let member =
+                        StreamedMember { name: crate::base::text::escape(&path), size: stored, digest };
+                    Member::Streamed((context.sink)(&member, &mut start.as_slice().chain(&mut walk))?)
                 }
             }
             kind => match other_member(kind, &path, &walk.member().link) {
@@ -156,13 +161,18 @@ fn streamed_members(
                 None => continue,
             },
         };
-        if members.len() >= limits.archive_members {
-            return Err(too_many(label, limits.archive_members));
-        }
-        members.insert(normal(&String::from_utf8_lossy(&path)), found);
+        insert(&mut members, &path, found, label, limits)?;
     }
-    Ok((members, fault))
+    if fault.is_none()
+        && let Err(error) = walk.into_input().drain()
+    {
+        fault = Some(stop(&error)?);
+    }
+    Ok((members.0, fault))
 }
+
+/// Indexes, manifests and configs are smaller than this.
+const COMMON_DOCUMENT: u64 = 1 << 20;
 
 /// Counts what is read of a compressed archive.
 struct Counted {
@@ -200,26 +210,36 @@ fn was_cancelled(error: &io::Error) -> bool {
     error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)
 }
 
-fn read_error(label: &str, error: io::Error) -> SourceError {
-    if was_cancelled(&error) { Cancelled.into() } else { SourceError::open(label, error) }
+/// Why the archive could not be read on; cancelling is no fault of it.
+fn stop(error: &io::Error) -> Result<String, Cancelled> {
+    if was_cancelled(error) { Err(Cancelled) } else { Ok(error.to_string()) }
 }
 
-fn too_many(label: &str, limit: usize) -> SourceError {
-    let reason = format!("it has more than {limit} members; an archive of images has some hundreds");
-    SourceError::Malformed { object: label.into(), reason }
-}
+/// Members and the bytes of their names.
+type Gathered = (BTreeMap<String, Member>, usize);
 
 fn insert(
-    members: &mut BTreeMap<String, Member>,
+    members: &mut Gathered,
     path: &[u8],
     member: Member,
     label: &str,
-    context: &OpenContext<'_>,
+    limits: &Limits,
 ) -> Result<(), SourceError> {
-    if members.len() >= context.limits.archive_members {
-        return Err(too_many(label, context.limits.archive_members));
+    members.1 += path.len() + if let Member::Link(target) = &member { target.len() } else { 0 };
+    let malformed = |reason: String| SourceError::Malformed { object: label.into(), reason };
+    if members.0.len() >= limits.archive_members {
+        let most = limits.archive_members;
+        return Err(malformed(format!(
+            "it has more than {most} members; an archive of images has some hundreds"
+        )));
     }
-    members.insert(normal(&String::from_utf8_lossy(path)), member);
+    if members.1 > limits.archive_name_bytes {
+        return Err(malformed(format!(
+            "the names of its members have more than {} bytes",
+            limits.archive_name_bytes
+        )));
+    }
+    members.0.insert(normal(&String::from_utf8_lossy(path)), member);
     Ok(())
 }
 

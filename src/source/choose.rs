@@ -1,6 +1,7 @@
 //! Which of the images that an index offers is meant: by name, by digest, by platform.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use oci_spec::image::Descriptor;
 
@@ -11,6 +12,8 @@ use super::image::Image;
 use super::reference::Select;
 use crate::base::{Digest, Platform};
 
+/// Longer names are no names: a registry takes 255 bytes, a tag 128.
+const NAME_BYTES: usize = 1024;
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// Containerd's annotation with the full name of the image.
 const CONTAINERD_NAME: &str = "io.containerd.image.name";
@@ -22,9 +25,9 @@ const REFERENCE_TYPE: &str = "vnd.docker.reference.type";
 pub(super) struct Offer {
     pub(super) descriptor: Descriptor,
     /// Names of the entry in the outermost index, which hold for all below it.
-    pub(super) names: Vec<String>,
+    pub(super) names: Arc<[String]>,
     /// Digests of the indexes it was found in.
-    pub(super) within: Vec<Digest>,
+    pub(super) within: Arc<[Digest]>,
 }
 
 pub(super) fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
@@ -68,7 +71,7 @@ pub(super) fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Re
             offered: all_names(),
         });
     }
-    let by_name: BTreeSet<&[String]> = fitting.iter().map(|offer| offer.names.as_slice()).collect();
+    let by_name: BTreeSet<&[String]> = fitting.iter().map(|offer| &*offer.names).collect();
     let digests: BTreeSet<&str> = fitting.iter().map(|offer| offer.descriptor.digest().as_ref()).collect();
     if matches!(chosen.select, Select::Only) && by_name.len() > 1 && digests.len() > 1 {
         return Err(SourceError::SeveralImages { object, names: all_names() });
@@ -87,10 +90,19 @@ pub(super) fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Re
     let fits: Vec<usize> = (0..fitting.len())
         .filter(|place| platforms[*place].as_ref().is_some_and(|offered| wanted.accepts(offered)))
         .collect();
-    // Several variants may fit; the one that was named exactly is meant, else the first.
-    let exact_fit = fits.iter().find(|place| platforms[**place].as_ref() == Some(&wanted));
-    if let Some(place) = exact_fit.or_else(|| fits.first()) {
-        return Ok(fitting[*place].clone());
+    // Several variants may fit; the one that was named exactly is meant, else the first variant.
+    let meant = |place: &&usize| platforms[**place].as_ref() == Some(&wanted);
+    if let Some(first) = fits.iter().find(meant).or_else(|| fits.first()) {
+        let same: BTreeSet<&str> = fits
+            .iter()
+            .filter(|place| platforms[**place] == platforms[*first])
+            .map(|place| fitting[*place].descriptor.digest().as_ref())
+            .collect();
+        if same.len() > 1 {
+            let names = same.iter().map(|digest| format!("@{digest}")).collect();
+            return Err(SourceError::SeveralImages { object, names });
+        }
+        return Ok(fitting[*first].clone());
     }
     let offered: BTreeSet<String> = platforms
         .iter()
@@ -110,7 +122,11 @@ pub(super) fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Re
     })
 }
 
-pub(super) fn check_platform(image: &mut Image, object: &str, chosen: &Chosen<'_>) -> Result<(), SourceError> {
+pub(super) fn check_platform(
+    image: &mut Image,
+    object: &str,
+    chosen: &Chosen<'_>,
+) -> Result<(), SourceError> {
     let (Some(wanted), Some(offered)) = (chosen.platform, &image.platform) else { return Ok(()) };
     if wanted.accepts(offered) {
         return Ok(());
@@ -126,8 +142,12 @@ fn same_name(name: &str, wanted: &str) -> bool {
 
 pub(super) fn names(descriptor: &Descriptor) -> Vec<String> {
     let Some(annotations) = descriptor.annotations() else { return Vec::new() };
-    let mut names: Vec<String> =
-        [REF_NAME, CONTAINERD_NAME].iter().filter_map(|key| annotations.get(*key).cloned()).collect();
+    let mut names: Vec<String> = [REF_NAME, CONTAINERD_NAME]
+        .iter()
+        .filter_map(|key| annotations.get(*key))
+        .filter(|name| name.len() <= NAME_BYTES)
+        .cloned()
+        .collect();
     names.dedup();
     names
 }

@@ -23,7 +23,9 @@ struct Saved {
     config: String,
     #[serde(default)]
     repo_tags: Option<Vec<String>>,
-    layers: Vec<String>,
+    /// Null for an image without layers.
+    #[serde(default)]
+    layers: Option<Vec<String>>,
     /// Descriptors by diff id; only from Docker 25 on.
     #[serde(default)]
     layer_sources: Option<HashMap<String, Descriptor>>,
@@ -72,16 +74,14 @@ fn open_manifest(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceErro
     let saved: Vec<Saved> = serde_json::from_slice(&bytes)
         .map_err(|error| malformed(crate::base::text::printable(&error.to_string())))?;
     let saved = choose(files, saved, chosen)?;
-    if saved.layers.len() > chosen.limits.layers {
-        return Err(malformed(format!(
-            "it names {} layers, more than {}",
-            saved.layers.len(),
-            chosen.limits.layers
-        )));
+    let layers = saved.layers.unwrap_or_default();
+    if layers.len() > chosen.limits.layers {
+        let reason = format!("it names {} layers, more than {}", layers.len(), chosen.limits.layers);
+        return Err(malformed(reason));
     }
     let mut image = Image::empty();
     image.tags = saved.repo_tags.unwrap_or_default();
-    image.layers = saved.layers.iter().map(|name| layer(files, name)).collect();
+    image.layers = layers.iter().map(|name| layer(files, name)).collect();
     let claimed = digest_of_name(&saved.config);
     match files.read(&saved.config, chosen.limits.json_bytes) {
         Ok(bytes) => config::attach(&mut image, &files.label_of(&saved.config), bytes, claimed.as_ref()),
@@ -171,7 +171,7 @@ fn layer(files: &Files, name: &str) -> LayerSource {
 }
 
 /// The digest that a member's name tells: `blobs/sha256/HEX` or `HEX.json`.
-fn digest_of_name(name: &str) -> Option<Digest> {
+pub(super) fn digest_of_name(name: &str) -> Option<Digest> {
     let name = normal(name);
     let digest = match name.strip_prefix("blobs/") {
         Some(rest) => rest.replacen('/', ":", 1),

@@ -95,7 +95,8 @@ impl SourceError {
             | Self::NotAnImage { hint, .. }
             | Self::Unsupported { hint, .. } => hint.clone(),
             Self::NoPlatform { offered, .. } => {
-                offered.first().map(|platform| format!("choose one with --platform {platform}"))
+                let known = offered.iter().find(|platform| platform.contains('/'));
+                known.map(|platform| format!("choose one with --platform {platform}"))
             }
             Self::SeveralImages { object, names } => {
                 names.first().map(|name| format!("add the name to the reference, such as {object}:{name}"))

@@ -87,7 +87,7 @@ impl Files {
     /// The whole of a small file.
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, SourceError> {
         let object = || self.label_of(name);
-        match self.member(name).map_err(|error| SourceError::open(object(), error))? {
+        match self.member(name).map_err(|error| SourceError::open(object(), self.blame(error)))? {
             Member::Kept(bytes) => Ok(bytes.to_vec()),
             Member::Section(section) => {
                 section.read_all(limit).map_err(|error| SourceError::open(object(), error))
@@ -109,9 +109,20 @@ impl Files {
             Ok(Member::Link(_)) => Blob::Missing("it is a link without an end".into()),
             Ok(Member::Unusable(reason)) => Blob::Missing(reason),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Blob::Missing(format!("there is no {}", self.label_of(name)))
+                let damage = self.fault().map(|fault| format!("; the archive is damaged: {fault}"));
+                Blob::Missing(format!("there is no {}{}", self.label_of(name), damage.unwrap_or_default()))
             }
             Err(error) => Blob::Missing(format!("{}: {error}", self.label_of(name))),
+        }
+    }
+
+    /// A file that is not there in a damaged archive may be behind the damage.
+    fn blame(&self, error: io::Error) -> io::Error {
+        match self.fault() {
+            Some(fault) if error.kind() == io::ErrorKind::NotFound => {
+                io::Error::new(io::ErrorKind::NotFound, format!("{error}; the archive is damaged: {fault}"))
+            }
+            _ => error,
         }
     }
 

@@ -22,7 +22,8 @@ pub use image::{Blob, Image, LayerSource};
 pub use reference::{Reference, Select, Transport};
 pub use samples::Sample;
 
-use crate::base::{Limits, Platform};
+use crate::base::text::printable;
+use crate::base::{Limits, Platform, redact};
 use crate::jobs::{CancelToken, Progress};
 use files::Files;
 
@@ -49,7 +50,9 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
     let reference = detect::resolve(reference)?;
     let Reference { transport, location, select, .. } = &reference;
     let path = Path::new(location);
-    let chosen = Chosen { select, platform: context.platform, limits: context.limits };
+    let chosen =
+        Chosen { select, platform: context.platform, limits: context.limits, cancel: context.cancel };
+    let mut form = *transport;
     let mut image = match transport {
         Transport::Rootfs => image::rootfs(path)?,
         Transport::Oci => oci::open(&Files::folder(path)?, &chosen)?,
@@ -59,8 +62,17 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
         Transport::Archive => {
             let files = archive::open(path, context)?;
             if files.has("manifest.json") || files.has("repositories") {
-                docker::open(&files, &chosen)?
+                form = Transport::DockerArchive;
+                match docker::open(&files, &chosen) {
+                    // Docker 25 and later keep the other platforms in the layout beside it.
+                    Err(SourceError::NoPlatform { .. }) if files.has("index.json") => {
+                        form = Transport::OciArchive;
+                        oci::open(&files, &chosen)?
+                    }
+                    opened => opened?,
+                }
             } else if files.has("index.json") {
+                form = Transport::OciArchive;
                 oci::open(&files, &chosen)?
             } else {
                 let why = files.fault().map(|fault| format!("; it is damaged: {fault}")).unwrap_or_default();
@@ -74,29 +86,26 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
         Transport::Sample(sample) => oci::open(&archive::open_bytes(*sample, context)?, &chosen)?,
         Transport::Registry | Transport::Engine | Transport::Path => return Err(not_yet(&reference)),
     };
-    transport.name().clone_into(&mut image.source);
+    form.name().clone_into(&mut image.source);
     image.reference.clone_from(&reference.text);
     Ok(image)
 }
 
 fn not_yet(reference: &Reference) -> SourceError {
-    let name = crate::base::text::printable(&reference.location);
+    let name = redact::reference(&printable(&reference.location));
+    let text = redact::reference(&printable(&reference.text));
+    let copy = format!("copy it first: skopeo copy docker://{name} oci:FOLDER:latest, then open oci:FOLDER");
     let (reason, hint) = match reference.transport {
         Transport::Engine => (
             "this version does not talk to container engines",
             format!("save it first: docker save -o image.tar {name}, then open image.tar"),
         ),
-        _ => (
-            "there is no such path here, and this version does not talk to registries",
-            format!("copy it first: skopeo copy docker://{name} oci:FOLDER:latest, then open oci:FOLDER"),
-        ),
+        _ if text == name => {
+            ("there is no such path here, and this version does not talk to registries", copy)
+        }
+        _ => ("this version does not talk to registries", copy),
     };
-    SourceError::Unsupported {
-        object: crate::base::redact::url_user_info(&crate::base::text::printable(&reference.text))
-            .into_owned(),
-        reason: reason.into(),
-        hint: Some(hint),
-    }
+    SourceError::Unsupported { object: text, reason: reason.into(), hint: Some(hint) }
 }
 
 /// What was asked for, beside the place.
@@ -104,4 +113,5 @@ struct Chosen<'a> {
     select: &'a Select,
     platform: Option<&'a Platform>,
     limits: &'a Limits,
+    cancel: &'a CancelToken,
 }

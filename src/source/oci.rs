@@ -58,7 +58,7 @@ pub(super) fn open(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceEr
     let offers = store.offers(&index, chosen, &mut warnings)?;
     let offer = choose(files, &offers, chosen)?;
     let mut image = store.image(&offer, chosen)?;
-    image.warnings.splice(0..0, warnings);
+    take(&mut image, warnings);
     add_fault(&mut image, files);
     Ok(image)
 }
@@ -85,8 +85,14 @@ pub(super) fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Sou
     let offers = store.offers(&index, chosen, &mut warnings)?;
     let offer = choose(files, &offers, chosen)?;
     let mut image = store.image(&offer, chosen)?;
-    image.warnings.splice(0..0, warnings);
+    take(&mut image, warnings);
     Ok(image)
+}
+
+/// Warnings of the indexes on the way to the manifest come first; a wrong digest there counts too.
+fn take(image: &mut Image, warnings: Vec<Warning>) {
+    image.intact &= warnings.is_empty();
+    image.warnings.splice(0..0, warnings);
 }
 
 pub(super) fn add_fault(image: &mut Image, files: &Files) {
@@ -158,19 +164,25 @@ impl Store<'_> {
     ) -> Result<Vec<Offer>, SourceError> {
         let limits = chosen.limits;
         let mut offers = Vec::new();
-        let mut seen = 0;
+        let (mut seen, mut documents) = (0, 0);
+        let too_many = || {
+            malformed(
+                self.files.label(),
+                &format!("it names more than {} manifests", limits.index_descriptors),
+            )
+        };
         let first = |descriptor: &Descriptor| Offer {
-            names: names(descriptor),
+            names: names(descriptor).into(),
             descriptor: descriptor.clone(),
-            within: Vec::new(),
+            within: Arc::from([]),
         };
         let mut queue: Vec<Offer> = index.manifests().iter().rev().map(first).collect();
         while let Some(offer) = queue.pop() {
             seen += 1;
             if seen > limits.index_descriptors {
-                let reason = format!("it names more than {} manifests", limits.index_descriptors);
-                return Err(malformed(self.files.label(), &reason));
+                return Err(too_many());
             }
+            chosen.cancel.check()?;
             if is_attestation(&offer.descriptor) {
                 continue;
             }
@@ -187,6 +199,11 @@ impl Store<'_> {
                 offers.push(offer);
                 continue;
             };
+            documents += bytes.len() as u64;
+            if documents > limits.documents_bytes {
+                let reason = format!("its indexes have more than {} bytes", limits.documents_bytes);
+                return Err(malformed(self.files.label(), &reason));
+            }
             let Ok(Probe { manifests: Some(_), .. }) = probe(&object, &bytes) else {
                 if says_index || media_type.ends_with("+json") || bytes.starts_with(b"{") {
                     offers.push(offer);
@@ -203,12 +220,15 @@ impl Store<'_> {
                 return Err(malformed(&object, &reason));
             }
             let nested = Self::parse_index(&object, &bytes)?;
-            let mut within = offer.within.clone();
-            within.push(offer.descriptor.digest().clone());
+            if seen + queue.len() + nested.manifests().len() > limits.index_descriptors {
+                return Err(too_many());
+            }
+            let within: Arc<[Digest]> =
+                offer.within.iter().chain([offer.descriptor.digest()]).cloned().collect();
             queue.extend(nested.manifests().iter().rev().map(|descriptor| Offer {
                 descriptor: descriptor.clone(),
-                names: offer.names.clone(),
-                within: within.clone(),
+                names: Arc::clone(&offer.names),
+                within: Arc::clone(&within),
             }));
         }
         Ok(offers)
@@ -217,7 +237,7 @@ impl Store<'_> {
     fn image(&self, offer: &Offer, chosen: &Chosen<'_>) -> Result<Image, SourceError> {
         let (object, bytes, intact) = self.document(&offer.descriptor)?;
         let mut image = Image::empty();
-        image.tags.clone_from(&offer.names);
+        image.tags = offer.names.to_vec();
         image.platform = descriptor_platform(&offer.descriptor);
         if !intact {
             image.intact = false;

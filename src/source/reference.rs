@@ -84,7 +84,7 @@ impl Reference {
     /// When the text is no reference.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         let bad = |reason: &str, hint: Option<&str>| SourceError::Reference {
-            text: crate::base::text::printable(text),
+            text: crate::base::redact::reference(&crate::base::text::printable(text)),
             reason: reason.into(),
             hint: hint.map(str::to_owned),
         };
@@ -118,8 +118,7 @@ impl Reference {
         }
         let (location, select) = match transport {
             Transport::Oci | Transport::OciArchive | Transport::DockerArchive => {
-                split_select(rest, transport)
-                    .map_err(|digest| bad(&format!("'{digest}' is not a digest"), None))?
+                split_select(rest).map_err(|digest| bad(&format!("'{digest}' is not a digest"), None))?
             }
             _ => (rest, Select::Only),
         };
@@ -137,7 +136,7 @@ impl Reference {
             return Ok(made(Transport::Path, text, Select::Only));
         }
         // A path with a name behind it, where the path is there.
-        if let Ok((location, select)) = split_select(text, Transport::Path)
+        if let Ok((location, select)) = split_select(text)
             && Path::new(location).symlink_metadata().is_ok()
         {
             return Ok(made(Transport::Path, location, select));
@@ -163,7 +162,7 @@ impl Reference {
 
 /// Splits `PATH[:NAME]` or `PATH[@DIGEST]`. The longest prefix that exists is the path; when none
 /// does, the path ends at the first colon, as containers/image has it.
-fn split_select(text: &str, transport: Transport) -> Result<(&str, Select), &str> {
+fn split_select(text: &str) -> Result<(&str, Select), &str> {
     if Path::new(text).symlink_metadata().is_ok() {
         return Ok((text, Select::Only));
     }
@@ -179,8 +178,7 @@ fn split_select(text: &str, transport: Transport) -> Result<(&str, Select), &str
         Select::Digest(Digest::from_str(rest).map_err(|_| rest)?)
     } else if let Some(number) = rest.strip_prefix('@').and_then(|number| number.parse().ok()) {
         Select::Place(number)
-    } else if let (Transport::Oci | Transport::OciArchive, Some(digest)) = (transport, rest.strip_prefix('@'))
-    {
+    } else if let Some(digest) = rest.strip_prefix('@') {
         Select::Digest(Digest::from_str(digest).map_err(|_| digest)?)
     } else if rest.is_empty() {
         Select::Only

@@ -19,6 +19,7 @@ mod models;
 mod oracle;
 #[cfg(feature = "gui")]
 mod pictures;
+mod regressions;
 mod samples;
 mod sources;
 mod support;

@@ -1,0 +1,88 @@
+//! Secrets stay out of every output: which names hold one, and how text that may carry one is shown.
+//!
+//! Where it cannot be told how far a secret goes, too much is hidden and not too little.
+
+mod extent;
+mod instruction;
+mod scan;
+mod url;
+
+use std::borrow::Cow;
+
+pub use instruction::instruction;
+use scan::{Mode, scan};
+pub use url::{reference, url_user_info};
+
+/// What stands in for a secret value.
+pub const REDACTED: &str = "<redacted>";
+
+const SECRET_WORDS: [&str; 6] = ["token", "secret", "password", "passwd", "credential", "key"];
+
+/// Whether a variable, label or argument of this name is taken to hold a secret: its name contains
+/// token, secret, password, passwd, credential or key, in any case.
+pub fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// The value of `name` as it may be shown: redacted by name; else without the secrets that are named
+/// inside it (`-Dpassword=…`, JSON), and without user info in URLs.
+pub fn value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+    if !is_secret_name(name) {
+        Cow::Owned(scan(&url_user_info(value), Mode::Argument).shown)
+    } else if value.is_empty() {
+        Cow::Borrowed(value)
+    } else {
+        Cow::Borrowed(REDACTED)
+    }
+}
+
+/// A `NAME=VALUE` pair as it may be shown.
+pub fn assignment(pair: &str) -> String {
+    match pair.split_once('=') {
+        Some((name, text)) => format!("{name}={}", value(name, text)),
+        None => value("", pair).into_owned(),
+    }
+}
+
+/// The words of a command as they may be shown: values of options and assignments whose name tells a
+/// secret are redacted, also in the scripts that shells are given as one word, and user info in URLs.
+pub fn words(words: &[String]) -> Vec<String> {
+    let mut awaits_value = false;
+    let mut shown = Vec::with_capacity(words.len());
+    for word in words {
+        if awaits_value && word == "--" {
+            shown.push(word.clone());
+            continue;
+        }
+        let scanned = scan(&url_user_info(word), Mode::Argument);
+        if awaits_value {
+            shown.push(if word.is_empty() { String::new() } else { REDACTED.to_owned() });
+            // The option before may have been a mere switch: then this one is an option, and its value follows.
+            awaits_value = scanned.awaits_value && word.starts_with('-');
+        } else {
+            shown.push(scanned.shown);
+            awaits_value = scanned.awaits_value;
+        }
+    }
+    shown
+}
+
+/// What is wrong with a JSON document: the kind of fault and its place. What `serde_json` says
+/// itself quotes the document, which may hold a secret at that place.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    let kind = match error.classify() {
+        serde_json::error::Category::Io => "the JSON cannot be read",
+        serde_json::error::Category::Syntax => "JSON syntax error",
+        serde_json::error::Category::Data => "JSON data of an unexpected kind",
+        serde_json::error::Category::Eof => "unexpected end of the JSON",
+    };
+    match error.line() {
+        // Parts of a document that was read whole before have no place any more.
+        0 => kind.to_owned(),
+        line => format!("{kind} at line {line} column {}", error.column()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

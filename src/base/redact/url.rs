@@ -1,0 +1,101 @@
+//! User info in URLs and image references.
+
+use std::borrow::Cow;
+
+use super::REDACTED;
+
+const LOCAL: [&str; 6] = ["oci:", "oci-archive:", "docker-archive:", "dir:", "rootfs:", "sample:"];
+const REMOTE: [&str; 4] = ["docker-daemon:", "docker:", "podman:", "registry:"];
+
+/// Replaces the user info of every URL (`https://user:secret@host`) in `text`.
+pub fn url_user_info(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let ends_url = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
+    for part in text.split_inclusive(ends_url) {
+        let url = part.trim_end_matches(ends_url);
+        push_part(&mut shown, url);
+        shown.push_str(&part[url.len()..]);
+    }
+    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+/// A part without white space and quotes, which may hold several URLs. The last `@` is looked for once,
+/// so that the work grows with the length only.
+fn push_part(shown: &mut String, part: &str) {
+    let last_at = last_user_at(part);
+    let mut start = 0;
+    while let Some(scheme) = part[start..].find("://") {
+        let authority = start + scheme + 3;
+        shown.push_str(&part[start..authority]);
+        start = authority;
+        let (end, user_end) = user_info(part, authority, last_at);
+        if let Some(at) = user_end {
+            shown.push_str(REDACTED);
+            start = at;
+        }
+        let end = end.max(start);
+        shown.push_str(&part[start..end]);
+        start = end;
+    }
+    shown.push_str(&part[start..]);
+}
+
+/// The end of the authority that begins at `start`, and the `@` that ends its user info.
+fn user_info(part: &str, start: usize, last_at: Option<usize>) -> (usize, Option<usize>) {
+    let end = part[start..].find(['/', '?', '#']).map_or(part.len(), |length| start + length);
+    let authority = &part[start..end];
+    let at = authority.rfind('@').map(|at| start + at);
+    let host = at.map_or(authority, |at| &part[at + 1..end]);
+    // A password may have a slash in it: then what looks like the authority ends inside it.
+    let beyond = last_at.filter(|last| *last >= end && !is_host(host, at.is_some()));
+    match beyond {
+        Some(last) if authority.contains(':') => (end, Some(last)),
+        _ => (end, at),
+    }
+}
+
+/// Whether this can only be a host: with `known`, user info stands before it.
+fn is_host(host: &str, known: bool) -> bool {
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    let has_port = port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    host.starts_with('[') || has_port || known && (host.contains('.') || host == "localhost")
+}
+
+/// The last `@` that does not begin a digest.
+fn last_user_at(text: &str) -> Option<usize> {
+    let at = text.rfind('@')?;
+    if is_digest(&text[at + 1..]) { text[..at].rfind('@') } else { Some(at) }
+}
+
+fn is_digest(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(algorithm, hex)| {
+        let known = matches!(algorithm, "sha256" | "sha384" | "sha512");
+        known || hex.len() >= 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// An image reference as it may be shown: without the user info that a URL has, or that stands before
+/// the host where there is no scheme (`user:secret@host/image`). A digest stays.
+pub fn reference(text: &str) -> String {
+    if text.contains("://") {
+        return url_user_info(text).into_owned();
+    }
+    let local = LOCAL.iter().find(|scheme| text.starts_with(**scheme));
+    let scheme = local.or_else(|| REMOTE.iter().find(|scheme| text.starts_with(**scheme)));
+    let start = scheme.map_or(0, |scheme| scheme.len());
+    let body = &text[start..];
+    let first = body.find('/').unwrap_or(body.len());
+    let has_colon = body[..first].contains(':');
+    let (_, user_end) = user_info(body, 0, last_user_at(body));
+    let Some(at) = user_end else { return text.to_owned() };
+    let before = &body[..at];
+    // `name@sha256:…`, `FILE:@0` and a file `a@b.tar` name no user.
+    let is_path = !has_colon && (local.is_some() || scheme.is_none() && first == body.len());
+    if before.is_empty() || is_digest(&body[at + 1..]) || before.ends_with(':') || is_path {
+        return text.to_owned();
+    }
+    format!("{}{REDACTED}{}", &text[..start], &body[at..])
+}
