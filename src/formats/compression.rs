@@ -114,7 +114,7 @@ mod tests {
         let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
         encoder.long_distance_matching(true).unwrap();
         encoder.window_log(27).unwrap();
-        std::io::Write::write_all(&mut encoder, &[7; 100_000]).unwrap();
+        std::io::Write::write_all(&mut encoder, &vec![7; 100_000]).unwrap();
         assert_eq!(zstd_window(&encoder.finish().unwrap()), Some(1 << 27));
         let bulk = zstd::bulk::compress(&[1; 5000], 3).unwrap();
         assert_eq!(zstd_window(&bulk), Some(5000));

@@ -236,8 +236,12 @@ pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
     let config = image.config.as_ref();
     ImagePart {
         source: image.source.clone(),
-        reference: redact::url_user_info(&image.reference).into_owned(),
-        tags: image.tags.clone(),
+        reference: redact::reference(&image.reference),
+        tags: if options.show_secrets {
+            image.tags.clone()
+        } else {
+            image.tags.iter().map(|tag| redact::reference(tag)).collect()
+        },
         media_type: image.media_type.clone(),
         manifest_digest: image.manifest_digest.clone(),
         config_digest: image.config_digest.clone(),
@@ -261,6 +265,11 @@ fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunCo
     let command = |words: Vec<String>| {
         if options.show_secrets { words } else { redact::words(&words) }
     };
+    let plain = |text: Option<&String>| {
+        text.filter(|text| !text.is_empty()).map(|text| {
+            if options.show_secrets { text.clone() } else { redact::url_user_info(text).into_owned() }
+        })
+    };
     let mut exposed_ports = run.and_then(|run| run.exposed_ports().clone()).unwrap_or_default();
     exposed_ports.sort();
     RunConfig {
@@ -271,8 +280,8 @@ fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunCo
         },
         entrypoint: run.and_then(|run| run.entrypoint().clone()).map(command),
         cmd: run.and_then(|run| run.cmd().clone()).map(command),
-        working_dir: run.and_then(|run| run.working_dir().clone()).filter(|text| !text.is_empty()),
-        user: run.and_then(|run| run.user().clone()).filter(|text| !text.is_empty()),
+        working_dir: plain(run.and_then(|run| run.working_dir().as_ref())),
+        user: plain(run.and_then(|run| run.user().as_ref())),
         labels: labels.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect(),
         exposed_ports,
     }

@@ -6,6 +6,7 @@ use oci_spec::image::{Arch, Config, History, ImageConfiguration, Os, RootFs};
 use serde_json::Value;
 
 use super::image::{Image, LayerSource};
+use crate::base::redact::json_fault;
 use crate::base::{Digest, Platform, Warning, WarningCode, digest};
 
 /// Puts the config into the image: digest, platform, and for each layer its diff id and instruction.
@@ -44,10 +45,10 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
         Err(error) => error,
     };
     let Ok(Value::Object(mut map)) = serde_json::from_slice::<Value>(bytes) else {
-        return Err(strict_error.to_string());
+        return Err(json_fault(&strict_error));
     };
-    let mut lacks =
-        vec![format!("it is not as the specification has it ({strict_error}); read part by part")];
+    let fault = json_fault(&strict_error);
+    let mut lacks = vec![format!("it is not as the specification has it ({fault}); read part by part")];
     let mut config = ImageConfiguration::default();
     let text = |map: &serde_json::Map<String, Value>, key: &str| {
         map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -69,7 +70,7 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
             let mut rootfs = RootFs::default();
             rootfs.set_diff_ids(Vec::new());
             config.set_rootfs(rootfs);
-            lacks.push(format!("rootfs: {error}"));
+            lacks.push(format!("rootfs: {}", json_fault(&error)));
         }
     }
     if let Some(history) = map.remove("history") {
@@ -77,7 +78,7 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
             Ok(history) => {
                 config.set_history(Some(history));
             }
-            Err(error) => lacks.push(format!("history: {error}")),
+            Err(error) => lacks.push(format!("history: {}", json_fault(&error))),
         }
     }
     if let Some(run) = map.remove("config").filter(|run| !run.is_null()) {
@@ -85,7 +86,7 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
             Ok(run) => {
                 config.set_config(Some(run));
             }
-            Err(error) => lacks.push(format!("config: {error}")),
+            Err(error) => lacks.push(format!("config: {}", json_fault(&error))),
         }
     }
     Ok((config, lacks))

@@ -14,6 +14,7 @@ use super::files::{Files, normal};
 use super::image::{Image, LayerSource};
 use super::oci::add_fault;
 use super::reference::Select;
+use crate::base::redact::json_fault;
 use crate::base::{Digest, Platform, Warning, WarningCode};
 
 /// One image of manifest.json.
@@ -71,8 +72,7 @@ fn open_manifest(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceErro
     let object = files.label_of("manifest.json");
     let bytes = files.read("manifest.json", chosen.limits.json_bytes)?;
     let malformed = |reason: String| SourceError::Malformed { object: object.clone(), reason };
-    let saved: Vec<Saved> = serde_json::from_slice(&bytes)
-        .map_err(|error| malformed(crate::base::text::printable(&error.to_string())))?;
+    let saved: Vec<Saved> = serde_json::from_slice(&bytes).map_err(|error| malformed(json_fault(&error)))?;
     let saved = choose(files, saved, chosen)?;
     let layers = saved.layers.unwrap_or_default();
     if layers.len() > chosen.limits.layers {
@@ -185,8 +185,8 @@ fn open_repositories(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Source
     let limit = chosen.limits.json_bytes;
     let malformed = |object: &str, reason: String| SourceError::Malformed { object: object.into(), reason };
     let bytes = files.read("repositories", limit)?;
-    let repositories: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_slice(&bytes)
-        .map_err(|error| malformed(&object, crate::base::text::printable(&error.to_string())))?;
+    let repositories: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_slice(&bytes).map_err(|error| malformed(&object, json_fault(&error)))?;
     let tagged: Vec<(String, String)> = repositories
         .iter()
         .flat_map(|(name, tags)| tags.iter().map(move |(tag, id)| (format!("{name}:{tag}"), id.clone())))
@@ -226,8 +226,8 @@ fn open_repositories(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Source
             return Err(malformed(&object, format!("it has more than {} parents", chosen.limits.layers)));
         }
         let bytes = files.read(&name, limit)?;
-        let old: OldLayer = serde_json::from_slice(&bytes)
-            .map_err(|error| malformed(&object, crate::base::text::printable(&error.to_string())))?;
+        let old: OldLayer =
+            serde_json::from_slice(&bytes).map_err(|error| malformed(&object, json_fault(&error)))?;
         if chain.is_empty() {
             top_json.clone_from(&bytes);
         }
@@ -272,7 +272,7 @@ fn old_config(image: &mut Image, object: &str, json: &[u8]) {
             config.set_config(Some(run));
         }
         Some(Err(error)) => {
-            let message = format!("config: {error}");
+            let message = format!("config: {}", json_fault(&error));
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }
         None => {}

@@ -12,6 +12,7 @@ use super::config;
 use super::error::SourceError;
 use super::files::Files;
 use super::image::{Blob, Image, LayerSource};
+use crate::base::redact::json_fault;
 use crate::base::{Digest, Warning, WarningCode, digest};
 
 /// How blobs are named.
@@ -104,7 +105,8 @@ pub(super) fn add_fault(image: &mut Image, files: &Files) {
 }
 
 fn probe(object: &str, bytes: &[u8]) -> Result<Probe, SourceError> {
-    let probe: Probe = serde_json::from_slice(bytes).map_err(|error| malformed(object, &error))?;
+    let probe: Probe =
+        serde_json::from_slice(bytes).map_err(|error| malformed(object, &json_fault(&error)))?;
     if probe.schema_version == Some(1) || probe.fs_layers.is_some() {
         return Err(SourceError::Unsupported {
             object: object.into(),
@@ -124,7 +126,7 @@ fn malformed(object: &str, error: &dyn std::fmt::Display) -> SourceError {
 impl Store<'_> {
     fn parse_index(object: &str, bytes: &[u8]) -> Result<ImageIndex, SourceError> {
         probe(object, bytes)?;
-        serde_json::from_slice(bytes).map_err(|error| malformed(object, &error))
+        serde_json::from_slice(bytes).map_err(|error| malformed(object, &json_fault(&error)))
     }
 
     fn name(&self, digest: &Digest) -> Result<String, SourceError> {
@@ -266,7 +268,7 @@ impl Store<'_> {
             return Err(malformed(object, &"it is no image manifest: it has no layers"));
         }
         let manifest: ImageManifest =
-            serde_json::from_slice(&bytes).map_err(|error| malformed(object, &error))?;
+            serde_json::from_slice(&bytes).map_err(|error| malformed(object, &json_fault(&error)))?;
         if manifest.layers().len() > chosen.limits.layers {
             let reason =
                 format!("it names {} layers, more than {}", manifest.layers().len(), chosen.limits.layers);

@@ -1,5 +1,8 @@
 //! How far a value goes. All of these look at nothing behind the value that they find.
 
+/// How deep quotes and substitutions may be nested.
+const MAX_LEVEL: u8 = 32;
+
 /// Quotes of shells and of JSON.
 pub(super) fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
@@ -33,7 +36,7 @@ pub(super) fn shell_word(bytes: &[u8], start: usize, open: Option<u8>) -> usize 
                 at = segment(bytes, at, None).2;
             }
             quote if is_quote(quote) => at = segment(bytes, at, open).2,
-            b'$' if next == Some(b'(') => at = balanced(bytes, at + 1),
+            b'$' if next == Some(b'(') => at = balanced(bytes, at + 1, 0),
             b';' | b'|' | b'&' | b'\n' => return at,
             _ if is_blank(byte) => return at,
             _ => at += 1,
@@ -49,6 +52,10 @@ fn escapes(bytes: &[u8], at: usize) -> usize {
 /// Where what a quote holds begins and ends, and where the whole ends. The quote may be escaped; then
 /// one that is escaped as often closes it. One that is not closed goes to the end, or to the end of `open`.
 fn segment(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, usize, usize) {
+    nested_segment(bytes, start, open, 0)
+}
+
+fn nested_segment(bytes: &[u8], start: usize, open: Option<u8>, level: u8) -> (usize, usize, usize) {
     let depth = escapes(bytes, start);
     let inner = start + depth + 1;
     let Some(quote) = bytes.get(start + depth).copied() else { return (start, bytes.len(), bytes.len()) };
@@ -60,6 +67,10 @@ fn segment(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, usize, usize
                 return (inner, at, at + found + 1);
             }
             Some(end) if found == 0 && Some(end) == open => return (inner, at, at),
+            // Quotes in a substitution are its own.
+            Some(b'$') if found == 0 && quote == b'"' && bytes.get(at + 1) == Some(&b'(') => {
+                at = balanced(bytes, at + 1, level + 1);
+            }
             _ if byte == b'\\' && (quote != b'\'' || depth > 0) => at += found + 1,
             _ => at += found.max(1),
         }
@@ -67,17 +78,27 @@ fn segment(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, usize, usize
     (inner, bytes.len(), bytes.len())
 }
 
-/// The end of what the bracket at `start` opens.
-fn balanced(bytes: &[u8], start: usize) -> usize {
+/// The end of what the bracket at `start` opens. Brackets in quotes do not count. Where quotes and
+/// substitutions are nested too deep, everything is inside.
+fn balanced(bytes: &[u8], start: usize, level: u8) -> usize {
+    if level > MAX_LEVEL {
+        return bytes.len();
+    }
     let mut depth = 0_usize;
-    for (at, byte) in bytes.iter().enumerate().skip(start) {
+    let mut at = start;
+    while let Some(byte) = bytes.get(at).copied() {
         match byte {
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' | b'\'' => {
+                at = nested_segment(bytes, at, None, level).2;
+                continue;
+            }
             _ => {}
         }
+        at += 1;
         if depth == 0 {
-            return at + 1;
+            return at;
         }
     }
     bytes.len()
@@ -91,7 +112,7 @@ pub(super) fn json_value(bytes: &[u8], start: usize, open: Option<u8>) -> (usize
             let (inner, end, _) = segment(bytes, start, open);
             (inner, end)
         }
-        Some(b'[' | b'{') => (start, balanced(bytes, start)),
+        Some(b'[' | b'{') => (start, balanced(bytes, start, 0)),
         _ => {
             let ends = |byte: &u8| {
                 is_blank(*byte) || matches!(byte, b'\n' | b',' | b'}' | b']' | b';' | b'|' | b'&')

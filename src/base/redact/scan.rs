@@ -32,14 +32,15 @@ pub(super) fn scan(text: &str, mode: Mode) -> Scanned {
         text,
         bytes: text.as_bytes(),
         mode,
-        shown: String::with_capacity(text.len()),
+        out: Scanned { shown: String::with_capacity(text.len()), awaits_value: false },
         done: 0,
         at: 0,
         quote: None,
         fresh: mode == Mode::Argument,
         line_start: false,
         last_quote: None,
-        awaits_value: false,
+        setting: Setting::No,
+        login: false,
     };
     while let Some(byte) = scanner.bytes.get(scanner.at) {
         if is_name(*byte) {
@@ -48,16 +49,16 @@ pub(super) fn scan(text: &str, mode: Mode) -> Scanned {
             scanner.step(*byte);
         }
     }
-    scanner.shown.push_str(&text[scanner.done..]);
-    Scanned { shown: scanner.shown, awaits_value: scanner.awaits_value }
+    scanner.out.shown.push_str(&text[scanner.done..]);
+    scanner.out
 }
 
 struct Scanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     mode: Mode,
-    shown: String,
-    /// All before it is shown.
+    out: Scanned,
+    /// All before it is in `out`.
     done: usize,
     at: usize,
     /// The quote that is open here.
@@ -68,7 +69,21 @@ struct Scanner<'a> {
     line_start: bool,
     /// The last quote passed.
     last_quote: Option<usize>,
-    awaits_value: bool,
+    setting: Setting,
+    /// `login` was seen, as in a `.netrc`: a value stands behind the word `password`.
+    login: bool,
+}
+
+/// `set NAME VALUE`, as `npm config set` and `aws configure set` have it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Setting {
+    No,
+    /// At `set`.
+    Verb,
+    /// Before the name.
+    Before,
+    /// In the word that has the name.
+    Name,
 }
 
 /// What separates a name from its value.
@@ -96,6 +111,8 @@ impl Scanner<'_> {
     fn step(&mut self, byte: u8) {
         let next = self.bytes.get(self.at + 1).copied();
         match byte {
+            // Within single quotes a backslash does not keep the quote from closing.
+            b'\\' if next == Some(b'\'') && self.quote == next => {}
             b'\\' if next.is_some_and(|next| is_quote(next) || next == b'\\') => {
                 self.at += 1;
                 if next != Some(b'\\') {
@@ -103,7 +120,10 @@ impl Scanner<'_> {
                 }
             }
             b'"' | b'\'' => {
-                let inside_word = byte == b'\'' && self.at > 0 && is_name(self.bytes[self.at - 1]);
+                let inside_word = byte == b'\''
+                    && next.is_some_and(|next| next.is_ascii_lowercase())
+                    && self.at > 0
+                    && self.bytes[self.at - 1].is_ascii_alphabetic();
                 self.last_quote = Some(self.at);
                 if self.quote == Some(byte) {
                     self.quote = None;
@@ -114,7 +134,14 @@ impl Scanner<'_> {
                 }
             }
             b'\n' => self.fresh = false,
-            _ if is_blank(byte) => self.fresh = false,
+            _ if is_blank(byte) => {
+                self.fresh = false;
+                self.setting = match self.setting {
+                    Setting::Verb | Setting::Before => Setting::Before,
+                    Setting::Name | Setting::No => Setting::No,
+                };
+            }
+            b';' | b'|' | b'&' => self.setting = Setting::No,
             _ => {}
         }
         self.line_start = byte == b'\n' || self.line_start && is_blank(byte);
@@ -133,6 +160,14 @@ impl Scanner<'_> {
         }
         let name = self.text[start..end].trim_start_matches('[');
         let is_option = name.starts_with('-');
+        self.setting = match self.setting {
+            _ if matches!(name, "set" | "setenv") => Setting::Verb,
+            Setting::Before | Setting::Name => Setting::Name,
+            _ => Setting::No,
+        };
+        self.login |= name.ends_with("login");
+        // Behind an escape for a line's end stands an `n`.
+        let in_netrc = self.login && matches!(name, "password" | "npassword");
         let before = start.checked_sub(1).map(|before| self.bytes[before]);
         match self.separator(end) {
             Some(separator) => {
@@ -147,11 +182,11 @@ impl Scanner<'_> {
                     self.assigned(&separator, is_option, line_start);
                 }
             }
-            None if is_option && is_secret_name(name) => {
+            None if (is_option || in_netrc || self.setting == Setting::Name) && is_secret_name(name) => {
                 let closed = self.skip(end, closes_name);
                 let quote = self.bytes[end..closed].iter().copied().find(|byte| is_quote(*byte));
                 let ends = self.bytes.get(closed).is_none_or(|byte| is_blank(*byte) || *byte == b',');
-                let continues = self.text[closed.saturating_sub(1)..].starts_with("\\\n");
+                let continues = self.bytes[closed.saturating_sub(1)..].starts_with(b"\\\n");
                 if ends || continues {
                     self.leave(quote);
                     self.next_word(closed, quote.is_some());
@@ -198,11 +233,13 @@ impl Scanner<'_> {
         }
         let apart = start > separator.end;
         let (bytes, quote) = (self.bytes, self.quote);
+        let first = start;
         let (start, end) = if self.mode == Mode::Recorded {
             (start, extent::recorded(self.text, start))
         } else if separator.quote.is_some() {
             extent::json_value(bytes, start, quote)
-        } else if self.fresh || apart && separator.is_colon && (quote.is_some() || self.mode == Mode::Argument)
+        } else if self.fresh
+            || apart && separator.is_colon && (quote.is_some() || self.mode == Mode::Argument)
         {
             let (end, closed) = extent::to_quote(bytes, start, quote);
             if closed {
@@ -220,14 +257,25 @@ impl Scanner<'_> {
             self.at = end;
         } else if !hidden.trim_matches(['"', '\'']).is_empty() {
             self.redact(start, end);
-        } else if is_option || separator.is_colon {
+            self.at = self.behind(first, start, end);
+        } else if hidden.is_empty() && separator.quote.is_none() && (is_option || separator.is_colon) {
             let closed = self.skip(start, |byte| is_quote(byte) || byte == b'\\');
             let quote = self.bytes[start..closed].first().copied();
             self.leave(quote);
             self.next_word(closed, quote.is_some());
         } else {
-            self.at = start;
+            self.at = self.behind(first, start, end);
         }
+    }
+
+    /// Behind a value for which `first` was looked at and which begins at `start`: what lies between is
+    /// its quote, and the one that closes it is passed too.
+    fn behind(&self, first: usize, start: usize, end: usize) -> usize {
+        if start == first {
+            return end;
+        }
+        let quote = self.skip(end, |byte| byte == b'\\');
+        if self.bytes.get(quote).is_some_and(|byte| is_quote(*byte)) { quote + 1 } else { end }
     }
 
     /// The value is the next word. A bare `--` is passed. An option that tells a secret itself is hidden
@@ -240,7 +288,7 @@ impl Scanner<'_> {
             let place = place - self.bytes[self.at..place].iter().rev().take_while(|b| **b == b'\\').count();
             self.at = place;
             let Some(first) = self.bytes.get(place) else {
-                self.awaits_value = true;
+                self.out.awaits_value = true;
                 return;
             };
             if matches!(first, b';' | b'|' | b'&' | b')' | b']' | b'}' | b'<' | b'>') {
@@ -254,8 +302,7 @@ impl Scanner<'_> {
                 (place, extent::shell_word(self.bytes, place, self.quote))
             };
             let word = self.text[start..end].trim_matches(['"', '\'', '\\']);
-            // What `json_value` leaves of the quotes is passed with the word.
-            let after = if start > place { self.skip(end, |b| is_quote(b) || b == b'\\') } else { end };
+            let after = self.behind(place, start, end);
             if word == "--" {
                 self.at = after;
                 continue;
@@ -292,8 +339,8 @@ impl Scanner<'_> {
     }
 
     fn redact(&mut self, start: usize, end: usize) {
-        self.shown.push_str(&self.text[self.done..start]);
-        self.shown.push_str(REDACTED);
+        self.out.shown.push_str(&self.text[self.done..start]);
+        self.out.shown.push_str(REDACTED);
         self.done = end;
         self.at = end;
     }

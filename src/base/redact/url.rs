@@ -37,6 +37,9 @@ fn push_part(shown: &mut String, part: &str) {
             start = at;
         }
         let end = end.max(start);
+        // The scheme of another URL in a list is no part of this one.
+        let next_scheme = part[..end].ends_with(':') && part[end..].starts_with("//");
+        let end = if next_scheme && end > start { end - 1 } else { end };
         shown.push_str(&part[start..end]);
         start = end;
     }

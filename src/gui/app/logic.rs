@@ -1,5 +1,6 @@
 //! What happens, without a pixel: news of jobs, requests of panels, commands.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -192,14 +193,26 @@ impl App {
         self.context.set_zoom_factor(self.settings.zoom());
     }
 
-    /// Counts frames and closes the window after the set number of them.
-    pub(super) fn count_frame(&mut self) {
+    /// Counts frames and closes the window after the set number of them, with a word on what they cost.
+    /// `seconds` are those of the frame before.
+    pub(super) fn count_frame(&mut self, seconds: Option<f32>) {
         self.frames += 1;
         if let Some(told) = &mut self.on_frame {
             told();
         }
         if let Some(last) = self.exit_after_frames {
+            self.costs.extend(seconds.map(|seconds| seconds * 1000.0));
             if self.frames >= last {
+                self.costs.sort_by(f32::total_cmp);
+                if let (Some(longest), Some(median)) =
+                    (self.costs.last(), self.costs.get(self.costs.len() / 2))
+                {
+                    let count = self.costs.len();
+                    let text =
+                        format!("{count} frames: {median:.2} ms each (median), {longest:.2} ms the longest");
+                    // A closed stderr must not keep the window open.
+                    writeln!(std::io::stderr(), "{text}").ok();
+                }
                 self.context.send_viewport_cmd(egui::ViewportCommand::Close);
             }
             self.context.request_repaint();

@@ -86,6 +86,8 @@ pub struct App {
     next_tab: u64,
     title: String,
     exit_after_frames: Option<u64>,
+    /// Milliseconds of each frame, kept while frames are counted.
+    costs: Vec<f32>,
     frames: u64,
     on_frame: Option<Box<dyn FnMut()>>,
 }
@@ -112,6 +114,7 @@ impl App {
             next_tab: 1,
             title: String::new(),
             exit_after_frames: setup.exit_after_frames,
+            costs: Vec::new(),
             frames: 0,
             on_frame: None,
         };
@@ -171,10 +174,10 @@ impl eframe::App for App {
         self.poll();
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
         self.show(ui);
         self.carry_out();
-        self.count_frame();
+        self.count_frame(frame.info().cpu_usage);
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
