@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::redact::url_user_info;
+use crate::base::redact;
 
 /// How many images are remembered.
 const RECENT: usize = 12;
@@ -84,7 +84,7 @@ impl Settings {
     /// Puts `reference` before all others. One that carries user info is not kept: without its secret
     /// it could not be opened again. Samples are always at hand.
     pub(crate) fn remember(&mut self, reference: &str) {
-        if url_user_info(reference) != reference || reference.starts_with("sample:") {
+        if redact::reference(reference) != reference || reference.starts_with("sample:") {
             return;
         }
         self.recent.retain(|known| known != reference);

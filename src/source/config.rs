@@ -104,10 +104,10 @@ fn describe_layers(image: &mut Image, object: &str, config: &ImageConfiguration)
     let layers = &mut image.layers;
     let diff_ids = config.rootfs().diff_ids();
     if diff_ids.len() == layers.len() {
-        for (layer, diff_id) in layers.iter_mut().zip(diff_ids) {
+        for (place, (layer, diff_id)) in layers.iter_mut().zip(diff_ids).enumerate() {
             layer.diff_id = diff_id.parse().ok();
             if layer.diff_id.is_none() {
-                let message = format!("'{}' is no diff id", crate::base::text::printable(diff_id));
+                let message = format!("what the config says of layer {place} is no diff id");
                 image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
             }
         }

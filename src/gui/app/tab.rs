@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
-use crate::base::redact::url_user_info;
+use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::views::{LayersView, OverviewView, View};
 use crate::jobs::{Snapshot, Waker};
@@ -68,7 +68,7 @@ impl Tab {
     }
 
     fn new(id: u64, text: &str, work: Work) -> Self {
-        let shown = printable(&url_user_info(text));
+        let shown = printable(&redact::reference(text));
         Self {
             id,
             text: text.to_owned(),
