@@ -70,7 +70,6 @@ fn layer(files: u32, salt: u32) -> Arc<LayerIndex> {
             uid: 0,
             gid: 0,
             mtime: 1_767_323_045,
-            body_at: 0,
             link: b"",
         };
         builder.add_path(path.as_bytes(), entry).unwrap();

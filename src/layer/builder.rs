@@ -31,8 +31,6 @@ pub struct NewEntry<'a> {
     pub gid: u32,
     /// Modification time, seconds since 1970.
     pub mtime: i64,
-    /// Offset of the body in the tar stream, a multiple of 512.
-    pub body_at: u64,
     /// Link target of symbolic and hard links.
     pub link: &'a [u8],
 }
@@ -170,7 +168,6 @@ impl IndexBuilder {
         index.uid.pop();
         index.gid.pop();
         index.mtime.pop();
-        index.block.pop();
         index.links.pop_if(|link| link.entry.0 as usize == index.kind.len());
         let counts = &mut index.counts;
         counts.entries -= 1;
@@ -192,7 +189,6 @@ impl IndexBuilder {
         index.uid.shrink_to_fit();
         index.gid.shrink_to_fit();
         index.mtime.shrink_to_fit();
-        index.block.shrink_to_fit();
         index.links.shrink_to_fit();
         index
     }
@@ -254,8 +250,6 @@ impl IndexBuilder {
         index.uid.push(entry.uid);
         index.gid.push(entry.gid);
         index.mtime.push(entry.mtime);
-        // 2^32 blocks are 2 TiB: more than any stream may inflate to.
-        index.block.push(u32::try_from(entry.body_at / crate::formats::tar::BLOCK).unwrap_or(u32::MAX));
         Ok(id)
     }
 

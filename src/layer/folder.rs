@@ -193,7 +193,6 @@ impl Walk<'_> {
             uid: stat.st_uid,
             gid: stat.st_gid,
             mtime: stat.st_mtime,
-            body_at: 0,
             link: &link,
         };
         // Names such as `.wh.x` are files like any other in a root filesystem.

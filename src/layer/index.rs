@@ -102,7 +102,6 @@ pub struct LayerIndex {
     pub(super) uid: Vec<u32>,
     pub(super) gid: Vec<u32>,
     pub(super) mtime: Vec<i64>,
-    pub(super) block: Vec<u32>,
     pub(super) links: Vec<Link>,
     pub(super) counts: Counts,
 }
@@ -179,11 +178,6 @@ impl LayerIndex {
     /// Modification time in seconds since 1970.
     pub fn mtime(&self, entry: EntryId) -> i64 {
         self.mtime[entry.0 as usize]
-    }
-
-    /// Offset of an entry's body in the tar stream.
-    pub fn body_at(&self, entry: EntryId) -> u64 {
-        u64::from(self.block[entry.0 as usize]) * crate::formats::tar::BLOCK
     }
 
     /// The target of a link as it is written; for a hard link the path within the layer's root.

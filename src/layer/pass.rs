@@ -323,7 +323,6 @@ impl<'a> Pass<'a> {
                         uid: member.uid,
                         gid: member.gid,
                         mtime: member.mtime,
-                        body_at: member.body_at,
                         link: &member.link,
                     };
                     match builder.add_path(&member.path, entry) {

@@ -156,11 +156,6 @@ impl Timeline {
         self.paths.len() <= 1
     }
 
-    /// How many layers it follows.
-    pub fn layer_count(&self) -> usize {
-        self.layers.len()
-    }
-
     /// The index of a layer.
     pub fn layer(&self, layer: u16) -> &LayerIndex {
         &self.layers[usize::from(layer)]
@@ -256,11 +251,6 @@ impl Timeline {
         let place = self.shared.binary_search_by_key(&version, |shared| shared.version).ok()?;
         let shared = self.shared[place];
         Some((shared.inode.0, shared.inode.1, shared.home))
-    }
-
-    /// All versions that are second names of files, in order.
-    pub fn shared_versions(&self) -> impl ExactSizeIterator<Item = (VersionId, VersionId)> {
-        self.shared.iter().map(|shared| (shared.version, shared.home))
     }
 
     /// Bytes that a version shows: those of its file, for a second name too; 0 for all but files.

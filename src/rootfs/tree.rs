@@ -194,11 +194,6 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether several paths share this file.
-    pub fn is_shared(self) -> bool {
-        self.rootfs.shared.binary_search_by_key(&self.id, |(node, _, _)| *node).is_ok()
-    }
-
     /// Bytes of the files at or below, each inode once: a second name of a file adds nothing.
     pub fn bytes(self) -> u64 {
         self.record().bytes

@@ -237,16 +237,8 @@ fn build(script: &Script) -> Arc<LayerIndex> {
             6 => format!("{path}/.wh..wh..opq"),
             _ => path.to_owned(),
         };
-        let entry = NewEntry {
-            kind,
-            size: *size,
-            mode: 0,
-            uid: 0,
-            gid: 0,
-            mtime: 0,
-            body_at: 0,
-            link: NAMES[*to].as_bytes(),
-        };
+        let entry =
+            NewEntry { kind, size: *size, mode: 0, uid: 0, gid: 0, mtime: 0, link: NAMES[*to].as_bytes() };
         builder.add_path(path.as_bytes(), entry).unwrap();
     }
     Arc::new(builder.finish())
@@ -624,7 +616,6 @@ pub(crate) fn wide(files: u32) -> Arc<Analysis> {
             uid: 0,
             gid: 0,
             mtime: 0,
-            body_at: 0,
             link: b"",
         };
         builder.add_path(path.as_bytes(), entry).unwrap();

@@ -157,10 +157,11 @@ fn legend(ui: &mut Ui, rect: egui::Rect) {
     let mut ui = ui.new_child(
         egui::UiBuilder::new().max_rect(line).layout(egui::Layout::left_to_right(egui::Align::Center)),
     );
+    ui.shrink_clip_rect(line);
     ui.spacing_mut().item_spacing.x = space::XS;
     let marks = [Mark::Added, Mark::Changed, Mark::Removed, Mark::Inside];
     let signs = marks.iter().map(|mark| (mark.sign(), mark_color(tokens, *mark), mark.word()));
-    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, "hidden by a later layer")]) {
+    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, "hidden later")]) {
         ui.label(RichText::new(sign).font(text::mono()).color(color));
         ui.label(RichText::new(word).font(text::small()).color(tokens.text_weak));
         ui.add_space(space::S);
