@@ -193,29 +193,35 @@ impl App {
         self.context.set_zoom_factor(self.settings.zoom());
     }
 
-    /// Counts frames and closes the window after the set number of them, with a word on what they cost.
-    /// `seconds` are those of the frame before.
-    pub(super) fn count_frame(&mut self, seconds: Option<f32>) {
+    /// Counts frames and closes the window after the set number of them, with a word on what they cost:
+    /// processor time of this thread from one frame to the next, so painting counts and waiting does not.
+    pub(super) fn count_frame(&mut self) {
         self.frames += 1;
         if let Some(told) = &mut self.on_frame {
             told();
         }
-        if let Some(last) = self.exit_after_frames {
-            self.costs.extend(seconds.map(|seconds| seconds * 1000.0));
-            if self.frames >= last {
-                self.costs.sort_by(f32::total_cmp);
-                if let (Some(longest), Some(median)) =
-                    (self.costs.last(), self.costs.get(self.costs.len() / 2))
-                {
-                    let count = self.costs.len();
-                    let text =
-                        format!("{count} frames: {median:.2} ms each (median), {longest:.2} ms the longest");
-                    // A closed stderr must not keep the window open.
-                    writeln!(std::io::stderr(), "{text}").ok();
-                }
-                self.context.send_viewport_cmd(egui::ViewportCommand::Close);
-            }
-            self.context.request_repaint();
+        let Some(last) = self.exit_after_frames else { return };
+        self.context.request_repaint();
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let spent = Duration::try_from(spent).unwrap_or_default();
+        let cost = spent.saturating_sub(std::mem::replace(&mut self.spent, spent));
+        // What came before the second frame is the start of the program.
+        if self.frames > 2 {
+            self.costs.push(cost);
+        }
+        if self.frames < last {
+            return;
+        }
+        self.context.send_viewport_cmd(egui::ViewportCommand::Close);
+        self.costs.sort_unstable();
+        if let (Some(longest), Some(median)) = (self.costs.last(), self.costs.get(self.costs.len() / 2)) {
+            let count = self.costs.len();
+            // A closed stderr must not keep the window open.
+            writeln!(
+                std::io::stderr(),
+                "{count} frames: {median:.2?} each (median), {longest:.2?} the longest"
+            )
+            .ok();
         }
     }
 

@@ -9,6 +9,7 @@ mod tab;
 mod ui;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use log::{Entry, Log, Severity};
 pub(crate) use tab::{Phase, Tab};
@@ -86,8 +87,10 @@ pub struct App {
     next_tab: u64,
     title: String,
     exit_after_frames: Option<u64>,
-    /// Milliseconds of each frame, kept while frames are counted.
-    costs: Vec<f32>,
+    /// What each frame cost, kept while frames are counted.
+    costs: Vec<Duration>,
+    /// Processor time of the painting thread at the last frame.
+    spent: Duration,
     frames: u64,
     on_frame: Option<Box<dyn FnMut()>>,
 }
@@ -115,6 +118,7 @@ impl App {
             title: String::new(),
             exit_after_frames: setup.exit_after_frames,
             costs: Vec::new(),
+            spent: Duration::ZERO,
             frames: 0,
             on_frame: None,
         };
@@ -174,10 +178,10 @@ impl eframe::App for App {
         self.poll();
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
         self.show(ui);
         self.carry_out();
-        self.count_frame(frame.info().cpu_usage);
+        self.count_frame();
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
