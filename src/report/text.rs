@@ -69,7 +69,8 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
     let mut line = |bytes: Option<u64>, what: &str, meaning: &str| {
         writeln!(out, "{:>10}  {what:<13} {meaning}", human_or_dash(bytes))
     };
-    let layers = format!("{} layers as stored: what a first pull transfers", totals.layers);
+    let noun = if totals.layers == 1 { "layer" } else { "layers" };
+    let layers = format!("{} {noun} as stored: what a first pull transfers", totals.layers);
     line(totals.compressed_bytes, "compressed", &layers)?;
     line(totals.uncompressed_bytes, "uncompressed", "their tar streams")?;
     line(Some(totals.content_bytes), "content", "the regular files of all layers")?;

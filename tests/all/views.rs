@@ -205,9 +205,9 @@ fn the_overview_leads_to_layers_and_files() {
     assert_eq!(harness.state().actions, [Action::SelectPath(path)]);
 }
 
-/// Shows the layers view of an image with everything open; gives rows in all and rows made for a frame
-/// that scrolls.
-fn scrolled(files: u32) -> (usize, usize) {
+/// Shows the layers view of an image with everything open; gives rows in all, rows made for a frame that
+/// scrolls, and the allocations of such a frame.
+fn scrolled(files: u32) -> (usize, usize, u64) {
     let analysis = wide(files);
     let mut view = LayersView::default();
     view.open_all();
@@ -239,24 +239,33 @@ fn scrolled(files: u32) -> (usize, usize) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     harness.hover_at(egui::pos2(600.0, 400.0));
-    harness.event(egui::Event::MouseWheel {
-        unit: egui::MouseWheelUnit::Page,
-        source: egui::MouseWheelSource::Wheel,
-        delta: egui::vec2(0.0, -7.0),
-        phase: egui::TouchPhase::Move,
-        modifiers: Modifiers::NONE,
-    });
-    harness.step();
-    harness.step();
-    *counts.lock().unwrap()
+    let mut allocations = 0;
+    // Glyphs that come into view for the first time are laid out once: the last round counts.
+    for _ in 0..3 {
+        harness.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Page,
+            source: egui::MouseWheelSource::Wheel,
+            delta: egui::vec2(0.0, -7.0),
+            phase: egui::TouchPhase::Move,
+            modifiers: Modifiers::NONE,
+        });
+        harness.step();
+        allocations = allocation_counter::measure(|| harness.step()).count_total;
+    }
+    let (rows, painted) = *counts.lock().unwrap();
+    (rows, painted, allocations)
 }
 
 #[test]
 fn rows_out_of_sight_are_not_made() {
-    let (few, painted_of_few) = scrolled(1_000);
-    let (many, painted_of_many) = scrolled(60_000);
+    let (few, painted_of_few, allocations_of_few) = scrolled(1_000);
+    let (many, painted_of_many, allocations_of_many) = scrolled(60_000);
     assert_eq!((few, many), (1_010, 60_600));
     assert!(painted_of_few > 10, "{painted_of_few}");
     assert!(painted_of_many.abs_diff(painted_of_few) <= 2, "{painted_of_few} and {painted_of_many}");
     assert!(painted_of_many < 60, "{painted_of_many}");
+    // Labels and shapes of some forty rows, on both trees: neither grows with what is out of sight.
+    let both = format!("{allocations_of_few} and {allocations_of_many}");
+    assert!(allocations_of_many < allocations_of_few * 5 / 4 + 200, "{both}");
+    assert!(allocations_of_few > 100 && allocations_of_many < 8_000, "{both}");
 }
