@@ -119,8 +119,10 @@ pub fn analyze(
         if entries.load(Ordering::Relaxed) > options.limits.image_entries {
             let message =
                 format!("not read: the image has more than {} entries", options.limits.image_entries);
-            let fault = Warning::new(WarningCode::LayerMalformed, subject, message);
-            lock().layers[place] = Layer { read: None, fault: Some(fault) };
+            for place in places {
+                let fault = Warning::new(WarningCode::LayerMalformed, subject_of(place), &*message);
+                lock().layers[place] = Layer { read: None, fault: Some(fault) };
+            }
             return;
         }
         let done = catch_panic(|| read_one(source, &subject, options, cancel, progress, &streamed));
