@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::value::{Analysis, Layer};
+use crate::base::convert::in_memory;
 use crate::base::digest::short;
 use crate::base::{Limits, Platform, Warning, WarningCode};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
@@ -74,9 +75,13 @@ pub fn analyze(
 ) -> Result<Arc<Analysis>, AnalysisError> {
     let mut streamed: Vec<LayerRead> = Vec::new();
     let image = {
+        let mut passed_entries = 0;
         let mut sink = |member: &StreamedMember, bytes: &mut dyn std::io::Read| {
+            // All members are kept until the manifest tells which are wanted, so they share one bound.
+            let left = in_memory(options.limits.image_entries.saturating_sub(passed_entries));
+            let layer_entries = options.limits.layer_entries.min(left);
             let context = Context {
-                limits: options.limits.clone(),
+                limits: Limits { layer_entries, ..options.limits.clone() },
                 cancel: cancel.clone(),
                 progress: progress.clone(),
                 subject: member.name.clone(),
@@ -84,7 +89,9 @@ pub fn analyze(
             // The digest in the member's name says by which algorithm to hash; it is judged later.
             let expected =
                 Expected { verify: options.verify, digest: member.digest.clone(), ..Expected::default() };
-            streamed.push(read_stream(bytes, &expected, &context)?);
+            let read = read_stream(bytes, &expected, &context)?;
+            passed_entries += read.index.len() as u64;
+            streamed.push(read);
             Ok(streamed.len() - 1)
         };
         let mut context = OpenContext {

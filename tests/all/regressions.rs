@@ -295,3 +295,26 @@ fn secrets_in_references_are_not_repeated() {
     }
     assert!(!place.failure(&["report", "docker://alpine"]).contains("no such path"));
 }
+
+#[test]
+fn layers_that_stream_past_share_one_bound_on_entries() {
+    use cutaway::analysis::{Layer, Options, analyze};
+    use cutaway::base::Limits;
+    use cutaway::jobs::{CancelToken, Progress};
+
+    let place = Place::new();
+    let five = |layer: u32| tar((0..5).map(|number| file(format!("{layer}/{number}"), "1")));
+    let image = Image::of(Packing::Gzip, [five(0), five(1), five(2)]);
+    let path = place.put("a.tgz", gzip(&Layout::of(&image, "t").archive()));
+    let reference = cutaway::source::Reference::parse(&path).unwrap();
+    let read = |image_entries| {
+        let options = Options { limits: Limits { image_entries, ..Limits::default() }, ..Options::default() };
+        let analysis =
+            analyze(&reference, &options, &CancelToken::new(), &Progress::default(), &|_| ()).unwrap();
+        let entries: u64 =
+            analysis.layers.iter().filter_map(Layer::counts).map(|counts| counts.entries).sum();
+        (entries, analysis.totals().unwrap().complete)
+    };
+    assert_eq!(read(15), (15, true));
+    assert_eq!(read(7), (7, false));
+}
