@@ -533,11 +533,11 @@ fn a_folder_that_may_not_be_read_is_a_warning() {
     let reference = format!("rootfs:{root}");
     let program = [env!("CARGO_BIN_EXE_cutaway"), "report", &reference, "--format", "json"];
     let mut command = if fs::read_dir(&closed).is_ok() {
-        let mut command = std::process::Command::new("setpriv");
+        let mut command = Command::new("setpriv");
         command.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]).args(program);
         command
     } else {
-        let mut command = std::process::Command::new(program[0]);
+        let mut command = Command::new(program[0]);
         command.args(&program[1..]);
         command
     };
