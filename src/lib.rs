@@ -6,10 +6,11 @@
 //! |---|---|---|
 //! | [`base`] | | sizes, digests, limits, warnings, text that is safe to show |
 //! | [`jobs`] | closures | progress, cancellation, the newest result |
-//! | [`formats`] | bytes | facts: tar members, compression |
+//! | [`formats`] | bytes | facts: tar members, ELF, GPU code, package databases |
 //! | [`source`] | an image reference | manifest, config, where the layers lie |
-//! | [`layer`] | the bytes of one layer | its index |
+//! | [`layer`] | the bytes of one layer | its index, facts of its files |
 //! | [`rootfs`] | all indexes | what a container sees, what each layer hides |
+//! | [`cuda`] | the merged view, facts of files | libraries, GPU code, links, packages |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`report`] | an analysis | text, JSON |
 //! | [`cli`] | arguments | output and an exit code |
@@ -20,6 +21,7 @@
 pub mod analysis;
 pub mod base;
 pub mod cli;
+pub mod cuda;
 pub mod formats;
 #[cfg(feature = "gui")]
 pub mod gui;

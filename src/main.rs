@@ -11,7 +11,12 @@ fn main() -> ExitCode {
     };
     #[cfg(feature = "gui")]
     if let cli::Plan::Window(window) = &plan {
+        let catalog = match cli::catalog(&window.catalog) {
+            Ok(catalog) => catalog,
+            Err(code) => return code,
+        };
         let options = cutaway::gui::WindowOptions {
+            catalog,
             image: window.image.clone(),
             platform: window.platform.clone(),
             renderer: window.renderer.clone(),

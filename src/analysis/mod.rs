@@ -2,6 +2,7 @@
 //! Out: an [`Analysis`], published stage by stage: documents, each layer, the merged view, totals.
 //! Must not know: the command line, the window, or how results are written.
 
+mod bodies;
 mod job;
 mod pipeline;
 mod value;

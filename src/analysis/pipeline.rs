@@ -4,10 +4,13 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::bodies;
 use super::value::{Analysis, Layer};
 use crate::base::convert::in_memory;
 use crate::base::digest::short;
 use crate::base::{Limits, Platform, Warning, WarningCode};
+use crate::cuda::catalog::Catalog;
+use crate::cuda::{Bodies, Input, Inventory, inventory};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{
     Context, Expected, FolderError, LayerIndex, LayerRead, read_folder, read_layer, read_stream,
@@ -24,6 +27,8 @@ pub struct Options {
     pub verify: bool,
     /// Bounds on hostile input.
     pub limits: Limits,
+    /// Rules that are data; `None` for those that are built in.
+    pub catalog: Option<Arc<Catalog>>,
 }
 
 /// Why there is no analysis at all. Faults of single layers are warnings in it instead.
@@ -104,7 +109,7 @@ pub fn analyze(
         Arc::new(open(reference, &mut context)?)
     };
     let layers = vec![Layer::default(); image.layers.len()];
-    let state = Mutex::new(Analysis { image: Arc::clone(&image), layers, merge: None });
+    let state = Mutex::new(Analysis { image: Arc::clone(&image), layers, merge: None, inventory: None });
     let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
     publish(Arc::new(lock().clone()));
 
@@ -166,10 +171,60 @@ pub fn analyze(
     let subjects: Vec<String> =
         image.layers.iter().enumerate().map(|(place, source)| subject(place, source)).collect();
     analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
-    let analysis = Arc::new(analysis);
     cancel.check()?;
+    publish(Arc::new(analysis.clone()));
+    take_inventory(&mut analysis, options, cancel, progress, publish)?;
+    let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
     Ok(analysis)
+}
+
+/// Looks through the merged view; then reads the few bodies that make the result more exact, and looks again.
+fn take_inventory(
+    analysis: &mut Analysis,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &Progress,
+    publish: &(dyn Fn(Arc<Analysis>) + Sync),
+) -> Result<(), Cancelled> {
+    let Some(merge) = analysis.merge.clone() else { return Ok(()) };
+    let layers: Vec<Option<Arc<LayerRead>>> =
+        analysis.layers.iter().map(|layer| layer.read.clone()).collect();
+    let look = |bodies: &Bodies| {
+        let image = &analysis.image;
+        let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+        let input = Input { image, layers: &layers, merge: &merge, bodies, catalog };
+        catch_panic(|| inventory(&input, options.limits.warnings_per_code))
+    };
+    let failed = |panic: &str| {
+        let message = format!("looking for CUDA content failed inside cutaway, please report this: {panic}");
+        let warnings = vec![Warning::new(WarningCode::FactsLimited, "CUDA inventory", message)];
+        Arc::new(Inventory { warnings, ..Inventory::default() })
+    };
+    let (mut found, wanted) = match look(&Bodies::default()) {
+        Ok(found) => found,
+        Err(panic) => {
+            analysis.inventory = Some(failed(&panic));
+            return Ok(());
+        }
+    };
+    cancel.check()?;
+    let wanted = bodies::readable(&analysis.image, &layers, wanted);
+    if !wanted.is_empty() {
+        found.waits_for = Some("files of equal size to be compared".to_owned());
+        let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
+        publish(Arc::new(first));
+        let bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, cancel, progress)?;
+        found = match look(&bodies) {
+            Ok((found, _)) => found,
+            Err(panic) => {
+                analysis.inventory = Some(failed(&panic));
+                return Ok(());
+            }
+        };
+    }
+    analysis.inventory = Some(Arc::new(found));
+    Ok(())
 }
 
 /// Layers that are one blob are read once, whatever is claimed of each; largest first, so that the longest

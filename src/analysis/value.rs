@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use crate::base::Warning;
+use crate::cuda::Inventory;
 use crate::layer::{Counts, LayerRead};
 use crate::rootfs::{LayerWaste, Merge};
 use crate::source::Image;
@@ -14,6 +15,9 @@ pub struct Analysis {
     pub layers: Vec<Layer>,
     /// The merged view, once all layers were read.
     pub merge: Option<Arc<Merge>>,
+    /// Packages, CUDA libraries and GPU code, once the merged view was looked through. A newer one may follow
+    /// while [`Inventory::waits_for`] says so.
+    pub inventory: Option<Arc<Inventory>>,
 }
 
 /// One layer: not read yet, read as far as possible, or without bytes.
@@ -95,7 +99,7 @@ impl Analysis {
         self.merge.as_ref()?.waste.get(layer).copied()
     }
 
-    /// All warnings: of the documents, of each layer bottom first, of the merge.
+    /// All warnings: of the documents, of each layer bottom first, of the merge, of the inventory.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut all = self.image.warnings.clone();
         for layer in &self.layers {
@@ -106,6 +110,9 @@ impl Analysis {
         }
         if let Some(merge) = &self.merge {
             all.extend(merge.warnings.iter().cloned());
+        }
+        if let Some(inventory) = &self.inventory {
+            all.extend(inventory.warnings.iter().cloned());
         }
         // Layers that are the same blob are read once: their faults are told once.
         let mut told = std::collections::HashSet::new();

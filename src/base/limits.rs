@@ -37,6 +37,17 @@ pub struct Limits {
     pub inflated_bytes: u64,
     /// Base-2 logarithm of the largest zstd window: 128 MiB, what `zstd --long` makes.
     pub zstd_window_log: u32,
+    /// Bytes of one package database: that of a system with all of a distribution installed.
+    pub database_bytes: u64,
+    /// Bytes of one other document that is kept, such as the file list of a package. The longest `RECORD` that
+    /// we know has 3 MiB.
+    pub document_bytes: u64,
+    /// Bytes kept of a document whose head is all that counts.
+    pub document_head_bytes: u64,
+    /// Bytes of all documents of a layer as they are kept, packed: some 100,000 packages.
+    pub documents_total: u64,
+    /// Binaries and scripts of one layer that are looked into; whole distributions have under 50,000.
+    pub layer_binaries: usize,
     /// Distinct warnings of one code and layer that are kept; the rest is counted.
     pub warnings_per_code: usize,
 }
@@ -60,6 +71,11 @@ impl Default for Limits {
             sparse_file_bytes: 16 << 40,
             inflated_bytes: 256 << 30,
             zstd_window_log: 27,
+            database_bytes: 256 << 20,
+            document_bytes: 32 << 20,
+            document_head_bytes: 256 << 10,
+            documents_total: 256 << 20,
+            layer_binaries: 500_000,
             warnings_per_code: 20,
         }
     }

@@ -37,6 +37,12 @@ pub enum WarningCode {
     ManifestOddity,
     /// A folder or file of a root filesystem could not be read or was not entered.
     NotRead,
+    /// An ELF file, static archive or GPU code has parts that contradict each other or are cut.
+    BinaryMalformed,
+    /// A package database, file list or version file cannot be read, or not to its end.
+    PackagesMalformed,
+    /// Something was not looked into, because there is more of it than is looked into.
+    FactsLimited,
     /// More warnings of the same kind were counted, not kept.
     MoreWarnings,
 }
@@ -60,6 +66,9 @@ impl WarningCode {
             Self::HistoryMismatch => "history-mismatch",
             Self::ManifestOddity => "manifest-oddity",
             Self::NotRead => "not-read",
+            Self::BinaryMalformed => "binary-malformed",
+            Self::PackagesMalformed => "packages-malformed",
+            Self::FactsLimited => "facts-limited",
             Self::MoreWarnings => "more-warnings",
         }
     }

@@ -46,6 +46,9 @@ struct Choice {
     /// Platform to choose from an index [default: linux and this machine's architecture]
     #[arg(long, value_name = "OS/ARCH[/VARIANT]")]
     platform: Option<Platform>,
+    /// Further rules on components, frameworks, targets, in the form of assets/catalog/*.toml
+    #[arg(long, value_name = "FILE")]
+    catalog: Vec<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -108,6 +111,8 @@ pub struct WindowPlan {
     pub image: Option<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
+    /// Files that extend the catalogue.
+    pub catalog: Vec<PathBuf>,
     /// What paints: `glow` or `wgpu`.
     pub renderer: Option<String>,
     /// Close after this many frames.
@@ -118,6 +123,7 @@ pub struct WindowPlan {
 pub struct ReportPlan {
     pub(super) image: String,
     pub(super) platform: Option<Platform>,
+    pub(super) catalog: Vec<PathBuf>,
     pub(super) format: Format,
     pub(super) output: Option<PathBuf>,
     pub(super) verify: bool,
@@ -139,6 +145,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
         Some(Command::Report(arguments)) => Plan::Report(ReportPlan {
             image: arguments.image,
             platform: arguments.choice.platform,
+            catalog: arguments.choice.catalog,
             format: arguments.format,
             output: arguments.output,
             verify: arguments.verify,
@@ -149,6 +156,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
         None => Plan::Window(WindowPlan {
             image: cli.window.image,
             platform: cli.window.choice.platform,
+            catalog: cli.window.choice.catalog,
             renderer: cli.window.renderer,
             exit_after_frames: cli.window.exit_after_frames,
         }),

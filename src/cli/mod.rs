@@ -8,4 +8,4 @@ mod progress;
 mod run;
 
 pub use arguments::{Plan, WindowPlan, parse};
-pub use run::{run, without_window};
+pub use run::{catalog, run, without_window};

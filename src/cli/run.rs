@@ -1,7 +1,11 @@
 //! Carries plans out.
 
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
 
 use super::arguments::{Format, Plan, ReportPlan, WindowPlan, completions};
 use super::output::write;
@@ -10,6 +14,7 @@ use crate::analysis::{self, AnalysisError, analyze};
 use crate::base::Limits;
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
+use crate::cuda::catalog::Catalog;
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{self, Report, to_json, to_text};
 use crate::source::Reference;
@@ -36,6 +41,7 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
     exit_code(report(&ReportPlan {
         image,
         platform: plan.platform.clone(),
+        catalog: plan.catalog.clone(),
         format: Format::Text,
         output: None,
         verify: false,
@@ -46,8 +52,12 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
 
 fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
-    let options =
-        analysis::Options { platform: plan.platform.clone(), verify: plan.verify, limits: Limits::default() };
+    let options = analysis::Options {
+        platform: plan.platform.clone(),
+        verify: plan.verify,
+        limits: Limits::default(),
+        catalog: read_catalog(&plan.catalog)?,
+    };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let analysis = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()))?;
     if plan.verbose {
@@ -60,6 +70,10 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
             human(done.bytes_total),
             grouped(done.entries)
         ));
+        if done.bytes_compared > 0 {
+            let (bytes, size) = (done.bytes_compared, human(done.bytes_compared));
+            message(&format!("then read {bytes} bytes ({size}) of single files, to compare them"));
+        }
     }
     let options = report::Options { show_secrets: plan.show_secrets, ..report::Options::default() };
     let Some(report) = Report::new(&analysis, &options) else {
@@ -81,6 +95,29 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
+}
+
+/// The catalogue with the user's files; `None` when there are none.
+///
+/// # Errors
+/// The exit code, after the message was printed: a file cannot be read or is no catalogue.
+pub fn catalog(files: &[PathBuf]) -> Result<Option<Arc<Catalog>>, ExitCode> {
+    read_catalog(files).map_err(|error| exit_code(Err(error)))
+}
+
+fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
+    let mut texts = Vec::new();
+    for file in files {
+        let name = file.display().to_string();
+        let bytes = std::fs::read(file).with_context(|| format!("cannot read the catalogue {name}"))?;
+        let text = String::from_utf8(bytes).with_context(|| format!("the catalogue {name} is not UTF-8"))?;
+        texts.push((name, text));
+    }
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    Ok(Some(Arc::new(Catalog::with_user_files(&texts)?)))
 }
 
 fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {

@@ -1,11 +1,13 @@
 //! What a tar walk reads from: a stream whose bodies pass by, or a section whose bodies are stepped over.
 
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
 
 use super::tar::TarInput;
 use crate::base::convert::in_memory;
+use crate::base::read_at::ReadAt;
 use crate::base::{Hasher, Section};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
@@ -29,8 +31,8 @@ impl<R: BufRead> StreamInput<R> {
         Self { reader, hasher, passed: 0, limit, cancel: cancel.clone() }
     }
 
-    /// Takes up to `wanted` bytes that are there; `None` at the end.
-    fn take(&mut self, wanted: u64, mut copy: Option<&mut [u8]>) -> io::Result<Option<u64>> {
+    /// Takes up to `wanted` bytes that are there and shows them to `each`; `None` at the end.
+    fn take(&mut self, wanted: u64, each: impl FnOnce(&[u8])) -> io::Result<Option<u64>> {
         self.cancel.check()?;
         let buffer = loop {
             match self.reader.fill_buf() {
@@ -43,9 +45,7 @@ impl<R: BufRead> StreamInput<R> {
             return Ok(None);
         }
         let count = usize::try_from(wanted).unwrap_or(usize::MAX).min(buffer.len());
-        if let Some(target) = copy.as_mut() {
-            target[..count].copy_from_slice(&buffer[..count]);
-        }
+        each(&buffer[..count]);
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&buffer[..count]);
         }
@@ -71,7 +71,7 @@ impl<R: BufRead> StreamInput<R> {
             let buffer = self.reader.fill_buf()?;
             not_zero += buffer.iter().filter(|byte| **byte != 0).count() as u64;
             let available = buffer.len() as u64;
-            if self.take(available.max(1), None)?.is_none() {
+            if self.take(available.max(1), |_| {})?.is_none() {
                 return Ok(not_zero);
             }
         }
@@ -83,7 +83,8 @@ impl<R: BufRead> TarInput for StreamInput<R> {
         let mut filled = 0;
         while filled < buffer.len() {
             let room = (buffer.len() - filled) as u64;
-            match self.take(room, Some(&mut buffer[filled..]))? {
+            let target = &mut buffer[filled..];
+            match self.take(room, |bytes| target[..bytes.len()].copy_from_slice(bytes))? {
                 Some(count) => filled += in_memory(count),
                 None => break,
             }
@@ -94,7 +95,18 @@ impl<R: BufRead> TarInput for StreamInput<R> {
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let mut left = count;
         while left > 0 {
-            match self.take(left, None)? {
+            match self.take(left, |_| {})? {
+                Some(taken) => left -= taken,
+                None => break,
+            }
+        }
+        Ok(count - left)
+    }
+
+    fn pass(&mut self, count: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64> {
+        let mut left = count;
+        while left > 0 {
+            match self.take(left, &mut *each)? {
                 Some(taken) => left -= taken,
                 None => break,
             }
@@ -103,9 +115,11 @@ impl<R: BufRead> TarInput for StreamInput<R> {
     }
 }
 
-/// A section: headers are read, bodies are not.
+/// A section: headers are read, bodies are not, except the parts that somebody asks for.
 pub struct SeekInput {
     section: Section,
+    /// The same bytes; what is read through it is counted.
+    bodies: Section,
     position: u64,
     progress: Progress,
     /// Progress is told in steps, since a shared counter for every header would cost more than the header.
@@ -118,7 +132,9 @@ const REPORT_BYTES: u64 = 1 << 20;
 impl SeekInput {
     /// An input over `section` that tells `progress` of what is read and what is skipped.
     pub fn new(section: Section, progress: &Progress, cancel: &CancelToken) -> Self {
-        Self { section, position: 0, progress: progress.clone(), unreported: (0, 0), cancel: cancel.clone() }
+        let bodies = counted(section.clone(), progress);
+        let (progress, cancel) = (progress.clone(), cancel.clone());
+        Self { section, bodies, position: 0, progress, unreported: (0, 0), cancel }
     }
 
     fn passed(&mut self, read: u64, bytes: u64) {
@@ -157,6 +173,44 @@ impl TarInput for SeekInput {
         self.position += skipped;
         self.passed(0, skipped);
         Ok(skipped)
+    }
+
+    fn pass(&mut self, count: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64> {
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut left = count;
+        while left > 0 {
+            let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+            let filled = self.read_full(&mut buffer[..room])?;
+            if filled == 0 {
+                break;
+            }
+            each(&buffer[..filled]);
+            left -= filled as u64;
+        }
+        Ok(count - left)
+    }
+
+    fn section(&self, at: u64, length: u64) -> Option<Section> {
+        Some(self.bodies.part(at, length))
+    }
+}
+
+/// The same bytes; what is read of them is told to `progress`.
+pub fn counted(section: Section, progress: &Progress) -> Section {
+    let length = section.len();
+    Section::new(Arc::new(Counted { section, progress: progress.clone() }), 0, length)
+}
+
+struct Counted {
+    section: Section,
+    progress: Progress,
+}
+
+impl ReadAt for Counted {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let count = self.section.read_full_at(buffer, offset)?;
+        self.progress.add_read(count as u64);
+        Ok(count)
     }
 }
 

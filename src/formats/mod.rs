@@ -1,8 +1,17 @@
 //! In: bytes, pushed or pulled through small traits.
-//! Out: facts: tar members, compression, the window of a zstd frame.
+//! Out: facts: tar members, compression, ELF and GPU code, package databases.
 //! Must not know: where bytes come from, layers, catalogues; facts never depend on a rule that may change.
 
+pub mod ar;
+pub mod binary;
 pub mod compression;
+pub mod cuda_version;
+pub mod document;
+pub mod elf;
+pub mod fatbin;
 pub mod input;
+pub mod ld_so_conf;
+pub mod os_release;
+pub mod packages;
 pub mod pax;
 pub mod tar;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use ::tar::{EntryType, GnuExtSparseHeader, Header};
 
 use super::pax::Extensions;
-use crate::base::{Limits, WarningCode, warning::Warnings};
+use crate::base::{Limits, Section, WarningCode, warning::Warnings};
 
 /// Tar is made of blocks of this many bytes.
 pub const BLOCK: u64 = 512;
@@ -28,6 +28,18 @@ pub trait TarInput {
     /// # Errors
     /// Whatever the source says.
     fn skip(&mut self, count: u64) -> io::Result<u64>;
+
+    /// Shows `count` bytes to `each`, in pieces, and says how many there were.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    fn pass(&mut self, count: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64>;
+
+    /// The bytes `at..at + length`, when they can be read at any place.
+    fn section(&self, at: u64, length: u64) -> Option<Section> {
+        let _: (u64, u64) = (at, length);
+        None
+    }
 }
 
 /// What a member is.
@@ -64,6 +76,8 @@ pub struct Member {
     pub size: u64,
     /// Bytes of the body in the stream; less than `size` for sparse files.
     pub stored: u64,
+    /// Whether holes of the file are left out of its body.
+    pub sparse: bool,
     /// Permission bits.
     pub mode: u32,
     /// Owner.
@@ -140,6 +154,7 @@ impl<I: TarInput> TarWalk<I> {
                 kind: MemberKind::Other,
                 size: 0,
                 stored: 0,
+                sparse: false,
                 mode: 0,
                 uid: 0,
                 gid: 0,
@@ -208,6 +223,26 @@ impl<I: TarInput> TarWalk<I> {
         &self.member
     }
 
+    /// The body of the current member, when the source can be read at any place.
+    pub fn body(&self) -> Option<Section> {
+        self.input.section(self.member.body_at, self.member.stored)
+    }
+
+    /// Shows the rest of the current body to `each`, in pieces as they pass.
+    ///
+    /// # Errors
+    /// When the stream is cut or unreadable; the walk cannot go on after that.
+    pub fn pass_body(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<(), TarError> {
+        let passed =
+            self.input.pass(self.unread, each).map_err(|source| TarError::Read { at: self.at, source })?;
+        self.at += passed;
+        if passed < self.unread {
+            return Err(self.body_cut());
+        }
+        self.unread = 0;
+        Ok(())
+    }
+
     /// Whether the current member's body was not read or skipped to its end.
     pub fn is_within_body(&self) -> bool {
         self.unread > 0
@@ -239,8 +274,7 @@ impl<I: TarInput> TarWalk<I> {
         if self.unread > 0 {
             let skipped = self.skip(self.unread)?;
             if skipped < self.unread {
-                let what = format!("the body of {}", crate::base::text::escape(&self.member.path));
-                return Err(TarError::CutShort { at: self.member.body_at, what });
+                return Err(self.body_cut());
             }
             self.unread = 0;
         }
@@ -333,6 +367,7 @@ impl<I: TarInput> TarWalk<I> {
             return Err(malformed(at, &format!("a body of {stored} bytes")));
         }
         let mut size = if kind == MemberKind::File { stored } else { 0 };
+        let sparse = sparse_gnu || (is_file && extensions.sparse_size.is_some());
         if sparse_gnu {
             size = self.skip_sparse_map(header, at)?.unwrap_or(stored);
         } else if let (true, Some(claimed)) = (is_file && kind == MemberKind::File, extensions.sparse_size) {
@@ -347,6 +382,7 @@ impl<I: TarInput> TarWalk<I> {
             kind,
             size,
             stored,
+            sparse,
             mode: narrow(number(&header.as_bytes()[MODE])),
             uid: narrow(extensions.uid.or_else(|| number(&header.as_bytes()[UID]))),
             gid: narrow(extensions.gid.or_else(|| number(&header.as_bytes()[GID]))),
@@ -380,6 +416,11 @@ impl<I: TarInput> TarWalk<I> {
             more = block.is_extended();
         }
         Ok(Some(size))
+    }
+
+    fn body_cut(&self) -> TarError {
+        let what = format!("the body of {}", crate::base::text::escape(&self.member.path));
+        TarError::CutShort { at: self.member.body_at, what }
     }
 
     fn cut(at: u64, what: &str) -> TarError {

@@ -13,7 +13,10 @@ pub mod views;
 pub mod widgets;
 mod window;
 
+use std::sync::Arc;
+
 use crate::base::Platform;
+use crate::cuda::catalog::Catalog;
 
 /// How to open the window.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,8 @@ pub struct WindowOptions {
     pub image: Option<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
+    /// Rules that are data; `None` for those that are built in.
+    pub catalog: Option<Arc<Catalog>>,
     /// `glow` or `wgpu`, whichever is to be tried first.
     pub renderer: Option<String>,
     /// Close after this many frames, for tests.

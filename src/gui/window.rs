@@ -73,6 +73,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
     let setup = Setup {
         image: options.image.clone(),
         platform: options.platform.clone(),
+        catalog: options.catalog.clone(),
         exit_after_frames: options.exit_after_frames,
         drops_arrive: drops_arrive(),
         ..Setup::default()

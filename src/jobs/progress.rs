@@ -11,6 +11,7 @@ pub struct Progress(Arc<Counters>);
 struct Counters {
     bytes_read: AtomicU64,
     bytes_passed: AtomicU64,
+    bytes_compared: AtomicU64,
     bytes_total: AtomicU64,
     entries: AtomicU64,
     layers_done: AtomicU64,
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub bytes_read: u64,
     /// Bytes of the source that are behind us: read, or skipped because nobody needs them.
     pub bytes_passed: u64,
+    /// Bytes read of single files after the layers, because only they can tell something; not in `bytes_read`.
+    pub bytes_compared: u64,
     /// Bytes of all blobs; 0 while unknown.
     pub bytes_total: u64,
     /// Tar members or files seen.
@@ -52,6 +55,11 @@ impl Progress {
         self.0.bytes_passed.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Adds bytes of single files that were read after the layers.
+    pub fn add_compared(&self, bytes: u64) {
+        self.0.bytes_compared.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Adds tar members or files.
     pub fn add_entries(&self, entries: u64) {
         self.0.entries.fetch_add(entries, Ordering::Relaxed);
@@ -74,6 +82,7 @@ impl Progress {
         Snapshot {
             bytes_read: load(&self.0.bytes_read),
             bytes_passed: load(&self.0.bytes_passed),
+            bytes_compared: load(&self.0.bytes_compared),
             bytes_total: load(&self.0.bytes_total),
             entries: load(&self.0.entries),
             layers_done: load(&self.0.layers_done),

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use hashbrown::HashTable;
 
-use super::index::{Dir, DirId, EntryId, EntryKind, LayerIndex, Link, Name, parts};
+use super::index::{Dir, DirId, EntryId, EntryKind, LayerIndex, Link, NO_BODY, Name, parts};
 use crate::base::Limits;
 use crate::base::convert::index32;
 
@@ -33,6 +33,8 @@ pub struct NewEntry<'a> {
     pub mtime: i64,
     /// Link target of symbolic and hard links.
     pub link: &'a [u8],
+    /// Where the body begins in the tar stream; `None` where it is not there as it is.
+    pub body_at: Option<u64>,
 }
 
 /// The layer has more entries, or more bytes of names, than an index holds.
@@ -75,6 +77,16 @@ impl IndexBuilder {
     /// Whether nothing was added yet.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
+    }
+
+    /// The entry that was added last.
+    pub fn last(&self) -> Option<EntryId> {
+        self.index.len().checked_sub(1).map(|place| EntryId(index32(place)))
+    }
+
+    /// What was added so far.
+    pub(super) fn so_far(&self) -> &LayerIndex {
+        &self.index
     }
 
     /// The absolute path of a folder, any bytes; empty for the root.
@@ -168,6 +180,7 @@ impl IndexBuilder {
         index.uid.pop();
         index.gid.pop();
         index.mtime.pop();
+        index.body_at.pop();
         index.links.pop_if(|link| link.entry.0 as usize == index.kind.len());
         let counts = &mut index.counts;
         counts.entries -= 1;
@@ -189,6 +202,7 @@ impl IndexBuilder {
         index.uid.shrink_to_fit();
         index.gid.shrink_to_fit();
         index.mtime.shrink_to_fit();
+        index.body_at.shrink_to_fit();
         index.links.shrink_to_fit();
         index
     }
@@ -250,6 +264,7 @@ impl IndexBuilder {
         index.uid.push(entry.uid);
         index.gid.push(entry.gid);
         index.mtime.push(entry.mtime);
+        index.body_at.push(entry.body_at.unwrap_or(NO_BODY));
         Ok(id)
     }
 

@@ -1,5 +1,5 @@
-//! An unpacked root filesystem as one layer. Nothing is opened but folders, no link is followed, and
-//! the walk stays on the file system it began on.
+//! An unpacked root filesystem as one layer. Folders are opened, and of regular files those that may say
+//! something; no link is followed, and the walk stays on the file system it began on.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -12,13 +12,15 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat,
 use rustix::io::Errno;
 
 use super::builder::{IndexBuilder, IndexFull, NewEntry};
-use super::index::{DirId, EntryKind};
+use super::capture::{Capture, File};
+use super::index::{DirId, EntryId, EntryKind};
 use super::outcome::{LayerRead, Verified};
 use super::pass::Context;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
-use crate::base::{Warning, WarningCode};
+use crate::base::{Section, Warning, WarningCode};
 use crate::formats::compression::Compression;
+use crate::formats::input::counted;
 use crate::jobs::Cancelled;
 
 /// Why a folder cannot be read as a root filesystem at all.
@@ -43,6 +45,7 @@ struct Pending {
 
 struct Walk<'a> {
     builder: IndexBuilder,
+    capture: Capture<'a>,
     context: &'a Context,
     warnings: Warnings,
     device: u64,
@@ -68,6 +71,7 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
     let device = fstat(&root_fd).map_err(io::Error::from)?.st_dev;
     let mut walk = Walk {
         builder: IndexBuilder::new(&context.limits),
+        capture: Capture::new(&context.limits, &context.cancel),
         context,
         warnings: Warnings::with_limit(context.limits.warnings_per_code),
         device,
@@ -92,11 +96,14 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
     }
     context.progress.add_entries((walk.builder.len() - walk.counted) as u64);
     let mut warnings = std::mem::take(&mut walk.warnings).finish(&context.subject);
+    let (facts, faults) = walk.capture.finish();
+    warnings.extend(faults.finish(&context.subject));
     if let Some(full) = &full {
         warnings.push(Warning::new(WarningCode::LayerMalformed, context.subject.clone(), full.to_string()));
     }
     Ok(LayerRead {
         index: Arc::new(walk.builder.finish()),
+        facts: Arc::new(facts),
         compression: Some(Compression::None),
         compressed_bytes: None,
         uncompressed_bytes: None,
@@ -194,9 +201,13 @@ impl Walk<'_> {
             gid: stat.st_gid,
             mtime: stat.st_mtime,
             link: &link,
+            body_at: None,
         };
         // Names such as `.wh.x` are files like any other in a root filesystem.
-        self.builder.add(dir, bytes, entry, false)?;
+        let entry = self.builder.add(dir, bytes, entry, false)?;
+        if kind == EntryKind::File {
+            self.look_into(fd, dir, entry, name, stat);
+        }
         if self.builder.len() - self.counted >= 4096 {
             self.context.progress.add_entries((self.builder.len() - self.counted) as u64);
             self.counted = self.builder.len();
@@ -212,6 +223,32 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Reads what a regular file says. It is opened without following a link, and what was opened must be
+    /// what was looked at: nothing that blocks, nothing that acts on being opened.
+    fn look_into(&mut self, fd: &Arc<OwnedFd>, dir: DirId, entry: EntryId, name: &CStr, stat: &Stat) {
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let (mode, bytes) = (stat.st_mode, name.to_bytes());
+        let file = File { entry, dir, name: bytes, size, sparse: false, mode };
+        if !self.capture.wants(&file, self.builder.so_far()) {
+            return;
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = openat(fd, name, flags, Mode::empty()).and_then(|opened| {
+            let now = fstat(&opened)?;
+            let same = (now.st_dev, now.st_ino, now.st_mode) == (stat.st_dev, stat.st_ino, stat.st_mode);
+            if same || self.overlay { Ok((opened, now)) } else { Err(Errno::STALE) }
+        });
+        match opened {
+            Ok((opened, now)) if FileType::from_raw_mode(now.st_mode) == FileType::RegularFile => {
+                let bytes = Arc::new(std::fs::File::from(opened));
+                let body = counted(Section::new(bytes, 0, size), &self.context.progress);
+                self.capture.read(&file, self.builder.so_far(), &body);
+            }
+            Ok(_) => {}
+            Err(error) => self.not_read(dir, bytes, &format!("cannot be opened: {error}")),
+        }
+    }
+
     fn not_read(&mut self, dir: DirId, name: &[u8], why: &str) {
         let builder = &self.builder;
         self.warnings.push_with(WarningCode::NotRead, || {
@@ -223,6 +260,24 @@ impl Walk<'_> {
             (escape(&path), format!("{} {why}", escape(&path)))
         });
     }
+}
+
+/// Opens a regular file below `root` by its absolute path, without following any link and without leaving
+/// the file system.
+///
+/// # Errors
+/// When it is not there, no regular file, or behind a link.
+pub fn open_file(root: &Path, path: &[u8]) -> io::Result<std::fs::File> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let root = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    let relative = path.strip_prefix(b"/").unwrap_or(path);
+    let file = openat2(root, relative, flags, Mode::empty(), resolve)?;
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    Ok(std::fs::File::from(file))
 }
 
 // Magic numbers of linux/magic.h.

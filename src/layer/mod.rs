@@ -1,15 +1,19 @@
 //! In: the bytes of one layer, or one folder.
-//! Out: a [`LayerIndex`]: every entry in flat arrays, with what was proven.
+//! Out: a [`LayerIndex`]: every entry in flat arrays, and [`LayerFacts`] of its files, with what was proven.
 //! Must not know: other layers, the image it belongs to, or what its files mean.
 
 mod builder;
+mod capture;
+mod facts;
 mod folder;
 mod index;
 mod outcome;
 mod pass;
 
 pub use builder::{IndexBuilder, IndexFull, NewEntry};
-pub use folder::{FolderError, read_folder};
+pub use capture::HASHED_BYTES;
+pub use facts::{ContentHash, Document, LayerFacts};
+pub use folder::{FolderError, open_file, read_folder};
 pub(crate) use index::parts;
 pub use index::{Counts, DirId, EntryId, EntryKind, LayerIndex};
 pub use outcome::{Expected, LayerRead, Verified};

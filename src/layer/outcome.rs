@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::facts::LayerFacts;
 use super::index::LayerIndex;
 use crate::base::{Digest, Hasher, Warning, WarningCode};
 use crate::formats::compression::Compression;
@@ -35,6 +36,8 @@ pub struct Verified {
 pub struct LayerRead {
     /// All entries that could be read.
     pub index: Arc<LayerIndex>,
+    /// What was picked up of its files.
+    pub facts: Arc<LayerFacts>,
     /// Compression by content; `None` when it could not be told.
     pub compression: Option<Compression>,
     /// Bytes of the blob as stored; `None` for a folder.

@@ -8,8 +8,10 @@ use flate2::bufread::MultiGzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::builder::{IndexBuilder, NewEntry};
-use super::index::EntryKind;
+use super::capture::{Capture, File};
+use super::index::{EntryId, EntryKind};
 use super::outcome::{Expected, LayerRead, Verified};
+use crate::base::convert::index32;
 use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::warning::Warnings;
@@ -154,6 +156,7 @@ impl<'a> Pass<'a> {
     fn new(expected: &'a Expected, context: &'a Context) -> Self {
         let read = LayerRead {
             index: Arc::default(),
+            facts: Arc::default(),
             compression: None,
             compressed_bytes: None,
             uncompressed_bytes: None,
@@ -311,6 +314,7 @@ impl<'a> Pass<'a> {
         let mut builder = IndexBuilder::new(limits);
         let mut oddities = Warnings::with_limit(limits.warnings_per_code);
         let mut walk = TarWalk::new(input, limits);
+        let mut capture = Capture::new(limits, &self.context.cancel);
         let mut counted = 0;
         let end = loop {
             match walk.advance() {
@@ -324,6 +328,7 @@ impl<'a> Pass<'a> {
                         gid: member.gid,
                         mtime: member.mtime,
                         link: &member.link,
+                        body_at: (!member.sparse).then_some(member.body_at),
                     };
                     match builder.add_path(&member.path, entry) {
                         Ok(false) => {}
@@ -336,6 +341,10 @@ impl<'a> Pass<'a> {
                         }),
                         Err(full) => break Err(Fault::Malformed(full.to_string())),
                     }
+                    if let Err(error) = look_into(&mut walk, &builder, &mut capture) {
+                        builder.drop_last();
+                        break Err(Fault::from_tar(error)?);
+                    }
                     if builder.len() - counted >= 4096 {
                         self.context.progress.add_entries((builder.len() - counted) as u64);
                         counted = builder.len();
@@ -346,6 +355,7 @@ impl<'a> Pass<'a> {
                     // A file whose body is not there is not counted: its size is only a claim.
                     if walk.is_within_body() {
                         builder.drop_last();
+                        capture.forget_from(EntryId(index32(builder.len())));
                     }
                     break Err(Fault::from_tar(error)?);
                 }
@@ -353,6 +363,9 @@ impl<'a> Pass<'a> {
         };
         self.context.progress.add_entries((builder.len() - counted) as u64);
         self.read.index = Arc::new(builder.finish());
+        let (facts, faults) = capture.finish();
+        self.read.facts = Arc::new(facts);
+        self.read.warnings.extend(faults.finish(&self.context.subject));
         for mut warning in walk.take_warnings().finish(&self.context.subject) {
             warning.message = format!("{}: {}", warning.subject, warning.message);
             warning.subject.clone_from(&self.context.subject);
@@ -393,6 +406,34 @@ impl<'a> Pass<'a> {
         self.read.digest = digest;
         Ok(self.read)
     }
+}
+
+/// Picks up what the file says that the walk stands at.
+fn look_into<I: TarInput>(
+    walk: &mut TarWalk<I>,
+    builder: &IndexBuilder,
+    capture: &mut Capture<'_>,
+) -> Result<(), TarError> {
+    let (member, index) = (walk.member(), builder.so_far());
+    let Some(entry) = builder.last().filter(|entry| index.kind(*entry) == EntryKind::File) else {
+        return Ok(());
+    };
+    let file = File {
+        entry,
+        dir: index.dir(entry),
+        name: index.name(entry),
+        size: member.size,
+        sparse: member.sparse,
+        mode: member.mode,
+    };
+    if let Some(body) = walk.body() {
+        capture.read(&file, index, &body);
+    } else if let Some(mut watch) = capture.watch(&file, index) {
+        let limits = capture.binary_limits();
+        walk.pass_body(&mut |bytes| watch.push(bytes, &limits))?;
+        capture.keep(watch);
+    }
+    Ok(())
 }
 
 enum Fault {

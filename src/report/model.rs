@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::cuda::{self, BasePart, CudaPart, PackageLine};
 use crate::analysis::Analysis;
 use crate::base::text::escape;
 use crate::base::{Warning, redact};
+use crate::cuda::Class;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
 
@@ -44,6 +46,10 @@ pub struct Report {
     pub totals: TotalsPart,
     /// Layers, bottom first.
     pub layers: Vec<LayerLine>,
+    /// Installed packages, by manager and name.
+    pub packages: Vec<PackageLine>,
+    /// CUDA libraries, GPU code, frameworks; null when they were not looked for.
+    pub cuda: Option<CudaPart>,
     /// The largest files of the merged view, each inode once.
     pub largest_files: Vec<FileLine>,
     /// Everything that went wrong.
@@ -80,8 +86,8 @@ pub struct ImagePart {
     pub created: Option<String>,
     /// How it runs; null without a config.
     pub config: Option<RunConfig>,
-    /// The base image; not recognised by this version.
-    pub base: Option<()>,
+    /// The image that it was built on, when it was recognised.
+    pub base: Option<BasePart>,
 }
 
 /// Operating system and architecture.
@@ -180,6 +186,10 @@ pub struct LayerLine {
     pub metadata_only_bytes: Option<u64>,
     /// The instruction that made it, secrets redacted.
     pub created_by: Option<String>,
+    /// Whether it belongs to the recognised base image; null when none was recognised.
+    pub is_base: Option<bool>,
+    /// `content_bytes` by what they are for; null when the layer could not be read.
+    pub class_bytes: Option<BTreeMap<&'static str, u64>>,
 }
 
 /// One file of the merged view.
@@ -224,6 +234,8 @@ impl Report {
                 efficiency: totals.efficiency,
             },
             layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
+            packages: analysis.inventory.as_deref().map(cuda::packages).unwrap_or_default(),
+            cuda: cuda::cuda_part(analysis),
             largest_files,
             warnings: analysis.warnings(),
         })
@@ -252,7 +264,7 @@ pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
         }),
         created: config.and_then(|config| config.created().clone()),
         config: config.map(|config| run_config(config.config().as_ref(), options)),
-        base: None,
+        base: analysis.inventory.as_ref().and_then(|found| found.base.as_ref()).map(cuda::base),
     }
 }
 
@@ -295,6 +307,7 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
     let waste = analysis.waste(index).filter(|_| read.is_some());
     let claimed = |digest: &Option<crate::base::Digest>| digest.as_ref().map(ToString::to_string);
     let plain = read.is_some_and(|read| read.compression == Some(Compression::None));
+    let found = analysis.inventory.as_deref();
     LayerLine {
         index,
         digest: claimed(&source.digest).or_else(|| read.and_then(|read| read.digest.clone())),
@@ -327,5 +340,10 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             .created_by
             .as_ref()
             .map(|text| if options.show_secrets { text.clone() } else { redact::instruction(text) }),
+        is_base: found.and_then(|found| found.base.as_ref()).map(|base| index < base.layers),
+        class_bytes: found.zip(counts).and_then(|(found, _)| {
+            let classes = found.classes.layers.get(index)?;
+            Some(Class::ALL.map(|class| (class.as_str(), classes.get(&class).copied().unwrap_or(0))).into())
+        }),
     }
 }

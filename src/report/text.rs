@@ -6,7 +6,7 @@ use super::model::{LayerLine, Report};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{elide_end, elide_middle, printable};
 
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 /// Layers, files and warnings beyond these are counted; JSON has them all.
 const MOST_LAYERS: usize = 200;
 const MOST_WARNINGS: usize = 50;
@@ -23,6 +23,7 @@ fn write_all(out: &mut String, report: &Report) -> std::fmt::Result {
     head(out, report)?;
     totals(out, report)?;
     layers(out, report)?;
+    super::text_cuda::write(out, report)?;
     largest(out, report)?;
     warnings(out, report)
 }
@@ -163,7 +164,7 @@ fn warnings(out: &mut String, report: &Report) -> std::fmt::Result {
     more(out, report.warnings.len(), MOST_WARNINGS, "warnings")
 }
 
-fn more(out: &mut String, all: usize, shown: usize, what: &str) -> std::fmt::Result {
+pub(super) fn more(out: &mut String, all: usize, shown: usize, what: &str) -> std::fmt::Result {
     if all > shown {
         writeln!(out, "  and {} more {what}: --format json lists them all", all - shown)?;
     }

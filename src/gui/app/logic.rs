@@ -162,8 +162,12 @@ impl App {
 
     pub(crate) fn find(&mut self) {
         if let Some(tab) = self.front_tab_mut() {
-            tab.view = View::Layers;
-            tab.layers.focus_search();
+            if tab.view == View::Cuda {
+                tab.cuda.focus_search();
+            } else {
+                tab.view = View::Layers;
+                tab.layers.focus_search();
+            }
         }
     }
 

@@ -21,6 +21,7 @@ use super::settings::Settings;
 use super::views::View;
 use crate::analysis::{Analysis, Options};
 use crate::base::Platform;
+use crate::cuda::catalog::Catalog;
 use crate::jobs::{Snapshot, Waker};
 
 /// What the window starts with.
@@ -29,6 +30,8 @@ pub struct Setup {
     pub image: Option<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
+    /// Rules that are data; `None` for those that are built in.
+    pub catalog: Option<Arc<Catalog>>,
     /// Close after this many frames.
     pub exit_after_frames: Option<u64>,
     /// Whether files dropped on the window arrive here.
@@ -40,7 +43,14 @@ pub struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         let picker = dialogs::desktop();
-        Self { image: None, platform: None, exit_after_frames: None, drops_arrive: true, picker }
+        Self {
+            image: None,
+            platform: None,
+            catalog: None,
+            exit_after_frames: None,
+            drops_arrive: true,
+            picker,
+        }
     }
 }
 
@@ -113,7 +123,7 @@ impl App {
             dialogs: Dialogs::new(setup.picker),
             requests: Vec::new(),
             drops_arrive: setup.drops_arrive,
-            options: Options { platform: setup.platform, ..Options::default() },
+            options: Options { platform: setup.platform, catalog: setup.catalog, ..Options::default() },
             next_tab: 1,
             title: String::new(),
             exit_after_frames: setup.exit_after_frames,

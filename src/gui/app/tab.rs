@@ -8,7 +8,7 @@ use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
-use crate::gui::views::{LayersView, OverviewView, View};
+use crate::gui::views::{CudaView, LayersView, OverviewView, View};
 use crate::jobs::{Snapshot, Waker};
 
 /// Where the work on an image stands.
@@ -49,6 +49,7 @@ pub(crate) struct Tab {
     pub(crate) view: View,
     pub(crate) overview: OverviewView,
     pub(crate) layers: LayersView,
+    pub(crate) cuda: CudaView,
     /// What of the analysis the log knows already: its documents, each layer, the merge.
     told: Told,
     work: Work,
@@ -80,6 +81,7 @@ impl Tab {
             view: View::default(),
             overview: OverviewView::default(),
             layers: LayersView::default(),
+            cuda: CudaView::default(),
             told: Told::default(),
             work,
             seen: 0,

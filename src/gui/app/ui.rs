@@ -121,6 +121,7 @@ impl App {
 fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>) {
     match tab.view {
         View::Layers => tab.layers.ui(ui, context),
+        View::Cuda => tab.cuda.ui(ui, context),
         // The others cannot be chosen in this version.
         _ => tab.overview.ui(ui, context),
     }

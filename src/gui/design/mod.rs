@@ -68,6 +68,13 @@ pub struct Tokens {
     pub success: Color32,
     /// Hues for layers, bottom first; neighbours differ in hue and lightness. See [`Tokens::layer`].
     pub layers: [Color32; LAYER_HUES],
+    /// What bytes are for, in the order of their classes: system, CUDA at run time, CUDA for building,
+    /// frameworks, weights, application.
+    pub classes: [Color32; 6],
+    /// Who brought a file: wheel, conda, toolkit, distribution, by hand.
+    pub suppliers: [Color32; 5],
+    /// Kinds of GPU code: machine code, assembler text, code for the linker, others.
+    pub codes: [Color32; 4],
     /// Dark text for light fills, see [`Tokens::text_on`].
     pub ink: Color32,
     /// Light text for dark fills, see [`Tokens::text_on`].
@@ -184,6 +191,18 @@ impl Tokens {
         mix(self.background, color, 0.45)
     }
 
+    /// `color` taken back so far that what is in the light stands out from it.
+    pub fn faint(&self, color: Color32) -> Color32 {
+        mix(self.raised, color, 0.35)
+    }
+
+    /// The fill of a number that is `share`, 0 to 1, of the largest one; grey where it is not in the light.
+    pub fn heat(&self, share: f32, lit: bool) -> Color32 {
+        let (most, color) = if lit { (0.62, self.accent) } else { (0.16, self.text_weak) };
+        // A square root, so that small numbers can be told from none.
+        mix(self.background, color, 0.06 + most * share.clamp(0.0, 1.0).sqrt())
+    }
+
     /// Over all that is behind a dialog.
     pub fn backdrop(&self) -> Color32 {
         Color32::from_black_alpha(if self.dark { 96 } else { 40 })
@@ -266,5 +285,32 @@ mod tests {
             }
         }
         assert_eq!(Tokens::for_theme(true), &DARK);
+    }
+
+    #[test]
+    fn parts_of_charts_are_told_apart() {
+        for theme in [&LIGHT, &DARK] {
+            for fills in [&theme.classes[..], &theme.suppliers[..], &theme.codes[..]] {
+                for (index, fill) in fills.iter().enumerate() {
+                    assert!(contrast(theme.text_on(*fill), *fill) >= 4.5, "text on part {index}");
+                    assert!(contrast(*fill, theme.background) >= 1.9, "dark {}: part {index}", theme.dark);
+                    for other in &fills[index + 1..] {
+                        let apart = (0..3).map(|channel| fill[channel].abs_diff(other[channel])).max();
+                        assert!(
+                            apart >= Some(40),
+                            "dark {}: part {index} and another look alike",
+                            theme.dark
+                        );
+                    }
+                }
+            }
+            for step in 0..=10_u8 {
+                let share = f32::from(step) / 10.0;
+                let (lit, dim) = (theme.heat(share, true), theme.heat(share, false));
+                assert!(contrast(theme.text_on(lit), lit) >= 4.5, "dark {}: heat {share}", theme.dark);
+                let found = contrast(theme.text_weak, dim);
+                assert!(found >= 3.6, "dark {}: dim heat {share}: {found:.2}", theme.dark);
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use egui::Color32;
 
-use super::{LAYER_HUES, Tokens};
+use super::Tokens;
 
 /// A colour as designers write it.
 const fn rgb(text: &str) -> Color32 {
@@ -19,10 +19,10 @@ const fn rgb(text: &str) -> Color32 {
     Color32::from_rgb(pair(text, 1), pair(text, 3), pair(text, 5))
 }
 
-const fn hues(texts: [&str; LAYER_HUES]) -> [Color32; LAYER_HUES] {
-    let mut colors = [Color32::BLACK; LAYER_HUES];
+const fn hues<const N: usize>(texts: [&str; N]) -> [Color32; N] {
+    let mut colors = [Color32::BLACK; N];
     let mut index = 0;
-    while index < LAYER_HUES {
+    while index < N {
         colors[index] = rgb(texts[index]);
         index += 1;
     }
@@ -60,6 +60,9 @@ pub static LIGHT: Tokens = Tokens {
         "#6CA1E5", "#B86842", "#1DB4B4", "#B46694", "#7FAE64", "#7A75C2", "#C89344", "#008EB4", "#DC7F87",
         "#25956F", "#B988D0", "#8B8321",
     ]),
+    classes: hues(["#8A94A3", "#4C9F50", "#C98A2B", "#5B8DEF", "#A06CC4", "#1FA6A0"]),
+    suppliers: hues(["#5B8DEF", "#1FA6A0", "#4C9F50", "#8A94A3", "#C98A2B"]),
+    codes: hues(["#3E7BD6", "#C98A2B", "#8F63BE", "#8A94A3"]),
     ink: rgb("#0E1115"),
     paper: rgb("#FFFFFF"),
 };
@@ -94,6 +97,9 @@ pub static DARK: Tokens = Tokens {
         "#6B9BD8", "#A96240", "#2FACAC", "#A66088", "#7CA764", "#716EB2", "#BE8E48", "#1687A9", "#D17C83",
         "#2D8E6B", "#B184C5", "#8B8430",
     ]),
+    classes: hues(["#77818F", "#5BAF63", "#C9923F", "#5F8FE0", "#A57BCB", "#34A7A2"]),
+    suppliers: hues(["#5F8FE0", "#34A7A2", "#5BAF63", "#77818F", "#C9923F"]),
+    codes: hues(["#5B93E6", "#C9923F", "#A57BCB", "#77818F"]),
     ink: rgb("#0E1115"),
     paper: rgb("#FFFFFF"),
 };

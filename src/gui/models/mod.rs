@@ -4,8 +4,10 @@
 
 pub mod background;
 pub mod browser;
+pub mod cuda;
 pub mod files;
 pub mod format;
 pub mod layers;
 pub mod overview;
+pub mod stack;
 pub mod treemap;

@@ -2,11 +2,13 @@
 //! Out: the views of an image, painted, and [`Action`]s for the window to carry out.
 //! Must not know: tabs, panels, or how an image is read.
 
+pub mod cuda;
 pub mod layers;
 pub mod overview;
 
 use std::sync::Arc;
 
+pub use cuda::CudaView;
 pub use layers::LayersView;
 pub use overview::OverviewView;
 
@@ -79,8 +81,7 @@ impl View {
     /// Why it cannot be shown in this version; `None` for a view that is there.
     pub const fn waits_for(self) -> Option<&'static str> {
         match self {
-            Self::Overview | Self::Layers => None,
-            Self::Cuda => Some("Not in this version: it waits for the search for CUDA libraries"),
+            Self::Overview | Self::Layers | Self::Cuda => None,
             Self::Findings => Some("Not in this version: it waits for the rules that find what can go"),
             Self::Dockerfile => Some("Not in this version: it waits for the findings"),
             Self::Compare => Some("Not in this version: it waits for the comparison of images"),

@@ -1,5 +1,7 @@
 //! The first view of an image.
 
+mod classes;
+mod stack;
 mod tables;
 
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::sync::Arc;
 use egui::{RichText, ScrollArea, Ui};
 
 use self::tables::{Figure, Table};
-use super::{Action, ViewContext};
+use super::{Action, View, ViewContext};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
@@ -15,6 +17,7 @@ use crate::gui::models::background::Background;
 use crate::gui::models::format::count;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem, Setting};
+use crate::gui::models::stack::{ClassItem, Stack};
 use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
 use crate::jobs::Waker;
@@ -41,20 +44,38 @@ pub struct OverviewView {
     asked: Option<usize>,
     job: Background<Contents>,
     all_lines: bool,
+    uses: Option<Uses>,
+}
+
+/// What the bytes are for, and what runs on what; of which inventory.
+struct Uses {
+    of: usize,
+    classes: Vec<ClassItem>,
+    stack: Stack,
+    waits_for: Option<String>,
 }
 
 impl OverviewView {
     /// Paints the view.
     pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
-        let Self { known: Some((_, overview)), contents, job, all_lines, .. } = self else { return };
+        let Self { known: Some((_, overview)), contents, job, all_lines, uses, .. } = self else { return };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(WIDEST));
             head(ui, overview);
             figures(ui, overview);
             ui.add_space(space::XL);
+            if let Some(uses) = uses {
+                section(ui, "What the bytes are for", "of the merged files, each once");
+                classes::show(ui, &uses.classes, context.actions);
+                ui.add_space(space::XL);
+            }
             layers(ui, overview, context);
             ui.add_space(space::XL);
+            if let Some(uses) = uses {
+                call_stack(ui, uses, context);
+                ui.add_space(space::XL);
+            }
             let waits = overview.waits_for.clone();
             let waits = if job.is_busy() { Some("the files to be sorted".to_owned()) } else { waits };
             files(ui, contents.as_ref(), waits.as_deref(), context);
@@ -75,6 +96,7 @@ impl OverviewView {
         if self.known.as_ref().is_none_or(|(generation, _)| *generation != context.generation) {
             self.known = Some((context.generation, Overview::new(context.analysis, context.done)));
         }
+        self.update_uses(context);
         let merge = context.analysis.merge.as_ref();
         let at = merge.map(|merge| Arc::as_ptr(merge) as usize);
         if at != self.asked {
@@ -95,6 +117,38 @@ impl OverviewView {
         if let Some(contents) = self.job.take() {
             self.contents = Some(contents);
         }
+    }
+}
+
+impl OverviewView {
+    fn update_uses(&mut self, context: &ViewContext<'_>) {
+        let both = context.analysis.inventory.as_ref().zip(context.analysis.merge.as_ref());
+        let of = both.map(|(inventory, _)| Arc::as_ptr(inventory) as usize);
+        if of == self.uses.as_ref().map(|uses| uses.of) {
+            return;
+        }
+        self.uses = both.map(|(inventory, merge)| Uses {
+            of: Arc::as_ptr(inventory) as usize,
+            classes: ClassItem::all(&inventory.classes.merged),
+            stack: Stack::new(inventory, &merge.rootfs),
+            waits_for: inventory.waits_for.as_deref().map(crate::base::text::printable),
+        });
+    }
+}
+
+/// The stack as boxes, or a sentence where nothing uses a GPU.
+fn call_stack(ui: &mut Ui, uses: &Uses, context: &mut ViewContext<'_>) {
+    section(ui, "Call stack", "from the server down to the GPU, and who brings each level");
+    if uses.stack.used {
+        stack::show(ui, &uses.stack, context.actions);
+        if ui.link("All CUDA libraries").clicked() {
+            context.actions.push(Action::ShowView(View::Cuda));
+        }
+    } else {
+        tables::nothing(ui, "Nothing in this image is known to use a GPU.");
+    }
+    if let Some(what) = &uses.waits_for {
+        tables::nothing(ui, &format!("Still being looked into: {what}"));
     }
 }
 
@@ -188,7 +242,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
         ui.add_space(space::XS);
         let all = ui.link(format!("All {} layers", items.len()));
         if all.clicked() {
-            context.actions.push(Action::ShowView(super::View::Layers));
+            context.actions.push(Action::ShowView(View::Layers));
         }
     }
 }

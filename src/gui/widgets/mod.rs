@@ -4,7 +4,11 @@
 
 pub mod cell;
 pub mod controls;
+pub mod ledger;
+mod list;
+pub mod pane;
 pub mod stacked_bar;
 pub mod strip;
+pub mod table;
 pub mod tree;
 pub mod treemap;

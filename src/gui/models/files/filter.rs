@@ -80,17 +80,9 @@ impl Query {
 
     fn add_size(&mut self, text: &str) -> Result<(), QueryError> {
         self.sized = true;
-        let wrong = || QueryError::Size(format!("size:{text}"));
-        let split = text.find(|c: char| !matches!(c, '<' | '>' | '=')).unwrap_or(text.len());
-        let bytes = parse_size(&text[split..]).ok_or_else(wrong)?;
-        match &text[..split] {
-            ">" => self.least = self.least.max(bytes.saturating_add(1)),
-            ">=" | "" => self.least = self.least.max(bytes),
-            "<" => self.most = self.most.min(bytes.saturating_sub(1)),
-            "<=" => self.most = self.most.min(bytes),
-            "=" => (self.least, self.most) = (bytes, bytes),
-            _ => return Err(wrong()),
-        }
+        let (least, most) = size_range(text)?;
+        self.least = self.least.max(least);
+        self.most = self.most.min(most);
         Ok(())
     }
 
@@ -258,6 +250,24 @@ impl Found {
     }
 }
 
+/// What follows `size:`, as the smallest and the largest size that fits.
+///
+/// # Errors
+/// When it is no size.
+pub(in crate::gui::models) fn size_range(text: &str) -> Result<(u64, u64), QueryError> {
+    let wrong = || QueryError::Size(format!("size:{text}"));
+    let split = text.find(|c: char| !matches!(c, '<' | '>' | '=')).unwrap_or(text.len());
+    let bytes = parse_size(&text[split..]).ok_or_else(wrong)?;
+    match &text[..split] {
+        ">" => Ok((bytes.saturating_add(1), u64::MAX)),
+        ">=" | "" => Ok((bytes, u64::MAX)),
+        "<" => Ok((0, bytes.saturating_sub(1))),
+        "<=" => Ok((0, bytes)),
+        "=" => Ok((bytes, bytes)),
+        _ => Err(wrong()),
+    }
+}
+
 /// A number of bytes: digits, perhaps a fraction, perhaps a binary unit (`k`, `MiB`, `G`).
 fn parse_size(text: &str) -> Option<u64> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -281,7 +291,10 @@ fn parse_size(text: &str) -> Option<u64> {
 }
 
 /// A glob, or a part of a name where the term has no sign of one.
-fn glob(term: &str, path: bool) -> Result<Regex, QueryError> {
+///
+/// # Errors
+/// When it would be too large.
+pub(in crate::gui::models) fn glob(term: &str, path: bool) -> Result<Regex, QueryError> {
     let is_glob = term.contains(['*', '?', '[']);
     if !is_glob {
         return build(&regex::escape(term), term);

@@ -8,6 +8,7 @@ mod tree;
 
 pub use details::{Details, Fact, Touch};
 pub use filter::{Found, Query, QueryError};
+pub(super) use filter::{glob, size_range};
 pub use rows::{LARGE_FOLDER, Row, Rows, Sort, SortKey, is_large};
 pub use shown::{Request, Shown};
 pub use tree::{FileTree, HIDDEN_SIGN, Mark, Scope};

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use egui::{Frame, Panel, Ui};
 
 use super::ViewContext;
-use crate::gui::design::{Tokens, radius, space};
 use crate::gui::models::browser::Browser;
+use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
 /// From this width on, the three panes stand side by side.
@@ -132,33 +132,4 @@ impl LayersView {
 /// A layer in a tooltip: its instruction and its sizes.
 pub(in crate::gui::views) fn describe(ui: &mut Ui, item: &crate::gui::models::layers::LayerItem) {
     strip::describe(ui, item, true);
-}
-
-/// A pane with a thin line around, filling what room there is.
-fn card<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
-    let tokens = Tokens::of(ui);
-    let rect = ui.available_rect_before_wrap();
-    let painter = ui.painter().clone();
-    let inner = rect.shrink(1.0);
-    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(inner));
-    child.set_clip_rect(inner.intersect(ui.clip_rect()));
-    let result = add(&mut child);
-    let line = egui::Stroke::new(1.0, tokens.border);
-    painter.rect_stroke(rect, radius::M, line, egui::StrokeKind::Inside);
-    ui.advance_cursor_after_rect(rect);
-    result
-}
-
-/// Words in the middle of a pane that has nothing else to show.
-fn empty(ui: &mut Ui, title: &str, note: &str) {
-    let tokens = Tokens::of(ui);
-    ui.add_space((ui.available_height() * 0.3).min(120.0));
-    ui.vertical_centered(|ui| {
-        ui.set_max_width((ui.available_width() - 2.0 * space::L).clamp(80.0, 360.0));
-        ui.label(egui::RichText::new(title).font(crate::gui::design::text::heading()).color(tokens.text));
-        if !note.is_empty() {
-            ui.add_space(space::XS);
-            ui.label(egui::RichText::new(note).color(tokens.text_weak));
-        }
-    });
 }

@@ -1,0 +1,201 @@
+//! Reads the bodies of single files after the layers were read: where only their bytes can tell something.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, Read as _};
+use std::sync::Arc;
+
+use crate::base::read_at::SectionReader;
+use crate::base::{ReadAt, Section};
+use crate::cuda::{Bodies, Inode, Wanted};
+use crate::formats::binary::{self, BinaryLimits};
+use crate::formats::compression::Compression;
+use crate::formats::input::BUFFER_BYTES;
+use crate::jobs::{CancelToken, Cancelled, Progress};
+use crate::layer::{ContentHash, LayerRead, open_file};
+use crate::rootfs::{Merge, NodeKind};
+use crate::source::{Blob, Image};
+
+/// Bytes at the start, in the middle and at the end that tell most files of one size apart.
+const SAMPLE_BYTES: u64 = 4 << 10;
+
+/// What of `wanted` lies where it can be read without inflating a layer again. A single file is not worth
+/// comparing.
+pub(super) fn readable(image: &Image, layers: &[Option<Arc<LayerRead>>], wanted: Wanted) -> Wanted {
+    let can = |inode: &Inode| match image.layers.get(usize::from(inode.0)).map(|layer| &layer.blob) {
+        Some(Blob::Section(_)) => {
+            let read = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
+            read.is_some_and(|read| {
+                read.compression == Some(Compression::None) && read.index.body_at(inode.1).is_some()
+            })
+        }
+        Some(Blob::Folder(_)) => true,
+        _ => false,
+    };
+    Wanted {
+        hashes: wanted.hashes.into_iter().filter(can).collect(),
+        binaries: wanted.binaries.into_iter().filter(can).collect(),
+    }
+}
+
+/// Reads what is wanted. What cannot be read stays unknown.
+pub(super) fn read(
+    image: &Image,
+    layers: &[Option<Arc<LayerRead>>],
+    merge: &Merge,
+    wanted: &Wanted,
+    cancel: &CancelToken,
+    progress: &Progress,
+) -> Result<Bodies, Cancelled> {
+    let source = Source { image, layers, paths: paths(merge, wanted), progress };
+    let mut bodies = Bodies::default();
+    // A file whose bytes passed is compared by its hash: a sample of the other would say nothing.
+    let passed: HashSet<u64> = layers
+        .iter()
+        .flatten()
+        .flat_map(|read| read.facts.hashed().map(|entry| read.index.size(entry)))
+        .collect();
+    for (size, inodes) in by_size(layers, &wanted.hashes) {
+        let alone = !passed.contains(&size);
+        hash_group(&source, size, &inodes, alone, cancel, &mut bodies.hashes)?;
+    }
+    for inode in &wanted.binaries {
+        cancel.check()?;
+        let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
+        let (Some(section), Some(known)) =
+            (source.open(*inode), known.and_then(|read| read.facts.binary(inode.1)))
+        else {
+            continue;
+        };
+        let mut facts = known.clone();
+        let done = binary::read_deferred(&section, &mut facts, &BinaryLimits::default(), cancel);
+        cancel.check()?;
+        if done.is_ok() {
+            bodies.binaries.insert(*inode, facts);
+        }
+    }
+    Ok(bodies)
+}
+
+struct Source<'a> {
+    image: &'a Image,
+    layers: &'a [Option<Arc<LayerRead>>],
+    /// Paths of files that lie in folders.
+    paths: HashMap<Inode, Vec<u8>>,
+    progress: &'a Progress,
+}
+
+impl Source<'_> {
+    fn open(&self, inode: Inode) -> Option<Section> {
+        let index = &self.layers.get(usize::from(inode.0))?.as_ref()?.index;
+        let size = index.size(inode.1);
+        let section = match &self.image.layers.get(usize::from(inode.0))?.blob {
+            Blob::Section(section) => section.part(index.body_at(inode.1)?, size),
+            Blob::Folder(root) => {
+                let file = open_file(root, self.paths.get(&inode)?).ok()?;
+                // A file that changed since is another file.
+                let now = file.metadata().ok()?.len();
+                (now == size).then(|| Section::new(Arc::new(file), 0, size))?
+            }
+            Blob::Streamed(_) | Blob::Missing(_) => return None,
+        };
+        let whole = section.len() == size;
+        whole.then(|| Section::new(Arc::new(Compared { section, progress: self.progress.clone() }), 0, size))
+    }
+}
+
+/// Tells the progress of every byte that is read after the layers.
+struct Compared {
+    section: Section,
+    progress: Progress,
+}
+
+impl ReadAt for Compared {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let count = self.section.read_full_at(buffer, offset)?;
+        self.progress.add_compared(count as u64);
+        Ok(count)
+    }
+}
+
+fn paths(merge: &Merge, wanted: &Wanted) -> HashMap<Inode, Vec<u8>> {
+    let mut asked: Vec<Inode> = wanted.hashes.iter().chain(&wanted.binaries).copied().collect();
+    asked.sort_unstable();
+    let nodes = merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+    nodes
+        .filter_map(|node| Some((node.content()?, node)))
+        .filter(|(inode, _)| asked.binary_search(inode).is_ok())
+        .map(|(inode, node)| (inode, node.path()))
+        .collect()
+}
+
+fn by_size(layers: &[Option<Arc<LayerRead>>], inodes: &[Inode]) -> BTreeMap<u64, Vec<Inode>> {
+    let mut groups: BTreeMap<u64, Vec<Inode>> = BTreeMap::new();
+    for inode in inodes {
+        if let Some(Some(read)) = layers.get(usize::from(inode.0)) {
+            groups.entry(read.index.size(inode.1)).or_default().push(*inode);
+        }
+    }
+    groups
+}
+
+/// Tells the files of one size apart: by a sample, and those whose samples are the same by all of their bytes.
+/// `alone` says that there are no other files of the size.
+fn hash_group(
+    source: &Source<'_>,
+    size: u64,
+    inodes: &[Inode],
+    alone: bool,
+    cancel: &CancelToken,
+    hashes: &mut HashMap<Inode, ContentHash>,
+) -> Result<(), Cancelled> {
+    let mut samples: BTreeMap<ContentHash, Vec<Inode>> = BTreeMap::new();
+    for inode in inodes {
+        cancel.check()?;
+        if let Some(sample) = source.open(*inode).and_then(|section| sample(&section, size).ok()) {
+            samples.entry(sample).or_default().push(*inode);
+        }
+    }
+    for (sample, alike) in samples {
+        if let ([one], true) = (&alike[..], alone) {
+            // It differs from all others: the mark of its sample is no hash of any content.
+            hashes.insert(*one, sample);
+            continue;
+        }
+        for inode in alike {
+            let hash = source.open(inode).map(|section| whole(section, size, cancel));
+            cancel.check()?;
+            if let Some(Ok(hash)) = hash {
+                hashes.insert(inode, hash);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
+    let mut hasher = blake3::Hasher::new_derive_key("cutaway sample of a file");
+    for at in [0, size / 2, size.saturating_sub(SAMPLE_BYTES)] {
+        hasher.update(&section.part(at, SAMPLE_BYTES).read_all(SAMPLE_BYTES)?);
+    }
+    Ok(*hasher.finalize().as_bytes())
+}
+
+fn whole(section: Section, size: u64, cancel: &CancelToken) -> io::Result<ContentHash> {
+    let mut hasher = blake3::Hasher::new();
+    let mut reader = SectionReader::new(section);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut passed = 0;
+    loop {
+        cancel.check()?;
+        let count = reader.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        hasher.update(&buffer[..count]);
+        passed += count as u64;
+    }
+    if passed != size {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(*hasher.finalize().as_bytes())
+}

@@ -1,0 +1,188 @@
+//! The image that this one was built on: told from environment, labels, history, packages and the release of
+//! the distribution, since images do not name it.
+
+use super::catalog::{BaseFacts, BaseImageRule};
+use super::packages::Packages;
+use super::scene::Scene;
+use super::value::{BaseImage, Flavor};
+use crate::base::text::printable;
+use crate::formats::document::DocumentKind;
+use crate::formats::os_release::{self, OsRelease};
+
+/// An instruction of the history.
+struct Step<'a> {
+    created_by: &'a str,
+    /// How many layers there are up to it, its own included.
+    layers: usize,
+}
+
+/// What the image was built on; `None` when nothing says it.
+pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> {
+    let config = scene.input.image.config.as_ref();
+    let pairs: Vec<(&str, &str)> =
+        scene.environment().iter().filter_map(|pair| pair.split_once('=')).collect();
+    let labels =
+        config.and_then(|config| config.config().as_ref()).and_then(|config| config.labels().clone());
+    let mut labels: Vec<(String, String)> = labels.unwrap_or_default().into_iter().collect();
+    labels.sort();
+    let labels: Vec<(&str, &str)> =
+        labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let steps = steps(scene);
+    let history: Vec<&str> = steps.iter().map(|step| step.created_by).collect();
+    let facts = BaseFacts { environment: &pairs, labels: &labels, history: &history };
+    let release = release(scene);
+    let rules: Vec<&BaseImageRule> = scene.catalog.base_images_of(facts).collect();
+    let Some(rule) = rules.first() else { return distribution_only(scene, &steps, release.as_ref()) };
+    let variable = |name: &str| scene.variable(name).map(printable);
+    let distribution = distribution_tag(scene, release.as_ref());
+    let cuda_version = variable("CUDA_VERSION");
+    let flavor = match rule.flavor.as_deref() {
+        Some("base") => Flavor::Base,
+        Some("runtime") => Flavor::Runtime,
+        Some("devel") => Flavor::Devel,
+        _ => Flavor::None,
+    };
+    let label =
+        |wanted: &str| labels.iter().find(|(name, _)| *name == wanted).map(|(_, value)| printable(value));
+    let cudnn_version = if rule.cudnn {
+        variable("NV_CUDNN_VERSION")
+            .or_else(|| label("com.nvidia.cudnn.version"))
+            .or_else(|| cudnn_package(scene, packages))
+    } else {
+        None
+    };
+    let tag = cuda_version.as_deref().zip(distribution.as_deref()).and_then(|(version, distribution)| {
+        scene.catalog.toolkit(version)?.image_tag(flavor.as_str(), rule.cudnn, distribution)
+    });
+    let reference = match tag {
+        Some(tag) if flavor != Flavor::None => Some(format!("{}:{tag}", rule.repository)),
+        _ => rule.reference(&pairs).map(|reference| printable(&reference)),
+    };
+    let (layers, counted) = layers(scene, rule, &steps);
+    let mut evidence = vec![format!("configuration of {} ({})", rule.repository, rule.id)];
+    for wanted in &rule.environment {
+        if let Some(value) = scene.variable(&wanted.name) {
+            let pair = crate::base::redact::assignment(&format!("{}={value}", wanted.name));
+            evidence.push(format!("environment {}", crate::base::text::elide_end(&printable(&pair), 100)));
+        }
+    }
+    evidence.push(counted);
+    if let Some(distribution) = &distribution {
+        evidence.push(format!("os-release: {distribution}"));
+    }
+    Some(BaseImage { reference, flavor, cuda_version, cudnn_version, distribution, layers, evidence })
+}
+
+/// A plain image of a distribution, when the first layer brings its release.
+fn distribution_only(
+    scene: &Scene<'_>,
+    steps: &[Step<'_>],
+    release: Option<&OsRelease>,
+) -> Option<BaseImage> {
+    let release = release?;
+    let id = release.id.as_deref()?;
+    let distribution = scene.catalog.distribution(id)?;
+    let version = release.version_id.as_deref().unwrap_or_default();
+    if scene.input.layers.len() < 2 && steps.is_empty() {
+        // One folder or layer without history: what it was built on is not told.
+        return None;
+    }
+    Some(BaseImage {
+        reference: distribution.image(version),
+        flavor: Flavor::None,
+        cuda_version: None,
+        cudnn_version: None,
+        distribution: distribution_tag(scene, Some(release)),
+        layers: usize::from(brings_release(scene)),
+        evidence: vec![format!("os-release: {} {}", printable(id), printable(version))],
+    })
+}
+
+/// Whether the distribution's release comes with the lowest layer, as in images built on one of it.
+fn brings_release(scene: &Scene<'_>) -> bool {
+    let lowest = scene.layer(0);
+    lowest.is_some_and(|read| {
+        read.facts.documents().iter().any(|document| document.kind == DocumentKind::OsRelease)
+    })
+}
+
+fn release(scene: &Scene<'_>) -> Option<OsRelease> {
+    let files = scene.visible(DocumentKind::OsRelease);
+    files.iter().find_map(|file| Some(os_release::read(&file.document.bytes().ok()?)))
+}
+
+/// The release as NVIDIA's tags spell it, such as `ubuntu24.04`.
+fn distribution_tag(scene: &Scene<'_>, release: Option<&OsRelease>) -> Option<String> {
+    let release = release?;
+    let (id, version) = (release.id.as_deref()?, release.version_id.as_deref().unwrap_or_default());
+    let known = scene.catalog.distribution(id).and_then(|distribution| distribution.tag(version));
+    Some(known.unwrap_or_else(|| printable(&format!("{id}{version}"))))
+}
+
+fn cudnn_package(scene: &Scene<'_>, packages: &Packages) -> Option<String> {
+    let package = packages.list.iter().find(|package| {
+        matches!(package.manager, "dpkg" | "rpm")
+            && scene
+                .catalog
+                .component_of_package(&package.name)
+                .is_some_and(|component| component.name == "cudnn")
+    })?;
+    Some(package.version.clone())
+}
+
+fn steps<'a>(scene: &Scene<'a>) -> Vec<Step<'a>> {
+    let Some(config) = &scene.input.image.config else { return Vec::new() };
+    let mut layers = 0;
+    let mut steps = Vec::new();
+    for entry in config.history().iter().flatten() {
+        if entry.empty_layer() != Some(true) {
+            layers += 1;
+        }
+        steps.push(Step { created_by: entry.created_by().as_deref().unwrap_or_default(), layers });
+    }
+    steps
+}
+
+/// The last instruction of each flavour in NVIDIA's Dockerfiles.
+const LAST_STEPS: [(Flavor, &str); 3] = [
+    (Flavor::Base, "NVIDIA_DRIVER_CAPABILITIES"),
+    (Flavor::Runtime, "/opt/nvidia/nvidia_entrypoint.sh"),
+    (Flavor::Devel, "LIBRARY_PATH"),
+];
+
+/// How many layers are the base's own, and what says so.
+fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {
+    let most = scene.input.layers.len();
+    let last = |wanted: &dyn Fn(&str) -> bool| steps.iter().rposition(|step| wanted(step.created_by));
+    let flavor = LAST_STEPS.iter().find(|(flavor, _)| rule.flavor.as_deref() == Some(flavor.as_str()));
+    let mut place = flavor.and_then(|(flavor, text)| {
+        last(&|step| {
+            let fits = step.contains(text);
+            // The devel image sets LIBRARY_PATH to the stubs; others may set it to anything.
+            if *flavor == Flavor::Devel { fits && step.contains("stubs") } else { fits }
+        })
+    });
+    if rule.cudnn {
+        // Between the label of cuDNN and its packages stand only instructions of the base.
+        let label = last(&|step| step.contains("com.nvidia.cudnn.version"));
+        place = place.max(label);
+        let install = last(&|step| {
+            step.contains("apt-mark hold ${NV_CUDNN_PACKAGE_NAME}") || step.contains("NV_CUDNN_PACKAGE")
+        });
+        place = place.max(install);
+    }
+    if let Some(step) = place.and_then(|place| steps.get(place)) {
+        return (
+            step.layers.min(most),
+            format!("history: the base ends with its step of {} layers", step.layers),
+        );
+    }
+    let by_history = rule.history.is_empty();
+    match rule.layers {
+        Some(count) if by_history => {
+            let count = usize::try_from(count).unwrap_or(usize::MAX).min(most);
+            (count, format!("the history does not say where the base ends; such images have {count} layers"))
+        }
+        _ => (0, "the history does not say where the base ends".to_owned()),
+    }
+}

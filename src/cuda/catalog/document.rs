@@ -1,0 +1,209 @@
+//! A catalogue file as it is read: all tables that any of them may hold, checked and merged.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::bases::{BaseImageRule, Distribution};
+use super::frameworks::Framework;
+use super::hardware::{Architecture, DriverBranch, MajorVersion, ReleasedToolkit, Target};
+use super::libraries::{ExternalLibrary, HostLibrary, LibraryComponent, Open};
+use super::names::{Glob, pattern};
+use super::places::{CudaSuffix, DevelPath, Maker, PackageRule, PathClass, ToolFolder, ToolkitRoot};
+use super::weights::WeightFormat;
+
+/// Bytes of one catalogue file: the built-in ones have less than 64 KiB each.
+const FILE_BYTES: usize = 1 << 20;
+
+/// Bytes of one pattern or glob. Longer lists are several patterns.
+const PATTERN_TEXT_BYTES: usize = 1 << 10;
+
+/// Why a catalogue file was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// It is larger than a catalogue needs to be.
+    #[error("cannot read the catalogue {file}: it has {bytes} bytes, more than {limit}")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// Its size.
+        bytes: usize,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// It is no TOML, or holds a key that means nothing, or lacks one.
+    #[error("cannot read the catalogue {file}, line {line}, column {column}: {message}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// One of its entries cannot be used.
+    #[error("cannot use {table} {key:?} of the catalogue {file}: {message}")]
+    Entry {
+        /// The file.
+        file: String,
+        /// The table.
+        table: &'static str,
+        /// The key of the entry.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// All patterns of one kind together are too large.
+    #[error("cannot compile the patterns of {table} in the catalogue: {message}")]
+    Patterns {
+        /// The table.
+        table: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl CatalogError {
+    pub(super) fn patterns(table: &'static str) -> impl Fn(regex::Error) -> Self {
+        move |error| Self::Patterns { table, message: error.to_string() }
+    }
+}
+
+/// One entry of a table.
+pub(super) trait Entry {
+    /// What tells it from the others of its table.
+    fn key(&self) -> String;
+    /// Where its fact comes from.
+    fn source(&self) -> &str;
+    /// Its regular expressions.
+    fn patterns(&self) -> Vec<&str> {
+        Vec::new()
+    }
+    /// Its globs.
+    fn globs(&self) -> Vec<&str> {
+        Vec::new()
+    }
+}
+
+macro_rules! document {
+    ($($field:ident: $entry:ty = $table:literal,)*) => {
+        /// All tables, in the order in which their entries were read.
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub(super) struct Document {
+            $(#[serde(rename = $table)] pub(super) $field: Vec<$entry>,)*
+        }
+
+        impl Document {
+            fn check(&self, file: &str) -> Result<(), CatalogError> {
+                $(check(file, $table, &self.$field)?;)*
+                Ok(())
+            }
+
+            /// Takes over the entries of `newer`: those with a known key replace, the others follow.
+            pub(super) fn merge(&mut self, newer: Self) {
+                $(merge(&mut self.$field, newer.$field);)*
+            }
+
+            /// Key and source of every entry, by table.
+            #[cfg(test)]
+            pub(super) fn entries(&self) -> Vec<(&'static str, String, &str)> {
+                let mut all = Vec::new();
+                $(all.extend(self.$field.iter().map(|entry| ($table, entry.key(), entry.source())));)*
+                all
+            }
+        }
+    };
+}
+
+document! {
+    components: LibraryComponent = "component",
+    host_libraries: HostLibrary = "host_library",
+    opens: Open = "open",
+    external_libraries: ExternalLibrary = "external_library",
+    frameworks: Framework = "framework",
+    architectures: Architecture = "architecture",
+    toolkits: ReleasedToolkit = "toolkit",
+    majors: MajorVersion = "major",
+    driver_branches: DriverBranch = "driver_branch",
+    targets: Target = "target",
+    weight_formats: WeightFormat = "weight_format",
+    toolkit_roots: ToolkitRoot = "toolkit_root",
+    devel_paths: DevelPath = "devel_path",
+    tool_folders: ToolFolder = "tool_folder",
+    path_classes: PathClass = "path_class",
+    package_rules: PackageRule = "package_rule",
+    makers: Maker = "maker",
+    cuda_suffixes: CudaSuffix = "cuda_suffix",
+    base_images: BaseImageRule = "base_image",
+    distributions: Distribution = "distribution",
+}
+
+impl Document {
+    /// Reads and checks one file.
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, CatalogError> {
+        if text.len() > FILE_BYTES {
+            return Err(CatalogError::TooLarge {
+                file: file.to_owned(),
+                bytes: text.len(),
+                limit: FILE_BYTES,
+            });
+        }
+        let document: Self = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let before = text.get(..start).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
+            CatalogError::Syntax { file: file.to_owned(), line, column, message: error.message().to_owned() }
+        })?;
+        document.check(file)?;
+        Ok(document)
+    }
+}
+
+fn check<E: Entry>(file: &str, table: &'static str, entries: &[E]) -> Result<(), CatalogError> {
+    let mut keys = BTreeSet::new();
+    for entry in entries {
+        let key = entry.key();
+        let fault =
+            |message: String| CatalogError::Entry { file: file.to_owned(), table, key: key.clone(), message };
+        if entry.source().trim().is_empty() {
+            return Err(fault("its source is empty".to_owned()));
+        }
+        for text in entry.patterns() {
+            short(text).map_err(&fault)?;
+            pattern(text).map_err(|error| fault(error.to_string()))?;
+        }
+        for text in entry.globs() {
+            short(text).map_err(&fault)?;
+            Glob::new(text).map_err(|error| fault(error.to_string()))?;
+        }
+        if keys.contains(&key) {
+            return Err(fault("the file has it twice".to_owned()));
+        }
+        keys.insert(key);
+    }
+    Ok(())
+}
+
+fn short(text: &str) -> Result<(), String> {
+    let limit = PATTERN_TEXT_BYTES;
+    if text.len() > limit { Err(format!("a pattern has more than {limit} bytes")) } else { Ok(()) }
+}
+
+fn merge<E: Entry>(known: &mut Vec<E>, newer: Vec<E>) {
+    for entry in newer {
+        let key = entry.key();
+        match known.iter_mut().find(|old| old.key() == key) {
+            Some(old) => *old = entry,
+            None => known.push(entry),
+        }
+    }
+}
+
+/// The texts of a list.
+pub(super) fn texts(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}

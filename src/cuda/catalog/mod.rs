@@ -1,0 +1,100 @@
+//! In: the TOML files of `assets/catalog`, and files of the same form that a user hands over.
+//! Out: what is known about CUDA without looking at an image: names, versions, places, rules that are data.
+//! Must not know: images, layers, the merged view; it reads no file by itself.
+//!
+//! Every entry says where its fact comes from. Names and paths of images are bytes; nothing here trusts them.
+
+mod bases;
+mod document;
+mod frameworks;
+mod hardware;
+mod libraries;
+mod names;
+mod places;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+use std::sync::OnceLock;
+
+pub use bases::{BaseFacts, BaseImageRule, Distribution, ValueRule};
+pub use document::CatalogError;
+pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
+pub use hardware::{
+    Architecture, ArchitectureSuffix, DriverBranch, GpuClass, MajorVersion, ReleasedToolkit, Target,
+};
+pub use libraries::{ExternalLibrary, HostLibrary, LibraryComponent, Open, OpenName, Search, SonameRule};
+pub use names::{LibraryName, normalized_python_name, numbers, split_library_name};
+pub use places::{
+    CudaSuffix, DevelPath, Maker, PackageKind, PackageRule, PathClass, PathScope, ToolFolder, ToolkitRoot,
+};
+pub use weights::{Magic, WeightFormat};
+
+use document::Document;
+
+/// The built-in files, by the names that errors show.
+const BUILTIN: [(&str, &str); 11] = [
+    ("components.toml", include_str!("../../../assets/catalog/components.toml")),
+    ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
+    ("dlopen.toml", include_str!("../../../assets/catalog/dlopen.toml")),
+    ("frameworks.toml", include_str!("../../../assets/catalog/frameworks.toml")),
+    ("architectures.toml", include_str!("../../../assets/catalog/architectures.toml")),
+    ("toolkits.toml", include_str!("../../../assets/catalog/toolkits.toml")),
+    ("targets.toml", include_str!("../../../assets/catalog/targets.toml")),
+    ("weights.toml", include_str!("../../../assets/catalog/weights.toml")),
+    ("files.toml", include_str!("../../../assets/catalog/files.toml")),
+    ("packages.toml", include_str!("../../../assets/catalog/packages.toml")),
+    ("base_images.toml", include_str!("../../../assets/catalog/base_images.toml")),
+];
+
+/// All that is known without an image, and the indexes that make asking cheap.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    document: Document,
+    libraries: libraries::Index,
+    frameworks: frameworks::Index,
+    places: places::Index,
+    weights: weights::Index,
+    fault: Option<String>,
+}
+
+impl Catalog {
+    /// The catalogue that is built in. A test proves that its files are sound; were they not, the catalogue
+    /// would be empty and [`Self::fault`] would say so, so that a report can warn instead of a program end.
+    pub fn builtin() -> &'static Self {
+        static BUILT: OnceLock<Catalog> = OnceLock::new();
+        BUILT.get_or_init(|| {
+            Self::build(Document::default(), &BUILTIN)
+                .unwrap_or_else(|error| Self { fault: Some(error.to_string()), ..Self::default() })
+        })
+    }
+
+    /// The built-in catalogue with `(name, text)` of further files merged into it, in their order. A file may
+    /// hold any tables; an entry with the key of a known one replaces it, others are added.
+    ///
+    /// # Errors
+    /// A file that is too large, is no TOML, holds an unknown table or key, lacks a source, names a key
+    /// twice, or holds a pattern that cannot be compiled or is too large.
+    pub fn with_user_files(files: &[(&str, &str)]) -> Result<Self, CatalogError> {
+        Self::build(Self::builtin().document.clone(), files)
+    }
+
+    fn build(mut document: Document, files: &[(&str, &str)]) -> Result<Self, CatalogError> {
+        for (name, text) in files {
+            document.merge(Document::parse(name, text)?);
+        }
+        Ok(Self {
+            libraries: libraries::Index::new(&document)?,
+            frameworks: frameworks::Index::new(&document)?,
+            places: places::Index::new(&document)?,
+            weights: weights::Index::new(&document),
+            document,
+            fault: None,
+        })
+    }
+
+    /// Why the built-in catalogue is empty; `None` always, unless a build went out untested.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+}

@@ -1,0 +1,168 @@
+//! Names of libraries, packages and paths, taken apart without touching a catalogue.
+
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+
+/// Bytes that one compiled pattern, or one set of patterns, may take: the largest set of the built-in
+/// files takes a few hundred kilobytes. A pattern of a user's file that needs more is an error.
+const PATTERN_BYTES: usize = 4 << 20;
+
+/// The parts of a library's file name or soname, such as `libcudart-d0da41ae.so.11.0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryName<'a> {
+    /// What stands before `.so`, without the hash: `libcudart`.
+    pub stem: &'a [u8],
+    /// The hash that auditwheel puts into the names of libraries that it bundles: `d0da41ae`.
+    pub hash: Option<&'a [u8]>,
+    /// What stands after `.so.`, as it is written: `11.0`. Leading zeros of driver versions live only here.
+    pub suffix: &'a [u8],
+    /// The numbers of the suffix, up to the first part that is none: 11 and 0.
+    pub version: Vec<u32>,
+}
+
+/// The parts of a library's name; `None` when `name` has no `.so` that ends it or is followed by a point.
+pub fn split_library_name(name: &[u8]) -> Option<LibraryName<'_>> {
+    let (full_stem, suffix) = split_suffix(name)?;
+    let (stem, hash) = split_hash(full_stem);
+    Some(LibraryName { stem, hash, suffix, version: numbers(suffix) })
+}
+
+/// The stem alone: what lookups need, without memory of its own.
+pub(super) fn library_stem(name: &[u8]) -> Option<&[u8]> {
+    split_suffix(name).map(|(stem, _)| split_hash(stem).0)
+}
+
+fn split_suffix(name: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut rest = name;
+    while let Some(at) = rest.windows(3).position(|window| window == b".so") {
+        let stem = name.get(..name.len() - rest.len() + at)?;
+        let after = rest.get(at + 3..)?;
+        match after.split_first() {
+            _ if stem.is_empty() => {}
+            None => return Some((stem, after)),
+            Some((b'.', suffix)) => return Some((stem, suffix)),
+            Some(_) => {}
+        }
+        rest = after;
+    }
+    None
+}
+
+/// auditwheel names a bundled library `libNAME-HASH.so`, with eight hexadecimal digits of its SHA-256.
+fn split_hash(stem: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let plain = (stem, None);
+    let Some((head, hash)) = stem.len().checked_sub(9).and_then(|at| stem.split_at_checked(at)) else {
+        return plain;
+    };
+    match hash.split_first() {
+        Some((b'-', digits))
+            if head.len() > 3
+                && head.starts_with(b"lib")
+                && digits.iter().all(|byte| is_hash_digit(*byte)) =>
+        {
+            (head, Some(digits))
+        }
+        _ => plain,
+    }
+}
+
+const fn is_hash_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+/// The numbers of a version with points between them, up to the first part that is none or is too large.
+pub fn numbers(version: &[u8]) -> Vec<u32> {
+    version.split(|byte| *byte == b'.').map_while(|part| str::from_utf8(part).ok()?.parse().ok()).collect()
+}
+
+/// The name of a Python distribution as PEP 503 compares it: lower case, runs of `-`, `_` and `.` one `-`.
+pub fn normalized_python_name(name: &str) -> String {
+    let mut normalized = String::with_capacity(name.len());
+    for character in name.chars() {
+        if matches!(character, '-' | '_' | '.') {
+            if !normalized.ends_with('-') {
+                normalized.push('-');
+            }
+        } else {
+            normalized.push(character.to_ascii_lowercase());
+        }
+    }
+    normalized
+}
+
+/// Compiles a pattern over bytes, anchored at neither end.
+pub(super) fn pattern(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).unicode(false).size_limit(PATTERN_BYTES).build()
+}
+
+/// Compiles patterns that must each fit a whole name.
+pub(super) fn whole_name_set(patterns: &[String]) -> Result<RegexSet, regex::Error> {
+    let anchored = patterns.iter().map(|text| whole(text));
+    RegexSetBuilder::new(anchored).unicode(false).size_limit(PATTERN_BYTES).build()
+}
+
+/// A pattern that must fit a whole name.
+pub(super) fn whole(text: &str) -> String {
+    format!("^(?:{text})$")
+}
+
+/// The pattern of a glob: `*` is any run of bytes without a slash, `**` any run at all.
+pub(super) fn glob_pattern(glob: &str) -> String {
+    let mut text = String::from("^");
+    let mut rest = glob;
+    while let Some(at) = rest.find('*') {
+        text.push_str(&regex::escape(&rest[..at]));
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('*') {
+            text.push_str("(?s:.*)");
+            rest = after;
+        } else {
+            text.push_str("[^/]*");
+        }
+    }
+    text.push_str(&regex::escape(rest));
+    text.push('$');
+    text
+}
+
+/// A glob with the literal text at its ends, by which most paths are refused before the pattern is asked.
+#[derive(Clone, Debug)]
+pub(super) struct Glob {
+    prefix: Vec<u8>,
+    suffix: Vec<u8>,
+    /// `None` when the glob has no star, or one `**` alone: its ends say it all.
+    regex: Option<Regex>,
+    literal: bool,
+    /// `**/NAME`, with no slash in the name: only the file name is looked at.
+    name_only: bool,
+}
+
+impl Glob {
+    pub(super) fn new(glob: &str) -> Result<Self, regex::Error> {
+        let name = glob.strip_prefix("**/").filter(|name| !name.contains('/') && !name.contains("**"));
+        if let Some(name) = name {
+            return Ok(Self { name_only: true, ..Self::new(name)? });
+        }
+        let (prefix, rest) = glob.split_at(glob.find('*').unwrap_or(glob.len()));
+        let suffix = rest.rfind('*').map_or("", |at| &rest[at + 1..]);
+        let literal = rest.is_empty();
+        let ends_only = literal || (rest.starts_with("**") && rest.len() - suffix.len() == 2);
+        let regex = if ends_only { None } else { Some(pattern(&glob_pattern(glob))?) };
+        Ok(Self { prefix: prefix.into(), suffix: suffix.into(), regex, literal, name_only: false })
+    }
+
+    pub(super) fn is_match(&self, path: &[u8]) -> bool {
+        let path = if self.name_only { file_name(path) } else { path };
+        if self.literal {
+            return path == self.prefix;
+        }
+        path.len() >= self.prefix.len() + self.suffix.len()
+            && path.starts_with(&self.prefix)
+            && path.ends_with(&self.suffix)
+            && self.regex.as_ref().is_none_or(|regex| regex.is_match(path))
+    }
+}
+
+/// What follows the last slash.
+pub(super) fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}

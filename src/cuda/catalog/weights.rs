@@ -1,0 +1,152 @@
+//! Model files: which format a file of weights has.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::Catalog;
+use super::document::{Document, Entry};
+use super::names::file_name;
+
+/// A format of model files.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WeightFormat {
+    /// Its name, such as `safetensors`.
+    pub name: String,
+    /// Endings of file names, without the first point, that mean it and nothing else.
+    #[serde(default)]
+    pub suffixes: Vec<String>,
+    /// Endings that other files have too: its first bytes or its size must say so as well.
+    #[serde(default)]
+    pub ambiguous_suffixes: Vec<String>,
+    /// Text in a path below which files without an ending may be of this format, such as
+    /// `/models--`.
+    #[serde(default)]
+    pub folders: Vec<String>,
+    /// First bytes of such a file: one of them must fit, when any are given.
+    #[serde(default)]
+    pub magic: Vec<Magic>,
+    /// Bytes below which a file with an ambiguous ending, or without one, is not taken for weights.
+    #[serde(default)]
+    pub minimum_bytes: u64,
+    /// Where the facts come from.
+    pub source: String,
+}
+
+/// Bytes at a place of a file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Magic {
+    /// Where, from the start of the file.
+    pub offset: usize,
+    /// The bytes in hexadecimal digits.
+    #[serde(deserialize_with = "hex")]
+    pub bytes: Vec<u8>,
+}
+
+fn hex<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(high)? * 16 + digit(low)?),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
+    bytes
+        .filter(|bytes| !bytes.is_empty())
+        .ok_or_else(|| serde::de::Error::custom("expected pairs of hexadecimal digits"))
+}
+
+impl Entry for WeightFormat {
+    fn key(&self) -> String {
+        self.name.clone()
+    }
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+impl WeightFormat {
+    /// Whether the first bytes fit; `None` when they are not known, too few, or the format has no magic.
+    fn has_magic(&self, head: Option<&[u8]>) -> Option<bool> {
+        let head = head?;
+        let needed = self.magic.iter().map(|magic| magic.offset.saturating_add(magic.bytes.len())).max()?;
+        let fits =
+            |magic: &Magic| head.get(magic.offset..).is_some_and(|rest| rest.starts_with(&magic.bytes));
+        let any = self.magic.iter().any(fits);
+        (any || head.len() >= needed).then_some(any)
+    }
+}
+
+/// What makes the lookups of this file cheap: formats by the last part of their endings.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    by_extension: HashMap<Vec<u8>, Vec<usize>>,
+}
+
+impl Index {
+    pub(super) fn new(document: &Document) -> Self {
+        let mut by_extension: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        for (at, format) in document.weight_formats.iter().enumerate() {
+            for suffix in format.suffixes.iter().chain(&format.ambiguous_suffixes) {
+                let owners = by_extension.entry(extension(suffix.as_bytes()).to_vec()).or_default();
+                if !owners.contains(&at) {
+                    owners.push(at);
+                }
+            }
+        }
+        Self { by_extension }
+    }
+}
+
+/// What follows the last point; all of it without one.
+fn extension(name: &[u8]) -> &[u8] {
+    name.rsplit(|byte| *byte == b'.').next().unwrap_or(name)
+}
+
+fn ends_with(name: &[u8], suffix: &str) -> bool {
+    name.strip_suffix(suffix.as_bytes()).is_some_and(|stem| stem.ends_with(b".") && stem.len() > 1)
+}
+
+impl Catalog {
+    /// The format of a model file, by its absolute path, its size and, where they are at hand, its first
+    /// bytes. Without them an ambiguous name is judged by its size alone.
+    pub fn weight_format(&self, path: &[u8], head: Option<&[u8]>, size: u64) -> Option<&WeightFormat> {
+        let name = file_name(path).to_ascii_lowercase();
+        let formats = &self.document.weight_formats;
+        let candidates =
+            if name.contains(&b'.') { self.weights.by_extension.get(extension(&name)) } else { None };
+        let named = candidates.into_iter().flatten().filter_map(|at| formats.get(*at));
+        let by_name = named.clone().find(|format| {
+            let certain = format.suffixes.iter().any(|suffix| ends_with(&name, suffix));
+            let ambiguous = || format.ambiguous_suffixes.iter().any(|suffix| ends_with(&name, suffix));
+            let magic = format.has_magic(head);
+            if certain {
+                return size > 0 && magic != Some(false);
+            }
+            ambiguous() && size >= format.minimum_bytes && magic != Some(false)
+        });
+        by_name.or_else(|| self.weights_without_ending(path, &name, head, size))
+    }
+
+    fn weights_without_ending(
+        &self,
+        path: &[u8],
+        name: &[u8],
+        head: Option<&[u8]>,
+        size: u64,
+    ) -> Option<&WeightFormat> {
+        if name.contains(&b'.') {
+            return None;
+        }
+        let contains =
+            |text: &String| path.windows(text.len().max(1)).any(|window| window == text.as_bytes());
+        self.document.weight_formats.iter().find(|format| {
+            size >= format.minimum_bytes.max(1)
+                && !format.folders.is_empty()
+                && format.has_magic(head) != Some(false)
+                && format.folders.iter().any(contains)
+        })
+    }
+}

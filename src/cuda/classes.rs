@@ -1,0 +1,174 @@
+//! What each byte of the image is for.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::packages::Packages;
+use super::scene::Scene;
+use super::value::{Class, ClassBytes, Library, Package};
+use crate::base::convert::layer16;
+use crate::layer::{EntryId, EntryKind, LayerIndex};
+use crate::rootfs::{NodeId, NodeKind};
+
+const NOBODY: u32 = u32::MAX;
+
+/// Sums the bytes of every regular file of every layer by class, and those of the merged view.
+pub(super) fn sum(scene: &Scene<'_>, packages: &Packages, libraries: &[Library]) -> ClassBytes {
+    let judge = Judge::new(scene, packages, libraries);
+    let mut classes = ClassBytes::default();
+    let mut by_layer: Vec<Vec<Class>> = Vec::new();
+    for layer in 0..layer16(scene.input.layers.len()) {
+        let (sums, of_entries) = judge.layer(layer);
+        classes.layers.push(sums);
+        by_layer.push(of_entries);
+    }
+    let mut seen = HashSet::new();
+    for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
+        let Some((layer, entry)) = node.content() else { continue };
+        let class = by_layer.get(usize::from(layer)).and_then(|classes| classes.get(entry.0 as usize));
+        if let (Some(class), true) = (class, seen.insert((layer, entry))) {
+            *classes.merged.entry(*class).or_default() += scene.size((layer, entry));
+        }
+    }
+    classes
+}
+
+struct Judge<'a> {
+    scene: &'a Scene<'a>,
+    packages: &'a Packages,
+    /// What the files of each package are, when that does not depend on the file.
+    of_packages: Vec<PackageClass>,
+    /// By node: whether it is a CUDA library outside all packages and known folders.
+    cuda_libraries: HashSet<NodeId>,
+    /// By layer and entry: the node that shows it.
+    shown: Vec<Vec<u32>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PackageClass {
+    /// CUDA content: for building where the path says so, else for running.
+    Cuda,
+    /// CUDA content for building.
+    CudaDevel,
+    System,
+    Framework,
+}
+
+impl<'a> Judge<'a> {
+    fn new(scene: &'a Scene<'a>, packages: &'a Packages, libraries: &[Library]) -> Self {
+        let mut shown: Vec<Vec<u32>> = (0..layer16(scene.input.layers.len()))
+            .map(|layer| vec![NOBODY; scene.rootfs.layer(layer).len()])
+            .collect();
+        for node in scene.rootfs.nodes() {
+            if let Some(entry) = node.entry() {
+                if let Some(slot) =
+                    shown.get_mut(usize::from(node.layer())).and_then(|layer| layer.get_mut(entry.0 as usize))
+                {
+                    *slot = node.id().0;
+                }
+            }
+        }
+        let is_cuda = |library: &&Library| !is_framework_component(&library.component);
+        Self {
+            scene,
+            packages,
+            of_packages: packages.list.iter().map(|package| package_class(scene, package)).collect(),
+            cuda_libraries: libraries.iter().filter(is_cuda).map(|library| library.node).collect(),
+            shown,
+        }
+    }
+
+    /// Sums of a layer, and the class of each of its entries.
+    fn layer(&self, layer: u16) -> (BTreeMap<Class, u64>, Vec<Class>) {
+        let index = self.scene.rootfs.layer(layer);
+        let mut sums = BTreeMap::new();
+        let mut classes = Vec::with_capacity(index.len());
+        let mut folder = None;
+        for entry in index.entries() {
+            if index.kind(entry) != EntryKind::File {
+                classes.push(Class::Application);
+                continue;
+            }
+            let dir = index.dir(entry);
+            if folder.as_ref().is_none_or(|(known, _)| *known != dir) {
+                folder = Some((dir, index.dir_path(dir)));
+            }
+            let parent = folder.as_ref().map_or(&b""[..], |(_, path)| path);
+            let class = self.class(layer, index, entry, parent);
+            *sums.entry(class).or_default() += index.size(entry);
+            classes.push(class);
+        }
+        (sums, classes)
+    }
+
+    fn class(&self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &[u8]) -> Class {
+        let catalog = self.scene.catalog;
+        let name = index.name(entry);
+        let path = [folder, b"/", name].concat();
+        if catalog.weight_format(&path, None, index.size(entry)).is_some() {
+            return Class::Weights;
+        }
+        let is_devel = || catalog.is_devel_path(&path).is_some_and(|rule| rule.cuda);
+        let cuda = || if is_devel() { Class::CudaDevel } else { Class::CudaRuntime };
+        let shown = self.shown[usize::from(layer)][entry.0 as usize];
+        let node = if shown == NOBODY { self.scene.entry_at(&path) } else { Some(NodeId(shown)) };
+        let owner = node.and_then(|node| self.packages.owners.of(node));
+        if let Some(owner) = owner {
+            return match self.of_packages[owner] {
+                PackageClass::CudaDevel => Class::CudaDevel,
+                PackageClass::Cuda => cuda(),
+                PackageClass::System => Class::System,
+                PackageClass::Framework => Class::Framework,
+            };
+        }
+        if catalog.toolkit_root(&path).is_some() {
+            return cuda();
+        }
+        if let Some(class) = catalog.class_of_path(&path).and_then(class_named) {
+            return if class == Class::CudaRuntime { cuda() } else { class };
+        }
+        if node.is_some_and(|node| self.cuda_libraries.contains(&node)) {
+            return cuda();
+        }
+        if is_system(&path) { Class::System } else { Class::Application }
+    }
+}
+
+/// Components that are frameworks, not CUDA.
+pub(super) fn is_framework_component(component: &str) -> bool {
+    matches!(component, "torch" | "tensorflow" | "jax" | "onnxruntime" | "triton" | "other")
+}
+
+fn package_class(scene: &Scene<'_>, package: &Package) -> PackageClass {
+    let catalog = scene.catalog;
+    match package.manager {
+        "pip" | "conda" => match catalog.component_of_package(&package.name) {
+            Some(component) if !is_framework_component(&component.name) => PackageClass::Cuda,
+            _ if catalog.framework_of_package(package.manager, &package.name).is_none()
+                && package.name.to_ascii_lowercase().starts_with("nvidia-") =>
+            {
+                PackageClass::Cuda
+            }
+            _ => PackageClass::Framework,
+        },
+        manager if catalog.is_nvidia_package(&package.name, package.maker.as_deref()) => {
+            match catalog.is_devel_package(manager, &package.name) {
+                Some(_) => PackageClass::CudaDevel,
+                None => PackageClass::Cuda,
+            }
+        }
+        _ => PackageClass::System,
+    }
+}
+
+fn class_named(name: &str) -> Option<Class> {
+    Class::ALL.into_iter().find(|class| class.as_str() == name)
+}
+
+/// Folders that belong to the distribution when no package says otherwise.
+fn is_system(path: &[u8]) -> bool {
+    const SYSTEM: [&[u8]; 11] = [
+        b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/bin/", b"/sbin/", b"/etc/", b"/var/", b"/boot/",
+        b"/run/", b"/dev/",
+    ];
+    !path.starts_with(b"/usr/local/") && SYSTEM.iter().any(|folder| path.starts_with(folder))
+}

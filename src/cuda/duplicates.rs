@@ -1,0 +1,131 @@
+//! What is in the image twice: libraries of one soname, and large files of one content.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::links::{Links, ObjectId};
+use super::scene::{Inode, Scene};
+use super::value::{Duplicate, Identical, Library, Pick, Role, Use};
+use crate::layer::{ContentHash, HASHED_BYTES};
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
+/// for other machines are not loaded in each other's place.
+pub(super) fn libraries(scene: &Scene<'_>, libraries: &[Library], links: &Links) -> Vec<Duplicate> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, library) in libraries.iter().enumerate() {
+        let Some(soname) = &library.soname else { continue };
+        if library.role == Role::Runtime && library.foreign.is_none() && library.hard_link_of.is_none() {
+            groups.entry(soname).or_default().push(place);
+        }
+    }
+    let mut found: Vec<Duplicate> = groups
+        .into_iter()
+        .filter(|(_, members)| members.len() > 1)
+        .map(|(soname, members)| group(scene, libraries, links, soname, members))
+        .collect();
+    found.sort_by_key(|duplicate| std::cmp::Reverse(duplicate.reclaimable_bytes));
+    found
+}
+
+fn group(
+    scene: &Scene<'_>,
+    libraries: &[Library],
+    links: &Links,
+    soname: &str,
+    members: Vec<usize>,
+) -> Duplicate {
+    let picks: Vec<Pick> = members
+        .iter()
+        .map(|place| {
+            let object = links.object(libraries[*place].object);
+            // What nothing reaches loads nothing: libraries of an unused toolkit keep each other company.
+            let runs = |id: &ObjectId| links.object(*id).usage != Use::Unreferenced;
+            let loaded_by: BTreeSet<ObjectId> =
+                object.needed_by.iter().chain(&object.opened_by).copied().filter(runs).collect();
+            Pick { library: *place, loaded_by: loaded_by.into_iter().collect() }
+        })
+        .filter(|pick| !pick.loaded_by.is_empty())
+        .collect();
+    let is_picked = |place: &usize| picks.iter().any(|pick| pick.library == *place);
+    let mut reclaimable_bytes = 0;
+    // With no copy loaded by anybody it cannot be said which one is too many.
+    if !picks.is_empty() {
+        for place in members.iter().filter(|place| !is_picked(place)) {
+            reclaimable_bytes += libraries[*place].bytes;
+        }
+    }
+    let inodes: Vec<Inode> =
+        members.iter().filter_map(|place| scene.node(libraries[*place].node).content()).collect();
+    Duplicate {
+        soname: soname.to_owned(),
+        identical: are_identical(scene, &inodes),
+        libraries: members,
+        reclaimable_bytes,
+        picks,
+    }
+}
+
+/// Whether files have the same bytes. Different sizes are different files; the same size proves nothing.
+fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
+    let sizes: BTreeSet<u64> = inodes.iter().map(|inode| scene.size(*inode)).collect();
+    if sizes.len() > 1 {
+        return Some(false);
+    }
+    let hashes: Vec<Option<&ContentHash>> = inodes.iter().map(|inode| scene.hash(*inode)).collect();
+    let known: BTreeSet<&ContentHash> = hashes.iter().flatten().copied().collect();
+    match known.len() {
+        0 | 1 if hashes.contains(&None) => None,
+        1 => Some(true),
+        0 => None,
+        _ => Some(false),
+    }
+}
+
+/// Large files of the merged view with the same bytes, most bytes to gain first.
+pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
+    let mut groups: HashMap<ContentHash, BTreeMap<Inode, NodeId>> = HashMap::new();
+    for (inode, node) in large_files(scene) {
+        if let Some(hash) = scene.hash(inode) {
+            groups.entry(*hash).or_default().entry(inode).or_insert(node);
+        }
+    }
+    let mut found: Vec<Identical> = Vec::new();
+    #[allow(clippy::iter_over_hash_type, reason = "sorted below by what does not depend on the order")]
+    for inodes in groups.into_values().filter(|inodes| inodes.len() > 1) {
+        let bytes = inodes.keys().next().map_or(0, |inode| scene.size(*inode));
+        let mut nodes: Vec<NodeId> = inodes.into_values().collect();
+        nodes.sort_by_cached_key(|node| scene.path(*node));
+        found.push(Identical { nodes, bytes });
+    }
+    found.sort_by_cached_key(|same| {
+        let gain = same.bytes.saturating_mul(same.nodes.len() as u64 - 1);
+        (std::cmp::Reverse(gain), scene.path(same.nodes[0]))
+    });
+    found
+}
+
+/// Files of the merged view that are large enough to be hashed, in the order of the view.
+fn large_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
+    scene
+        .rootfs
+        .nodes()
+        .filter(|node| node.kind() == NodeKind::File)
+        .filter_map(|node| Some((node.content()?, node.id())))
+        .filter(|(inode, _)| scene.size(*inode) >= HASHED_BYTES)
+}
+
+/// Files whose bytes did not pass and that have the size of another file: only reading them tells whether
+/// they are the same. Those of one size stand together, the largest first.
+pub(super) fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
+    let mut by_size: BTreeMap<u64, BTreeSet<Inode>> = BTreeMap::new();
+    for (inode, _) in large_files(scene) {
+        by_size.entry(scene.size(inode)).or_default().insert(inode);
+    }
+    by_size
+        .into_values()
+        .rev()
+        .filter(|inodes| inodes.len() > 1)
+        .flatten()
+        .filter(|inode| scene.hash(*inode).is_none())
+        .collect()
+}

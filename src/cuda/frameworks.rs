@@ -1,0 +1,271 @@
+//! Frameworks and servers, the CUDA they were built for, and where they get it from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::catalog::{self, CudaClue, FrameworkLevel, normalized_python_name, split_library_name};
+use super::classes::is_framework_component;
+use super::links::{Links, ObjectId, Resolution};
+use super::packages::Packages;
+use super::scene::Scene;
+use super::value::{Framework, Level, Library, Strategy, Supplier};
+use crate::formats::binary::FileFacts;
+use crate::formats::document::DocumentKind;
+use crate::formats::packages::pip;
+
+/// What frameworks are judged by.
+pub(super) struct Evidence<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) packages: &'a Packages,
+    pub(super) links: &'a Links,
+    pub(super) libraries: &'a [Library],
+}
+
+/// All frameworks by name and path.
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
+    let mut groups: BTreeMap<(&str, Vec<u8>), Vec<usize>> = BTreeMap::new();
+    for (place, package) in evidence.packages.list.iter().enumerate() {
+        if let Some(framework) = evidence.scene.catalog.framework_of_package(package.manager, &package.name) {
+            let root = package.root.clone().unwrap_or_default();
+            groups.entry((&framework.name, root)).or_default().push(place);
+        }
+    }
+    let known: BTreeSet<&str> = groups.keys().map(|(name, _)| *name).collect();
+    let mut found: Vec<Framework> = groups
+        .iter()
+        .filter_map(|((name, root), places)| {
+            let rule = evidence.scene.catalog.framework(name)?;
+            Some(evidence.packaged(rule, root, places))
+        })
+        .collect();
+    found.extend(evidence.unpackaged(&known));
+    found.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
+    found
+}
+
+pub(super) fn level(level: FrameworkLevel) -> Level {
+    match level {
+        FrameworkLevel::Server => Level::Server,
+        FrameworkLevel::Model => Level::Model,
+        FrameworkLevel::Framework => Level::Framework,
+        FrameworkLevel::Kernels => Level::Kernels,
+    }
+}
+
+impl Evidence<'_> {
+    /// A framework that packages brought: of several, the one that bears its name speaks for it.
+    fn packaged(&self, rule: &catalog::Framework, root: &[u8], places: &[usize]) -> Framework {
+        let list = &self.packages.list;
+        let named = |place: &&usize| normalized_python_name(&list[**place].name) == rule.name;
+        let main = places.iter().find(named).or(places.first()).copied();
+        let main = main.map(|place| &list[place]);
+        let torch = if rule.name == "torch" { self.torch_version(root) } else { None };
+        let version =
+            torch.as_ref().map(|torch| torch.version.clone()).or_else(|| Some(main?.version.clone()));
+        let objects = self.objects_of(rule, places);
+        let cuda_version = torch
+            .as_ref()
+            .and_then(|torch| torch.cuda.clone())
+            .or_else(|| {
+                places
+                    .iter()
+                    .find_map(|place| rule.cuda_of_package(&list[*place].name, &list[*place].version))
+            })
+            .or_else(|| self.cuda_of_soname(rule, &objects));
+        let is_cpu = places.iter().any(|place| {
+            let version = version.as_deref().unwrap_or(&list[*place].version);
+            rule.is_cpu_build(&list[*place].name, version)
+        });
+        let other = places
+            .iter()
+            .any(|place| rule.is_for_other_devices(version.as_deref().unwrap_or(&list[*place].version)));
+        let (strategy, why) = if other {
+            (Strategy::None, "its version says that it was built for other devices".to_owned())
+        } else if is_cpu {
+            (Strategy::None, "its name or version says that it was built without CUDA".to_owned())
+        } else {
+            self.strategy(rule, &objects)
+        };
+        Framework {
+            name: Arc::from(rule.name.as_str()),
+            version,
+            cuda_version: cuda_version.filter(|_| strategy != Strategy::None),
+            strategy,
+            evidence: why,
+            path: if root.is_empty() { b"/".to_vec() } else { root.to_vec() },
+            level: level(rule.level),
+            package: places.iter().find(named).or(places.first()).copied(),
+        }
+    }
+
+    /// Frameworks that no package owns, by their files.
+    fn unpackaged(&self, known: &BTreeSet<&str>) -> Vec<Framework> {
+        let mut found: BTreeMap<&str, (Vec<u8>, Vec<ObjectId>)> = BTreeMap::new();
+        for id in self.links.ids() {
+            let path = self.scene.path(self.links.object(id).node);
+            if let Some(rule) = self.scene.catalog.framework_of_path(&path) {
+                if !known.contains(rule.name.as_str()) {
+                    found.entry(&rule.name).or_insert_with(|| (path, Vec::new())).1.push(id);
+                }
+            }
+        }
+        found
+            .into_iter()
+            .filter_map(|(name, (path, objects))| {
+                let rule = self.scene.catalog.framework(name)?;
+                let (strategy, evidence) = self.strategy(rule, &objects);
+                let version = objects.iter().find_map(|id| self.library_version(*id));
+                Some(Framework {
+                    name: Arc::from(name),
+                    version,
+                    cuda_version: self.cuda_of_soname(rule, &objects),
+                    strategy,
+                    evidence,
+                    path,
+                    level: level(rule.level),
+                    package: None,
+                })
+            })
+            .collect()
+    }
+
+    fn library_version(&self, object: ObjectId) -> Option<String> {
+        let library = self.libraries.iter().find(|library| library.object == object)?;
+        library.version.as_ref().map(|(version, _)| version.clone())
+    }
+
+    /// `torch/version.py` knows the local part of the version and the CUDA version, which METADATA on PyPI
+    /// does not.
+    fn torch_version(&self, root: &[u8]) -> Option<pip::TorchVersion> {
+        let path = [root, b"/torch/version.py"].concat();
+        let visible = self.scene.visible(DocumentKind::TorchVersion);
+        let file = visible.iter().find(|file| self.scene.path(file.node) == path)?;
+        pip::torch_version(&file.document.bytes().ok()?)
+    }
+
+    /// The objects of these packages: those that carry the GPU side, or all when none of them is known.
+    fn objects_of(&self, rule: &catalog::Framework, places: &[usize]) -> Vec<ObjectId> {
+        let owned: Vec<ObjectId> = self
+            .links
+            .ids()
+            .filter(|id| {
+                let owner = self.packages.owners.of(self.links.object(*id).node);
+                owner.is_some_and(|owner| places.contains(&owner))
+            })
+            .collect();
+        let core: Vec<ObjectId> = owned.iter().copied().filter(|id| self.is_core(rule, *id)).collect();
+        if core.is_empty() { owned } else { core }
+    }
+
+    fn is_core(&self, rule: &catalog::Framework, object: ObjectId) -> bool {
+        let node = self.scene.node(self.links.object(object).node);
+        split_library_name(node.name())
+            .is_some_and(|name| rule.core_libraries.iter().any(|stem| stem.as_bytes() == name.stem))
+    }
+
+    /// The soname of a CUDA library that its core asks for.
+    fn cuda_of_soname(&self, rule: &catalog::Framework, objects: &[ObjectId]) -> Option<String> {
+        let ways = rule.cuda_from.iter().filter(|way| way.clue == CudaClue::Soname);
+        for stem in ways.filter_map(|way| way.library.as_deref()) {
+            for id in objects {
+                for need in &self.links.object(*id).needs {
+                    let Some(name) = split_library_name(need.name.as_bytes()) else { continue };
+                    if name.stem == stem.as_bytes() {
+                        if let Some(major) = name.version.first() {
+                            return Some(major.to_string());
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Where the CUDA libraries come from that these objects need and open.
+    fn strategy(&self, rule: &catalog::Framework, objects: &[ObjectId]) -> (Strategy, String) {
+        let mut suppliers: BTreeMap<Supplier, usize> = BTreeMap::new();
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let mut missing: BTreeSet<&str> = BTreeSet::new();
+        let has_code = objects.iter().any(|id| self.has_gpu_code(*id));
+        for id in objects {
+            let object = self.links.object(*id);
+            let needed = object
+                .needs
+                .iter()
+                .flat_map(|need| need.found.iter().map(|found| (&need.name, found, false)));
+            let opened = object.opens.iter().map(|open| (&open.name, &open.found, open.optional));
+            for (name, found, optional) in needed.chain(opened) {
+                let component = self.scene.catalog.component_of(name.as_bytes());
+                if component
+                    .is_none_or(|component| component.driver || is_framework_component(&component.name))
+                {
+                    continue;
+                }
+                match found {
+                    Resolution::Found { object, .. } => {
+                        if let Some(library) = self.libraries.iter().find(|library| library.object == *object)
+                        {
+                            *suppliers.entry(library.supplier).or_default() += 1;
+                            names.insert(name.clone());
+                        }
+                    }
+                    Resolution::Missing if !optional => {
+                        missing.insert(name);
+                    }
+                    Resolution::Missing | Resolution::Host => {}
+                }
+            }
+        }
+        let some = |names: &BTreeSet<String>| names.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+        let words = suppliers
+            .iter()
+            .map(|(supplier, count)| format!("{count} from {}", words(*supplier)))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let bundled = |supplier: &Supplier| matches!(supplier, Supplier::Wheel | Supplier::Conda);
+        let base = |supplier: &Supplier| matches!(supplier, Supplier::Toolkit | Supplier::Distro);
+        let strategy = if suppliers.is_empty() {
+            if !missing.is_empty() {
+                let list = missing.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+                return (Strategy::Unknown, format!("nothing in the image supplies {list}"));
+            }
+            if rule.static_cuda && has_code {
+                return (Strategy::ByHand, "CUDA's runtime is linked into it".to_owned());
+            }
+            if has_code {
+                return (
+                    Strategy::Unknown,
+                    "it holds GPU code, and names no CUDA library that is here".to_owned(),
+                );
+            }
+            return (Strategy::None, "its files hold no GPU code and ask for no CUDA library".to_owned());
+        } else if suppliers.keys().all(bundled) {
+            Strategy::WheelBundled
+        } else if suppliers.keys().all(base) {
+            Strategy::BaseImage
+        } else if suppliers.keys().all(|supplier| *supplier == Supplier::Application) {
+            Strategy::ByHand
+        } else {
+            Strategy::Mixed
+        };
+        (strategy, format!("{}: {words}", some(&names)))
+    }
+
+    fn has_gpu_code(&self, object: ObjectId) -> bool {
+        let Some((layer, entry)) = self.scene.node(self.links.object(object).node).content() else {
+            return false;
+        };
+        let facts = self.scene.layer(layer).and_then(|read| read.facts.binary(entry));
+        facts.and_then(FileFacts::gpu).is_some_and(|gpu| !gpu.rows.is_empty())
+    }
+}
+
+fn words(supplier: Supplier) -> &'static str {
+    match supplier {
+        Supplier::Wheel => "wheels",
+        Supplier::Conda => "conda packages",
+        Supplier::Toolkit => "the CUDA toolkit",
+        Supplier::Distro => "the distribution",
+        Supplier::Application => "the application's own files",
+    }
+}

@@ -1,0 +1,120 @@
+//! GPU code: of one file, and summed over the image.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::scene::{BinaryFile, Scene};
+use super::value::{GpuCode, GpuCodeSum, GpuHolder, HolderKind};
+use crate::formats::binary::FileFacts;
+use crate::formats::elf::ElfKind;
+use crate::formats::fatbin::{GpuFacts, GpuKind, Suffix};
+
+/// GPU code of a file, by architecture.
+pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
+    let mut code = Vec::new();
+    if let Some(gpu) = facts.gpu() {
+        code.extend(gpu.rows.iter().map(|row| GpuCode {
+            arch: row.arch,
+            suffix: row.suffix,
+            kind: row.kind,
+            isa: row.isa,
+            compression: row.compression,
+            entries: row.entries,
+            bytes: row.bytes,
+            uncompressed_bytes: row.uncompressed_bytes,
+        }));
+    }
+    code
+}
+
+/// Overhead, and bytes of the sections that hold GPU code; of sections that hold other things too, only the
+/// containers count.
+pub(super) fn section_sums(gpu: Option<&GpuFacts>) -> (u64, u64) {
+    let sections = || gpu.into_iter().flat_map(|gpu| &gpu.sections);
+    let overhead = sections().map(|section| section.overhead_bytes).sum();
+    let bytes = sections()
+        .map(
+            |section| {
+                if section.exclusive { section.bytes } else { section.entry_bytes + section.overhead_bytes }
+            },
+        )
+        .sum();
+    (overhead, bytes)
+}
+
+/// What kind of file holds the code.
+pub(super) fn holder_kind(scene: &Scene<'_>, binary: &BinaryFile<'_>) -> HolderKind {
+    match binary.facts {
+        FileFacts::Archive(_) => HolderKind::Archive,
+        FileFacts::Elf(elf) if elf.cubin.is_some() => HolderKind::File,
+        FileFacts::Elf(elf) => match elf.kind {
+            ElfKind::Executable => HolderKind::Executable,
+            ElfKind::SharedObject if is_library_name(scene.node(binary.node).name()) => HolderKind::Library,
+            ElfKind::SharedObject if elf.pie || elf.interpreter.is_some() => HolderKind::Executable,
+            ElfKind::SharedObject => HolderKind::Library,
+            _ => HolderKind::File,
+        },
+        _ => HolderKind::File,
+    }
+}
+
+/// Whether a file is named as a shared library is.
+pub(super) fn is_library_name(name: &[u8]) -> bool {
+    memchr::memmem::find(name, b".so").is_some()
+}
+
+/// Sums over all binaries, each inode once, largest first.
+pub(super) fn sum(scene: &Scene<'_>) -> Vec<GpuCodeSum> {
+    let mut sums: BTreeMap<(GpuKind, u32, Option<Suffix>), GpuCodeSum> = BTreeMap::new();
+    let mut seen = HashSet::new();
+    for binary in &scene.binaries {
+        if !seen.insert(binary.inode) {
+            continue;
+        }
+        let kind = holder_kind(scene, binary);
+        for code in of(binary.facts) {
+            let sum = sums.entry((code.kind, code.arch, code.suffix)).or_insert(GpuCodeSum {
+                arch: code.arch,
+                suffix: code.suffix,
+                kind: code.kind,
+                bytes: 0,
+                uncompressed_bytes: 0,
+                libraries: 0,
+                executables: 0,
+                archives: 0,
+                files: 0,
+            });
+            sum.bytes = sum.bytes.saturating_add(code.bytes);
+            sum.uncompressed_bytes = sum.uncompressed_bytes.saturating_add(code.uncompressed_bytes);
+            let held = match kind {
+                HolderKind::Library => &mut sum.libraries,
+                HolderKind::Executable => &mut sum.executables,
+                HolderKind::Archive => &mut sum.archives,
+                HolderKind::File => &mut sum.files,
+            };
+            *held = held.saturating_add(code.bytes);
+        }
+    }
+    let mut sums: Vec<GpuCodeSum> = sums.into_values().collect();
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.bytes));
+    sums
+}
+
+/// Files with GPU code that are no libraries, largest first.
+pub(super) fn holders(scene: &Scene<'_>) -> Vec<GpuHolder> {
+    let mut seen = HashSet::new();
+    let mut holders: Vec<GpuHolder> = scene
+        .binaries
+        .iter()
+        .filter(|binary| seen.insert(binary.inode))
+        .map(|binary| GpuHolder {
+            node: binary.node,
+            kind: holder_kind(scene, binary),
+            gpu_code: of(binary.facts),
+        })
+        .filter(|holder| holder.kind != HolderKind::Library && !holder.gpu_code.is_empty())
+        .collect();
+    holders.sort_by_key(|holder| {
+        std::cmp::Reverse(holder.gpu_code.iter().fold(0_u64, |sum, code| sum.saturating_add(code.bytes)))
+    });
+    holders
+}

@@ -1,0 +1,145 @@
+//! Puts the inventory together.
+
+use super::frameworks::Evidence;
+use super::libraries::Surroundings;
+use super::packages::Packages;
+use super::scene::{Inode, Input, Scene};
+use super::stack::Known;
+use super::value::Inventory;
+use super::{
+    base_image, classes, duplicates, frameworks, gpu_code, libraries, packages, rules, stack, toolkits,
+    weights,
+};
+use crate::base::text::escape;
+use crate::base::warning::Warnings;
+use crate::base::{Warning, WarningCode};
+use crate::formats::binary::FileFacts;
+
+/// What only whole bodies can tell, of layers whose bodies did not pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Files that have the size of another: whether they are the same.
+    pub hashes: Vec<Inode>,
+    /// Binaries with sections that may hide GPU code.
+    pub binaries: Vec<Inode>,
+}
+
+impl Wanted {
+    /// Whether nothing is left to be read.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty() && self.binaries.is_empty()
+    }
+}
+
+/// The inventory of an image, and what would make it more exact. Looks at no byte of the image.
+pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wanted) {
+    let scene = Scene::new(input);
+    let mut warnings = Warnings::with_limit(warnings_per_code);
+    let packages = packages::gather(&scene, &mut warnings);
+    let (mut found_toolkits, toolkit) = toolkits::find(&scene, &packages);
+    let links = rules::links(&scene, &packages, &mut warnings);
+    let conda_roots = conda_roots(&packages);
+    let libraries = libraries::find(&Surroundings {
+        scene: &scene,
+        packages: &packages,
+        links: &links,
+        toolkits: &found_toolkits,
+        conda_roots: &conda_roots,
+    });
+    toolkits::add_cudnn(&mut found_toolkits, &libraries, &packages);
+    let frameworks = frameworks::find(&Evidence {
+        scene: &scene,
+        packages: &packages,
+        links: &links,
+        libraries: &libraries,
+    });
+    let weights = weights::find(&scene);
+    let class_bytes = classes::sum(&scene, &packages, &libraries);
+    let gpu_code = gpu_code::sum(&scene);
+    let stack = stack::levels(&Known {
+        scene: &scene,
+        packages: &packages,
+        links: &links,
+        libraries: &libraries,
+        frameworks: &frameworks,
+        weights: &weights,
+        classes: &class_bytes,
+        gpu_code: !gpu_code.is_empty(),
+    });
+    binary_faults(&scene, &mut warnings);
+    let wanted = wanted(&scene);
+    let found = Inventory {
+        toolkits: found_toolkits,
+        toolkit,
+        components: libraries::components(&libraries),
+        gpu_code,
+        holders: gpu_code::holders(&scene),
+        duplicates: duplicates::libraries(&scene, &libraries, &links),
+        identical: duplicates::identical(&scene),
+        frameworks,
+        stack,
+        weights,
+        base: base_image::find(&scene, &packages),
+        classes: class_bytes,
+        libraries,
+        links,
+        packages: packages.list,
+        warnings: finish(warnings, input),
+        waits_for: None,
+    };
+    (found, wanted)
+}
+
+fn finish(warnings: Warnings, input: &Input<'_>) -> Vec<Warning> {
+    let mut list = warnings.finish("CUDA inventory");
+    if let Some(fault) = input.catalog.fault() {
+        list.push(Warning::new(WarningCode::FactsLimited, "catalogue", fault));
+    }
+    list
+}
+
+fn conda_roots(packages: &Packages) -> Vec<Vec<u8>> {
+    let mut roots: Vec<Vec<u8>> = packages
+        .list
+        .iter()
+        .filter(|package| package.manager == "conda")
+        .filter_map(|package| package.root.clone())
+        .collect();
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+}
+
+/// Faults of binaries that a container sees.
+fn binary_faults(scene: &Scene<'_>, warnings: &mut Warnings) {
+    let mut seen = std::collections::HashSet::new();
+    for binary in scene.binaries.iter().filter(|binary| seen.insert(binary.inode)) {
+        let path = || escape(&scene.path(binary.node));
+        let mut tell = |at: u64, what: &str| {
+            warnings.push_with(WarningCode::BinaryMalformed, || {
+                (path(), format!("{}, byte {at}: {what}", path()))
+            });
+        };
+        let own = match binary.facts {
+            FileFacts::Elf(elf) => &elf.problems[..],
+            FileFacts::Archive(archive) => &archive.problems[..],
+            _ => &[],
+        };
+        let of_code = binary.facts.gpu().map(|gpu| &gpu.problems[..]).unwrap_or_default();
+        for problem in own.iter().chain(of_code) {
+            tell(problem.at, &problem.what);
+        }
+    }
+}
+
+fn wanted(scene: &Scene<'_>) -> Wanted {
+    let mut binaries: Vec<Inode> = scene
+        .binaries
+        .iter()
+        .filter(|binary| binary.facts.gpu().is_some_and(|gpu| !gpu.deferred.is_empty()))
+        .map(|binary| binary.inode)
+        .collect();
+    binaries.sort_unstable();
+    binaries.dedup();
+    Wanted { hashes: duplicates::unproven(scene), binaries }
+}

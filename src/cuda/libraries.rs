@@ -1,0 +1,294 @@
+//! CUDA libraries: what they are, which version, whose, and for which CUDA.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::catalog::{LibraryComponent, split_library_name};
+use super::gpu_code;
+use super::links::{Links, ObjectId};
+use super::packages::Packages;
+use super::scene::{BinaryFile, Inode, Scene};
+use super::value::{Component, Library, Role, Supplier, Toolkit, VersionSource};
+use crate::base::text::escape;
+use crate::formats::binary::FileFacts;
+use crate::formats::elf::{ElfFacts, ElfKind};
+use crate::rootfs::{NodeId, NodeKind};
+
+/// What is known besides the file itself.
+pub(super) struct Surroundings<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) packages: &'a Packages,
+    pub(super) links: &'a Links,
+    pub(super) toolkits: &'a [Toolkit],
+    /// Folders that conda packages are installed in.
+    pub(super) conda_roots: &'a [Vec<u8>],
+}
+
+/// All libraries by path.
+pub(super) fn find(around: &Surroundings<'_>) -> Vec<Library> {
+    let objects: HashMap<Inode, ObjectId> = around
+        .links
+        .ids()
+        .filter_map(|id| Some((around.scene.node(around.links.object(id).node).content()?, id)))
+        .collect();
+    let mut first: HashMap<Inode, NodeId> = HashMap::new();
+    let mut found = Vec::new();
+    for file in &around.scene.binaries {
+        let FileFacts::Elf(elf) = file.facts else { continue };
+        let Some(object) = objects.get(&file.inode) else { continue };
+        let name = around.scene.node(file.node).name();
+        if !gpu_code::is_library_name(name) || elf.cubin.is_some() || elf.kind != ElfKind::SharedObject {
+            continue;
+        }
+        let component = component(around, file, elf);
+        let has_code = elf.gpu.as_ref().is_some_and(|gpu| !gpu.rows.is_empty());
+        if component.is_none() && !has_code {
+            continue;
+        }
+        let hard_link_of = first.get(&file.inode).copied();
+        first.entry(file.inode).or_insert(file.node);
+        found.push(library(around, file, elf, *object, component, hard_link_of));
+    }
+    found
+}
+
+/// By file name, then by soname: a renamed copy is still what it says it is.
+fn component<'a>(
+    around: &Surroundings<'a>,
+    file: &BinaryFile<'_>,
+    elf: &ElfFacts,
+) -> Option<&'a LibraryComponent> {
+    let catalog = around.scene.catalog;
+    catalog
+        .component_of(around.scene.node(file.node).name())
+        .or_else(|| catalog.component_of(elf.soname.as_deref()?))
+}
+
+fn library(
+    around: &Surroundings<'_>,
+    file: &BinaryFile<'_>,
+    elf: &ElfFacts,
+    object: ObjectId,
+    component: Option<&LibraryComponent>,
+    hard_link_of: Option<NodeId>,
+) -> Library {
+    let scene = around.scene;
+    let path = scene.path(file.node);
+    let package = around.packages.owners.of(file.node);
+    let role = role(around, &path, package);
+    let gpu = elf.gpu.as_deref();
+    let (overhead_bytes, gpu_section_bytes) = gpu_code::section_sums(gpu);
+    Library {
+        node: file.node,
+        object,
+        hard_link_of,
+        soname: elf.soname.as_deref().map(escape),
+        component: component
+            .map_or_else(|| Arc::from("other"), |component| Arc::from(component.name.as_str())),
+        version: version(around, file, elf, package, component),
+        cuda_major: cuda_major(around, &path, elf, package, component),
+        role,
+        bytes: scene.size(file.inode),
+        layer: file.inode.0,
+        supplier: supplier(around, &path, package),
+        package,
+        foreign: foreign(scene, elf),
+        gpu_code: gpu_code::of(file.facts),
+        overhead_bytes,
+        gpu_section_bytes,
+    }
+}
+
+fn has_part(path: &[u8], part: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|one| one == part)
+}
+
+fn role(around: &Surroundings<'_>, path: &[u8], package: Option<usize>) -> Role {
+    let owner = package.map(|place| around.packages.list[place].name.as_str());
+    if has_part(path, b"stubs") {
+        Role::Stub
+    } else if owner.is_some_and(|name| name.starts_with("cuda-compat"))
+        || (has_part(path, b"compat") && around.scene.catalog.toolkit_root(path).is_some())
+    {
+        Role::Compat
+    } else {
+        Role::Runtime
+    }
+}
+
+fn supplier(around: &Surroundings<'_>, path: &[u8], package: Option<usize>) -> Supplier {
+    let below = |root: &[u8]| path.strip_prefix(root).is_some_and(|rest| rest.starts_with(b"/"));
+    let catalog = around.scene.catalog;
+    let owner = package.map(|place| &around.packages.list[place]);
+    let of_nvidia = || {
+        let owner = owner.filter(|owner| matches!(owner.manager, "dpkg" | "rpm" | "apk"));
+        owner.is_some_and(|owner| catalog.is_nvidia_package(&owner.name, owner.maker.as_deref()))
+    };
+    if has_part(path, b"site-packages") || has_part(path, b"dist-packages") {
+        Supplier::Wheel
+    } else if around.conda_roots.iter().any(|root| below(root)) {
+        Supplier::Conda
+    } else if around.toolkits.iter().any(|toolkit| below(&toolkit.root))
+        || catalog.toolkit_root(path).is_some()
+        || below(b"/opt/nvidia")
+        || of_nvidia()
+    {
+        Supplier::Toolkit
+    } else if owner.is_some() || is_system_folder(path) {
+        Supplier::Distro
+    } else {
+        Supplier::Application
+    }
+}
+
+/// Folders that only a distribution fills.
+fn is_system_folder(path: &[u8]) -> bool {
+    const SYSTEM: [&[u8]; 8] =
+        [b"/lib/", b"/lib64/", b"/lib32/", b"/usr/lib/", b"/usr/lib64/", b"/usr/lib32/", b"/bin/", b"/sbin/"];
+    SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The version: from the file's name when that says more than the soname, from a name beside it that is the
+/// same file, from the package.
+fn version(
+    around: &Surroundings<'_>,
+    file: &BinaryFile<'_>,
+    elf: &ElfFacts,
+    package: Option<usize>,
+    component: Option<&LibraryComponent>,
+) -> Option<(String, VersionSource)> {
+    let scene = around.scene;
+    let soname_numbers =
+        elf.soname.as_deref().and_then(split_library_name).map_or(0, |name| name.version.len());
+    let full = |name: &[u8]| {
+        let split = split_library_name(name)?;
+        let says_more = split.version.len() > soname_numbers && split.version.len() > 1;
+        says_more.then(|| escape(split.suffix))
+    };
+    let node = scene.node(file.node);
+    if let Some(version) = full(node.name()) {
+        return Some((version, VersionSource::FileName));
+    }
+    // A second name of the same inode, such as `libnccl.so.2.28.3` beside `libnccl.so.2`.
+    let sibling = node
+        .parent()
+        .children()
+        .filter(|sibling| sibling.kind() == NodeKind::File && sibling.content() == Some(file.inode))
+        .filter_map(|sibling| full(sibling.name()))
+        .min();
+    if let Some(version) = sibling {
+        return Some((version, VersionSource::Link));
+    }
+    let package = &around.packages.list[package?];
+    // A package of another thing may carry a library along: its version says nothing of the library.
+    let catalog = scene.catalog;
+    let fits = catalog
+        .component_of_package(&package.name)
+        .is_some_and(|of| component.is_some_and(|is| is.name == of.name));
+    fits.then(|| (upstream(package.manager, &package.version).to_owned(), VersionSource::Package))
+}
+
+/// A package's version without epoch and revision.
+pub(super) fn upstream<'a>(manager: &str, version: &'a str) -> &'a str {
+    let version = version.split_once(':').map_or(version, |(_, rest)| rest);
+    match manager {
+        "dpkg" | "rpm" | "apk" => {
+            let version = version.split_once('-').map_or(version, |(upstream, _)| upstream);
+            version.split_once('+').map_or(version, |(upstream, _)| upstream)
+        }
+        _ => version,
+    }
+}
+
+/// The major version of CUDA: package and folder are right where a soname is shared by two.
+fn cuda_major(
+    around: &Surroundings<'_>,
+    path: &[u8],
+    elf: &ElfFacts,
+    package: Option<usize>,
+    component: Option<&LibraryComponent>,
+) -> Option<(u32, String)> {
+    if let Some(package) = package.map(|place| &around.packages.list[place]) {
+        if let Some(major) = around.scene.catalog.cuda_of_package_name(&package.name) {
+            return Some((major, format!("package {}", package.name)));
+        }
+    }
+    let below = |root: &[u8]| path.strip_prefix(root).is_some_and(|rest| rest.starts_with(b"/"));
+    for toolkit in around.toolkits.iter().filter(|toolkit| below(&toolkit.root)) {
+        let version = toolkit.version.as_deref().unwrap_or_default();
+        if let Some(major) = version.split('.').next().and_then(|major| major.parse().ok()) {
+            return Some((major, format!("toolkit {}", escape(&toolkit.root))));
+        }
+    }
+    if let Some(major) = path.split(|byte| *byte == b'/').find_map(folder_major) {
+        return Some((major, format!("folder nvidia/cu{major}")));
+    }
+    let component = component?;
+    let soname = elf.soname.as_deref()?;
+    match component.cuda_of_soname(soname) {
+        [major] => Some((*major, format!("soname {}", escape(soname)))),
+        _ => None,
+    }
+}
+
+/// `cu13`, as wheels of CUDA 13 name their folder.
+fn folder_major(part: &[u8]) -> Option<u32> {
+    let digits = str::from_utf8(part.strip_prefix(b"cu")?).ok()?;
+    digits.parse().ok().filter(|major| (10..100).contains(major))
+}
+
+/// The name of the machine, when the image's platform is another.
+fn foreign(scene: &Scene<'_>, elf: &ElfFacts) -> Option<String> {
+    let platform = scene.input.image.platform.as_ref()?;
+    let wanted = match platform.architecture.as_str() {
+        "amd64" => (62, true),
+        "386" => (3, false),
+        "arm64" => (183, true),
+        "arm" => (40, false),
+        "ppc64le" => (21, true),
+        "s390x" => (22, true),
+        "riscv64" => (243, true),
+        _ => return None,
+    };
+    let is = (elf.machine, elf.class64);
+    (is != wanted).then(|| machine_name(is))
+}
+
+/// Names of machines as in the ELF header; the others by number.
+fn machine_name((machine, class64): (u16, bool)) -> String {
+    match (machine, class64) {
+        (62, true) => "x86_64".into(),
+        (62, false) => "x32".into(),
+        (3, _) => "i386".into(),
+        (183, _) => "aarch64".into(),
+        (40, _) => "arm".into(),
+        (21, _) => "ppc64".into(),
+        (22, _) => "s390x".into(),
+        (243, _) => "riscv".into(),
+        (machine, _) => format!("machine {machine}"),
+    }
+}
+
+/// Sums by component, each inode once, largest first.
+pub(super) fn components(libraries: &[Library]) -> Vec<Component> {
+    let mut sums: BTreeMap<&Arc<str>, Component> = BTreeMap::new();
+    for library in libraries.iter().filter(|library| library.hard_link_of.is_none()) {
+        let sum = sums.entry(&library.component).or_insert_with(|| Component {
+            name: Arc::clone(&library.component),
+            bytes: 0,
+            libraries: 0,
+            suppliers: Vec::new(),
+        });
+        sum.bytes += library.bytes;
+        sum.libraries += 1;
+        if !sum.suppliers.contains(&library.supplier) {
+            sum.suppliers.push(library.supplier);
+        }
+    }
+    let mut sums: Vec<Component> = sums.into_values().collect();
+    for sum in &mut sums {
+        sum.suppliers.sort_unstable();
+    }
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.bytes));
+    sums
+}

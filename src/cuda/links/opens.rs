@@ -1,0 +1,169 @@
+//! What is opened at run time, by the catalogue's table.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::OpenRule;
+use super::names::NameId;
+use super::paths::{fits, site_root};
+use super::process::{Fallback, Place, Process};
+use super::record::Opened;
+use super::roots::RootEntry;
+use super::usage::Run;
+use super::world::Step;
+use crate::cuda::Use;
+use crate::rootfs::NodeId;
+
+/// Files that one pattern of the dlopen table may name; real ones name a few dozen.
+const MATCHES: usize = 256;
+/// Folders that one pattern for packages' libraries may name.
+const PRELOAD_FOLDERS: usize = 256;
+
+impl Run<'_, '_> {
+    /// Opens the names of one rule in a process.
+    pub(super) fn apply(
+        &mut self,
+        process: &mut Process,
+        caller: usize,
+        rule: &OpenRule,
+        root: &RootEntry,
+        owner: usize,
+    ) {
+        let object = process.loaded[caller].place.object;
+        let site = match site_root(&self.world.binary(object).path) {
+            Some((site, _)) => Some(self.world.names.id(site)),
+            None => root.package.map(|package| package.0),
+        };
+        // The opener's own folder, then those where packages keep libraries for others.
+        let mut extra = Vec::new();
+        if rule.same_folder {
+            extra.push(process.loaded[caller].place.folder);
+            extra.push(self.world.paths.parent(self.world.binary(object).node));
+        }
+        if let Some(site) = site {
+            extra.extend(self.site_folders(site).iter());
+        }
+        for name in &rule.names {
+            for name in self.concrete(process, caller, name.as_bytes(), &extra) {
+                if self.world.exhausted() {
+                    return;
+                }
+                let id = self.world.names.id(&name);
+                let found = process
+                    .find(&mut self.world, caller, id)
+                    .or_else(|| self.in_table(process, &extra, id, &rule.source));
+                if let Some(place) = found {
+                    let (first, done) = (process.loaded.len(), process.resolved.len());
+                    process.open(&self.world, caller, id, place);
+                    process.run(&mut self.world);
+                    self.record.resolutions(process.resolved[done..].iter());
+                    self.record.mapped(process, first, owner, Use::Dlopen);
+                }
+                let found = found.map(|place| (place.object, place.step));
+                let (optional, source) = (rule.optional, rule.source.clone());
+                self.record.opened(object, Opened { name, found, optional, source });
+            }
+        }
+    }
+
+    fn in_table(
+        &mut self,
+        process: &Process,
+        folders: &[NodeId],
+        name: NameId,
+        source: &str,
+    ) -> Option<Place> {
+        let folder_and_object = folders.iter().find_map(|folder| {
+            let object = self.world.object_in(*folder, name)?;
+            process.takes(&self.world, object).then_some((*folder, object))
+        });
+        let (folder, object) = folder_and_object?;
+        Some(Place { object, folder, step: Step::Table(self.world.names.id(source.as_bytes())) })
+    }
+
+    /// The names that a pattern stands for, by the files of the searched folders; the pattern itself when
+    /// no file fits, and a name that is none.
+    fn concrete(&mut self, process: &Process, caller: usize, name: &[u8], extra: &[NodeId]) -> Vec<Vec<u8>> {
+        if !name.contains(&b'*') {
+            return vec![name.to_vec()];
+        }
+        let mut folders = process.folders(&mut self.world, caller);
+        folders.extend(extra);
+        let mut seen = HashSet::new();
+        let mut names = BTreeSet::new();
+        for folder in folders {
+            if !seen.insert(folder) || names.len() >= MATCHES || self.world.exhausted() {
+                continue;
+            }
+            for child in self.world.paths.rootfs().node(folder).children() {
+                self.world.steps_left = self.world.steps_left.saturating_sub(1);
+                if fits(name, child.name()) {
+                    names.insert(child.name().to_vec());
+                }
+            }
+        }
+        if names.is_empty() {
+            names.insert(name.to_vec());
+        }
+        names.into_iter().take(MATCHES).collect()
+    }
+
+    /// The folders below a packages folder where libraries for other packages lie.
+    fn site_folders(&mut self, site: NameId) -> Rc<[NodeId]> {
+        if let Some(known) = self.site_folders.get(&site) {
+            return Rc::clone(known);
+        }
+        let paths = self.world.paths;
+        let mut found = Vec::new();
+        for pattern in &self.preload_folders {
+            let mut folders: Vec<NodeId> = paths.lookup(self.world.names.get(site)).into_iter().collect();
+            for part in pattern.as_bytes().split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
+                let mut next = Vec::new();
+                for folder in folders {
+                    if part.contains(&b'*') {
+                        let names =
+                            paths.children(folder).into_iter().map(|id| paths.rootfs().node(id).name());
+                        let fitting = names.filter(|name| fits(part, name));
+                        next.extend(fitting.filter_map(|name| paths.folder_from(folder, name)));
+                    } else {
+                        next.extend(paths.folder_from(folder, part));
+                    }
+                    next.truncate(PRELOAD_FOLDERS);
+                }
+                folders = next;
+            }
+            found.extend(folders);
+        }
+        let found: Rc<[NodeId]> = found.into();
+        self.site_folders.insert(site, Rc::clone(&found));
+        found
+    }
+
+    /// What a package loads by the table before its modules are loaded.
+    pub(super) fn table(&mut self, package: (NameId, NameId)) -> Fallback {
+        if let Some(known) = self.tables.get(&package) {
+            return Rc::clone(known);
+        }
+        let mut table = HashMap::new();
+        let rules = self.rules.package_opens(self.world.names.get(package.1));
+        let folders = if rules.is_empty() { [].into() } else { self.site_folders(package.0) };
+        for rule in &rules {
+            let step = Step::Table(self.world.names.id(rule.source.as_bytes()));
+            for folder in folders.iter() {
+                for child in self.world.paths.children(*folder) {
+                    let name = self.world.paths.rootfs().node(child).name();
+                    if !rule.names.iter().any(|pattern| fits(pattern.as_bytes(), name)) {
+                        continue;
+                    }
+                    let id = self.world.names.id(name);
+                    let Some(object) = self.world.object_in(*folder, id) else { continue };
+                    let place = Place { object, folder: *folder, step };
+                    table.entry(id).or_insert(place);
+                }
+            }
+        }
+        let table = Rc::new(table);
+        self.tables.insert(package, Rc::clone(&table));
+        table
+    }
+}

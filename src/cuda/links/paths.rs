@@ -1,0 +1,200 @@
+//! Paths of the merged view, looked up as a kernel does: through symbolic links, relative to folders.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use hashbrown::HashTable;
+
+use crate::layer::EntryId;
+use crate::rootfs::{NodeId, NodeKind, Rootfs};
+
+/// How many symbolic links one lookup follows before it gives up, as in Linux (`path_resolution(7)`).
+const MAX_LINKS: usize = 40;
+
+/// The merged view with a table of names, for fast lookups. It takes about 9 bytes a node.
+pub struct Paths<'a> {
+    rootfs: &'a Rootfs,
+    /// Nodes by folder and name.
+    names: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl<'a> Paths<'a> {
+    /// Reads all names of `rootfs` once.
+    pub fn new(rootfs: &'a Rootfs) -> Self {
+        let hasher = RandomState::new();
+        let mut names = HashTable::with_capacity(rootfs.len());
+        let hash = |id: u32| {
+            let node = rootfs.node(NodeId(id));
+            hasher.hash_one((node.parent().id(), node.name()))
+        };
+        for node in rootfs.nodes().skip(1) {
+            names.insert_unique(hash(node.id().0), node.id().0, |id| hash(*id));
+        }
+        Self { rootfs, names, hasher }
+    }
+
+    /// The merged view.
+    pub fn rootfs(&self) -> &'a Rootfs {
+        self.rootfs
+    }
+
+    /// What a folder holds under a name; a symbolic link is not followed.
+    pub fn child(&self, folder: NodeId, name: &[u8]) -> Option<NodeId> {
+        let same = |id: &u32| {
+            let node = self.rootfs.node(NodeId(*id));
+            node.parent().id() == folder && node.name() == name
+        };
+        self.names.find(self.hasher.hash_one((folder, name)), same).map(|id| NodeId(*id))
+    }
+
+    /// What an absolute path leads to, all symbolic links followed. `..` stays at the root; at most 40
+    /// links. A path that does not begin with `/` is taken from the root. Never a symbolic link.
+    pub fn lookup(&self, path: &[u8]) -> Option<NodeId> {
+        self.lookup_from(NodeId::ROOT, path)
+    }
+
+    /// The same for a path that may be relative to `folder`.
+    pub fn lookup_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
+        self.walk(folder, path, &mut { u64::MAX })
+    }
+
+    /// The same, when no more than `budget` parts of paths and links are on the way. What was walked is
+    /// taken off it, so that many lookups can share one.
+    pub fn walk(&self, folder: NodeId, path: &[u8], budget: &mut u64) -> Option<NodeId> {
+        if path.is_empty() {
+            return None;
+        }
+        let mut at = if path.starts_with(b"/") { NodeId::ROOT } else { folder };
+        let mut links = 0;
+        let mut left: Vec<&[u8]> = path.rsplit(|byte| *byte == b'/').collect();
+        while let Some(part) = left.pop() {
+            *budget = budget.checked_sub(1)?;
+            if self.rootfs.node(at).kind() != NodeKind::Directory {
+                return None;
+            }
+            match part {
+                b"" | b"." => {}
+                b".." => at = self.rootfs.node(at).parent().id(),
+                name => {
+                    let child = self.child(at, name)?;
+                    let Some(target) = self.link(child) else {
+                        at = child;
+                        continue;
+                    };
+                    links += 1;
+                    if links > MAX_LINKS || target.is_empty() {
+                        return None;
+                    }
+                    if target.starts_with(b"/") {
+                        at = NodeId::ROOT;
+                    }
+                    left.extend(target.rsplit(|byte| *byte == b'/'));
+                }
+            }
+        }
+        Some(at)
+    }
+
+    /// The folder that a path leads to.
+    pub fn folder_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
+        let node = self.lookup_from(folder, path)?;
+        (self.rootfs.node(node).kind() == NodeKind::Directory).then_some(node)
+    }
+
+    /// An absolute path without symbolic links in it; `None` when it leads nowhere.
+    pub fn real_path(&self, path: &[u8]) -> Option<Vec<u8>> {
+        self.lookup(path).map(|node| self.path(node))
+    }
+
+    /// The path of a node.
+    pub fn path(&self, node: NodeId) -> Vec<u8> {
+        self.rootfs.node(node).path()
+    }
+
+    /// The folder that holds a node; the root is in itself.
+    pub fn parent(&self, node: NodeId) -> NodeId {
+        self.rootfs.node(node).parent().id()
+    }
+
+    /// What a folder holds, by name. Nothing for all but folders.
+    pub fn children(&self, folder: NodeId) -> Vec<NodeId> {
+        let node = self.rootfs.node(folder);
+        if node.kind() != NodeKind::Directory {
+            return Vec::new();
+        }
+        let mut children: Vec<_> = node.children().collect();
+        children.sort_unstable_by_key(|child| child.name());
+        children.iter().map(|child| child.id()).collect()
+    }
+
+    /// What the folder at an absolute path holds, by name; links are followed. Nothing when there is none.
+    pub fn children_of(&self, path: &[u8]) -> Vec<NodeId> {
+        self.lookup(path).map(|folder| self.children(folder)).unwrap_or_default()
+    }
+
+    /// The inode of a file: the layer and entry that hold its bytes, the same for all of its names.
+    pub fn inode(&self, node: NodeId) -> Option<(u16, EntryId)> {
+        self.rootfs.node(node).content()
+    }
+
+    /// Where a symbolic link points.
+    pub fn link(&self, node: NodeId) -> Option<&'a [u8]> {
+        let node = self.rootfs.node(node);
+        if node.kind() != NodeKind::Symlink {
+            return None;
+        }
+        Some(self.rootfs.layer(node.layer()).link(node.entry()?).unwrap_or_default())
+    }
+}
+
+/// The last part of a path.
+pub fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+}
+
+/// The folder of a path as it is written: `/` for what lies in the root, empty for a bare name.
+pub fn folder_of(path: &[u8]) -> &[u8] {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => b"/",
+        Some(slash) => &path[..slash],
+        None => b"",
+    }
+}
+
+/// The folder of Python packages that a path lies in (the innermost `site-packages` or
+/// `dist-packages`), and the rest of the path below it.
+pub fn site_root(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut found = None;
+    let mut start = 0;
+    for part in path.split(|byte| *byte == b'/') {
+        let end = start + part.len();
+        if matches!(part, b"site-packages" | b"dist-packages") && end < path.len() {
+            found = Some((&path[..end], &path[end + 1..]));
+        }
+        start = end + 1;
+    }
+    found
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any bytes.
+pub fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    // The last star and the place in the name where it was tried: going back there is enough.
+    let (mut at, mut from) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        if pattern.get(at) == Some(&b'*') {
+            star = Some((at, from));
+            at += 1;
+        } else if pattern.get(at) == Some(&name[from]) {
+            at += 1;
+            from += 1;
+        } else if let Some((place, tried)) = star {
+            star = Some((place, tried + 1));
+            at = place + 1;
+            from = tried + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}

@@ -1,0 +1,231 @@
+//! One process: its objects in the order in which the loader maps them, breadth first.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::names::NameId;
+use super::paths::file_name;
+use super::search::at_path;
+use super::system::System;
+use super::world::{Dir, Step, Target, World};
+use crate::rootfs::NodeId;
+
+/// Names of `LD_PRELOAD` that are looked at; real ones have one or two.
+pub(super) const PRELOADS: usize = 64;
+
+/// Where names lead that the search does not find, because something else loaded them before.
+pub(super) type Fallback = Rc<HashMap<NameId, Place>>;
+
+/// A file in the folder in which it was opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) object: u32,
+    /// What `$ORIGIN` stands for in it.
+    pub(super) folder: NodeId,
+    pub(super) step: Step,
+}
+
+/// An object of a process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loaded {
+    pub(super) place: Place,
+    /// What mapped it, by its place in the process; none for what was opened or is there from the start.
+    pub(super) loader: Option<usize>,
+    /// The object that asked for it.
+    pub(super) asked_by: Option<u32>,
+    /// The name that it asked for.
+    pub(super) name: NameId,
+    /// Whether it was opened rather than needed.
+    pub(super) opened: bool,
+}
+
+/// How one NEEDED entry of an object was resolved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolved {
+    /// The object that has the entry.
+    pub(super) object: u32,
+    /// Which of its entries.
+    pub(super) need: usize,
+    /// What it leads to.
+    pub(super) found: Option<(u32, Step)>,
+}
+
+/// A process.
+pub(super) struct Process {
+    pub(super) loaded: Vec<Loaded>,
+    /// What was resolved so far, in order.
+    pub(super) resolved: Vec<Resolved>,
+    by_name: HashMap<NameId, usize>,
+    by_object: HashMap<u32, usize>,
+    /// How many of `loaded` have had their NEEDED entries resolved.
+    done: usize,
+    pub(super) target: Target,
+    pub(super) musl: bool,
+    /// Whether the first object is a program.
+    pub(super) has_program: bool,
+    /// The loader itself, by its place.
+    interpreter: Option<usize>,
+    pub(super) library_path: Rc<[Dir]>,
+    pub(super) system: Rc<System>,
+    fallbacks: Vec<Fallback>,
+}
+
+impl Process {
+    /// A process that runs a program, or one about which only a library is known that is loaded into it.
+    /// Nothing is resolved yet.
+    pub(super) fn new(world: &mut World<'_>, object: u32, fallbacks: Vec<Fallback>) -> Self {
+        let binary = world.binary(object);
+        let interpreter = binary.interpreter.filter(|_| binary.executable);
+        let musl = interpreter.map_or(world.environment.musl, |path| file_name(path).starts_with(b"ld-musl"));
+        let folder = world.paths.parent(binary.node);
+        let target = world.target(object);
+        let mut process = Self {
+            loaded: Vec::new(),
+            resolved: Vec::new(),
+            by_name: HashMap::new(),
+            by_object: HashMap::new(),
+            done: 0,
+            target,
+            musl,
+            has_program: binary.executable,
+            interpreter: None,
+            library_path: world.library_path(object, folder),
+            system: world.system(target, musl),
+            fallbacks,
+        };
+        let name = world.names.id(&binary.path);
+        process.push(world, Place { object, folder, step: Step::Path }, name, None, None, false);
+        if let Some(path) = interpreter
+            && let Some(place) = at_path(world, path)
+        {
+            let name = world.names.id(path);
+            let at = process.push(world, place, name, Some(0), Some(object), false);
+            process.interpreter = Some(at);
+        }
+        // A static program has no loader that would read the environment.
+        if interpreter.is_some() {
+            let environment = world.environment;
+            for name in environment.ld_preload.iter().take(PRELOADS) {
+                let name = world.names.id(name);
+                process.load(world, 0, name);
+            }
+        }
+        process
+    }
+
+    /// Loads a library by its own file, as an interpreter does with an extension module.
+    pub(super) fn open_object(&mut self, world: &mut World<'_>, object: u32) {
+        if self.by_object.contains_key(&object) {
+            return;
+        }
+        let binary = world.binary(object);
+        let place = Place { object, folder: world.paths.parent(binary.node), step: Step::Path };
+        let name = world.names.id(&binary.path);
+        self.push(world, place, name, None, None, true);
+    }
+
+    /// Resolves all NEEDED entries that are open, breadth first.
+    pub(super) fn run(&mut self, world: &mut World<'_>) {
+        while let Some(loaded) = self.loaded.get(self.done) {
+            let object = loaded.place.object;
+            for need in 0..world.needs[object as usize].len() {
+                if world.exhausted() {
+                    return;
+                }
+                let name = world.needs[object as usize][need];
+                let found = self.load(world, self.done, name);
+                self.resolved.push(Resolved { object, need, found });
+            }
+            self.done += 1;
+        }
+    }
+
+    /// Where `dlopen` of a name leads when the object at a place of the process calls it.
+    pub(super) fn find(&self, world: &mut World<'_>, caller: usize, name: NameId) -> Option<Place> {
+        if let Some(at) = self.known(world, name) {
+            return Some(Place { step: Step::Loaded, ..self.loaded[at].place });
+        }
+        self.search(world, caller, name)
+    }
+
+    /// Maps what [`Self::find`] or a table found.
+    pub(super) fn open(&mut self, world: &World<'_>, caller: usize, name: NameId, place: Place) {
+        if let Some(at) = self.by_object.get(&place.object) {
+            self.by_name.entry(name).or_insert(*at);
+            return;
+        }
+        let asked_by = self.loaded[caller].place.object;
+        self.push(world, place, name, None, Some(asked_by), true);
+    }
+
+    /// Whether the process can map an object.
+    pub(super) fn takes(&self, world: &World<'_>, object: u32) -> bool {
+        world.target(object) == self.target
+    }
+
+    /// The folders that a name is searched in when the object at a place asks for it, in order.
+    pub(super) fn folders(&self, world: &mut World<'_>, caller: usize) -> Vec<NodeId> {
+        let mut folders = Vec::new();
+        self.walk(world, caller, &mut |_, dir, _| {
+            folders.push(dir.node);
+            None::<()>
+        });
+        folders.extend(self.system.folders.iter().map(|(dir, _)| dir.node));
+        folders
+    }
+
+    fn load(&mut self, world: &mut World<'_>, asker: usize, name: NameId) -> Option<(u32, Step)> {
+        world.steps_left = world.steps_left.saturating_sub(1);
+        if let Some(at) = self.known(world, name) {
+            return Some((self.loaded[at].place.object, Step::Loaded));
+        }
+        let place = self.search(world, asker, name).or_else(|| {
+            let before = self.fallbacks.iter().find_map(|fallback| fallback.get(&name))?;
+            self.takes(world, before.object).then_some(*before)
+        })?;
+        if let Some(at) = self.by_object.get(&place.object) {
+            // The same file by another name: the name is remembered.
+            self.by_name.entry(name).or_insert(*at);
+        } else {
+            let asked_by = self.loaded[asker].place.object;
+            self.push(world, place, name, Some(asker), Some(asked_by), false);
+        }
+        Some((place.object, place.step))
+    }
+
+    /// The object that was loaded under a name before.
+    fn known(&self, world: &World<'_>, name: NameId) -> Option<usize> {
+        if let Some(at) = self.by_name.get(&name) {
+            return Some(*at);
+        }
+        (self.musl && is_musl_itself(world.names.get(name))).then_some(self.interpreter)?
+    }
+
+    fn push(
+        &mut self,
+        world: &World<'_>,
+        place: Place,
+        name: NameId,
+        loader: Option<usize>,
+        asked_by: Option<u32>,
+        opened: bool,
+    ) -> usize {
+        let at = self.loaded.len();
+        self.loaded.push(Loaded { place, loader, asked_by, name, opened });
+        self.by_object.insert(place.object, at);
+        self.by_name.entry(name).or_insert(at);
+        // musl knows libraries by the names they were found under only.
+        if let Some(soname) = world.sonames[place.object as usize]
+            && !self.musl
+        {
+            self.by_name.entry(soname).or_insert(at);
+        }
+        at
+    }
+}
+
+/// Names of the C library and its parts, which musl never searches for.
+fn is_musl_itself(name: &[u8]) -> bool {
+    let parts = [&b"c."[..], b"pthread.", b"rt.", b"m.", b"dl.", b"util.", b"xnet."];
+    name.strip_prefix(b"lib").is_some_and(|rest| parts.iter().any(|part| rest.starts_with(part)))
+}

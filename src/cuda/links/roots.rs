@@ -1,0 +1,280 @@
+//! What runs on its own account: the entrypoint, other programs, extension modules, preloaded libraries.
+
+use super::names::NameId;
+use super::paths::{file_name, folder_of, site_root};
+use super::process::PRELOADS;
+use super::python::{is_extension, python_of};
+use super::shell::{commands, is_assignment};
+use super::world::{SEARCH_FOLDERS, World};
+use super::{Root, RootKind, Rules};
+use crate::base::text::escape;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Scripts may name scripts as their interpreters; Linux follows 4 of them. Wrappers count too.
+const DEPTH: usize = 8;
+/// What engines set when an image has no `PATH`.
+pub(super) const PATH: [&[u8]; 6] =
+    [b"/usr/local/sbin", b"/usr/local/bin", b"/usr/sbin", b"/usr/bin", b"/sbin", b"/bin"];
+/// Arguments of a wrapper among which its command is looked for.
+const ARGUMENTS: usize = 64;
+const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"ash", b"zsh", b"ksh"];
+/// Programs that run the command in their arguments.
+const WRAPPERS: [&[u8]; 20] = [
+    b"env",
+    b"exec",
+    b"tini",
+    b"tini-static",
+    b"dumb-init",
+    b"docker-init",
+    b"catatonit",
+    b"gosu",
+    b"su-exec",
+    b"setpriv",
+    b"nice",
+    b"ionice",
+    b"nohup",
+    b"timeout",
+    b"time",
+    b"stdbuf",
+    b"numactl",
+    b"taskset",
+    b"chrt",
+    b"setsid",
+];
+
+/// A root as the simulation needs it.
+#[derive(Clone, Debug)]
+pub(super) struct RootEntry {
+    pub(super) object: u32,
+    pub(super) root: Root,
+    /// The Python that loads an extension module.
+    pub(super) python: Option<u32>,
+    /// The packages folder of an extension module, and its package there.
+    pub(super) package: Option<(NameId, NameId)>,
+}
+
+/// Gives the `#!` line of a script.
+pub(super) type Scripts<'s> = dyn Fn(NodeId) -> Option<Vec<u8>> + 's;
+
+/// All roots: entrypoints, preloaded libraries, other programs, extension modules; each kind by path.
+pub(super) fn find(
+    world: &mut World<'_>,
+    rules: &dyn Rules,
+    scripts: &Scripts<'_>,
+    problems: &mut Vec<String>,
+) -> Vec<RootEntry> {
+    let mut finder =
+        Finder { roots: vec![None; world.binaries.len()], pythons: Vec::new(), world, scripts, problems };
+    finder.entrypoints();
+    finder.preloads();
+    finder.files(rules);
+    let mut roots: Vec<RootEntry> = finder.roots.into_iter().flatten().collect();
+    let rank = |kind| match kind {
+        RootKind::Entrypoint => 0,
+        RootKind::Preload => 1,
+        RootKind::Executable => 2,
+        RootKind::Extension => 3,
+    };
+    roots.sort_by_key(|entry| (rank(entry.root.kind), entry.object));
+    roots
+}
+
+struct Finder<'w, 'a> {
+    world: &'w mut World<'a>,
+    scripts: &'w Scripts<'w>,
+    problems: &'w mut Vec<String>,
+    roots: Vec<Option<RootEntry>>,
+    /// Pythons that load extension modules.
+    pythons: Vec<u32>,
+}
+
+impl Finder<'_, '_> {
+    fn add(&mut self, object: u32, kind: RootKind, why: &str) {
+        let place = &mut self.roots[object as usize];
+        if place.is_none() {
+            let root = Root { kind, why: why.to_owned() };
+            *place = Some(RootEntry { object, root, python: None, package: None });
+        }
+    }
+
+    fn entrypoints(&mut self) {
+        let environment = self.world.environment;
+        let both: Vec<&[u8]> =
+            environment.entrypoint.iter().chain(&environment.cmd).map(Vec::as_slice).collect();
+        let what = if environment.entrypoint.is_empty() { "command" } else { "entrypoint" };
+        let Some(program) = both.first() else { return };
+        if self.program(program).is_none() {
+            self.problems.push(format!("the image's {what} {} is no file of the image", escape(program)));
+        }
+        self.follow(&both, &format!("the image's {what}"), 0);
+        // Many entrypoints end by running the command.
+        if !environment.entrypoint.is_empty() {
+            let command: Vec<&[u8]> = environment.cmd.iter().map(Vec::as_slice).collect();
+            self.follow(&command, "the image's command", 0);
+        }
+    }
+
+    /// The file that a command runs.
+    fn program(&self, name: &[u8]) -> Option<NodeId> {
+        let file = |node: &NodeId| self.world.paths.rootfs().node(*node).kind() == NodeKind::File;
+        if name.contains(&b'/') {
+            return self.world.paths.lookup_from(self.world.working_dir, name).filter(file);
+        }
+        search_path(self.world).into_iter().find_map(|folder| {
+            let folder = self.world.paths.folder_from(self.world.working_dir, folder)?;
+            self.world.paths.lookup_from(folder, name).filter(file)
+        })
+    }
+
+    /// Takes what a command runs, when there is such a file, and what that runs in turn.
+    fn follow(&mut self, words: &[&[u8]], why: &str, depth: usize) {
+        let Some((program, arguments)) = words.split_first() else { return };
+        let name = file_name(program);
+        if depth > DEPTH {
+            return;
+        }
+        if let Some(node) = self.program(program) {
+            if let Some(object) = self.world.object_at(node) {
+                if self.world.binary(object).executable {
+                    self.add(object, RootKind::Entrypoint, why);
+                }
+            } else if let Some(line) = (self.scripts)(node) {
+                let line = line.strip_prefix(b"#!").unwrap_or(&line);
+                let first = line.split(|byte| matches!(byte, b'\n' | b'\r' | 0)).next().unwrap_or_default();
+                let words: Vec<&[u8]> =
+                    first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+                let shown = escape(&self.world.paths.path(node));
+                // The first cause is enough of a chain.
+                let why = if depth == 0 { format!("interpreter of {shown}, {why}") } else { why.to_owned() };
+                self.follow(&words, &why, depth + 1);
+            }
+        } else if name != b"exec" {
+            return;
+        }
+        if SHELLS.contains(&name) {
+            self.follow_shell(arguments, why, depth);
+        } else if WRAPPERS.contains(&name) {
+            let is_program = |word: &&[u8]| {
+                !word.starts_with(b"-") && !is_assignment(word) && self.program(word).is_some()
+            };
+            if let Some(place) = arguments.iter().take(ARGUMENTS).position(is_program) {
+                let why = if why.starts_with("run by ") { why.to_owned() } else { format!("run by {why}") };
+                self.follow(&arguments[place..], &why, depth + 1);
+            }
+        }
+    }
+
+    /// A shell runs the line after its option `-c`, or the script that is its first other argument.
+    fn follow_shell(&mut self, arguments: &[&[u8]], why: &str, depth: usize) {
+        let why = if why.starts_with("run by ") { why.to_owned() } else { format!("run by {why}") };
+        let is_option = |word: &&[u8]| word.starts_with(b"-") && word.len() > 1;
+        let options = arguments.iter().take_while(|word| is_option(word)).count();
+        let Some(first) = arguments.get(options) else { return };
+        if arguments[..options].iter().any(|word| !word.starts_with(b"--") && word.ends_with(b"c")) {
+            for command in commands(first) {
+                let words: Vec<&[u8]> = command.iter().map(Vec::as_slice).collect();
+                self.follow(&words, &why, depth + 1);
+            }
+        } else {
+            self.follow(&[first], &why, depth + 1);
+        }
+    }
+
+    fn preloads(&mut self) {
+        let environment = self.world.environment;
+        if environment.ld_preload.is_empty() || self.world.binaries.is_empty() {
+            return;
+        }
+        let target = self.common_target();
+        for name in environment.ld_preload.iter().take(PRELOADS) {
+            let object = if name.contains(&b'/') {
+                self.world.object_by_path(self.world.working_dir, name)
+            } else {
+                let system = self.world.system(target, environment.musl);
+                let name = self.world.names.id(name);
+                let folders = self.world.library_path(0, NodeId::ROOT);
+                let mut folders = folders.iter().chain(system.folders.iter().map(|(dir, _)| dir));
+                let in_folder = folders.find_map(|dir| self.world.object_in(dir.node, name));
+                in_folder.or_else(|| system.cache.get(&name).map(|cached| cached.object))
+            };
+            match object {
+                Some(object) => {
+                    self.add(object, RootKind::Preload, "loaded into every process by LD_PRELOAD");
+                }
+                None => self.problems.push(format!("LD_PRELOAD names {}, which is not found", escape(name))),
+            }
+        }
+    }
+
+    /// What most programs of the image are built for.
+    fn common_target(&self) -> super::world::Target {
+        let mut counts = std::collections::BTreeMap::new();
+        for object in self.world.objects() {
+            *counts.entry(self.world.target(object)).or_insert(0_usize) += 1;
+        }
+        counts.into_iter().max_by_key(|(_, count)| *count).map_or((0, true, true), |(target, _)| target)
+    }
+
+    fn files(&mut self, rules: &dyn Rules) {
+        for object in self.world.objects() {
+            let binary = self.world.binary(object);
+            let kind = if is_program(binary.executable, binary.soname.is_some(), &binary.path) {
+                RootKind::Executable
+            } else if binary.is_library && is_extension(&binary.path) {
+                RootKind::Extension
+            } else {
+                continue;
+            };
+            if rules.is_toolkit_or_tool(&binary.path) || rules.is_devel_owned(binary.node) {
+                continue;
+            }
+            if kind == RootKind::Executable {
+                let why = format!("a program in {}", escape(folder_of(&binary.path)));
+                self.add(object, kind, &why);
+            } else {
+                self.extension(object);
+            }
+        }
+        for python in std::mem::take(&mut self.pythons) {
+            self.add(python, RootKind::Executable, "a Python that loads extension modules");
+        }
+    }
+
+    fn extension(&mut self, object: u32) {
+        let path = &self.world.binary(object).path;
+        let python =
+            python_of(self.world, path).filter(|of| self.world.target(*of) == self.world.target(object));
+        let package = site_root(path).map(|(site, below)| {
+            let package = below.split(|byte| *byte == b'/').next().unwrap_or_default();
+            (self.world.names.id(site), self.world.names.id(package))
+        });
+        self.add(object, RootKind::Extension, "an extension module of Python");
+        if let Some(entry) = &mut self.roots[object as usize]
+            && entry.root.kind == RootKind::Extension
+        {
+            (entry.python, entry.package) = (python, package);
+            if let Some(python) = python
+                && !self.pythons.contains(&python)
+            {
+                self.pythons.push(python);
+            }
+        }
+    }
+}
+
+/// The folders of `PATH`.
+pub(super) fn search_path<'a>(world: &World<'a>) -> Vec<&'a [u8]> {
+    let path = &world.environment.path;
+    if path.is_empty() {
+        PATH.to_vec()
+    } else {
+        path.iter().take(SEARCH_FOLDERS).map(Vec::as_slice).collect()
+    }
+}
+
+/// Whether a file is a program. A library that can be run (`libc.so.6`) is none.
+fn is_program(executable: bool, has_soname: bool, path: &[u8]) -> bool {
+    let name = file_name(path);
+    let is_library = has_soname || name.starts_with(b"lib") && name.windows(3).any(|part| part == b".so");
+    executable && !is_library
+}

@@ -1,0 +1,94 @@
+//! What is opened at run time.
+
+use super::{Elf, Image, OpenRule, Use, rule};
+
+#[test]
+fn what_is_opened_counts_with_what_it_needs() {
+    let mut image = Image::new();
+    image.elf("/bin/a", Elf::program(&["libcudart.so.13"]).rpath("/x"));
+    image.library("/x/libcudart.so.13", &[]);
+    image.library("/x/libplug.so", &["libdep.so", "libc.so.6"]).library("/x/libdep.so", &[]);
+    image.library("/x/libfar.so", &[]).library("/x/libother.so", &[]);
+    image.rules.opens = vec![
+        ("libcudart.so.*", rule(&["libcuda.so.1", "libplug.so", "libgone.so"], true)),
+        ("libdep.so", rule(&["libfar.so"], false)),
+        ("libother.so", rule(&["libfar.so"], false)),
+    ];
+    let links = image.resolve();
+    assert_eq!(
+        links.opens("/x/libcudart.so.13"),
+        ["libcuda.so.1: host", "libplug.so: /x/libplug.so by rpath of a /x", "libgone.so: missing"]
+    );
+    for path in ["/x/libplug.so", "/x/libdep.so", "/x/libfar.so"] {
+        assert_eq!(links.usage(path), Use::Dlopen, "{path}");
+    }
+    // What is opened has no loader: what it needs is searched by its own and the program's DT_RPATH.
+    assert_eq!(links.need("/x/libplug.so", "libdep.so"), "/x/libdep.so by rpath of a /x");
+    assert_eq!(links.usage("/x/libother.so"), Use::Unreferenced);
+    assert!(links.opens("/x/libother.so").is_empty());
+    assert_eq!(links.object("/x/libfar.so").opened_by, [links.id("/x/libdep.so")]);
+    let chain = ["/x/libfar.so", "/x/libdep.so", "/x/libplug.so", "/x/libcudart.so.13", "/bin/a"];
+    assert_eq!(links.chain("/x/libfar.so"), chain);
+    let opened = links.object("/x/libplug.so").reached.clone().unwrap();
+    assert!(opened.opened && !links.object("/x/libdep.so").reached.clone().unwrap().opened);
+}
+
+#[test]
+fn what_is_needed_elsewhere_counts_as_needed() {
+    let mut image = Image::new();
+    image.elf("/bin/a", Elf::program(&["libopener.so"]).rpath("/x"));
+    image.elf("/bin/b", Elf::program(&["libx.so"]).rpath("/x"));
+    image.library("/x/libopener.so", &[]).library("/x/libx.so", &[]);
+    image.rules.opens =
+        vec![("libopener.so", rule(&["libx.so"], false)), ("libx.so", rule(&["libx.so"], false))];
+    let links = image.resolve();
+    assert_eq!(links.usage("/x/libx.so"), Use::Needed);
+    assert_eq!(links.chain("/x/libx.so"), ["/x/libx.so", "/bin/b"]);
+    assert_eq!(links.opens("/x/libx.so"), ["libx.so: /x/libx.so by loaded"]);
+}
+
+#[test]
+fn patterns_name_files_of_the_searched_folders() {
+    let mut image = Image::new();
+    image.elf("/bin/a", Elf::program(&["libcudnn.so.9"]).runpath("/x"));
+    image.library("/x/libcudnn.so.9", &[]);
+    for name in ["ops", "cnn", "adv"] {
+        image.library(&format!("/x/libcudnn_{name}.so.9"), &[]);
+    }
+    let same_folder = OpenRule { same_folder: true, ..rule(&["libcudnn_*.so.9", "libnone_*.so"], true) };
+    image.rules.opens = vec![("libcudnn.so.9", same_folder)];
+    let links = image.resolve();
+    assert_eq!(
+        links.opens("/x/libcudnn.so.9"),
+        [
+            "libcudnn_adv.so.9: /x/libcudnn_adv.so.9 by table a test",
+            "libcudnn_cnn.so.9: /x/libcudnn_cnn.so.9 by table a test",
+            "libcudnn_ops.so.9: /x/libcudnn_ops.so.9 by table a test",
+            "libnone_*.so: missing",
+        ]
+    );
+    assert_eq!(links.usage("/x/libcudnn_ops.so.9"), Use::Dlopen);
+}
+
+#[test]
+fn packages_load_libraries_of_other_packages() {
+    let mut image = Image::new();
+    let site = "/usr/lib/python3.12/site-packages";
+    image.elf("/usr/bin/python3.12", Elf::program(&["libc.so.6"]));
+    let module = format!("{site}/faiss/_swigfaiss.so");
+    image.elf(&module, Elf::library("", &["libcublas.so.12"]));
+    image.library(&format!("{site}/nvidia/cublas/lib/libcublas.so.12"), &["libcublasLt.so.12"]);
+    image.library(&format!("{site}/nvidia/cublas/lib/libcublasLt.so.12"), &[]);
+    image.library(&format!("{site}/nvidia/nccl/lib/libnccl.so.2"), &[]);
+    image.library(&format!("{site}/nvidia/cufft/lib/libcufft.so.11"), &[]);
+    image.rules.packages = vec![("faiss", rule(&["libcublas*.so.*", "libnccl.so.2"], false))];
+    let links = image.resolve();
+    assert_eq!(
+        links.need(&module, "libcublas.so.12"),
+        format!("{site}/nvidia/cublas/lib/libcublas.so.12 by table a test")
+    );
+    assert_eq!(links.usage(&format!("{site}/nvidia/cublas/lib/libcublasLt.so.12")), Use::Needed);
+    assert_eq!(links.usage(&format!("{site}/nvidia/nccl/lib/libnccl.so.2")), Use::Dlopen);
+    assert_eq!(links.usage(&format!("{site}/nvidia/cufft/lib/libcufft.so.11")), Use::Unreferenced);
+    assert_eq!(links.opens(&module).len(), 3);
+}

@@ -1,0 +1,232 @@
+//! Runs all processes, first by NEEDED entries and then by what is opened, and gathers what they show.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::names::NameId;
+use super::paths::{file_name, folder_of};
+use super::process::{Fallback, Place, Process};
+use super::record::Record;
+use super::roots::{RootEntry, Scripts, find};
+use super::world::{STEPS, Step, World};
+use super::{Binary, Environment, Links, OpenRule, Paths, Rules};
+use crate::cuda::Use;
+use crate::rootfs::NodeId;
+
+/// Libraries that modules of one packages folder load, all folders together; large images have some thousands.
+const COMPANIONS: usize = 1 << 20;
+
+/// Finds out which of `binaries` needs, opens and reaches which.
+///
+/// `scripts` gives the first line of a file that begins with `#!`. The sentences beside the result name
+/// what could not be resolved for reasons of the image's config, and limits that were reached.
+pub fn resolve(
+    binaries: &[Binary<'_>],
+    paths: &Paths<'_>,
+    environment: &Environment,
+    rules: &dyn Rules,
+    scripts: &dyn Fn(NodeId) -> Option<Vec<u8>>,
+) -> (Links, Vec<String>) {
+    resolve_within(STEPS, binaries, paths, environment, rules, scripts)
+}
+
+/// The same with another limit on work.
+pub(super) fn resolve_within(
+    steps: u64,
+    binaries: &[Binary<'_>],
+    paths: &Paths<'_>,
+    environment: &Environment,
+    rules: &dyn Rules,
+    scripts: &dyn Fn(NodeId) -> Option<Vec<u8>>,
+) -> (Links, Vec<String>) {
+    let mut problems = Vec::new();
+    let mut world = World::new(binaries, paths, environment, steps);
+    let roots = find(&mut world, rules, scripts as &Scripts<'_>, &mut problems);
+    let record = Record::new(&world);
+    let preload_folders = rules.preload_folders();
+    let mut run = Run {
+        world,
+        rules,
+        roots,
+        record,
+        preload_folders,
+        site_folders: HashMap::new(),
+        tables: HashMap::new(),
+        companions: HashMap::new(),
+    };
+    run.companions();
+    run.needed();
+    run.opened();
+    run.unreached();
+    run.hardware_copies(&mut problems);
+    if run.world.exhausted() {
+        problems.push(
+            "the search for libraries was cut short: its limit on work is reached, links are not complete"
+                .to_owned(),
+        );
+    }
+    (run.record.finish(&run.world, rules), problems)
+}
+
+pub(super) struct Run<'a, 'r> {
+    pub(super) world: World<'a>,
+    pub(super) rules: &'r dyn Rules,
+    pub(super) roots: Vec<RootEntry>,
+    pub(super) record: Record,
+    pub(super) preload_folders: Vec<String>,
+    /// The folders of [`Rules::preload_folders`] below a packages folder.
+    pub(super) site_folders: HashMap<NameId, Rc<[NodeId]>>,
+    /// What a package loads before its own libraries, by packages folder and package.
+    pub(super) tables: HashMap<(NameId, NameId), Fallback>,
+    /// What the modules of a packages folder load, by Python and folder.
+    pub(super) companions: HashMap<(Option<u32>, NameId), Fallback>,
+}
+
+impl Run<'_, '_> {
+    /// The process of a root, all NEEDED entries resolved.
+    fn process(&mut self, root: &RootEntry, alone: bool) -> Process {
+        let mut fallbacks = Vec::new();
+        if let Some(package) = root.package
+            && !alone
+        {
+            fallbacks.push(self.table(package));
+            fallbacks.extend(self.companions.get(&(root.python, package.0)).map(Rc::clone));
+        }
+        let mut process = Process::new(&mut self.world, root.python.unwrap_or(root.object), fallbacks);
+        process.run(&mut self.world);
+        process.open_object(&mut self.world, root.object);
+        process.run(&mut self.world);
+        process
+    }
+
+    /// What the modules of each packages folder load: modules that need libraries of other packages
+    /// are imported after those.
+    fn companions(&mut self) {
+        let mut libraries: HashMap<(Option<u32>, NameId), HashMap<NameId, Place>> = HashMap::new();
+        let mut count = 0;
+        for at in 0..self.roots.len() {
+            let root = self.roots[at].clone();
+            let Some((site, _)) = root.package else { continue };
+            let process = self.process(&root, true);
+            let known = libraries.entry((root.python, site)).or_default();
+            for loaded in &process.loaded {
+                if count >= COMPANIONS {
+                    break;
+                }
+                let place = Place { step: Step::Loaded, ..loaded.place };
+                for name in [Some(loaded.name), self.world.sonames[place.object as usize]] {
+                    count += 1;
+                    known.entry(name.unwrap_or(loaded.name)).or_insert(place);
+                }
+            }
+        }
+        self.companions = libraries.into_iter().map(|(key, known)| (key, Rc::new(known))).collect();
+    }
+
+    /// Phase one: what NEEDED entries reach, root by root.
+    fn needed(&mut self) {
+        for (at, entry) in self.roots.iter().enumerate() {
+            self.record.root(entry.object, &entry.root, at);
+        }
+        for at in 0..self.roots.len() {
+            let root = self.roots[at].clone();
+            let process = self.process(&root, false);
+            self.record.resolutions(process.resolved.iter());
+            self.record.mapped(&process, 0, at, Use::Needed);
+        }
+    }
+
+    /// Phase two: what is opened by what is reached, in the process that reached it first.
+    fn opened(&mut self) {
+        let mut openers: HashMap<u32, Vec<OpenRule>> = HashMap::new();
+        let mut packages = HashSet::new();
+        for object in self.world.objects() {
+            self.rules_of(object, &mut openers);
+        }
+        for entry in &self.roots {
+            if let Some(package) = entry.package
+                && packages.insert(package)
+            {
+                let more = self.rules.package_opens(self.world.names.get(package.1));
+                openers.entry(entry.object).or_default().extend(more);
+            }
+        }
+        openers.retain(|_, rules| !rules.is_empty());
+        let mut at_work: Vec<bool> = vec![false; self.roots.len()];
+        for object in self.world.objects().filter(|object| openers.contains_key(object)) {
+            if let Some(owner) = self.record.owner[object as usize] {
+                at_work[owner] = true;
+            }
+        }
+        // What is opened is owned by the process that opens it, so one pass reaches the fixed point.
+        for owner in (0..self.roots.len()).filter(|owner| at_work[*owner]) {
+            let root = self.roots[owner].clone();
+            let mut process = self.process(&root, false);
+            let mut caller = 0;
+            while let Some(loaded) = process.loaded.get(caller) {
+                let object = loaded.place.object;
+                if self.record.owner[object as usize] == Some(owner)
+                    && let Some(rules) = openers.remove(&object)
+                {
+                    for rule in &rules {
+                        self.apply(&mut process, caller, rule, &root, owner);
+                    }
+                }
+                caller += 1;
+            }
+        }
+    }
+
+    fn rules_of(&self, object: u32, openers: &mut HashMap<u32, Vec<OpenRule>>) {
+        let binary = self.world.binary(object);
+        let rules = self.rules.opens(file_name(&binary.path), binary.soname);
+        if !rules.is_empty() {
+            openers.insert(object, rules);
+        }
+    }
+
+    /// What nothing reaches is resolved too, each as if it were loaded alone.
+    fn unreached(&mut self) {
+        for object in self.world.objects() {
+            if self.record.resolved[object as usize] || self.world.needs[object as usize].is_empty() {
+                continue;
+            }
+            let mut process = Process::new(&mut self.world, object, Vec::new());
+            process.run(&mut self.world);
+            let mut resolved = process.resolved;
+            resolved.retain(|of| !self.record.resolved[of.object as usize]);
+            self.record.resolutions(resolved.iter());
+        }
+    }
+
+    /// Copies for newer processors stand for the copy that every processor can run.
+    fn hardware_copies(&mut self, problems: &mut Vec<String>) {
+        let mut copies = 0;
+        for object in self.world.objects() {
+            let path = &self.world.binary(object).path;
+            let folder = folder_of(path);
+            let above = folder_of(folder);
+            if file_name(above) != b"glibc-hwcaps" {
+                continue;
+            }
+            copies += 1;
+            let plain = [folder_of(above), b"/", file_name(path)].concat();
+            let soname = self.world.binary(object).soname.unwrap_or_default();
+            let by_soname = [folder_of(above), b"/", soname].concat();
+            let step = Step::Default(self.world.names.id(folder));
+            let original = [plain, by_soname]
+                .iter()
+                .find_map(|path| self.world.object_by_path(NodeId::ROOT, path))
+                .filter(|original| self.record.is_used(*original));
+            if let Some(original) = original {
+                self.record.same_as(object, original, step);
+            }
+        }
+        if copies > 0 {
+            problems.push(format!(
+                "{copies} libraries in glibc-hwcaps folders are taken on newer processors only; \
+                 the links shown are those of the copies for all processors"
+            ));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! In: the merged view, the facts that were picked up of its files, config and history, a catalogue.
+//! Out: an [`Inventory`]: packages, libraries, GPU code, links, duplicates, frameworks, the base image.
+//! Must not know: how layers are read, what may be removed, or how anything is shown.
+
+mod base_image;
+pub mod catalog;
+mod classes;
+mod duplicates;
+mod frameworks;
+mod gpu_code;
+mod inventory;
+mod libraries;
+pub mod links;
+mod loader;
+mod names;
+mod packages;
+mod rules;
+mod scene;
+mod stack;
+mod toolkits;
+mod value;
+mod weights;
+
+pub use inventory::{Wanted, inventory};
+pub use names::{arch_name, compression_name, kind_name};
+pub use scene::{Bodies, Inode, Input};
+pub use value::{
+    BaseImage, Class, ClassBytes, Component, Duplicate, Flavor, Framework, GpuCode, GpuCodeSum, GpuHolder,
+    HolderKind, Identical, Inventory, Level, Library, Package, Pick, Role, StackLevel, Strategy, SuppliedBy,
+    Supplier, Toolkit, Use, VersionSource, WeightFile,
+};

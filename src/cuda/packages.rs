@@ -1,0 +1,318 @@
+//! Installed packages, and which file belongs to which.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::scene::{Inode, Scene};
+use super::value::Package;
+use crate::base::WarningCode;
+use crate::base::convert::index32;
+use crate::base::text::{escape, printable};
+use crate::base::warning::Warnings;
+use crate::formats::document::DocumentKind;
+use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
+use crate::layer::Document;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Whose file a path is.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    /// By node: place in the list of packages, counted from 1.
+    by_node: Vec<u32>,
+}
+
+impl Owners {
+    /// The package that a path belongs to.
+    pub(super) fn of(&self, node: NodeId) -> Option<usize> {
+        let place = *self.by_node.get(node.0 as usize)?;
+        (place as usize).checked_sub(1)
+    }
+}
+
+/// A package on its way to being one of the inventory.
+struct Found {
+    package: Package,
+    files: Option<Vec<Vec<u8>>>,
+}
+
+/// What is known of the packages of an image.
+#[derive(Default)]
+pub(super) struct Packages {
+    pub(super) list: Vec<Package>,
+    pub(super) owners: Owners,
+}
+
+/// Managers in the order in which they own: a file that a distribution's package brings is its file, though
+/// Python knows the package too.
+const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "conda", "pip"];
+
+pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
+    let mut found = Vec::new();
+    read_dpkg(scene, &mut found, warnings);
+    read_rpm(scene, &mut found, warnings);
+    read_apk(scene, &mut found, warnings);
+    read_pip(scene, &mut found, warnings);
+    read_conda(scene, &mut found, warnings);
+    found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
+    // A database may stand in two places that are one folder.
+    found.dedup_by(|a, b| key(&a.package) == key(&b.package));
+    let layers = first_layers(scene);
+    for found in &mut found {
+        let identity = identity(found.package.manager, &found.package.name, &found.package.version);
+        if let Some(layer) = layers.get(&identity) {
+            found.package.layer = found.package.layer.min(*layer);
+        }
+    }
+    let owners = own(scene, &mut found);
+    Packages { list: found.into_iter().map(|found| found.package).collect(), owners }
+}
+
+fn key(package: &Package) -> (&str, &str, &str, Option<&[u8]>) {
+    (package.manager, &package.name, &package.version, package.root.as_deref())
+}
+
+fn rank(package: &Package) -> usize {
+    MANAGERS.iter().position(|manager| *manager == package.manager).unwrap_or(MANAGERS.len())
+}
+
+/// Gives each file its package, and each package its bytes.
+fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
+    let mut by_node = vec![0_u32; scene.rootfs.len()];
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|place| (rank(&found[*place].package), *place));
+    for place in order {
+        let Some(files) = found[place].files.take() else { continue };
+        let mut folders = Folders::default();
+        let (mut bytes, mut count) = (0_u64, 0_u64);
+        let mut seen: HashSet<Inode> = HashSet::new();
+        let mut nodes: HashSet<NodeId> = HashSet::new();
+        for path in &files {
+            let Some(id) = folders.entry_at(scene, path) else { continue };
+            let node = scene.node(id);
+            if node.kind() == NodeKind::Directory || !nodes.insert(id) {
+                continue;
+            }
+            let owner = &mut by_node[id.0 as usize];
+            if *owner == 0 {
+                *owner = index32(place + 1);
+            }
+            if let (NodeKind::File, Some(inode)) = (node.kind(), node.content()) {
+                count += 1;
+                if seen.insert(inode) {
+                    bytes += scene.size(inode);
+                }
+            }
+        }
+        found[place].package.bytes = Some(bytes);
+        found[place].package.files = Some(count);
+    }
+    Owners { by_node }
+}
+
+/// Lists name the files of a folder one after another: the last folder is remembered.
+#[derive(Default)]
+struct Folders {
+    last: Option<(Vec<u8>, Option<NodeId>)>,
+}
+
+impl Folders {
+    fn entry_at(&mut self, scene: &Scene<'_>, path: &[u8]) -> Option<NodeId> {
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let slash = path.iter().rposition(|byte| *byte == b'/')?;
+        let (folder, name) = (&path[..slash], &path[slash + 1..]);
+        let known = self.last.as_ref().filter(|(last, _)| last == folder).map(|(_, node)| *node);
+        let node = known.unwrap_or_else(|| {
+            let node = scene.paths.lookup(if folder.is_empty() { b"/" } else { folder });
+            self.last = Some((folder.to_vec(), node));
+            node
+        });
+        scene.paths.child(node?, name)
+    }
+}
+
+fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Option<Vec<u8>>) -> Package {
+    Package {
+        manager,
+        name: printable(&from.name),
+        version: printable(&from.version),
+        bytes: None,
+        files: None,
+        layer,
+        root,
+        maker: from.maker.as_deref().map(printable),
+    }
+}
+
+/// Reads a document, and tells what is wrong with it.
+fn read(
+    scene: &Scene<'_>,
+    node: NodeId,
+    document: &Document,
+    warnings: &mut Warnings,
+    parse: impl FnOnce(&[u8]) -> formats::Read,
+) -> Vec<formats::Package> {
+    let path = || escape(&scene.path(node));
+    match document.bytes() {
+        Ok(bytes) => {
+            let read = parse(&bytes);
+            for problem in &read.problems {
+                warnings.push_with(WarningCode::PackagesMalformed, || {
+                    (path(), format!("{}, byte {}: {}", path(), problem.at, problem.what))
+                });
+            }
+            read.packages
+        }
+        Err(error) => {
+            warnings.push_with(WarningCode::PackagesMalformed, || {
+                (path(), format!("{} cannot be read again: {error}", path()))
+            });
+            Vec::new()
+        }
+    }
+}
+
+fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+    let bytes = |document: &Document| document.bytes().unwrap_or_default();
+    let mut lists: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+    for visible in scene.visible(DocumentKind::DpkgList) {
+        if let Some(name) = dpkg::list_name(scene.node(visible.node).name()) {
+            lists.entry(name.to_vec()).or_default().extend(dpkg::read_list(&bytes(visible.document)));
+        }
+    }
+    for visible in scene.visible(DocumentKind::DpkgSums) {
+        let name = scene.node(visible.node).name();
+        let name = name.strip_suffix(b".md5sums").unwrap_or(name);
+        lists.entry(name.to_vec()).or_default().extend(dpkg::read_md5sums(&bytes(visible.document)));
+    }
+    for kind in [DocumentKind::DpkgStatus, DocumentKind::DpkgStatusPart] {
+        for visible in scene.visible(kind) {
+            let layer = scene.node(visible.node).layer();
+            let packages = read(scene, visible.node, visible.document, warnings, dpkg::read_status);
+            for from in packages.into_iter().filter(|from| from.installed) {
+                // Two architectures of a package are two packages of one name; their lists were joined.
+                let files = lists.remove(from.name.as_bytes());
+                found.push(Found { package: package("dpkg", &from, layer, None), files });
+            }
+        }
+    }
+}
+
+fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+    for visible in scene.visible(DocumentKind::RpmJournal) {
+        if visible.document.size > 0 {
+            warnings.push_with(WarningCode::PackagesMalformed, || {
+                let path = escape(&scene.path(visible.node));
+                let what =
+                    format!("{path} holds changes that are not in the database yet: they were not read");
+                (path, what)
+            });
+        }
+    }
+    for visible in scene.visible(DocumentKind::Rpm) {
+        let layer = scene.node(visible.node).layer();
+        for from in read(scene, visible.node, visible.document, warnings, read_rpm_bytes) {
+            let package = package("rpm", &from, layer, None);
+            found.push(Found { package, files: from.files });
+        }
+    }
+}
+
+fn read_rpm_bytes(bytes: &[u8]) -> formats::Read {
+    match rpm::sniff(bytes) {
+        Some(kind) => rpm::read(bytes, kind),
+        None if bytes.is_empty() => formats::Read::default(),
+        None => formats::Read {
+            packages: Vec::new(),
+            problems: vec![formats::Problem { at: 0, what: "it is no database of rpm that is known".into() }],
+        },
+    }
+}
+
+fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+    for visible in scene.visible(DocumentKind::Apk) {
+        let layer = scene.node(visible.node).layer();
+        for from in read(scene, visible.node, visible.document, warnings, apk::read_installed) {
+            let package = package("apk", &from, layer, None);
+            found.push(Found { package, files: from.files });
+        }
+    }
+}
+
+fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+    for visible in scene.visible(DocumentKind::PipMetadata) {
+        let info = scene.node(visible.node).parent();
+        let root = info.parent().path();
+        let layer = scene.node(visible.node).layer();
+        for from in read(scene, visible.node, visible.document, warnings, pip::read_metadata) {
+            let files = scene.paths.child(info.id(), b"RECORD").and_then(|record| {
+                let (layer, entry) = scene.node(record).content()?;
+                let bytes = scene.layer(layer)?.facts.document(entry)?.bytes().ok()?;
+                let record = pip::read_record(&bytes);
+                Some(record.entries.iter().map(|entry| joined(&root, &entry.path)).collect())
+            });
+            let package = package("pip", &from, layer, Some(root.clone()));
+            found.push(Found { package, files });
+        }
+    }
+}
+
+fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+    for visible in scene.visible(DocumentKind::CondaMeta) {
+        let root = scene.node(visible.node).parent().parent().path();
+        let layer = scene.node(visible.node).layer();
+        for from in read(scene, visible.node, visible.document, warnings, conda::read_meta) {
+            let files =
+                from.files.as_ref().map(|files| files.iter().map(|file| joined(&root, file)).collect());
+            let package = package("conda", &from, layer, Some(root.clone()));
+            found.push(Found { package, files });
+        }
+    }
+}
+
+/// A path that a package names relative to its folder, without `..`.
+fn joined(root: &[u8], path: &[u8]) -> Vec<u8> {
+    if path.starts_with(b"/") {
+        return path.to_vec();
+    }
+    let mut joined = if root == b"/" { Vec::new() } else { root.to_vec() };
+    for part in path.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => joined.truncate(joined.iter().rposition(|byte| *byte == b'/').unwrap_or(0)),
+            _ => {
+                joined.push(b'/');
+                joined.extend_from_slice(part);
+            }
+        }
+    }
+    joined
+}
+
+type Identity = (&'static str, String, String);
+
+fn identity(manager: &'static str, name: &str, version: &str) -> Identity {
+    (manager, name.to_owned(), version.to_owned())
+}
+
+/// The lowest layer whose database holds each version of each package, hidden databases included.
+fn first_layers(scene: &Scene<'_>) -> BTreeMap<Identity, u16> {
+    let mut first = BTreeMap::new();
+    for layer in 0..crate::base::convert::layer16(scene.input.layers.len()) {
+        let Some(read) = scene.layer(layer) else { continue };
+        for document in read.facts.documents() {
+            let (manager, parse): (_, fn(&[u8]) -> formats::Read) = match document.kind {
+                DocumentKind::DpkgStatus | DocumentKind::DpkgStatusPart => ("dpkg", dpkg::read_status),
+                DocumentKind::Rpm => ("rpm", read_rpm_bytes),
+                DocumentKind::Apk => ("apk", apk::read_installed),
+                DocumentKind::PipMetadata => ("pip", pip::read_metadata),
+                DocumentKind::CondaMeta => ("conda", conda::read_meta),
+                _ => continue,
+            };
+            let Ok(bytes) = document.bytes() else { continue };
+            for package in parse(&bytes).packages.into_iter().filter(|package| package.installed) {
+                let identity = identity(manager, &printable(&package.name), &printable(&package.version));
+                first.entry(identity).or_insert(layer);
+            }
+        }
+    }
+    first
+}

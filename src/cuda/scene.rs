@@ -1,0 +1,146 @@
+//! The image as the rest of the room looks at it: the merged view with the facts of its files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::catalog::Catalog;
+use super::links::Paths;
+use crate::formats::binary::FileFacts;
+use crate::formats::document::DocumentKind;
+use crate::layer::{ContentHash, Document, EntryId, LayerRead};
+use crate::rootfs::{Merge, Node, NodeId, NodeKind, Rootfs};
+use crate::source::Image;
+
+/// The layer and entry that hold the bytes of a file.
+pub type Inode = (u16, EntryId);
+
+/// What an inventory is made from.
+pub struct Input<'a> {
+    /// Config and history.
+    pub image: &'a Image,
+    /// Layers as they were read, bottom first; `None` for those without bytes.
+    pub layers: &'a [Option<Arc<LayerRead>>],
+    /// The merged view.
+    pub merge: &'a Merge,
+    /// What was read of bodies after the layers.
+    pub bodies: &'a Bodies,
+    /// The rules that are data.
+    pub catalog: &'a Catalog,
+}
+
+/// Facts that need whole bodies, of layers whose bodies did not pass.
+#[derive(Debug, Default)]
+pub struct Bodies {
+    /// BLAKE3 of files.
+    pub hashes: HashMap<Inode, ContentHash>,
+    /// Binaries whose hidden GPU code was searched too; they stand for what the layer's facts say.
+    pub binaries: HashMap<Inode, FileFacts>,
+}
+
+/// A binary of the merged view.
+#[derive(Clone, Copy)]
+pub(super) struct BinaryFile<'a> {
+    pub(super) node: NodeId,
+    pub(super) inode: Inode,
+    pub(super) facts: &'a FileFacts,
+}
+
+/// A document of the merged view.
+#[derive(Clone, Copy)]
+pub(super) struct Visible<'a> {
+    pub(super) node: NodeId,
+    pub(super) document: &'a Document,
+}
+
+pub(super) struct Scene<'a> {
+    pub(super) input: &'a Input<'a>,
+    pub(super) rootfs: &'a Rootfs,
+    pub(super) paths: Paths<'a>,
+    pub(super) catalog: &'a Catalog,
+    /// All binaries by path, hard links each.
+    pub(super) binaries: Vec<BinaryFile<'a>>,
+    documents: BTreeMap<DocumentKind, Vec<Visible<'a>>>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(input: &'a Input<'a>) -> Self {
+        let rootfs = &input.merge.rootfs;
+        let mut binaries = Vec::new();
+        let mut documents: BTreeMap<DocumentKind, Vec<Visible<'a>>> = BTreeMap::new();
+        for node in rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
+            let Some(inode) = node.content() else { continue };
+            let Some(read) = layer(input, inode.0) else { continue };
+            if let Some(facts) = read.facts.binary(inode.1) {
+                let facts = input.bodies.binaries.get(&inode).unwrap_or(facts);
+                binaries.push((node.path(), BinaryFile { node: node.id(), inode, facts }));
+            } else if let Some(document) = read.facts.document(inode.1) {
+                documents.entry(document.kind).or_default().push(Visible { node: node.id(), document });
+            }
+        }
+        binaries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        for list in documents.values_mut() {
+            list.sort_by_cached_key(|visible| rootfs.node(visible.node).path());
+        }
+        Self {
+            input,
+            rootfs,
+            paths: Paths::new(rootfs),
+            catalog: input.catalog,
+            binaries: binaries.into_iter().map(|(_, binary)| binary).collect(),
+            documents,
+        }
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> Node<'a> {
+        self.rootfs.node(id)
+    }
+
+    pub(super) fn path(&self, id: NodeId) -> Vec<u8> {
+        self.rootfs.node(id).path()
+    }
+
+    /// The documents of a kind that a container sees, by path.
+    pub(super) fn visible(&self, kind: DocumentKind) -> &[Visible<'a>] {
+        self.documents.get(&kind).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What was picked up of the files of a layer.
+    pub(super) fn layer(&self, layer_number: u16) -> Option<&'a LayerRead> {
+        layer(self.input, layer_number)
+    }
+
+    /// Logical bytes of an inode.
+    pub(super) fn size(&self, inode: Inode) -> u64 {
+        self.rootfs.layer(inode.0).size(inode.1)
+    }
+
+    /// Proof of an inode's content, when its bytes were read.
+    pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
+        let passed = self.layer(inode.0).and_then(|read| read.facts.hash(inode.1));
+        passed.or_else(|| self.input.bodies.hashes.get(&inode))
+    }
+
+    /// A path whose last part is not followed when it is a link; links in its folders are.
+    pub(super) fn entry_at(&self, path: &[u8]) -> Option<NodeId> {
+        let trimmed = path.strip_suffix(b"/").unwrap_or(path);
+        let slash = trimmed.iter().rposition(|byte| *byte == b'/')?;
+        let folder = self.paths.lookup(if slash == 0 { b"/" } else { &trimmed[..slash] })?;
+        self.paths.child(folder, &trimmed[slash + 1..])
+    }
+
+    /// The environment of the image, as `NAME=VALUE`.
+    pub(super) fn environment(&self) -> &'a [String] {
+        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+    }
+
+    /// One variable of it; the last one counts.
+    pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
+        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
+        self.environment().iter().rev().find_map(value)
+    }
+}
+
+fn layer<'a>(input: &Input<'a>, layer_number: u16) -> Option<&'a LayerRead> {
+    input.layers.get(usize::from(layer_number))?.as_deref()
+}

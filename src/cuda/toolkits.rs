@@ -1,0 +1,166 @@
+//! CUDA toolkits in the image, and what each is good for.
+
+use super::catalog::{Catalog, numbers};
+use super::libraries::upstream;
+use super::packages::Packages;
+use super::scene::Scene;
+use super::value::{Flavor, Library, Package, Role, Supplier, Toolkit};
+use crate::base::text::escape;
+use crate::formats::cuda_version;
+use crate::formats::document::DocumentKind;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// All toolkits by root, and which of them `/usr/local/cuda` names.
+pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> (Vec<Toolkit>, Option<usize>) {
+    let mut toolkits: Vec<Toolkit> = scene
+        .rootfs
+        .nodes()
+        .filter(|node| node.kind() == NodeKind::Directory && node.name().starts_with(b"cuda"))
+        .map(|node| (node.id(), node.path()))
+        .filter(|(_, path)| scene.catalog.toolkit_root(path).is_some_and(|(_, rest)| rest.is_empty()))
+        .filter_map(|(id, root)| toolkit(scene, packages, id, root))
+        .collect();
+    toolkits.sort_by(|a, b| a.root.cmp(&b.root));
+    let named = scene.paths.real_path(b"/usr/local/cuda");
+    let place = named.and_then(|root| toolkits.iter().position(|toolkit| toolkit.root == root));
+    (toolkits, place)
+}
+
+fn toolkit(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: Vec<u8>) -> Option<Toolkit> {
+    let flavor = flavor(scene, &root)?;
+    let (version, evidence) = version(scene, packages, id, &root);
+    Some(Toolkit { root, version, evidence, flavor, cudnn_version: None })
+}
+
+/// By content: compilers or headers make it one for building, cuBLAS one for running. `None` for a folder
+/// that holds nothing of a toolkit.
+fn flavor(scene: &Scene<'_>, root: &[u8]) -> Option<Flavor> {
+    let names = |folder: &str| -> Vec<&[u8]> {
+        let path = [root, folder.as_bytes()].concat();
+        scene.paths.children_of(&path).into_iter().map(|child| scene.node(child).name()).collect()
+    };
+    let mut libraries = names("/lib64");
+    libraries.extend(names("/lib"));
+    for target in names("/targets") {
+        libraries.extend(names(&format!("/targets/{}/lib", String::from_utf8_lossy(target))));
+    }
+    let has = |list: &[&[u8]], start: &[u8]| list.iter().any(|name| name.starts_with(start));
+    let is_static = |name: &&[u8]| name.ends_with(b".a");
+    if names("/bin").contains(&&b"nvcc"[..])
+        || has(&names("/include"), b"cuda_runtime")
+        || libraries.iter().any(is_static)
+    {
+        Some(Flavor::Devel)
+    } else if has(&libraries, b"libcublas") || has(&libraries, b"libnpp") || has(&libraries, b"libcusparse") {
+        Some(Flavor::Runtime)
+    } else if has(&libraries, b"libcudart") || has(&names("/compat"), b"libcuda") {
+        Some(Flavor::Base)
+    } else if libraries.is_empty() {
+        None
+    } else {
+        Some(Flavor::Base)
+    }
+}
+
+/// The version, and where it was read: `version.json` is right where it is there, the package of cudart tells
+/// the point release, the folder's name the minor version.
+fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (Option<String>, String) {
+    for visible in scene.visible(DocumentKind::CudaVersion) {
+        let node = scene.node(visible.node);
+        if node.parent().id() != id {
+            continue;
+        }
+        let bytes = visible.document.bytes().unwrap_or_default();
+        if let Some(read) = cuda_version::read(&bytes) {
+            return (Some(read.cuda), escape(&node.path()));
+        }
+    }
+    let folder = folder_version(root);
+    let of_minor = |package: &&Package| {
+        let minor = package_minor(&package.name);
+        minor.is_some() && folder.as_ref().is_none_or(|folder| minor.as_ref() == Some(folder))
+    };
+    let cudart = packages.list.iter().filter(is_system).find(of_minor);
+    if let Some(package) = cudart {
+        let minor = package_minor(&package.name);
+        let release = point_release(scene.catalog, packages, &package.version);
+        let evidence = format!("package {} {}", package.name, package.version);
+        return (release.or(minor), evidence);
+    }
+    match folder {
+        Some(version) => (Some(version), format!("folder {}", escape(root))),
+        None => (None, "no version.json, package or folder name says it".to_owned()),
+    }
+}
+
+fn is_system(package: &&Package) -> bool {
+    matches!(package.manager, "dpkg" | "rpm" | "apk")
+}
+
+/// The toolkit that shipped this version of cudart; where several did, that of cuBLAS decides.
+fn point_release(catalog: &Catalog, packages: &Packages, cudart: &str) -> Option<String> {
+    let releases: Vec<&str> = catalog
+        .toolkits_of_cudart(upstream("dpkg", cudart))
+        .map(|toolkit| toolkit.version.as_str())
+        .collect();
+    if let [one] = releases[..] {
+        return Some(one.to_owned());
+    }
+    let cublas =
+        packages.list.iter().filter(is_system).find(|package| is_package_of(&package.name, "libcublas"))?;
+    let of_cublas: Vec<&str> = catalog
+        .toolkits_of_cublas(upstream("dpkg", &cublas.version))
+        .map(|toolkit| toolkit.version.as_str())
+        .filter(|version| releases.is_empty() || releases.contains(version))
+        .collect();
+    match of_cublas[..] {
+        [one] => Some(one.to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether a package is called `STEM-X-Y`.
+fn is_package_of(name: &str, stem: &str) -> bool {
+    name.strip_prefix(stem).is_some_and(|rest| minor_suffix(rest).is_some())
+}
+
+/// `13.0` for `cuda-cudart-13-0`.
+fn package_minor(name: &str) -> Option<String> {
+    minor_suffix(name.strip_prefix("cuda-cudart")?)
+}
+
+fn minor_suffix(rest: &str) -> Option<String> {
+    let (major, minor) = rest.strip_prefix('-')?.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
+}
+
+/// `13.0` for `/usr/local/cuda-13.0`.
+fn folder_version(root: &[u8]) -> Option<String> {
+    let name = root.rsplit(|byte| *byte == b'/').next()?;
+    let version = name.strip_prefix(b"cuda-")?;
+    (numbers(version).len() > 1).then(|| escape(version))
+}
+
+/// Says of each toolkit which cuDNN stands beside it.
+pub(super) fn add_cudnn(toolkits: &mut [Toolkit], libraries: &[Library], packages: &Packages) {
+    let of_system = |library: &&Library| {
+        matches!(library.supplier, Supplier::Toolkit | Supplier::Distro)
+            && library.role == Role::Runtime
+            && &*library.component == "cudnn"
+    };
+    for toolkit in toolkits {
+        let major =
+            toolkit.version.as_deref().and_then(|version| numbers(version.as_bytes()).first().copied());
+        let fits = |library: &&Library| {
+            let of = library.cuda_major.as_ref().map(|(major, _)| *major);
+            of.is_none() || major.is_none() || of == major
+        };
+        let library = libraries.iter().filter(of_system).find(fits);
+        toolkit.cudnn_version = library.and_then(|library| {
+            let package = library.package.map(|place| &packages.list[place]);
+            let of_package = package.map(|package| upstream(package.manager, &package.version).to_owned());
+            of_package.or_else(|| library.version.as_ref().map(|(version, _)| version.clone()))
+        });
+    }
+}

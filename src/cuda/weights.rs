@@ -1,0 +1,40 @@
+//! Files of model weights.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::scene::Scene;
+use super::value::WeightFile;
+use crate::rootfs::{Node, NodeKind};
+
+/// Files below this size hold no weights, unless their name says so.
+const UNNAMED_BYTES: u64 = 1 << 20;
+
+/// Model files of the merged view, each inode once, largest first.
+pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
+    let mut seen = HashSet::new();
+    let mut found: Vec<WeightFile> = Vec::new();
+    for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
+        let Some(inode) = node.content() else { continue };
+        let bytes = scene.size(inode);
+        if let Some(format) = format(scene, node, bytes) {
+            if seen.insert(inode) {
+                found.push(WeightFile { node: node.id(), format: Arc::from(format), bytes });
+            }
+        }
+    }
+    found.sort_by_cached_key(|file| (std::cmp::Reverse(file.bytes), scene.path(file.node)));
+    found
+}
+
+fn format<'a>(scene: &Scene<'a>, node: Node<'_>, bytes: u64) -> Option<&'a str> {
+    let name = node.name();
+    if name.contains(&b'.') {
+        // The name alone decides: its path would have to be put together for each of 100,000 files.
+        return scene.catalog.weight_format(name, None, bytes).map(|format| format.name.as_str());
+    }
+    if bytes < UNNAMED_BYTES {
+        return None;
+    }
+    scene.catalog.weight_format(&node.path(), None, bytes).map(|format| format.name.as_str())
+}

@@ -1,0 +1,287 @@
+//! In: the bytes of a static library (`ar` archive), as a stream or as ranges.
+//! Out: how many members there are, and the GPU code in those that are ELF objects.
+//! Must not know: what is in a member besides; names of members are of no use here and are not kept.
+
+use std::io;
+use std::ops::Range;
+
+use super::binary::{BinaryLimits, Problem, Problems};
+use super::elf::{self, ElfFacts, ElfScan};
+use super::fatbin::{GpuFacts, Summing};
+use crate::base::Section;
+use crate::jobs::CancelToken;
+
+/// The first bytes of a static library.
+pub(super) const MAGIC: &[u8; 8] = b"!<arch>\n";
+/// The first bytes of an archive that only names its members.
+pub(super) const THIN: &[u8; 8] = b"!<thin>\n";
+
+/// Bytes of the header of a member.
+const HEADER: usize = 60;
+
+/// What a static library holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArchiveFacts {
+    /// Members, without symbol tables and the table of long names.
+    pub members: u64,
+    /// The GPU code of all members; sections are summed by name.
+    pub gpu: GpuFacts,
+    /// What is not as it should be.
+    pub problems: Vec<Problem>,
+}
+
+/// One member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Member {
+    /// Where its content is in the archive.
+    body: Range<u64>,
+    /// Where the next header is.
+    next: u64,
+    /// Whether it is one of those that the archive was made of.
+    counts: bool,
+}
+
+/// The member whose header `raw` stands at `at`.
+fn member(raw: &[u8], at: u64, thin: bool) -> Option<Member> {
+    let name = raw.get(..16)?.trim_ascii_end();
+    let size: u64 = std::str::from_utf8(raw.get(48..58)?).ok()?.trim_ascii().parse().ok()?;
+    if raw.get(58..60)? != b"`\n" {
+        return None;
+    }
+    // The symbol tables of GNU (32 and 64 bits wide) and its table of long names; the symbol table of BSD.
+    let table = matches!(name, b"/" | b"//" | b"/SYM64/") || name.starts_with(b"__.SYMDEF");
+    let start = at.checked_add(HEADER as u64)?;
+    let end = if thin && !table { start } else { start.checked_add(size)? };
+    // BSD writes long names in front of the content.
+    let long = name.strip_prefix(b"#1/").and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    let body = start.checked_add(long.unwrap_or(0))?.min(end)..end;
+    Some(Member { body, next: end.checked_next_multiple_of(2)?, counts: !table })
+}
+
+/// What both ways of reading add up.
+#[derive(Debug)]
+struct Total {
+    members: u64,
+    sum: Summing,
+    problems: Problems,
+    most: u64,
+}
+
+impl Total {
+    fn new(limits: &BinaryLimits) -> Self {
+        Self {
+            members: 0,
+            sum: Summing::new(limits),
+            problems: Problems::new(limits.problems),
+            most: limits.members,
+        }
+    }
+
+    /// Takes note of the member at `at`; `None` when the walk ends there.
+    fn open(&mut self, raw: &[u8], at: u64, size: u64, thin: bool) -> Option<Member> {
+        let Some(member) = member(raw, at, thin) else {
+            self.problems.add(at, "no header of an archive member: the rest is left out");
+            return None;
+        };
+        if self.members >= self.most {
+            self.problems.add(at, "too many archive members: the rest is left out");
+            return None;
+        }
+        if member.body.end > size {
+            self.problems.add(at, "an archive member passes the end of the file");
+        }
+        self.members += u64::from(member.counts);
+        Some(member)
+    }
+
+    fn add(&mut self, at: u64, facts: ElfFacts) {
+        let mut problems = facts.problems;
+        problems.iter_mut().for_each(|problem| problem.what.insert_str(0, "in a member: "));
+        self.problems.take(problems, at);
+        if let Some(gpu) = facts.gpu {
+            self.sum.merge(*gpu, at, true);
+        }
+    }
+
+    fn finish(self) -> ArchiveFacts {
+        let gpu = self.sum.finish().unwrap_or_default();
+        ArchiveFacts { members: self.members, gpu, problems: self.problems.finish() }
+    }
+}
+
+/// Where a stream stands.
+#[derive(Debug)]
+enum State {
+    /// Within a header, or just before it.
+    Header,
+    /// Before or within the content of a member, of which the first bytes are not known yet.
+    Start(Member),
+    /// Within an ELF file.
+    Elf(Member, Box<ElfScan>),
+    /// Within something else, up to this offset.
+    Skip(u64),
+    /// Behind the last member that could be told.
+    End,
+}
+
+/// A static library whose bytes pass once.
+#[derive(Debug)]
+pub(super) struct ArchiveScan {
+    state: State,
+    held: Vec<u8>,
+    at: u64,
+    size: u64,
+    thin: bool,
+    total: Total,
+    limits: BinaryLimits,
+}
+
+impl ArchiveScan {
+    pub(super) fn new(size: u64, thin: bool, limits: &BinaryLimits) -> Self {
+        Self {
+            state: State::Skip(MAGIC.len() as u64),
+            held: Vec::new(),
+            at: 0,
+            size,
+            thin,
+            total: Total::new(limits),
+            limits: limits.clone(),
+        }
+    }
+
+    /// Takes the next bytes of the file.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let count = self.step(bytes).min(bytes.len());
+            self.at = self.at.saturating_add(count as u64);
+            bytes = bytes.get(count..).unwrap_or(&[]);
+        }
+    }
+
+    /// The facts; when bytes are missing, from what there was.
+    pub(super) fn finish(mut self) -> ArchiveFacts {
+        match std::mem::replace(&mut self.state, State::End) {
+            State::Elf(member, scan) => self.total.add(member.body.start, scan.finish()),
+            State::Header if self.at < self.size || !self.held.is_empty() => {
+                let at = self.at.saturating_sub(self.held.len() as u64);
+                self.total.problems.add(at, "no header of an archive member: the rest is left out");
+            }
+            _ => {}
+        }
+        if self.at < self.size {
+            let what = format!("the file is cut short: {} of {} bytes", self.at, self.size);
+            self.total.problems.add(self.at, what);
+        }
+        self.total.finish()
+    }
+
+    /// Takes bytes from the start of `bytes`: how many.
+    fn step(&mut self, bytes: &[u8]) -> usize {
+        let upto =
+            |end: u64| usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(bytes.len());
+        match std::mem::replace(&mut self.state, State::End) {
+            State::End => bytes.len(),
+            State::Skip(end) => {
+                let count = upto(end);
+                let there = self.at.saturating_add(count as u64) >= end;
+                self.state = if there { State::Header } else { State::Skip(end) };
+                count
+            }
+            State::Header => {
+                let count = (HEADER - self.held.len().min(HEADER)).min(bytes.len());
+                self.held.extend_from_slice(bytes.get(..count).unwrap_or(bytes));
+                self.state = State::Header;
+                if self.held.len() == HEADER {
+                    let at = self.at.saturating_add(count as u64).saturating_sub(HEADER as u64);
+                    let member = self.total.open(&self.held, at, self.size, self.thin);
+                    self.state = member.map_or(State::End, |member| after_header(member, self.size));
+                    self.held.clear();
+                }
+                count
+            }
+            State::Start(member) => {
+                let (count, state) = self.start(member, bytes);
+                self.state = state;
+                count
+            }
+            State::Elf(member, mut scan) => {
+                let count = upto(member.body.end);
+                scan.push(bytes.get(..count).unwrap_or(bytes));
+                if self.at.saturating_add(count as u64) >= member.body.end {
+                    self.total.add(member.body.start, scan.finish());
+                    self.state = State::Skip(member.next);
+                } else {
+                    self.state = State::Elf(member, scan);
+                }
+                count
+            }
+        }
+    }
+
+    /// Steps over a long name, then gathers the first bytes of the content, which tell what it is.
+    fn start(&mut self, member: Member, bytes: &[u8]) -> (usize, State) {
+        if self.at < member.body.start {
+            let rest = usize::try_from(member.body.start - self.at).unwrap_or(usize::MAX);
+            return (rest.min(bytes.len()), State::Start(member));
+        }
+        let count = (elf::MAGIC.len() - self.held.len().min(elf::MAGIC.len())).min(bytes.len());
+        self.held.extend_from_slice(bytes.get(..count).unwrap_or(bytes));
+        if self.held.len() < elf::MAGIC.len() {
+            return (count, State::Start(member));
+        }
+        let first = std::mem::take(&mut self.held);
+        if first != elf::MAGIC {
+            return (count, State::Skip(member.next));
+        }
+        let size = member.body.end - member.body.start;
+        let mut scan = Box::new(ElfScan::new(size, self.limits.member_head_bytes, b"", &self.limits));
+        scan.push(&first);
+        (count, if size > first.len() as u64 { State::Elf(member, scan) } else { State::Skip(member.next) })
+    }
+}
+
+/// What follows a header.
+fn after_header(mut member: Member, size: u64) -> State {
+    // A member that passes the end of the file is what there is of it, as for a reader of ranges.
+    member.body.end = member.body.end.min(size);
+    let length = member.body.end.saturating_sub(member.body.start);
+    if length > elf::MAGIC.len() as u64 { State::Start(member) } else { State::Skip(member.next) }
+}
+
+/// The facts of the static library that `file` is. Of members, headers and tables are read.
+///
+/// # Errors
+/// When reading fails or `cancel` says so.
+pub(super) fn read(
+    file: &Section,
+    thin: bool,
+    limits: &BinaryLimits,
+    cancel: &CancelToken,
+) -> io::Result<ArchiveFacts> {
+    let mut total = Total::new(limits);
+    let mut limits = limits.clone();
+    limits.head_bytes = limits.member_head_bytes;
+    let mut at = MAGIC.len() as u64;
+    while at < file.len() {
+        cancel.check()?;
+        // With the first bytes of the content, which tell what it is.
+        let mut raw = [0; HEADER + elf::MAGIC.len()];
+        let count = file.read_full_at(&mut raw, at)?;
+        let (header, mut first) = raw.get(..count).unwrap_or(&[]).split_at(count.min(HEADER));
+        let Some(member) = total.open(header, at, file.len(), thin) else { break };
+        let mut start = [0; elf::MAGIC.len()];
+        if member.body.start != at.saturating_add(HEADER as u64) {
+            let count = file.read_full_at(&mut start, member.body.start)?;
+            first = start.get(..count).unwrap_or(&[]);
+        }
+        let body = file.part(member.body.start, member.body.end.saturating_sub(member.body.start));
+        if body.len() > elf::MAGIC.len() as u64 && first == elf::MAGIC {
+            total.add(member.body.start, elf::read(&body, b"", &limits, cancel)?);
+        }
+        at = member.next;
+    }
+    Ok(total.finish())
+}
+
+#[cfg(test)]
+mod tests;

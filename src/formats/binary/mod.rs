@@ -1,0 +1,273 @@
+//! In: one file of an image, as a stream that passes once or as ranges that can be read at any place.
+//! Out: what kind of binary it is, and the facts of its headers and of the GPU code inside.
+//! Must not know: paths in an image, layers, which library is which; both ways give the same facts.
+
+mod limits;
+mod other;
+mod problem;
+
+use std::io;
+
+use super::ar::{self, ArchiveFacts, ArchiveScan};
+use super::elf::{self, ElfFacts, ElfScan};
+use super::fatbin::{self, GpuFacts, Region, Suffix, Summing, Walk};
+use crate::base::Section;
+use crate::jobs::CancelToken;
+
+pub use limits::BinaryLimits;
+pub use problem::Problem;
+pub(in crate::formats) use problem::Problems;
+
+/// Bytes from the start of a file that must be there to tell what it is (or all, when it has fewer).
+pub const HEAD_BYTES: usize = 64;
+
+/// What a file is, and what was found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileFacts {
+    /// A library, program, object or cubin.
+    Elf(Box<ElfFacts>),
+    /// A static library.
+    Archive(Box<ArchiveFacts>),
+    /// Containers of GPU code in a file of their own.
+    Fatbin(Box<GpuFacts>),
+    /// A file named `.ptx`. All three are `None` when its content is no PTX.
+    Ptx {
+        /// `.version`: major and minor of the instruction set.
+        isa: Option<(u16, u16)>,
+        /// `.target`: decimal architecture number.
+        arch: Option<u32>,
+        /// `.target`: which GPUs of that architecture.
+        suffix: Option<Suffix>,
+        /// Size of the file.
+        bytes: u64,
+    },
+    /// A Windows or DOS program.
+    Pe {
+        /// Machine number: 0x8664 is x86-64. 0 when there is none.
+        machine: u16,
+    },
+    /// A program or library of macOS.
+    MachO,
+}
+
+impl FileFacts {
+    /// The GPU code inside. PTX files and files without any have none.
+    pub fn gpu(&self) -> Option<&GpuFacts> {
+        match self {
+            Self::Elf(elf) => elf.gpu.as_deref(),
+            Self::Archive(archive) => Some(&archive.gpu),
+            Self::Fatbin(gpu) => Some(gpu),
+            Self::Ptx { .. } | Self::Pe { .. } | Self::MachO => None,
+        }
+    }
+}
+
+/// What the first bytes and the name of a file say.
+enum Sort {
+    Elf,
+    Archive { thin: bool },
+    Fatbin,
+    Text(other::Text),
+    MachO,
+}
+
+fn sort(head: &[u8], name: &[u8]) -> Option<Sort> {
+    Some(match () {
+        () if head.starts_with(elf::MAGIC) => Sort::Elf,
+        () if head.starts_with(ar::MAGIC) => Sort::Archive { thin: false },
+        () if head.starts_with(ar::THIN) => Sort::Archive { thin: true },
+        () if head.starts_with(&fatbin::MAGIC) => Sort::Fatbin,
+        () if head.starts_with(b"MZ") => Sort::Text(other::Text::Pe),
+        () if name.ends_with(b".ptx") => Sort::Text(other::Text::Ptx),
+        () if other::is_mach_o(head) => Sort::MachO,
+        () => return None,
+    })
+}
+
+/// A file whose bytes pass once. Its memory is bounded by [`BinaryLimits`]: some MiB, and what is found.
+pub struct Scan {
+    state: State,
+    size: u64,
+    limits: BinaryLimits,
+}
+
+enum State {
+    Elf(Box<ElfScan>),
+    Archive(Box<ArchiveScan>),
+    Fatbin { walk: Box<Walk>, at: u64 },
+    Text { head: Vec<u8>, text: other::Text },
+    MachO,
+}
+
+impl Scan {
+    /// Begins with a file of `size` bytes that starts with `head` ([`HEAD_BYTES`] or all) and has the name
+    /// `name` (the last part of its path). `None` when there is nothing to look into.
+    pub fn start(head: &[u8], size: u64, name: &[u8], limits: &BinaryLimits) -> Option<Self> {
+        let state = match sort(head, name)? {
+            Sort::Elf => State::Elf(Box::new(ElfScan::new(size, limits.head_bytes, name, limits))),
+            Sort::Archive { thin } => State::Archive(Box::new(ArchiveScan::new(size, thin, limits))),
+            Sort::Fatbin => {
+                let mut walk = Box::new(Walk::new(limits));
+                walk.enter(0, size);
+                State::Fatbin { walk, at: 0 }
+            }
+            Sort::Text(text) => State::Text { head: Vec::new(), text },
+            Sort::MachO => State::MachO,
+        };
+        Some(Self { state, size, limits: limits.clone() })
+    }
+
+    /// Takes the next bytes of the file, `head` included, in pieces of any length.
+    pub fn push(&mut self, bytes: &[u8]) {
+        match &mut self.state {
+            State::Elf(scan) => scan.push(bytes),
+            State::Archive(scan) => scan.push(bytes),
+            State::Fatbin { walk, at } => {
+                walk.push_all(*at, bytes);
+                *at = at.saturating_add(bytes.len() as u64);
+            }
+            State::Text { head, .. } => {
+                let room = other::TEXT_BYTES.saturating_sub(head.len());
+                head.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+            }
+            State::MachO => {}
+        }
+    }
+
+    /// The facts. When the stream ended early, they are what could be told, and a problem says so.
+    pub fn finish(self) -> FileFacts {
+        match self.state {
+            State::Elf(scan) => FileFacts::Elf(Box::new(scan.finish())),
+            State::Archive(scan) => FileFacts::Archive(Box::new(scan.finish())),
+            State::Fatbin { walk, at } => {
+                let mut facts = fatbin::loose(self.size, &walk, 1, &self.limits);
+                if at < self.size {
+                    let what = format!("the file is cut short: {at} of {} bytes", self.size);
+                    facts.problems.push(Problem { at, what });
+                }
+                FileFacts::Fatbin(Box::new(facts))
+            }
+            State::Text { head, text } => text.facts(&head, self.size),
+            State::MachO => FileFacts::MachO,
+        }
+    }
+}
+
+/// The facts of the file that `file` is, by reading headers and tables alone; `None` when there is nothing to
+/// look into. Sections that may hold GPU code among other things are left to [`read_deferred`].
+///
+/// # Errors
+/// When reading fails or `cancel` says so.
+pub fn read(
+    file: &Section,
+    head: &[u8],
+    name: &[u8],
+    limits: &BinaryLimits,
+    cancel: &CancelToken,
+) -> io::Result<Option<FileFacts>> {
+    Ok(Some(match sort(head, name) {
+        None => return Ok(None),
+        Some(Sort::Elf) => FileFacts::Elf(Box::new(elf::read(file, name, limits, cancel)?)),
+        Some(Sort::Archive { thin }) => FileFacts::Archive(Box::new(ar::read(file, thin, limits, cancel)?)),
+        Some(Sort::Fatbin) => {
+            let mut walk = Walk::new(limits);
+            let mut budget = limits.search_bytes;
+            fatbin::drive(&mut walk, file, 0..file.len(), &mut budget, cancel)?;
+            FileFacts::Fatbin(Box::new(fatbin::loose(file.len(), &walk, budget, limits)))
+        }
+        Some(Sort::Text(text)) => {
+            let mut bytes = vec![0; other::TEXT_BYTES];
+            let count = file.read_full_at(&mut bytes, 0)?;
+            text.facts(bytes.get(..count).unwrap_or(&[]), file.len())
+        }
+        Some(Sort::MachO) => FileFacts::MachO,
+    }))
+}
+
+/// Searches the ranges that [`read`] left out, and adds what is there. After it the facts are those of
+/// [`Scan`] on the same bytes.
+///
+/// # Errors
+/// When reading fails or `cancel` says so; the ranges are then no longer listed as deferred.
+pub fn read_deferred(
+    file: &Section,
+    facts: &mut FileFacts,
+    limits: &BinaryLimits,
+    cancel: &CancelToken,
+) -> io::Result<()> {
+    let by_name = matches!(facts, FileFacts::Archive(_));
+    let gpu = match facts {
+        FileFacts::Elf(elf) => elf.gpu.as_deref_mut(),
+        FileFacts::Archive(archive) => Some(&mut archive.gpu),
+        _ => None,
+    };
+    let Some(gpu) = gpu.filter(|gpu| !gpu.deferred.is_empty()) else { return Ok(()) };
+    let ranges = std::mem::take(&mut gpu.deferred);
+    let mut sum = Summing::resume(std::mem::take(gpu), limits);
+    let mut budget = limits.search_bytes;
+    for range in ranges {
+        let part = file.part(range.base, u64::MAX);
+        let at = range.at.saturating_sub(range.base);
+        let region = Region { name: range.name, at, bytes: range.bytes, exclusive: false };
+        let mut walk = Walk::new(limits);
+        fatbin::drive(&mut walk, &part, at..region.end(), &mut budget, cancel)?;
+        sum.search(&region, &walk, by_name);
+    }
+    sum.give_up(budget);
+    let found = sum.finish();
+    match (facts, found) {
+        (FileFacts::Elf(elf), found) => elf.gpu = found.map(Box::new),
+        (FileFacts::Archive(archive), found) => archive.gpu = found.unwrap_or_default(),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What all fuzz targets check: pieces of any length give the same, so does reading ranges when the file is
+/// sound, and the parts of a section add up.
+#[doc(hidden)]
+pub fn fuzz_file(data: &[u8], name: &[u8]) {
+    let limits = BinaryLimits { head_bytes: 512, member_head_bytes: 128, ..BinaryLimits::default() };
+    let scan = |piece: usize| {
+        let mut scan = Scan::start(data, data.len() as u64, name, &limits)?;
+        data.chunks(piece).for_each(|bytes| scan.push(bytes));
+        Some(scan.finish())
+    };
+    let facts = scan(data.len().max(1));
+    assert_eq!(facts, scan(61), "the length of pieces matters");
+    let file = Section::new(std::sync::Arc::new(Copied(data.to_vec())), 0, data.len() as u64);
+    let cancel = CancelToken::new();
+    if let Ok(Some(mut read)) = read(&file, data, name, &limits, &cancel) {
+        let searched = read_deferred(&file, &mut read, &limits, &cancel);
+        assert!(searched.is_ok(), "memory can be read");
+        check_sums(&read);
+    }
+    facts.iter().for_each(check_sums);
+}
+
+struct Copied(Vec<u8>);
+
+impl crate::base::ReadAt for Copied {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|start| self.0.get(start..)).unwrap_or(&[]);
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}
+
+fn check_sums(facts: &FileFacts) {
+    let Some(gpu) = facts.gpu() else { return };
+    let mut total = 0;
+    for section in &gpu.sections {
+        let parts = section.entry_bytes + section.overhead_bytes + section.unaccounted_bytes;
+        assert!(!section.exclusive || parts == section.bytes, "{section:?}");
+        assert!(parts <= section.bytes, "{section:?}");
+        total += section.entry_bytes;
+    }
+    let rows: u64 = gpu.rows.iter().map(|row| row.bytes).sum();
+    assert_eq!(rows, total);
+}
+
+#[cfg(test)]
+mod tests;

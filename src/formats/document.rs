@@ -1,0 +1,137 @@
+//! Which small files of an image are kept whole, told by their names: package databases, what Python and
+//! conda say of their packages, the loader's configuration, versions.
+
+/// What a kept file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DocumentKind {
+    /// `/var/lib/dpkg/status`.
+    DpkgStatus,
+    /// A file of `/var/lib/dpkg/status.d`, as distroless images have them: one package.
+    DpkgStatusPart,
+    /// The files of such a package.
+    DpkgSums,
+    /// `/var/lib/dpkg/info/NAME.list`: the files of a package.
+    DpkgList,
+    /// A database of rpm, of any of its three kinds.
+    Rpm,
+    /// Changes beside a database of rpm that are not in it yet.
+    RpmJournal,
+    /// The database of apk.
+    Apk,
+    /// `METADATA` or `PKG-INFO` of a Python package.
+    PipMetadata,
+    /// `RECORD` of a Python package.
+    PipRecord,
+    /// `torch/version.py`.
+    TorchVersion,
+    /// A file of `conda-meta`.
+    CondaMeta,
+    /// `/etc/ld.so.conf`, or a file of `/etc/ld.so.conf.d`.
+    LoaderConf,
+    /// `/etc/ld.so.preload`.
+    LoaderPreload,
+    /// `/etc/ld-musl-ARCH.path`.
+    MuslPath,
+    /// `version.json` or `version.txt` of a CUDA toolkit.
+    CudaVersion,
+    /// `os-release`.
+    OsRelease,
+}
+
+/// How much of a document is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// All of it, or nothing when it is larger than a document may be.
+    Whole,
+    /// As [`Self::Whole`], by the larger bound for databases.
+    Database,
+    /// The start: what follows the head of the file says nothing that is wanted.
+    Head,
+}
+
+impl DocumentKind {
+    /// How much of it is kept.
+    pub const fn keep(self) -> Keep {
+        match self {
+            Self::Rpm | Self::DpkgStatus | Self::Apk => Keep::Database,
+            // The description of a package follows its head, and may be a book.
+            Self::PipMetadata | Self::RpmJournal => Keep::Head,
+            _ => Keep::Whole,
+        }
+    }
+}
+
+/// A folder that holds documents, told by its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folder {
+    /// `/var/lib/dpkg`.
+    Dpkg,
+    /// `/var/lib/dpkg/status.d`.
+    DpkgParts,
+    /// `/var/lib/dpkg/info`.
+    DpkgInfo,
+    /// `/var/lib/rpm`, or `/usr/lib/sysimage/rpm` where newer systems have it.
+    Rpm,
+    /// `/lib/apk/db`.
+    Apk,
+    /// `NAME.dist-info` or `NAME.egg-info`.
+    PythonPackage,
+    /// `torch`.
+    Torch,
+    /// `conda-meta`.
+    CondaMeta,
+    /// `/etc`.
+    Etc,
+    /// `/usr/lib`.
+    UsrLib,
+    /// `/etc/ld.so.conf.d`.
+    LoaderConf,
+    /// The root of a CUDA toolkit, whose name begins with `cuda`.
+    Cuda,
+}
+
+impl Folder {
+    /// What the folder with this absolute path holds; `None` for nearly all.
+    pub fn of(path: &[u8]) -> Option<Self> {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        Some(match path {
+            b"/var/lib/dpkg" => Self::Dpkg,
+            b"/var/lib/dpkg/status.d" => Self::DpkgParts,
+            b"/var/lib/dpkg/info" => Self::DpkgInfo,
+            b"/var/lib/rpm" | b"/usr/lib/sysimage/rpm" => Self::Rpm,
+            b"/lib/apk/db" | b"/usr/lib/apk/db" => Self::Apk,
+            b"/etc" => Self::Etc,
+            b"/usr/lib" => Self::UsrLib,
+            b"/etc/ld.so.conf.d" => Self::LoaderConf,
+            _ if name == b"torch" => Self::Torch,
+            _ if name == b"conda-meta" => Self::CondaMeta,
+            _ if name.ends_with(b".dist-info") || name.ends_with(b".egg-info") => Self::PythonPackage,
+            _ if name.starts_with(b"cuda") => Self::Cuda,
+            _ => return None,
+        })
+    }
+
+    /// What the file `name` in this folder is.
+    pub fn document(self, name: &[u8]) -> Option<DocumentKind> {
+        Some(match (self, name) {
+            (Self::Dpkg, b"status") => DocumentKind::DpkgStatus,
+            (Self::DpkgParts, _) if name.ends_with(b".md5sums") => DocumentKind::DpkgSums,
+            (Self::DpkgParts, _) => DocumentKind::DpkgStatusPart,
+            (Self::DpkgInfo, _) if name.ends_with(b".list") => DocumentKind::DpkgList,
+            (Self::Rpm, b"Packages" | b"Packages.db" | b"rpmdb.sqlite") => DocumentKind::Rpm,
+            (Self::Rpm, b"rpmdb.sqlite-wal") => DocumentKind::RpmJournal,
+            (Self::Apk, b"installed") => DocumentKind::Apk,
+            (Self::PythonPackage, b"METADATA" | b"PKG-INFO") => DocumentKind::PipMetadata,
+            (Self::PythonPackage, b"RECORD") => DocumentKind::PipRecord,
+            (Self::Torch, b"version.py") => DocumentKind::TorchVersion,
+            (Self::CondaMeta, _) if name.ends_with(b".json") => DocumentKind::CondaMeta,
+            (Self::Etc, b"ld.so.conf") => DocumentKind::LoaderConf,
+            (Self::Etc, b"ld.so.preload") => DocumentKind::LoaderPreload,
+            (Self::Etc, _) if name.starts_with(b"ld-musl-") => DocumentKind::MuslPath,
+            (Self::Etc | Self::UsrLib, b"os-release") => DocumentKind::OsRelease,
+            (Self::LoaderConf, _) if name.ends_with(b".conf") => DocumentKind::LoaderConf,
+            (Self::Cuda, b"version.json" | b"version.txt") => DocumentKind::CudaVersion,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! Picks up, from bytes that pass once, what the tables that come later may ask for: names of libraries and
+//! search paths, names of sections with GPU code, and the note of a compatibility package.
+
+use memchr::memmem::Finder;
+
+use super::kept::Kept;
+use super::notes::COMPAT_OWNER;
+use super::sections::NAME_MAX;
+
+/// Bytes on either side of a find that are at hand: the longest string that is kept.
+const REACH: usize = 4 << 10;
+/// Bytes searched at once.
+const BLOCK: usize = 64 << 10;
+
+/// Bytes before the owner's name in a note.
+const NOTE_FIELDS: usize = 12;
+
+/// The search. Its blocks begin where bytes that count begin, however they were cut when pushed.
+#[derive(Debug)]
+pub(super) struct Hunt {
+    block: Vec<u8>,
+    /// Offset of the first byte of the block.
+    at: u64,
+    /// Bytes of the block that were searched.
+    searched: usize,
+    strings: Vec<Finder<'static>>,
+    names: Vec<Finder<'static>>,
+    note: Option<Finder<'static>>,
+    strings_end: u64,
+    names_end: u64,
+    compat_bytes: usize,
+}
+
+impl Hunt {
+    /// Looks for strings up to `strings_end`, for names of sections up to `names_end`, and, unless
+    /// `compat_bytes` is 0, for the note, of which so many bytes are kept.
+    pub(super) fn new(strings_end: u64, names_end: u64, compat_bytes: usize) -> Self {
+        let finders = |needles: &[&'static [u8]]| needles.iter().map(|needle| Finder::new(*needle)).collect();
+        let mut names: Vec<&'static [u8]> = vec![b"fatbin", b"cask"];
+        if compat_bytes > 0 {
+            names.push(b"fwd_compat");
+        }
+        Self {
+            block: Vec::new(),
+            at: 0,
+            searched: 0,
+            strings: finders(&[b".so", b"ORIGIN", b"\0/"]),
+            names: finders(&names),
+            note: (compat_bytes > 0).then(|| Finder::new(COMPAT_OWNER)),
+            strings_end,
+            names_end,
+            compat_bytes,
+        }
+    }
+
+    /// Whether bytes from `at` on are of use.
+    pub(super) fn is_on(&self, at: u64) -> bool {
+        at < self.strings_end.max(self.names_end) || self.note.is_some()
+    }
+
+    /// How many bytes the block still takes; never 0.
+    pub(super) fn room(&self) -> usize {
+        (BLOCK + 2 * REACH).saturating_sub(self.block.len())
+    }
+
+    /// Takes no more than [`Self::room`] bytes, which lie at `at`. When they do not follow those before, the
+    /// block before is finished.
+    pub(super) fn feed(&mut self, at: u64, bytes: &[u8], kept: &mut Kept) {
+        if at != self.at.saturating_add(self.block.len() as u64) {
+            self.finish(kept);
+            self.block.clear();
+            (self.at, self.searched) = (at, 0);
+        }
+        self.block.extend_from_slice(bytes);
+        if self.room() == 0 {
+            self.search(self.block.len() - REACH, kept);
+            let passed = self.searched.saturating_sub(REACH);
+            self.block.drain(..passed);
+            self.at = self.at.saturating_add(passed as u64);
+            self.searched -= passed;
+        }
+    }
+
+    /// Searches what is left.
+    pub(super) fn finish(&mut self, kept: &mut Kept) {
+        self.search(self.block.len(), kept);
+    }
+
+    /// Searches for what begins between `searched` and `to`.
+    fn search(&mut self, to: usize, kept: &mut Kept) {
+        let from = std::mem::replace(&mut self.searched, to);
+        let start = self.at.saturating_add(from as u64);
+        let finds = |finder: &Finder<'static>| -> Vec<usize> {
+            let end = (to + finder.needle().len() - 1).min(self.block.len());
+            let part = self.block.get(from..end).unwrap_or(&[]);
+            finder.find_iter(part).map(|place| place + from).collect()
+        };
+        if start < self.strings_end {
+            for finder in &self.strings {
+                let mut passed = 0;
+                for place in finds(finder) {
+                    // `\0/` begins with the end of the string before.
+                    let place = place + usize::from(finder.needle().starts_with(&[0]));
+                    if place >= passed {
+                        passed = self.keep_string(place, kept);
+                    }
+                }
+            }
+        }
+        if start < self.names_end {
+            for place in self.names.iter().flat_map(finds) {
+                let window = place.saturating_sub(NAME_MAX)..(place + NAME_MAX).min(self.block.len());
+                let at = self.at.saturating_add(window.start as u64);
+                kept.add_window(at, self.block.get(window).unwrap_or(&[]));
+            }
+        }
+        for place in self.note.iter().flat_map(finds) {
+            let Some(note) = place.checked_sub(NOTE_FIELDS) else { continue };
+            let Some(seed) = self.block.get(note..) else { continue };
+            // A little-endian length of the owner's name tells the note from the same words in a text.
+            let length = (COMPAT_OWNER.len() as u32).to_le_bytes();
+            if seed.starts_with(&length) {
+                let at = self.at.saturating_add(note as u64);
+                let size = seed.get(4..8).and_then(|raw| raw.first_chunk());
+                let size = size.map_or(0, |raw| u32::from_le_bytes(*raw) as usize).min(self.compat_bytes);
+                let whole = NOTE_FIELDS + COMPAT_OWNER.len() + 1 + size;
+                let seed = seed.get(..whole).unwrap_or(seed).to_vec();
+                kept.capture(at, at.saturating_add(whole as u64), seed, false);
+            }
+        }
+    }
+
+    /// Keeps the string around `place` if it could be a name; where it ends.
+    fn keep_string(&self, place: usize, kept: &mut Kept) -> usize {
+        let before = self.block.get(place.saturating_sub(REACH)..place).unwrap_or(&[]);
+        let after = self.block.get(place..(place + REACH).min(self.block.len())).unwrap_or(&[]);
+        let start = memchr::memrchr(0, before).map_or(before.len(), |zero| before.len() - zero - 1);
+        let Some(end) = memchr::memchr(0, after) else { return place };
+        let (start, end) = (place - start, place + end);
+        let text = self.block.get(start..=end).unwrap_or(&[]);
+        let printable = text.iter().all(|byte| *byte == 0 || (0x20..0x7f).contains(byte));
+        if printable && text.len() > 2 {
+            kept.add_string(self.at.saturating_add(start as u64), text);
+        }
+        end
+    }
+}

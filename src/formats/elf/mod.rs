@@ -1,0 +1,113 @@
+//! In: the bytes of an ELF file: as a stream that passes once, or as ranges that can be read at any place.
+//! Out: what its headers say: names, needed libraries, search paths, notes, and where GPU code lies.
+//! Must not know: layers, paths in an image, which library is which; both ways give the same facts.
+
+mod dynamic;
+mod hunt;
+mod kept;
+mod layout;
+mod notes;
+mod parse;
+mod ranges;
+mod scan;
+mod sections;
+
+use super::binary::Problem;
+use super::fatbin::{GpuFacts, Suffix};
+
+pub(in crate::formats) use ranges::read;
+pub(in crate::formats) use scan::ElfScan;
+
+/// The first bytes of every ELF file.
+pub(in crate::formats) const MAGIC: &[u8; 4] = b"\x7fELF";
+
+/// Machine number of GPU code (`EM_CUDA`).
+pub const MACHINE_CUDA: u16 = 190;
+
+/// What an ELF file is, from `e_type`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ElfKind {
+    /// An object for the linker.
+    Relocatable,
+    /// A program at a fixed address.
+    Executable,
+    /// A shared object, or a program that can be loaded anywhere.
+    SharedObject,
+    /// A memory image.
+    Core,
+    /// Another number.
+    Other(u16),
+    /// The header was not readable.
+    #[default]
+    Unknown,
+}
+
+/// The versions that are asked of one library (`.gnu.version_r`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersionNeed {
+    /// Name of the library.
+    pub file: Vec<u8>,
+    /// Versions such as `GLIBC_2.34`, in the order of the file.
+    pub versions: Vec<Vec<u8>>,
+}
+
+/// What the headers of an ELF file say. Names are bytes as they stand in the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ElfFacts {
+    /// Whether it is a 64-bit file.
+    pub class64: bool,
+    /// Whether its numbers are little endian.
+    pub little_endian: bool,
+    /// `e_machine`: 62 is x86-64, 183 is 64-bit ARM, 190 is a cubin.
+    pub machine: u16,
+    /// `EI_OSABI`.
+    pub os_abi: u8,
+    /// `EI_ABIVERSION`.
+    pub abi_version: u8,
+    /// What the file is.
+    pub kind: ElfKind,
+    /// `e_flags`.
+    pub flags: u32,
+    /// `DT_SONAME`.
+    pub soname: Option<Vec<u8>>,
+    /// `DT_NEEDED`, in order.
+    pub needed: Vec<Vec<u8>>,
+    /// `DT_RPATH`.
+    pub rpath: Option<Vec<u8>>,
+    /// `DT_RUNPATH`.
+    pub runpath: Option<Vec<u8>>,
+    /// The loader that a program asks for (`PT_INTERP`).
+    pub interpreter: Option<Vec<u8>>,
+    /// `DF_1_PIE`: a program that can be loaded anywhere.
+    pub pie: bool,
+    /// `DF_1_NODEFLIB`: the loader does not search its standard folders.
+    pub no_default_lib: bool,
+    /// Whether there is no dynamic table: nothing is loaded with it.
+    pub is_static: bool,
+    /// The note that linkers write to tell builds apart.
+    pub build_id: Option<Vec<u8>>,
+    /// Versions asked of needed libraries.
+    pub version_needs: Vec<VersionNeed>,
+    /// Whether `version_needs` is all of them: false where a stream could not have kept the tables.
+    pub version_needs_known: bool,
+    /// JSON text of the note `.note.cuda.fwd_compatibility`, which says what drivers a `libcuda.so` of a
+    /// compatibility package works with. Looked for only in files of that name.
+    pub forward_compat: Option<String>,
+    /// GPU code inside.
+    pub gpu: Option<Box<GpuFacts>>,
+    /// Architecture and suffix of a cubin, from `e_flags`. CUDA 13 does not always set the suffix there.
+    pub cubin: Option<(u32, Option<Suffix>)>,
+    /// What is not as it should be.
+    pub problems: Vec<Problem>,
+}
+
+/// Body of a fuzz target: must never panic, and the parts of the file must add up.
+#[doc(hidden)]
+pub fn fuzz_elf(data: &[u8]) {
+    let mut file = MAGIC.to_vec();
+    file.extend_from_slice(data);
+    super::binary::fuzz_file(&file, b"libcuda.so.1");
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! The one parser for both ways of reading. It asks for bytes at places, and copes when they are not there.
+
+use std::io;
+
+use super::super::binary::{BinaryLimits, Problems};
+use super::super::fatbin::{self, Region, Suffix, Summing};
+use super::layout::{self, Header, Program, Table};
+use super::{ElfFacts, ElfKind, MACHINE_CUDA, dynamic, notes, sections};
+
+/// Bytes of a file, of which a stream may have kept only some.
+pub(super) trait Bytes {
+    /// Says that these bytes will be asked for, for those who can still keep them.
+    fn want(&mut self, at: u64, bytes: u64);
+
+    /// Fills `buffer`; false when the bytes are not there.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    fn read(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<bool>;
+
+    /// The string that starts at `at`, without the zero byte that ends it; `None` when it is not there or
+    /// has more than `most` bytes.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    fn string(&mut self, at: u64, most: usize) -> io::Result<Option<Vec<u8>>>;
+}
+
+/// Where GPU code may lie.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// In the order of the file, without overlaps.
+    pub(super) regions: Vec<Region>,
+    /// Sections whose names were not kept: offset and end.
+    pub(super) unnamed: Vec<(u64, u64)>,
+}
+
+/// What one pass of the parser gives.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) facts: ElfFacts,
+    pub(super) places: Places,
+    pub(super) problems: Problems,
+    /// Where the dynamic table ends; 0 when there is none.
+    pub(super) dynamic_end: u64,
+    size: u64,
+}
+
+impl Parsed {
+    /// Facts of a file of which nothing is there.
+    pub(super) fn empty(size: u64, limits: &BinaryLimits) -> Self {
+        Self {
+            facts: ElfFacts::default(),
+            places: Places::default(),
+            problems: Problems::new(limits.problems),
+            dynamic_end: 0,
+            size,
+        }
+    }
+
+    /// The facts, with the GPU code that was found.
+    pub(super) fn finish(mut self, sum: Summing) -> ElfFacts {
+        self.facts.gpu = match self.facts.cubin {
+            Some((arch, suffix)) => Some(Box::new(fatbin::cubin(arch, suffix, self.size))),
+            None => sum.finish().map(Box::new),
+        };
+        self.facts.problems = self.problems.finish();
+        self.facts
+    }
+}
+
+/// What the parts of the parser share.
+pub(super) struct Context<'a> {
+    pub(super) bytes: &'a mut dyn Bytes,
+    pub(super) header: Header,
+    pub(super) size: u64,
+    pub(super) limits: &'a BinaryLimits,
+    pub(super) problems: &'a mut Problems,
+}
+
+impl Context<'_> {
+    /// Calls `each` with the first `needed` bytes of every entry of `table`, until it says to stop.
+    pub(super) fn each(
+        &mut self,
+        table: Table,
+        needed: usize,
+        mut each: impl FnMut(u64, &[u8]) -> bool,
+    ) -> io::Result<bool> {
+        let mut raw = [0; 64];
+        let Some(raw) = raw.get_mut(..needed) else { return Ok(false) };
+        for index in 0..table.count {
+            let at = index.checked_mul(table.stride).and_then(|offset| offset.checked_add(table.at));
+            let there = match at {
+                Some(at) => self.bytes.read(at, raw)?,
+                None => false,
+            };
+            if !there {
+                return Ok(false);
+            }
+            if !each(index, raw) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// `table` cut to `most` entries and to the end of the file, with a problem when it had more.
+    pub(super) fn cut(&mut self, mut table: Table, most: usize, what: &str) -> Table {
+        let fit = self.size.saturating_sub(table.at) / table.stride.max(1);
+        if table.count > fit {
+            self.problems.add(table.at, format!("the {what} pass the end of the file"));
+            table.count = fit;
+        }
+        if table.count > most as u64 {
+            self.problems.add(table.at, format!("{} {what}: only the first {most} are read", table.count));
+            table.count = most as u64;
+        }
+        table
+    }
+}
+
+/// Reads all facts but GPU code, and where to look for that.
+pub(super) fn parse(
+    bytes: &mut dyn Bytes,
+    size: u64,
+    name: &[u8],
+    limits: &BinaryLimits,
+) -> io::Result<Parsed> {
+    let mut parsed = Parsed::empty(size, limits);
+    let Parsed { facts, places, problems, dynamic_end, .. } = &mut parsed;
+    let mut raw = [0; 64];
+    let there = raw.get_mut(..usize::try_from(size.min(64)).unwrap_or(64)).unwrap_or_default();
+    let kept = bytes.read(0, there)?;
+    match layout::header(if kept { there } else { &[] }) {
+        Err(what) => problems.add(0, what),
+        Ok(header) => {
+            describe(&header, facts);
+            if facts.cubin.is_none() {
+                let mut context = Context { bytes, header, size, limits, problems };
+                *dynamic_end = programs(&mut context, facts)?;
+                if facts.kind != ElfKind::Core {
+                    let wants_note = name.starts_with(b"libcuda.so");
+                    *places = sections::sections(&mut context, facts, wants_note)?;
+                }
+            }
+        }
+    }
+    Ok(parsed)
+}
+
+fn describe(header: &Header, facts: &mut ElfFacts) {
+    facts.class64 = header.layout.class64;
+    facts.little_endian = header.layout.little;
+    facts.machine = header.machine;
+    facts.os_abi = header.os_abi;
+    facts.abi_version = header.abi_version;
+    facts.kind = header.kind;
+    facts.flags = header.flags;
+    facts.is_static = true;
+    facts.version_needs_known = true;
+    if header.machine == MACHINE_CUDA {
+        let (arch, specific) = layout::cubin(header);
+        facts.cubin = Some((arch, specific.then_some(Suffix::A)));
+    }
+}
+
+/// What the program headers lead to; where the dynamic table ends.
+fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<u64> {
+    let mut table = context.header.programs;
+    if table.count == 0 || table.at == 0 {
+        return Ok(0);
+    }
+    let layout = context.header.layout;
+    if !layout::stride_fits(table.stride, layout.program_bytes()) {
+        context.problems.add(table.at, "program headers have an impossible size");
+        return Ok(0);
+    }
+    table = context.cut(table, context.limits.program_headers, "program headers");
+    context.bytes.want(table.at, table.bytes());
+    let mut list: Vec<Program> = Vec::new();
+    let all = context.each(table, layout.program_bytes(), |_, raw| {
+        // Loaded segments, the dynamic table, the interpreter, notes.
+        list.extend(layout.program(raw).filter(|program| (1..=4).contains(&program.kind)));
+        true
+    })?;
+    if !all {
+        context.problems.add(table.at, "program headers cannot be read");
+    }
+    let mut note_bytes = 0;
+    for program in list.iter().filter(|program| program.bytes > 0) {
+        match program.kind {
+            3 if facts.interpreter.is_none() => {
+                let most = context.limits.string_bytes;
+                context.bytes.want(program.at, program.bytes.min(most as u64 + 1));
+                facts.interpreter = context.bytes.string(program.at, most)?;
+                if facts.interpreter.is_none() {
+                    context.problems.add(program.at, "the name of the interpreter cannot be read");
+                }
+            }
+            4 => {
+                note_bytes += program.bytes.min(context.limits.note_bytes as u64);
+                if note_bytes > context.limits.note_bytes as u64 {
+                    context.problems.add(program.at, "too many bytes of notes: this segment is left out");
+                } else {
+                    notes::build_id(context, program, facts)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(program) = list.iter().find(|program| program.kind == 2 && program.bytes > 0) {
+        facts.is_static = false;
+        dynamic::dynamic(context, program, &list, facts)?;
+        return Ok(program.at.saturating_add(program.bytes));
+    }
+    Ok(0)
+}

@@ -1,0 +1,146 @@
+//! The section table, for the two things that only section names tell: where GPU code lies, and the note of
+//! a compatibility package.
+
+use std::io;
+
+use super::super::binary::BinaryLimits;
+use super::super::fatbin::{self, Region};
+use super::ElfFacts;
+use super::layout::{self, SectionHeader, Table};
+use super::notes::{self, COMPAT_SECTION};
+use super::parse::{Context, Places};
+use crate::base::text::escape;
+
+/// Longest section name that is looked at: the names looked for are shorter.
+pub(super) const NAME_MAX: usize = 100;
+
+/// Bytes of section names that a stream keeps when they come after the table.
+const NAMES_WANTED: u64 = 1 << 20;
+
+const PROGBITS: u32 = 1;
+const NOTE: u32 = 7;
+
+/// Sections whose names were not kept and that are remembered as such.
+const UNNAMED_MAX: usize = 4_096;
+
+/// Where GPU code may lie. A file without a readable section table may have it anywhere.
+pub(super) fn sections(
+    context: &mut Context<'_>,
+    facts: &mut ElfFacts,
+    wants_note: bool,
+) -> io::Result<Places> {
+    let anywhere = Region { name: String::new(), at: 0, bytes: context.size, exclusive: false };
+    let anywhere = Places { regions: vec![anywhere], unnamed: Vec::new() };
+    let Some((table, names)) = tables(context)? else { return Ok(anywhere) };
+    let layout = context.header.layout;
+    let mut candidates: Vec<SectionHeader> = Vec::new();
+    let all = context.each(table, layout.section_bytes(), |_, raw| {
+        let wanted = |section: &SectionHeader| {
+            section.bytes > 0 && (section.kind == PROGBITS || wants_note && section.kind == NOTE)
+        };
+        candidates.extend(layout.section(raw).filter(wanted));
+        true
+    })?;
+    if !all {
+        context.problems.add(table.at, "section headers cannot be read");
+        return Ok(anywhere);
+    }
+    let mut list = Vec::new();
+    let mut unnamed = Vec::new();
+    for section in candidates {
+        if u64::from(section.name) >= names.bytes {
+            continue;
+        }
+        let name_at = names.at.saturating_add(u64::from(section.name));
+        match context.bytes.string(name_at, NAME_MAX)? {
+            Some(name) if name == COMPAT_SECTION => {
+                if wants_note && facts.forward_compat.is_none() {
+                    notes::compat(context, &section, facts)?;
+                }
+            }
+            Some(name) if section.kind == PROGBITS => list.extend(region(&name, &section)),
+            None if unnamed.len() < UNNAMED_MAX => {
+                unnamed.push((section.at, section.at.saturating_add(section.bytes)));
+            }
+            _ => {}
+        }
+        if list.len() > context.limits.gpu_sections {
+            context.problems.add(section.at, "too many sections with GPU code: the rest is left out");
+            break;
+        }
+    }
+    let regions = fatbin::regions(list, context.size, context.problems);
+    Ok(Places { regions, unnamed })
+}
+
+/// The section that `name` names, if it may hold GPU code of NVIDIA.
+fn region(name: &[u8], section: &SectionHeader) -> Option<Region> {
+    let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
+    let exclusive = name == b".nv_fatbin" || name == b"__nv_relfatbin";
+    let foreign = name.starts_with(b".hip");
+    let may = exclusive || has(b"cask") || has(b"fatbin");
+    let region = Region { name: escape(name), at: section.at, bytes: section.bytes, exclusive };
+    (may && !foreign).then_some(region)
+}
+
+/// The section table and the section of its names.
+fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)>> {
+    let (layout, limits) = (context.header.layout, context.limits);
+    let mut table = context.header.sections;
+    let mut names = u64::from(context.header.names);
+    if table.at == 0 {
+        return Ok(None);
+    }
+    if !layout::stride_fits(table.stride, layout.section_bytes()) {
+        context.problems.add(table.at, "section headers have an impossible size");
+        return Ok(None);
+    }
+    let wanted = wanted(&table, context.size, limits);
+    context.bytes.want(table.at, wanted);
+    // Numbers that do not fit into the ELF header stand in the first section header.
+    if table.count == 0 || names == 0xffff {
+        let Some(first) = section_at(context, &table, 0)? else {
+            context.problems.add(table.at, "section headers cannot be read");
+            return Ok(None);
+        };
+        if table.count == 0 {
+            table.count = first.bytes;
+        }
+        if names == 0xffff {
+            names = u64::from(first.link);
+        }
+    }
+    let table = context.cut(table, limits.sections, "section headers");
+    if table.count == 0 {
+        return Ok(None);
+    }
+    let section = if names == 0 || names >= table.count { None } else { section_at(context, &table, names)? };
+    // 8: a section without bytes.
+    let section = section.filter(|section| section.kind != 8 && section.at < context.size);
+    match section {
+        Some(section) => {
+            context.bytes.want(section.at, section.bytes.min(NAMES_WANTED));
+            Ok(Some((table, section)))
+        }
+        None => {
+            context.problems.add(table.at, "section names cannot be found");
+            Ok(None)
+        }
+    }
+}
+
+/// Bytes of a section table that are worth keeping.
+pub(super) fn wanted(table: &Table, size: u64, limits: &BinaryLimits) -> u64 {
+    let most = table.stride.saturating_mul(limits.sections as u64);
+    let claimed = if table.count == 0 { most } else { table.bytes().min(most) };
+    claimed.min(size.saturating_sub(table.at))
+}
+
+fn section_at(context: &mut Context<'_>, table: &Table, index: u64) -> io::Result<Option<SectionHeader>> {
+    let mut raw = [0; 64];
+    let layout = context.header.layout;
+    let raw = raw.get_mut(..layout.section_bytes()).unwrap_or_default();
+    let at = table.stride.saturating_mul(index).saturating_add(table.at);
+    let there = context.bytes.read(at, raw)?;
+    Ok(if there { layout.section(raw) } else { None })
+}

@@ -1,0 +1,88 @@
+//! The two headers, as NVIDIA's `fatbinary_section.h` and the files of CUDA 11 to 13 have them.
+//! All numbers are little endian.
+
+use super::{Compression, Entry, GpuKind, Suffix};
+
+/// Bytes of a container header that are looked at.
+pub(super) const CONTAINER: usize = 16;
+/// Bytes of an entry header that are looked at.
+pub(super) const ENTRY: usize = 64;
+
+/// Largest container header that is believed. All known ones have 16 bytes.
+const CONTAINER_HEADER_MAX: u64 = 4_096;
+/// Largest entry header that is believed. It holds names and options; 184 bytes were seen.
+const ENTRY_HEADER_MAX: u64 = 64 << 10;
+/// Largest architecture number that is believed.
+const ARCH_MAX: u32 = 10_000;
+
+const LZ4: u64 = 0x2000;
+const ZSTD: u64 = 0x8000;
+const OBFUSCATED: u64 = 0x1_0000;
+const ARCH_SPECIFIC: u64 = 0x10_0000;
+const FAMILY: u64 = 0x20_0000;
+
+/// Header size and size of the entries of the container that starts `room` bytes before the end.
+pub(super) fn container(bytes: &[u8], room: u64) -> Option<(u64, u64)> {
+    let version = u16_at(bytes, 4)?;
+    let header = u64::from(u16_at(bytes, 6)?);
+    let size = u64_at(bytes, 8)?;
+    let fits = header.checked_add(size).is_some_and(|total| total <= room);
+    let sound = bytes.starts_with(&super::MAGIC)
+        && version == 1
+        && (CONTAINER as u64..=CONTAINER_HEADER_MAX).contains(&header)
+        && header.is_multiple_of(8);
+    (sound && fits).then_some((header, size))
+}
+
+/// The entry that starts `room` bytes before the end of its container.
+pub(super) fn entry(bytes: &[u8], room: u64) -> Option<Entry> {
+    let header = u64::from(u32_at(bytes, 4)?);
+    let payload = u64::from(u32_at(bytes, 8)?);
+    let arch = u32_at(bytes, 28)?;
+    let total = header.checked_add(payload)?;
+    if !(ENTRY as u64..=ENTRY_HEADER_MAX).contains(&header)
+        || !header.is_multiple_of(8)
+        || total > room
+        || arch > ARCH_MAX
+    {
+        return None;
+    }
+    let kind = match u16_at(bytes, 0)? {
+        1 => GpuKind::Ptx,
+        2 | 4 => GpuKind::Sass,
+        8 => GpuKind::Lto,
+        other => GpuKind::Other(other),
+    };
+    let flags = u64_at(bytes, 40)?;
+    let compressed = u32_at(bytes, 16)? != 0 || flags & (LZ4 | ZSTD) != 0;
+    let compression = match () {
+        () if !compressed => Compression::None,
+        () if flags & OBFUSCATED != 0 => Compression::Other,
+        () if flags & ZSTD != 0 => Compression::Zstd,
+        () if flags & LZ4 != 0 => Compression::Lz4,
+        () => Compression::Other,
+    };
+    let suffix = match () {
+        () if flags & ARCH_SPECIFIC != 0 => Some(Suffix::A),
+        () if flags & FAMILY != 0 => Some(Suffix::F),
+        () => None,
+    };
+    let isa = match kind {
+        GpuKind::Ptx => Some((u16_at(bytes, 26)?, u16_at(bytes, 24)?)),
+        _ => None,
+    };
+    let uncompressed_bytes = if compressed { u64_at(bytes, 56)? } else { payload };
+    Some(Entry { kind, arch, suffix, isa, compression, bytes: total, uncompressed_bytes })
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|four| u16::from_le_bytes(*four))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|four| u32::from_le_bytes(*four))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+}

@@ -1,0 +1,187 @@
+//! In: the bytes of a section or file that holds containers of GPU code (fat binaries), in any pieces.
+//! Out: which GPU code there is: kind, architecture, compression, bytes; and what is left of the section.
+//! Must not know: ELF, archives, layers, which GPU can run what; no payload is looked into.
+
+mod header;
+mod sum;
+mod walk;
+
+use super::binary::{BinaryLimits, Problem};
+
+pub(in crate::formats) use sum::{Region, Summing, cubin, drive, loose, regions};
+pub(in crate::formats) use walk::{MAGIC, Walk};
+
+/// What an entry is, from its kind number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GpuKind {
+    /// Machine code for one architecture (kinds 2 and, in old files, 4).
+    Sass,
+    /// Portable assembly that the driver compiles (kind 1).
+    Ptx,
+    /// Intermediate code for optimisation when linking (kind 8).
+    Lto,
+    /// Another kind number.
+    Other(u16),
+}
+
+/// Which GPUs of an architecture the code is for, from the flags of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Suffix {
+    /// This architecture alone: `sm_90a`.
+    A,
+    /// The family of this architecture: `sm_100f`.
+    F,
+}
+
+/// How a payload is compressed, from the flags of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// One LZ4 block (CUDA 12).
+    Lz4,
+    /// One zstd frame (CUDA 13).
+    Zstd,
+    /// Compressed in another way, or obfuscated as well, as intermediate code is.
+    Other,
+}
+
+/// One entry of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: GpuKind,
+    /// Decimal architecture number: 90 for `sm_90`.
+    pub arch: u32,
+    /// Which GPUs of that architecture.
+    pub suffix: Option<Suffix>,
+    /// Version of the PTX instruction set, major and minor. Only for PTX.
+    pub isa: Option<(u16, u16)>,
+    /// How the payload is compressed.
+    pub compression: Compression,
+    /// Bytes in the file: header and padded payload.
+    pub bytes: u64,
+    /// Bytes of the payload once decompressed, as the header claims; the padded payload when it is not
+    /// compressed.
+    pub uncompressed_bytes: u64,
+}
+
+impl Entry {
+    /// `sm_90a`, `compute_90` or `lto_90`.
+    pub fn label(&self) -> String {
+        label(self.kind, self.arch, self.suffix)
+    }
+}
+
+/// `sm_90a`, `compute_90` or `lto_90`; `kind128_90` for a kind that we do not know.
+pub fn label(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
+    let suffix = match suffix {
+        Some(Suffix::A) => "a",
+        Some(Suffix::F) => "f",
+        None => "",
+    };
+    match kind {
+        GpuKind::Sass => format!("sm_{arch}{suffix}"),
+        GpuKind::Ptx => format!("compute_{arch}{suffix}"),
+        GpuKind::Lto => format!("lto_{arch}{suffix}"),
+        GpuKind::Other(number) => format!("kind{number}_{arch}{suffix}"),
+    }
+}
+
+/// All entries of a file that agree in everything but their sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What they are.
+    pub kind: GpuKind,
+    /// Decimal architecture number.
+    pub arch: u32,
+    /// Which GPUs of that architecture.
+    pub suffix: Option<Suffix>,
+    /// Version of the PTX instruction set, major and minor. Only for PTX.
+    pub isa: Option<(u16, u16)>,
+    /// How the payloads are compressed.
+    pub compression: Compression,
+    /// How many there are.
+    pub entries: u64,
+    /// Bytes in the file: headers and padded payloads.
+    pub bytes: u64,
+    /// Bytes of the payloads once decompressed, as the headers claim.
+    pub uncompressed_bytes: u64,
+}
+
+impl Row {
+    /// `sm_90a`, `compute_90` or `lto_90`.
+    pub fn label(&self) -> String {
+        label(self.kind, self.arch, self.suffix)
+    }
+}
+
+/// What one section holds. For an exclusive section
+/// `entry_bytes + overhead_bytes + unaccounted_bytes == bytes`, always.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionSum {
+    /// Name of the section, safe to show; empty for a loose file or a file without section names.
+    pub name: String,
+    /// Offset in the file, in bytes; 0 for the sum over the members of an archive.
+    pub at: u64,
+    /// Size of the section in bytes.
+    pub bytes: u64,
+    /// Whether it holds GPU code and nothing else.
+    pub exclusive: bool,
+    /// Containers found.
+    pub containers: u64,
+    /// Entries found.
+    pub entries: u64,
+    /// Bytes of those entries: headers and padded payloads.
+    pub entry_bytes: u64,
+    /// Bytes of container headers, and of zeros that follow a container in an exclusive section.
+    pub overhead_bytes: u64,
+    /// Bytes of an exclusive section that are neither; 0 for other sections.
+    pub unaccounted_bytes: u64,
+}
+
+/// A range that may hold containers among other things, and has not been searched yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deferred {
+    /// Name of the section, safe to show.
+    pub name: String,
+    /// Offset in the file, in bytes.
+    pub at: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// Where the ELF file begins that has this section: not 0 in an archive. Containers are aligned to it.
+    pub base: u64,
+}
+
+/// The GPU code of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GpuFacts {
+    /// Sums by kind, architecture and compression, sorted.
+    pub rows: Vec<Row>,
+    /// The sections that hold it, in the order of the file.
+    pub sections: Vec<SectionSum>,
+    /// What is not as it should be.
+    pub problems: Vec<Problem>,
+    /// Ranges that were not searched, because only ranges were read. Empty for a stream.
+    pub deferred: Vec<Deferred>,
+}
+
+/// Calls `each` for every entry in `bytes`, in their order.
+pub fn entries(bytes: &[u8], limits: &BinaryLimits, mut each: impl FnMut(&Entry)) {
+    let mut walk = Walk::new(limits);
+    walk.enter(0, bytes.len() as u64);
+    walk.push_all(0, bytes);
+    walk.entries().iter().for_each(&mut each);
+}
+
+/// Body of a fuzz target: must never panic, and the parts of the file must add up.
+#[doc(hidden)]
+pub fn fuzz_fatbin(data: &[u8]) {
+    let mut file = MAGIC.to_vec();
+    file.extend_from_slice(data);
+    super::binary::fuzz_file(&file, b"fuzz.fatbin");
+    entries(data, &BinaryLimits::default(), |entry| assert!(entry.bytes <= data.len() as u64));
+}
+
+#[cfg(test)]
+mod tests;

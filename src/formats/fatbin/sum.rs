@@ -1,0 +1,323 @@
+//! From containers that were found to sums by section and by architecture.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+
+use super::super::binary::{BinaryLimits, Problems};
+use super::walk::{Found, Walk};
+use super::{Compression, Deferred, Entry, GpuFacts, GpuKind, Row, SectionSum, Suffix};
+use crate::base::Section;
+use crate::jobs::CancelToken;
+
+type Key = (GpuKind, u32, Option<Suffix>, Option<(u16, u16)>, Compression);
+
+/// Part of a file that may hold containers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::formats) struct Region {
+    /// Name of the section, safe to show.
+    pub(in crate::formats) name: String,
+    /// Offset in the file.
+    pub(in crate::formats) at: u64,
+    /// Length in bytes.
+    pub(in crate::formats) bytes: u64,
+    /// Whether it holds GPU code and nothing else.
+    pub(in crate::formats) exclusive: bool,
+}
+
+impl Region {
+    /// All of a file that is GPU code.
+    fn whole(size: u64) -> Self {
+        Self { name: String::new(), at: 0, bytes: size, exclusive: true }
+    }
+
+    /// Offset behind the last byte.
+    pub(in crate::formats) fn end(&self) -> u64 {
+        self.at.saturating_add(self.bytes)
+    }
+}
+
+impl SectionSum {
+    fn of(region: &Region) -> Self {
+        Self {
+            name: region.name.clone(),
+            at: region.at,
+            bytes: region.bytes,
+            exclusive: region.exclusive,
+            containers: 0,
+            entries: 0,
+            entry_bytes: 0,
+            overhead_bytes: 0,
+            unaccounted_bytes: 0,
+        }
+    }
+}
+
+/// `list` in the order of the file and cut so that no two overlap, and none passes the end of the file.
+pub(in crate::formats) fn regions(mut list: Vec<Region>, size: u64, problems: &mut Problems) -> Vec<Region> {
+    list.sort_by_key(|region| region.at);
+    let mut passed = 0;
+    for region in &mut list {
+        let end = region.end().min(size);
+        let start = region.at.max(passed).min(end);
+        if end < region.end() {
+            problems.add(region.at, format!("section {} passes the end of the file", region.name));
+        } else if start > region.at {
+            problems.add(region.at, format!("section {} overlaps the one before it", region.name));
+        }
+        (region.at, region.bytes) = (start, end - start);
+        passed = passed.max(end);
+    }
+    list.retain(|region| region.bytes > 0);
+    list
+}
+
+/// Walks `range` of a file by reading only the headers, and what lies between containers.
+///
+/// # Errors
+/// When reading fails or `cancel` says so.
+pub(in crate::formats) fn drive(
+    walk: &mut Walk,
+    file: &Section,
+    range: Range<u64>,
+    budget: &mut u64,
+    cancel: &CancelToken,
+) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    walk.enter(range.start, range.end);
+    while let Some((at, length)) = walk.wants() {
+        cancel.check()?;
+        if *budget == 0 {
+            break;
+        }
+        buffer.resize(length, 0);
+        let count = file.read_full_at(&mut buffer, at)?;
+        if count == 0 {
+            break;
+        }
+        *budget = budget.saturating_sub(count as u64);
+        walk.push_all(at, buffer.get(..count).unwrap_or(&[]));
+    }
+    Ok(())
+}
+
+/// Sums over the sections of a file, or over the members of an archive.
+#[derive(Debug)]
+pub(in crate::formats) struct Summing {
+    rows: BTreeMap<Key, (u64, u64, u64)>,
+    sections: Vec<SectionSum>,
+    problems: Problems,
+    deferred: Vec<Deferred>,
+    most_rows: usize,
+    most_sections: usize,
+    left_out: u64,
+}
+
+impl Summing {
+    /// Nothing yet.
+    pub(in crate::formats) fn new(limits: &BinaryLimits) -> Self {
+        Self {
+            rows: BTreeMap::new(),
+            sections: Vec::new(),
+            problems: Problems::new(limits.problems),
+            deferred: Vec::new(),
+            most_rows: limits.rows,
+            most_sections: limits.gpu_sections,
+            left_out: 0,
+        }
+    }
+
+    /// Goes on from facts that were already made.
+    pub(in crate::formats) fn resume(facts: GpuFacts, limits: &BinaryLimits) -> Self {
+        let mut sum = Self::new(limits);
+        sum.merge(facts, 0, false);
+        sum
+    }
+
+    /// A range that somebody may search later.
+    pub(in crate::formats) fn defer(&mut self, region: Region) {
+        if self.deferred.len() < self.most_sections {
+            let Region { name, at, bytes, .. } = region;
+            self.deferred.push(Deferred { name, at, bytes, base: 0 });
+        } else {
+            self.problems.add(region.at, "too many sections that may hold GPU code");
+        }
+    }
+
+    /// Adds the containers of `walk` that lie in `regions`, and says what it had to leave out.
+    pub(in crate::formats) fn add_all(&mut self, regions: &[Region], walk: &Walk) {
+        for region in regions {
+            self.add(region, walk, false);
+        }
+        self.add_limit(walk);
+    }
+
+    /// Adds the containers of `walk`, which searched `region` alone.
+    pub(in crate::formats) fn search(&mut self, region: &Region, walk: &Walk, by_name: bool) {
+        self.add(region, walk, by_name);
+        self.add_limit(walk);
+    }
+
+    fn add(&mut self, region: &Region, walk: &Walk, by_name: bool) {
+        let mut section = SectionSum::of(region);
+        let all = walk.containers();
+        let first = all.partition_point(|found| found.at < region.at);
+        let inside = all.get(first..).unwrap_or(&[]);
+        let inside = inside.get(..inside.partition_point(|found| found.at < region.end())).unwrap_or(&[]);
+        let mut next = inside.iter().skip(1).map(|found| found.at);
+        for found in inside {
+            let limit = next.next().unwrap_or(region.end());
+            if found.end <= region.end() && (found.whole || region.exclusive) {
+                self.add_container(&mut section, found, limit, walk);
+            }
+        }
+        if region.exclusive {
+            let counted = section.entry_bytes.saturating_add(section.overhead_bytes);
+            section.unaccounted_bytes = region.bytes.saturating_sub(counted);
+            if section.unaccounted_bytes > 0 {
+                self.problems.add(
+                    region.at,
+                    format!(
+                        "{} of {} bytes of GPU code {} cannot be read",
+                        section.unaccounted_bytes,
+                        region.bytes,
+                        if region.name.is_empty() { "file" } else { &region.name },
+                    ),
+                );
+            }
+        }
+        if region.exclusive || section.containers > 0 {
+            self.add_section(section, by_name);
+        }
+    }
+
+    fn add_container(&mut self, section: &mut SectionSum, found: &Found, limit: u64, walk: &Walk) {
+        let entries = walk.entries().get(found.first..).and_then(|rest| rest.get(..found.count));
+        section.containers += 1;
+        section.overhead_bytes += found.header;
+        for entry in entries.unwrap_or(&[]) {
+            section.entries += 1;
+            section.entry_bytes += entry.bytes;
+            self.add_entry(entry);
+        }
+        if section.exclusive && found.whole {
+            section.overhead_bytes += found.zeros.min(limit.saturating_sub(found.end));
+        }
+    }
+
+    fn add_entry(&mut self, entry: &Entry) {
+        let key = (entry.kind, entry.arch, entry.suffix, entry.isa, entry.compression);
+        self.add_row(key, (1, entry.bytes, entry.uncompressed_bytes));
+    }
+
+    fn add_row(&mut self, key: Key, (entries, bytes, uncompressed): (u64, u64, u64)) {
+        if self.rows.len() >= self.most_rows && !self.rows.contains_key(&key) {
+            self.left_out = self.left_out.saturating_add(entries);
+            return;
+        }
+        let row = self.rows.entry(key).or_default();
+        row.0 = row.0.saturating_add(entries);
+        row.1 = row.1.saturating_add(bytes);
+        row.2 = row.2.saturating_add(uncompressed);
+    }
+
+    /// Adds the facts of a file that begins at `base`; with `by_name`, as one of many whose sections of
+    /// one name are summed.
+    pub(in crate::formats) fn merge(&mut self, facts: GpuFacts, base: u64, by_name: bool) {
+        for row in facts.rows {
+            let key = (row.kind, row.arch, row.suffix, row.isa, row.compression);
+            self.add_row(key, (row.entries, row.bytes, row.uncompressed_bytes));
+        }
+        for section in facts.sections {
+            self.add_section(section, by_name);
+        }
+        self.problems.take(facts.problems, base);
+        for mut range in facts.deferred {
+            (range.at, range.base) = (range.at.saturating_add(base), range.base.saturating_add(base));
+            if self.deferred.len() < self.most_sections {
+                self.deferred.push(range);
+            } else {
+                self.problems.add(range.at, "too many sections that may hold GPU code");
+            }
+        }
+    }
+
+    fn add_section(&mut self, mut section: SectionSum, by_name: bool) {
+        let same =
+            |sum: &&mut SectionSum| by_name && sum.name == section.name && sum.exclusive == section.exclusive;
+        if let Some(sum) = self.sections.iter_mut().find(same) {
+            sum.bytes = sum.bytes.saturating_add(section.bytes);
+            sum.containers = sum.containers.saturating_add(section.containers);
+            sum.entries = sum.entries.saturating_add(section.entries);
+            sum.entry_bytes = sum.entry_bytes.saturating_add(section.entry_bytes);
+            sum.overhead_bytes = sum.overhead_bytes.saturating_add(section.overhead_bytes);
+            sum.unaccounted_bytes = sum.unaccounted_bytes.saturating_add(section.unaccounted_bytes);
+        } else if self.sections.len() < self.most_sections {
+            section.at = if by_name { 0 } else { section.at };
+            self.sections.push(section);
+        } else {
+            self.problems.add(section.at, "too many sections with GPU code");
+        }
+    }
+
+    /// Says that the search was given up, when no `budget` is left.
+    pub(in crate::formats) fn give_up(&mut self, budget: u64) {
+        if budget == 0 {
+            self.problems.add(0, "the search for GPU code was given up: it covers too many bytes");
+        }
+    }
+
+    /// Says what `walk` had to leave out.
+    fn add_limit(&mut self, walk: &Walk) {
+        if let Some(at) = walk.full_at() {
+            self.problems
+                .add(at, "too many containers or entries of GPU code: those from here on are left out");
+        }
+    }
+
+    /// The facts; `None` when there is no GPU code, and nothing was deferred.
+    pub(in crate::formats) fn finish(mut self) -> Option<GpuFacts> {
+        if self.left_out > 0 {
+            let what = format!("{} entries of rare kinds are not in the rows", self.left_out);
+            self.problems.add(0, what);
+        }
+        self.sections.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
+        let rows = self.rows.into_iter().map(|(key, sums)| {
+            let (kind, arch, suffix, isa, compression) = key;
+            let (entries, bytes, uncompressed_bytes) = sums;
+            Row { kind, arch, suffix, isa, compression, entries, bytes, uncompressed_bytes }
+        });
+        let facts = GpuFacts {
+            rows: rows.collect(),
+            sections: self.sections,
+            problems: self.problems.finish(),
+            deferred: self.deferred,
+        };
+        (facts != GpuFacts::default()).then_some(facts)
+    }
+}
+
+/// Sums over one range that is GPU code and nothing else: a loose file.
+pub(in crate::formats) fn loose(size: u64, walk: &Walk, budget: u64, limits: &BinaryLimits) -> GpuFacts {
+    let mut sum = Summing::new(limits);
+    sum.add_all(&[Region::whole(size)], walk);
+    sum.give_up(budget);
+    sum.finish().unwrap_or_default()
+}
+
+/// A bare cubin as one row.
+pub(in crate::formats) fn cubin(arch: u32, suffix: Option<Suffix>, size: u64) -> GpuFacts {
+    let row = Row {
+        kind: GpuKind::Sass,
+        arch,
+        suffix,
+        isa: None,
+        compression: Compression::None,
+        entries: 1,
+        bytes: size,
+        uncompressed_bytes: size,
+    };
+    let section =
+        SectionSum { bytes: size, entries: 1, entry_bytes: size, ..SectionSum::of(&Region::whole(size)) };
+    GpuFacts { rows: vec![row], sections: vec![section], ..GpuFacts::default() }
+}

@@ -1,0 +1,312 @@
+//! Steps from header to header over bytes that are pushed, and says which bytes it wants next. A stream
+//! pushes all bytes; a reader of ranges pushes only what is wanted. Both find the same.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::super::binary::BinaryLimits;
+use super::{Entry, header};
+
+/// The first bytes of every container.
+pub(in crate::formats) const MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
+
+static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(&MAGIC));
+
+/// Containers start at multiples of this many bytes, counted from the start of the file.
+const ALIGN: u64 = 8;
+const GROUP: usize = 8;
+
+/// Bytes asked for at the end of a container: the headers of the next one.
+const FIRST_PIECE: usize = header::CONTAINER + header::ENTRY;
+/// Most bytes asked for at once in a search.
+const LARGEST_PIECE: usize = 256 << 10;
+
+/// A container that was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// Offset of its first byte.
+    pub(super) at: u64,
+    /// Offset behind its last byte, as its header says.
+    pub(super) end: u64,
+    /// Bytes of its header.
+    pub(super) header: u64,
+    /// Where its entries begin in [`Walk::entries`], and how many there are.
+    pub(super) first: usize,
+    pub(super) count: usize,
+    /// Whether the entries fill it exactly.
+    pub(super) whole: bool,
+    /// Zero bytes that follow it directly.
+    pub(super) zeros: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Looking for the magic of a container.
+    Search,
+    /// Counting zeros behind a container.
+    Zeros,
+    /// At the header of a container.
+    Container,
+    /// At the header of an entry of the last container.
+    Entry,
+    /// A limit was reached.
+    Full,
+}
+
+/// The walk; one per file. Its memory is what it found, and less than a hundred bytes besides.
+#[derive(Debug)]
+pub(in crate::formats) struct Walk {
+    state: State,
+    /// Bytes held until there are enough for a header, and the offset of the first of them.
+    held: Vec<u8>,
+    held_at: u64,
+    end: u64,
+    piece: usize,
+    containers: Vec<Found>,
+    entries: Vec<Entry>,
+    most_containers: usize,
+    most_entries: usize,
+    full_at: Option<u64>,
+}
+
+impl Walk {
+    /// A walk that wants nothing until it enters a range.
+    pub(in crate::formats) fn new(limits: &BinaryLimits) -> Self {
+        Self {
+            state: State::Search,
+            held: Vec::new(),
+            held_at: 0,
+            end: 0,
+            piece: FIRST_PIECE,
+            containers: Vec::new(),
+            entries: Vec::new(),
+            most_containers: limits.containers,
+            most_entries: limits.entries,
+            full_at: None,
+        }
+    }
+
+    /// Starts a search in `at..end`. What was found before is kept.
+    pub(in crate::formats) fn enter(&mut self, at: u64, end: u64) {
+        self.held.clear();
+        self.end = end;
+        self.piece = FIRST_PIECE;
+        if self.full_at.is_none() {
+            self.search_from(at);
+        }
+    }
+
+    /// The next byte that is wanted and how many at least are of use; `None` at the end.
+    pub(in crate::formats) fn wants(&self) -> Option<(u64, usize)> {
+        let next = self.next();
+        let length = match self.state {
+            State::Full => return None,
+            State::Search | State::Zeros => self.piece,
+            State::Container => FIRST_PIECE.saturating_sub(self.held.len()),
+            State::Entry => header::ENTRY.saturating_sub(self.held.len()),
+        };
+        let room = usize::try_from(self.end.checked_sub(next)?).unwrap_or(usize::MAX);
+        (room > 0).then_some((next, length.min(room)))
+    }
+
+    /// Takes bytes from the start of `bytes`, which lie at `at`: how many, and whether they were stepped
+    /// over because a header says that they are the inside of an entry. `at` must not lie behind the next
+    /// byte that is wanted.
+    pub(in crate::formats) fn step(&mut self, at: u64, bytes: &[u8]) -> (usize, bool) {
+        let next = self.next();
+        if matches!(self.state, State::Full) || at >= self.end {
+            return (bytes.len(), false);
+        }
+        if next > at {
+            let count = usize::try_from(next - at).unwrap_or(usize::MAX).min(bytes.len());
+            return (count, true);
+        }
+        let room = usize::try_from(self.end - at).unwrap_or(usize::MAX);
+        (self.take(bytes.get(..room).unwrap_or(bytes)), false)
+    }
+
+    /// Takes all of `bytes`, which lie at `at`.
+    pub(in crate::formats) fn push_all(&mut self, mut at: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (count, _) = self.step(at, bytes);
+            at = at.saturating_add(count as u64);
+            bytes = bytes.get(count..).unwrap_or(&[]);
+        }
+    }
+
+    /// All entries found, in their order.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// All containers found, in their order.
+    pub(super) fn containers(&self) -> &[Found] {
+        &self.containers
+    }
+
+    /// Whether a container that its entries fill exactly lies in `at..end`.
+    pub(in crate::formats) fn has_whole(&self, at: u64, end: u64) -> bool {
+        self.containers.iter().any(|found| found.whole && found.at >= at && found.end <= end)
+    }
+
+    /// Where the walk stopped because a limit was reached.
+    pub(super) fn full_at(&self) -> Option<u64> {
+        self.full_at
+    }
+
+    fn next(&self) -> u64 {
+        self.held_at.saturating_add(self.held.len() as u64)
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        let need = match self.state {
+            State::Full => return bytes.len(),
+            State::Zeros => return self.count_zeros(bytes),
+            State::Search if self.held.is_empty() && bytes.len() >= GROUP => return self.search(bytes),
+            State::Search => GROUP,
+            State::Container => header::CONTAINER,
+            State::Entry => header::ENTRY,
+        };
+        let count = need.saturating_sub(self.held.len()).min(bytes.len());
+        self.held.extend_from_slice(&bytes[..count]);
+        self.settle();
+        count
+    }
+
+    fn count_zeros(&mut self, bytes: &[u8]) -> usize {
+        let count = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+        self.pass_zeros(count);
+        if count < bytes.len() {
+            self.search_from(self.held_at);
+        } else {
+            self.grow_piece();
+        }
+        count
+    }
+
+    /// Searches whole groups of eight bytes; the place is aligned here.
+    fn search(&mut self, bytes: &[u8]) -> usize {
+        let found = FINDER.find_iter(bytes).find(|place| place.is_multiple_of(GROUP));
+        let count = found.unwrap_or(bytes.len() - bytes.len() % GROUP);
+        self.held_at = self.held_at.saturating_add(count as u64);
+        if found.is_some() {
+            self.state = State::Container;
+        } else {
+            self.grow_piece();
+        }
+        count
+    }
+
+    fn grow_piece(&mut self) {
+        self.piece = self.piece.saturating_mul(4).min(LARGEST_PIECE);
+    }
+
+    fn search_from(&mut self, at: u64) {
+        self.state = State::Search;
+        match at.checked_next_multiple_of(ALIGN) {
+            Some(aligned) => self.seek(aligned),
+            None => self.seek(u64::MAX),
+        }
+    }
+
+    /// Goes on at `target`, keeping those of the held bytes that lie behind it.
+    fn seek(&mut self, target: u64) {
+        let passed = usize::try_from(target.saturating_sub(self.held_at)).unwrap_or(usize::MAX);
+        self.held.drain(..passed.min(self.held.len()));
+        self.held_at = target;
+    }
+
+    /// Looks at what is held, until more is needed.
+    fn settle(&mut self) {
+        loop {
+            match self.state {
+                State::Search => {
+                    let groups = self.held.chunks_exact(GROUP);
+                    let passed = groups.take_while(|group| !group.starts_with(&MAGIC)).count() * GROUP;
+                    self.seek(self.held_at.saturating_add(passed as u64));
+                    if self.held.len() < GROUP {
+                        return;
+                    }
+                    self.state = State::Container;
+                }
+                State::Zeros => {
+                    let count = self.held.iter().take_while(|byte| **byte == 0).count();
+                    self.pass_zeros(count);
+                    if self.held.is_empty() {
+                        return;
+                    }
+                    self.search_from(self.held_at);
+                }
+                State::Container if self.held.len() >= header::CONTAINER => self.at_container(),
+                State::Entry if self.held.len() >= header::ENTRY => self.at_entry(),
+                State::Full => {
+                    self.held.clear();
+                    return;
+                }
+                State::Container | State::Entry => return,
+            }
+        }
+    }
+
+    fn pass_zeros(&mut self, count: usize) {
+        if let Some(last) = self.containers.last_mut() {
+            last.zeros = last.zeros.saturating_add(count as u64);
+        }
+        self.seek(self.held_at.saturating_add(count as u64));
+    }
+
+    fn at_container(&mut self) {
+        let at = self.held_at;
+        let Some((header, size)) = header::container(&self.held, self.end.saturating_sub(at)) else {
+            // The same bytes may hold another magic, one group further on.
+            return self.search_from(at.saturating_add(ALIGN));
+        };
+        if self.containers.len() >= self.most_containers {
+            return self.stop(at);
+        }
+        let first = self.entries.len();
+        // `header::container` has checked that the sum lies within the range.
+        let end = at.saturating_add(header).saturating_add(size);
+        self.containers.push(Found { at, end, header, first, count: 0, whole: false, zeros: 0 });
+        self.at_next_entry(at.saturating_add(header));
+    }
+
+    fn at_entry(&mut self) {
+        let at = self.held_at;
+        let Some(container) = self.containers.last_mut() else {
+            return self.search_from(at);
+        };
+        let Some(entry) = header::entry(&self.held, container.end.saturating_sub(at)) else {
+            return self.search_from(at);
+        };
+        if self.entries.len() >= self.most_entries {
+            return self.stop(at);
+        }
+        container.count += 1;
+        self.entries.push(entry);
+        self.at_next_entry(at.saturating_add(entry.bytes));
+    }
+
+    /// Goes on at `at` in the last container: with an entry, or behind it.
+    fn at_next_entry(&mut self, at: u64) {
+        let Some(container) = self.containers.last_mut() else { return };
+        self.piece = FIRST_PIECE;
+        let left = container.end.saturating_sub(at);
+        if left >= header::ENTRY as u64 {
+            self.state = State::Entry;
+            self.seek(at);
+        } else if left == 0 {
+            container.whole = true;
+            self.state = State::Zeros;
+            self.seek(at);
+        } else {
+            self.search_from(at);
+        }
+    }
+
+    fn stop(&mut self, at: u64) {
+        self.full_at = Some(at);
+        self.state = State::Full;
+    }
+}

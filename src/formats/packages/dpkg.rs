@@ -1,0 +1,131 @@
+//! The database of dpkg: `status`, the parts of `status.d` in distroless images, and lists of files.
+
+use super::fields::{Part, Parts, lines};
+use super::{Bounds, Collector, Package, Read, number, some_text, text};
+
+/// The fields of one package as they stand in the document.
+#[derive(Default)]
+struct Stanza<'a> {
+    /// Where it begins; `None` between stanzas.
+    at: Option<usize>,
+    name: Option<&'a [u8]>,
+    version: Option<&'a [u8]>,
+    status: Option<&'a [u8]>,
+    architecture: Option<&'a [u8]>,
+    kib: Option<&'a [u8]>,
+    source: Option<&'a [u8]>,
+    maintainer: Option<&'a [u8]>,
+    homepage: Option<&'a [u8]>,
+    before: Option<&'a [u8]>,
+    depends: Option<&'a [u8]>,
+}
+
+impl<'a> Stanza<'a> {
+    fn take(&mut self, at: usize, name: &[u8], value: &'a [u8]) {
+        self.at.get_or_insert(at);
+        // Names of fields are not case sensitive (deb-control(5)).
+        let place = match name.to_ascii_lowercase().as_slice() {
+            b"package" => &mut self.name,
+            b"version" => &mut self.version,
+            b"status" => &mut self.status,
+            b"architecture" => &mut self.architecture,
+            b"installed-size" => &mut self.kib,
+            b"source" => &mut self.source,
+            b"maintainer" => &mut self.maintainer,
+            b"homepage" => &mut self.homepage,
+            b"pre-depends" => &mut self.before,
+            b"depends" => &mut self.depends,
+            _ => return,
+        };
+        *place = Some(value);
+    }
+
+    /// Ends the stanza; `false` when there are too many packages.
+    fn finish(&mut self, collector: &mut Collector) -> bool {
+        let stanza = std::mem::take(self);
+        let Some(at) = stanza.at else { return true };
+        let Some(name) = stanza.name.and_then(some_text) else {
+            collector.problem(at, "a package without a name");
+            return true;
+        };
+        let wanted = [stanza.before, stanza.depends].into_iter().flatten();
+        let depends = collector.names(at, wanted.flat_map(relation_names));
+        let package = Package {
+            name,
+            version: stanza.version.map(text).unwrap_or_default(),
+            build: None,
+            architecture: stanza.architecture.and_then(some_text),
+            installed_bytes: stanza.kib.and_then(number).map(|kib| kib.saturating_mul(1024)),
+            source: stanza.source.and_then(|source| some_text(bare_name(source))),
+            maker: stanza.maintainer.and_then(some_text),
+            homepage: stanza.homepage.and_then(some_text),
+            depends,
+            installed: stanza.status.is_none_or(is_installed),
+            files: None,
+        };
+        collector.package(at, package)
+    }
+}
+
+/// Reads `/var/lib/dpkg/status`, or one file of `status.d`, which has no `Status` and counts as installed.
+pub fn read_status(bytes: &[u8]) -> Read {
+    let mut collector = Collector::new(Bounds::USUAL);
+    let mut stanza = Stanza::default();
+    for part in Parts::new(bytes) {
+        match part {
+            Part::Field { at, name, value } => stanza.take(at, name, value),
+            Part::Blank => {
+                if !stanza.finish(&mut collector) {
+                    return collector.finish();
+                }
+            }
+            Part::Odd(at) => collector.problem(at, "a line that is no field"),
+        }
+    }
+    stanza.finish(&mut collector);
+    collector.finish()
+}
+
+/// The three words of `Status` are what is wanted, an error flag, and the state, which matters here.
+fn is_installed(status: &[u8]) -> bool {
+    let mut words = status.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.next_back() == Some(b"installed")
+}
+
+/// The names in a list such as `libc6 (>= 2.34), default-mta | mail-transport-agent, python3:any`.
+fn relation_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|byte| matches!(byte, b',' | b'|')).map(bare_name)
+}
+
+/// A name without the version, architecture or restriction that follows it.
+fn bare_name(one: &[u8]) -> &[u8] {
+    let one = one.trim_ascii();
+    let end = one.iter().position(|byte| byte.is_ascii_whitespace() || b"(:[<".contains(byte));
+    end.and_then(|end| one.get(..end)).unwrap_or(one)
+}
+
+/// Reads `info/NAME.list`: absolute paths, one a line, the first 4 million. The root, written `/.`, is
+/// left out.
+pub fn read_list(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let paths = lines(bytes).map(|(_, line)| line).filter(|line| !matches!(*line, b"" | b"/" | b"/."));
+    paths.take(Bounds::USUAL.paths).map(<[u8]>::to_vec).collect()
+}
+
+/// Reads `NAME.md5sums`, the only list of files in a distroless image: `md5  usr/bin/x` is
+/// `/usr/bin/x`. Other lines are left out, as is what follows 4 million.
+pub fn read_md5sums(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let paths = lines(bytes).filter_map(|(_, line)| {
+        let (sum, rest) = line.split_at_checked(32)?;
+        let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *"))?;
+        let path = path.strip_prefix(b"./").or_else(|| path.strip_prefix(b"/")).unwrap_or(path);
+        (sum.iter().all(u8::is_ascii_hexdigit) && !path.is_empty()).then(|| [b"/", path].concat())
+    });
+    paths.take(Bounds::USUAL.paths).collect()
+}
+
+/// The package that a file of `info/` lists: `libc6:amd64.list` is of `libc6`. `None` for other files.
+pub fn list_name(file_name: &[u8]) -> Option<&[u8]> {
+    let name = file_name.strip_suffix(b".list")?;
+    let name = name.split(|byte| *byte == b':').next()?;
+    (!name.is_empty()).then_some(name)
+}

@@ -1,0 +1,128 @@
+//! `rpmdb.sqlite`: the table `Packages` of `SQLite`, with one header in each row. `SQLite` reads the bytes in
+//! memory; it opens no file.
+
+use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, MAIN_DB};
+
+use super::Blobs;
+
+pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Where the header of the file holds the versions of its format, 2 when it is written by way of a
+/// journal beside it (WAL). Memory has no place for such a journal, so they are set back to 1.
+const VERSIONS: std::ops::Range<usize> = 18..20;
+
+/// The smallest database is one page of this size.
+const SMALLEST: usize = 512;
+
+/// Steps of the machine inside `SQLite` between two looks at the bounds below.
+const STEPS: i32 = 1000;
+
+/// Looks that may pass until the schema is read, whose some 60 rows take 10 steps each.
+const SCHEMA_LOOKS: u32 = 100;
+
+/// Looks that may pass until all rows are read, which take 10 steps each: enough for a million.
+const ROW_LOOKS: u32 = 10_000;
+
+/// Bytes of a text in the schema. Those of rpm stay below 200.
+const SCHEMA_BYTES: i32 = 4096;
+
+/// How long a database may take. Only a hostile one gets there: a chain of pages that all its rows share
+/// costs much in few steps. Large databases in use take well below a second.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
+    if bytes.len() < SMALLEST || !bytes.starts_with(MAGIC) {
+        return blobs.problem(0, "a database that is cut short");
+    }
+    if let Err(error) = read_rows(bytes, blobs) {
+        // Messages of SQLite may quote the document, so only their kind is told.
+        let kind =
+            error.sqlite_error_code().map_or_else(|| "no answer".to_owned(), |code| format!("{code:?}"));
+        blobs.problem(0, format_args!("SQLite cannot read the database: {kind}"));
+    }
+}
+
+fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
+    let mut connection = open(bytes)?;
+    bound(&mut connection, SCHEMA_LOOKS)?;
+    // A view or a virtual table would run what the database says instead of reading it.
+    let table =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'Packages' AND rootpage > 0";
+    let plain = "SELECT count(*) FROM pragma_table_xinfo('Packages') WHERE name = 'blob' AND hidden = 0";
+    for (query, what) in [(table, "no table of packages"), (plain, "a table of packages without headers")] {
+        if connection.query_row(query, [], |row| row.get::<_, u32>(0))? != 1 {
+            blobs.problem(0, what);
+            return Ok(());
+        }
+    }
+    let whole = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, whole)?;
+    bound(&mut connection, ROW_LOOKS)?;
+    let mut statement = connection.prepare("SELECT blob FROM Packages NOT INDEXED")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (value, is_header) = match row.get_ref(0)? {
+            ValueRef::Blob(header) => (header, true),
+            ValueRef::Text(text) => (text, false),
+            _ => (&[][..], false),
+        };
+        // A row takes a byte at least, so that empty rows have an end too.
+        if blobs.charge(0, value.len().saturating_add(1)) {
+            if is_header {
+                blobs.add(0, value);
+            } else {
+                blobs.problem(0, "a row that holds no header");
+            }
+        }
+        if blobs.is_full() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Ends what runs from here on after so many looks, or when patience is at its end.
+fn bound(connection: &mut Connection, looks: u32) -> rusqlite::Result<()> {
+    let mut passed = 0;
+    let begun = Instant::now();
+    let is_enough = move || {
+        passed += 1;
+        passed > looks || begun.elapsed() > PATIENCE
+    };
+    connection.progress_handler(STEPS, Some(is_enough))
+}
+
+/// The database in memory, read-only, with everything off that a hostile one could use.
+fn open(bytes: &[u8]) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, SCHEMA_BYTES),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, SCHEMA_BYTES),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 50),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ] {
+        connection.set_limit(limit, most)?;
+    }
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")?;
+    let (before, rest) = bytes.split_at_checked(VERSIONS.start).unwrap_or_default();
+    let (versions, after) = rest.split_at_checked(VERSIONS.len()).unwrap_or_default();
+    let versions: Vec<u8> = versions.iter().map(|version| if *version == 2 { 1 } else { *version }).collect();
+    let patched = before.chain(versions.as_slice()).chain(after);
+    connection.deserialize_read_exact(MAIN_DB, patched, bytes.len(), true)?;
+    Ok(connection)
+}

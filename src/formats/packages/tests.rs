@@ -1,0 +1,124 @@
+use super::{Bounds, Collector, PROBLEMS, Package, Read, apk, conda, dpkg, fields, pip};
+
+fn paths(paths: &[&str]) -> Vec<Vec<u8>> {
+    paths.iter().map(|path| path.as_bytes().to_vec()).collect()
+}
+
+fn only(read: Read) -> Package {
+    assert_eq!(read.problems, []);
+    let [package] = <[Package; 1]>::try_from(read.packages).unwrap();
+    package
+}
+
+fn one_problem(read: &Read, at: u64) {
+    assert_eq!(read.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [at], "{read:?}");
+}
+
+#[test]
+#[test]
+fn the_state_of_a_package_decides() {
+    for (status, expected) in [
+        ("Status: install ok installed\n", true),
+        ("Status: hold ok installed\n", true),
+        ("Status: deinstall ok config-files\n", false),
+        ("Status: install ok half-installed\n", false),
+        ("Status: install reinstreq unpacked\n", false),
+        ("Status:\n", false),
+        ("", true),
+    ] {
+        let text = format!("Package: a\n{status}Version: 1\r\n\r\n\n");
+        assert_eq!(only(dpkg::read_status(text.as_bytes())).installed, expected, "{status}");
+    }
+}
+
+#[test]
+fn damage_in_a_status_is_told_and_passed() {
+    let read =
+        dpkg::read_status(b"Version: 1\n\nPackage: a\nnonsense\nInstalled-Size: many\n\n\n\nPackage: b");
+    let names: Vec<_> = read.packages.iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(read.packages[0].installed_bytes, None);
+    assert_eq!(read.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [0, 23]);
+    one_problem(&dpkg::read_status(b" folded\n\tfolded\n").truncated(1), 0);
+    let big = dpkg::read_status(b"Package: a\nInstalled-Size: 18446744073709551615\n");
+    assert_eq!(big.packages[0].installed_bytes, Some(u64::MAX));
+}
+
+impl Read {
+    fn truncated(mut self, problems: usize) -> Self {
+        self.problems.truncate(problems);
+        self
+    }
+}
+
+#[test]
+fn problems_and_packages_are_counted_and_bounded() {
+    let read = dpkg::read_status(&b"x\n".repeat(1000));
+    assert_eq!(read.problems.len(), PROBLEMS + 1);
+    assert_eq!(read.problems[PROBLEMS].what, "980 more problems");
+    let read = dpkg::read_status(&b"Package:a\n\n".repeat(Bounds::USUAL.packages + 5));
+    assert_eq!(read.packages.len(), Bounds::USUAL.packages);
+    one_problem(&read, Bounds::USUAL.packages as u64 * 11);
+    let bounds = Bounds { names: 3, paths: 2, path_bytes: 5, packages: 1 };
+    let mut collector = Collector::new(bounds);
+    assert_eq!(collector.names(1, [&b"a"[..], b"b", b"a"].into_iter()), ["a", "b"]);
+    assert_eq!(collector.names(2, [&b"a"[..], b"b", b"c"].into_iter()), ["a"]);
+    let mut files = Vec::new();
+    assert!(collector.path(3, &mut files, &[b"/", b"abc"]));
+    assert!(!collector.path(4, &mut files, &[b"/", b"a"]));
+    assert!(collector.path(5, &mut files, &[b"/"]));
+    assert!(!collector.path(6, &mut files, &[b""]));
+    assert_eq!(files, paths(&["/abc", "/"]));
+    assert_eq!(collector.finish().problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [2, 4]);
+}
+
+#[test]
+fn long_text_is_cut() {
+    let text = [b"Package: ".to_vec(), b"\xff".repeat(1 << 20)].concat();
+    assert!(only(dpkg::read_status(&text)).name.len() <= 3 * 4096);
+    let folded = [b"Package: a\nHomepage:".to_vec(), b" x\n".repeat(100_000)].concat();
+    assert!(only(dpkg::read_status(&folded)).homepage.unwrap().starts_with("x x x"));
+}
+
+#[test]
+#[test]
+#[test]
+#[test]
+#[test]
+#[test]
+fn the_version_file_of_torch_is_read() {
+    let annotated =
+        b"from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']\n\
+        __version__ = '2.9.1+cu128'\ndebug = False\ncuda: Optional[str] = '12.8'\n\
+        git_version = 'd38164a545b4a4e4e0cf73ce67173f70574890b6'\nhip: Optional[str] = None\n\
+        if x == y: pass\n";
+    let expected = pip::TorchVersion {
+        version: "2.9.1+cu128".into(),
+        cuda: Some("12.8".into()),
+        hip: None,
+        git: Some("d38164a545b4a4e4e0cf73ce67173f70574890b6".into()),
+    };
+    assert_eq!(pip::torch_version(annotated), Some(expected));
+    let plain = pip::torch_version(b"__version__=\"1.0\"\r\ncuda = None\nhip = \"6.2\" # x\n").unwrap();
+    assert_eq!((plain.version.as_str(), plain.cuda, plain.hip.as_deref()), ("1.0", None, Some("6.2")));
+    assert_eq!(pip::torch_version(b"version = '1'"), None);
+    assert_eq!(pip::torch_version(b"__version__ = '1"), None);
+    assert_eq!(pip::torch_version(b""), None);
+}
+
+#[test]
+#[test]
+#[test]
+fn lines_and_fields_keep_their_places() {
+    let all: Vec<_> = fields::lines(b"a\r\n\nb").collect();
+    assert_eq!(all, [(0, &b"a"[..]), (3, b""), (4, b"b")]);
+    let all: Vec<_> = fields::Parts::new(b"A: 1\n 2\n\tB\r\nC\n\n D:\n:e").collect();
+    let expected = [
+        fields::Part::Field { at: 0, name: b"A", value: b" 1\n 2\n\tB\r\n" },
+        fields::Part::Odd(12),
+        fields::Part::Blank,
+        fields::Part::Odd(15),
+        fields::Part::Field { at: 19, name: b"", value: b"e" },
+    ];
+    assert_eq!(all, expected);
+}

@@ -1,0 +1,243 @@
+//! GPU code: architectures against files, in bytes.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::libraries::LibraryItem;
+use super::target::{Fit, TargetItem};
+use super::words;
+use crate::base::size::human;
+use crate::base::text::escape;
+use crate::cuda::{GpuCode, Inventory};
+use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::gui::models::format::count;
+use crate::rootfs::Rootfs;
+
+/// Bytes of GPU code of one architecture, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Machine code.
+    pub sass: u64,
+    /// Assembler text that the driver compiles.
+    pub ptx: u64,
+    /// Code for the linker.
+    pub lto: u64,
+    /// Of kinds that are not known.
+    pub other: u64,
+}
+
+impl Parts {
+    /// The kinds in the order in which they are shown, with their bytes.
+    pub fn each(self) -> [(GpuKind, u64); 4] {
+        [
+            (GpuKind::Sass, self.sass),
+            (GpuKind::Ptx, self.ptx),
+            (GpuKind::Lto, self.lto),
+            (GpuKind::Other(0), self.other),
+        ]
+    }
+
+    /// All of them.
+    pub fn bytes(self) -> u64 {
+        self.each().into_iter().map(|(_, bytes)| bytes).fold(0, u64::saturating_add)
+    }
+
+    fn add(&mut self, kind: GpuKind, bytes: u64) {
+        let part = match kind {
+            GpuKind::Sass => &mut self.sass,
+            GpuKind::Ptx => &mut self.ptx,
+            GpuKind::Lto => &mut self.lto,
+            GpuKind::Other(_) => &mut self.other,
+        };
+        *part = part.saturating_add(bytes);
+    }
+}
+
+/// An architecture: a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Architecture {
+    /// SM number.
+    pub arch: u32,
+    /// `a` or `f`.
+    pub suffix: Option<Suffix>,
+    /// Both: `90a`.
+    pub label: String,
+    /// Bytes in the whole image, each file once.
+    pub parts: Parts,
+    /// The same once unpacked.
+    pub uncompressed: u64,
+}
+
+impl Architecture {
+    /// The best that any of its code does on a GPU.
+    pub fn fit(&self, parts: Parts, target: &TargetItem) -> Fit {
+        let used = parts.each().into_iter().filter(|(_, bytes)| *bytes > 0);
+        used.map(|(kind, _)| target.fit(kind, self.arch, self.suffix)).max().unwrap_or(Fit::Never)
+    }
+
+    /// Its bytes by kind, in words: `SASS 1.20 MiB, PTX 300 KiB`.
+    pub fn kinds(parts: Parts) -> String {
+        let used = parts.each().into_iter().filter(|(_, bytes)| *bytes > 0);
+        let used = used.map(|(kind, bytes)| match kind {
+            GpuKind::Other(_) => format!("other {}", human(bytes)),
+            kind => format!("{} {}", words::kind(kind), human(bytes)),
+        });
+        used.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A file with GPU code: a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerRow {
+    /// The library, in the model; `None` for other files.
+    pub library: Option<usize>,
+    /// File name, safe to show.
+    pub name: String,
+    /// Absolute path, safe to show.
+    pub path: String,
+    /// Absolute path, any bytes.
+    pub raw: Vec<u8>,
+    /// What it is, where it is no library.
+    pub word: &'static str,
+    /// Bytes for each architecture, in the order of the columns.
+    pub cells: Vec<Parts>,
+    /// All of them.
+    pub bytes: u64,
+}
+
+/// Architectures against files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// The columns, oldest architecture first.
+    pub architectures: Vec<Architecture>,
+    /// The rows, largest first.
+    pub rows: Vec<LedgerRow>,
+    /// Bytes of all GPU code, each file once.
+    pub bytes: u64,
+}
+
+/// What a GPU makes of all GPU code of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Bytes that run as they are.
+    pub native: u64,
+    /// Bytes that the driver can compile.
+    pub jit: u64,
+    /// Bytes that are of no use there.
+    pub never: u64,
+    /// Files none of whose GPU code can run.
+    pub without: usize,
+    /// All of it, in a sentence.
+    pub sentence: String,
+}
+
+impl Ledger {
+    pub(super) fn new(inventory: &Inventory, rootfs: &Rootfs, libraries: &[LibraryItem]) -> Self {
+        let mut columns: BTreeMap<(u32, Option<Suffix>), (Parts, u64)> = BTreeMap::new();
+        for sum in &inventory.gpu_code {
+            let column = columns.entry((sum.arch, sum.suffix)).or_default();
+            column.0.add(sum.kind, sum.bytes);
+            column.1 = column.1.saturating_add(sum.uncompressed_bytes);
+        }
+        let of_libraries = inventory.libraries.iter().map(|library| &library.gpu_code);
+        let of_holders = inventory.holders.iter().map(|holder| &holder.gpu_code);
+        for code in of_libraries.chain(of_holders).flatten() {
+            columns.entry((code.arch, code.suffix)).or_default();
+        }
+        let places: BTreeMap<(u32, Option<Suffix>), usize> = columns.keys().copied().zip(0..).collect();
+        let cells = |codes: &[GpuCode]| {
+            let mut cells = vec![Parts::default(); places.len()];
+            for code in codes {
+                cells[places[&(code.arch, code.suffix)]].add(code.kind, code.bytes);
+            }
+            cells
+        };
+        let mut rows = Vec::new();
+        for (place, (library, item)) in inventory.libraries.iter().zip(libraries).enumerate() {
+            if library.hard_link_of.is_none() && !library.gpu_code.is_empty() {
+                let (name, path, raw) = (item.name.clone(), item.path.clone(), item.raw.clone());
+                rows.push(row(Some(place), name, path, raw, "", cells(&library.gpu_code)));
+            }
+        }
+        for holder in &inventory.holders {
+            let raw = rootfs.node(holder.node).path();
+            let name = words::file_name(rootfs, holder.node);
+            let word = words::holder(holder.kind);
+            rows.push(row(None, name, escape(&raw), raw, word, cells(&holder.gpu_code)));
+        }
+        rows.sort_by(|one, other| (Reverse(one.bytes), &one.raw).cmp(&(Reverse(other.bytes), &other.raw)));
+        let architectures: Vec<Architecture> = columns
+            .into_iter()
+            .map(|((arch, suffix), (parts, uncompressed))| Architecture {
+                arch,
+                suffix,
+                label: words::architecture(arch, suffix),
+                parts,
+                uncompressed,
+            })
+            .collect();
+        let bytes = architectures.iter().map(|column| column.parts.bytes()).fold(0, u64::saturating_add);
+        Self { architectures, rows, bytes }
+    }
+
+    /// The row of a library or another file.
+    pub fn position(&self, raw: &[u8]) -> Option<usize> {
+        self.rows.iter().position(|row| row.raw == raw)
+    }
+
+    /// What `target` makes of it.
+    pub fn judge(&self, target: &TargetItem) -> Verdict {
+        let (mut native, mut jit, mut never) = (0_u64, 0_u64, 0_u64);
+        for column in &self.architectures {
+            for (kind, bytes) in column.parts.each() {
+                let sum = match target.fit(kind, column.arch, column.suffix) {
+                    Fit::Native => &mut native,
+                    Fit::Jit => &mut jit,
+                    Fit::Never => &mut never,
+                };
+                *sum = sum.saturating_add(bytes);
+            }
+        }
+        let runs = |row: &LedgerRow| {
+            let mut cells = row.cells.iter().zip(&self.architectures);
+            cells.any(|(parts, column)| column.fit(*parts, target) > Fit::Never)
+        };
+        let without = self.rows.iter().filter(|row| !runs(row)).count();
+        let sentence = sentence(target, native, jit, never, without, self.rows.len());
+        Verdict { native, jit, never, without, sentence }
+    }
+}
+
+fn row(
+    library: Option<usize>,
+    name: String,
+    path: String,
+    raw: Vec<u8>,
+    word: &'static str,
+    cells: Vec<Parts>,
+) -> LedgerRow {
+    let bytes = cells.iter().map(|parts| parts.bytes()).fold(0, u64::saturating_add);
+    LedgerRow { library, name, path, raw, word, cells, bytes }
+}
+
+fn sentence(target: &TargetItem, native: u64, jit: u64, never: u64, without: usize, files: usize) -> String {
+    let name = target.title();
+    let mut text = match (native, jit) {
+        (0, 0) => format!("Nothing of it runs on {name}"),
+        (0, jit) => format!("On {name} nothing runs as it is; {} can be compiled by the driver", human(jit)),
+        (native, 0) => format!("On {name} {} runs as it is", human(native)),
+        (native, jit) => {
+            format!("On {name} {} runs as it is, {} can be compiled by the driver", human(native), human(jit))
+        }
+    };
+    if never > 0 && native + jit > 0 {
+        text = format!("{text}, {} never runs", human(never));
+    }
+    text.push('.');
+    if without > 0 && native.saturating_add(jit) > 0 {
+        let files = format!("{without} of {}", count(files, "file"));
+        let hold = if without == 1 { "holds" } else { "hold" };
+        text = format!("{text} {files} {hold} nothing that it can use.");
+    }
+    text
+}

@@ -1,0 +1,118 @@
+//! Libraries as they are listed.
+
+use std::sync::Arc;
+
+use super::words;
+use crate::base::size::human;
+use crate::base::text::{escape, printable};
+use crate::cuda::{Inventory, Library, Role, Supplier, Use};
+use crate::gui::models::format::count;
+use crate::rootfs::Rootfs;
+
+/// A library as a line of the table.
+#[derive(Clone, Debug)]
+pub struct LibraryItem {
+    /// Its file name, safe to show.
+    pub name: String,
+    /// Its absolute path, safe to show.
+    pub path: String,
+    /// Its absolute path, any bytes.
+    pub raw: Vec<u8>,
+    /// Its soname.
+    pub soname: Option<String>,
+    /// Its component.
+    pub component: Arc<str>,
+    /// Its version, or a dash.
+    pub version: String,
+    /// Who brought it.
+    pub supplier: Supplier,
+    /// The package that owns it.
+    pub package: Option<String>,
+    /// The layer that holds its bytes.
+    pub layer: u16,
+    /// Its size.
+    pub bytes: u64,
+    /// What it adds to a sum: nothing for a second name of a file.
+    pub counted: u64,
+    /// Bytes of GPU code with their containers.
+    pub gpu_bytes: u64,
+    /// Architectures of its GPU code, as compilers write them.
+    pub codes: Vec<String>,
+    /// Whether something that runs reaches it.
+    pub usage: Use,
+    /// How many objects need or open it.
+    pub needed_by: usize,
+    /// What is unusual about it, in words.
+    pub words: Vec<String>,
+}
+
+impl LibraryItem {
+    pub(super) fn all(inventory: &Inventory, rootfs: &Rootfs) -> Vec<Self> {
+        inventory.libraries.iter().map(|library| Self::new(inventory, rootfs, library)).collect()
+    }
+
+    fn new(inventory: &Inventory, rootfs: &Rootfs, library: &Library) -> Self {
+        let node = rootfs.node(library.node);
+        let raw = node.path();
+        let object = words::object(&inventory.links, library.object);
+        let needed_by = object.map_or(0, |object| {
+            let both = object.needed_by.iter().chain(&object.opened_by);
+            both.collect::<std::collections::BTreeSet<_>>().len()
+        });
+        let mut codes: Vec<String> =
+            library.gpu_code.iter().map(|code| words::code(code.kind, code.arch, code.suffix)).collect();
+        codes.sort();
+        codes.dedup();
+        let mut notes = Vec::new();
+        match library.role {
+            Role::Runtime => {}
+            Role::Stub => notes.push("stub".to_owned()),
+            Role::Compat => notes.push("compat".to_owned()),
+        }
+        notes.extend(library.foreign.as_deref().map(printable));
+        if library.hard_link_of.is_some() {
+            notes.push("hard link".to_owned());
+        }
+        let package = library.package.and_then(|place| inventory.packages.get(place));
+        Self {
+            name: escape(node.name()),
+            path: escape(&raw),
+            raw,
+            soname: library.soname.as_deref().map(printable),
+            component: Arc::clone(&library.component),
+            version: library
+                .version
+                .as_ref()
+                .map_or_else(|| words::UNKNOWN.to_owned(), |(version, _)| printable(version)),
+            supplier: library.supplier,
+            package: package.map(|package| printable(&package.name)),
+            layer: library.layer,
+            bytes: library.bytes,
+            counted: if library.hard_link_of.is_some() { 0 } else { library.bytes },
+            gpu_bytes: library.gpu_section_bytes,
+            codes,
+            usage: object.map_or(Use::Unreferenced, |object| object.usage),
+            needed_by,
+            words: notes,
+        }
+    }
+
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        let mut text = format!("{}, {}", self.name, human(self.bytes));
+        for word in &self.words {
+            text = format!("{text}, {word}");
+        }
+        if self.gpu_bytes > 0 {
+            text = format!("{text}, {} of GPU code", human(self.gpu_bytes));
+        }
+        format!(
+            "{text}, version {}, {}, layer {}, {}, needed by {}",
+            self.version,
+            words::supplier(self.supplier),
+            self.layer,
+            words::usage(self.usage),
+            count(self.needed_by, "file")
+        )
+    }
+}

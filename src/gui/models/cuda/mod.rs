@@ -1,0 +1,69 @@
+//! The CUDA content of an image as tables: libraries, GPU code by architecture, copies, and why a file is there.
+
+mod details;
+mod duplicates;
+mod ledger;
+mod libraries;
+mod query;
+mod rows;
+mod summary;
+mod target;
+pub mod words;
+
+use std::collections::BTreeMap;
+
+pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, Place, copy_text};
+pub use duplicates::{CopyItem, DuplicateItem, DuplicateRow, duplicate_rows};
+pub use ledger::{Architecture, Ledger, LedgerRow, Parts, Verdict};
+pub use libraries::LibraryItem;
+pub use query::{LibraryQuery, LibraryQueryError};
+pub use rows::{Column, Group, LibraryRow, LibraryRows, Sorting};
+pub use summary::{FrameworkItem, Summary};
+pub use target::{Fit, TargetItem};
+
+use crate::cuda::Inventory;
+use crate::cuda::links::ObjectId;
+use crate::rootfs::{NodeId, Rootfs};
+
+/// All that the CUDA view shows but for the details of one library.
+#[derive(Clone, Debug)]
+pub struct CudaModel {
+    /// The content in a few words.
+    pub summary: Summary,
+    /// The libraries, in the order of the inventory.
+    pub libraries: Vec<LibraryItem>,
+    /// GPU code by architecture and file.
+    pub ledger: Ledger,
+    /// Copies of libraries, then other large files of one content.
+    pub duplicates: Vec<DuplicateItem>,
+    /// GPUs to judge by.
+    pub targets: Vec<TargetItem>,
+    places: Places,
+}
+
+/// Which library an object or a file is.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    objects: BTreeMap<ObjectId, usize>,
+    nodes: BTreeMap<NodeId, usize>,
+}
+
+impl CudaModel {
+    /// Looks at every library once: for a thread of its own where there are many.
+    pub fn new(inventory: &Inventory, rootfs: &Rootfs, targets: Vec<TargetItem>) -> Self {
+        let mut places = Places::default();
+        for (place, library) in inventory.libraries.iter().enumerate() {
+            places.nodes.insert(library.node, place);
+            places.objects.entry(library.object).or_insert(place);
+        }
+        let libraries = LibraryItem::all(inventory, rootfs);
+        let duplicates = duplicates::all(inventory, rootfs, &libraries, &places);
+        let ledger = Ledger::new(inventory, rootfs, &libraries);
+        Self { summary: Summary::new(inventory), libraries, ledger, duplicates, targets, places }
+    }
+
+    /// The library at a path.
+    pub fn find(&self, raw: &[u8]) -> Option<usize> {
+        self.libraries.iter().position(|library| library.raw == raw)
+    }
+}

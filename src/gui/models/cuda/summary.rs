@@ -1,0 +1,140 @@
+//! The CUDA content in a few words.
+
+use super::words;
+use crate::base::size::{grouped, human};
+use crate::base::text::{escape, printable};
+use crate::cuda::{Inventory, Library};
+use crate::gui::models::format::count;
+
+/// A framework or service that uses the GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameworkItem {
+    /// Name and version.
+    pub title: String,
+    /// How it gets its CUDA libraries, and why that is known.
+    pub about: String,
+    /// Where it lies, any bytes.
+    pub raw: Vec<u8>,
+}
+
+/// What stands above the tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The content in a sentence.
+    pub sentence: String,
+    /// Where the toolkit and the base image come from: small print.
+    pub origin: Vec<String>,
+    /// Frameworks and services.
+    pub frameworks: Vec<FrameworkItem>,
+    /// What is still being looked into.
+    pub waits_for: Option<String>,
+    /// What was looked for, where there is no CUDA content at all.
+    pub nothing: Option<String>,
+}
+
+impl Summary {
+    pub(super) fn new(inventory: &Inventory) -> Self {
+        let nothing = inventory.libraries.is_empty()
+            && inventory.holders.is_empty()
+            && inventory.gpu_code.is_empty()
+            && inventory.toolkits.is_empty()
+            && inventory.frameworks.is_empty();
+        Self {
+            sentence: sentence(inventory),
+            origin: origin(inventory),
+            frameworks: inventory.frameworks.iter().map(framework).collect(),
+            waits_for: inventory.waits_for.as_deref().map(printable),
+            nothing: nothing.then(|| looked_for(inventory)),
+        }
+    }
+}
+
+/// The toolkit that stands for the image: the one that `/usr/local/cuda` names, or the only one.
+fn toolkit(inventory: &Inventory) -> Option<&crate::cuda::Toolkit> {
+    match (inventory.toolkit, inventory.toolkits.as_slice()) {
+        (Some(place), toolkits) => toolkits.get(place),
+        (None, [only]) => Some(only),
+        (None, _) => None,
+    }
+}
+
+fn sentence(inventory: &Inventory) -> String {
+    let toolkit = toolkit(inventory);
+    let mut cuda = match toolkit.and_then(|toolkit| toolkit.version.as_deref()) {
+        Some(version) => format!("CUDA {}", printable(version)),
+        None if inventory.toolkits.len() > 1 => count(inventory.toolkits.len(), "CUDA toolkit"),
+        None if toolkit.is_some() => "CUDA of unknown version".to_owned(),
+        None => "No toolkit".to_owned(),
+    };
+    if let Some(toolkit) = toolkit {
+        cuda = format!("{cuda} {}", words::flavor(toolkit.flavor));
+    }
+    if let Some(version) = toolkit.and_then(|toolkit| toolkit.cudnn_version.as_deref()) {
+        cuda = format!("{cuda} with cuDNN {}", printable(version));
+    }
+    let own: Vec<&Library> =
+        inventory.libraries.iter().filter(|library| library.hard_link_of.is_none()).collect();
+    let bytes: u64 = own.iter().map(|library| library.bytes).sum();
+    let libraries = words::libraries(own.len());
+    let mut text = format!("{cuda}; {libraries} of {}", human(bytes));
+    let code: u64 = inventory.gpu_code.iter().map(|sum| sum.bytes).sum();
+    if code > 0 {
+        let mut archs: Vec<u32> = inventory.gpu_code.iter().map(|sum| sum.arch).collect();
+        archs.sort_unstable();
+        archs.dedup();
+        let archs = count(archs.len(), "architecture");
+        text = format!("{text}; {} of GPU code for {archs}", human(code));
+    } else if !own.is_empty() {
+        text.push_str("; no GPU code was found");
+    }
+    text.push('.');
+    text
+}
+
+fn origin(inventory: &Inventory) -> Vec<String> {
+    let mut origin = Vec::new();
+    for toolkit in inventory.toolkits.iter().take(3) {
+        let version = match (&toolkit.version, inventory.toolkits.len()) {
+            (Some(version), 2..) => format!(", {}", printable(version)),
+            _ => String::new(),
+        };
+        let evidence = match toolkit.evidence.as_str() {
+            "" => String::new(),
+            evidence => format!(" (version from {})", printable(evidence)),
+        };
+        origin.push(format!("toolkit in {}{version}{evidence}", escape(&toolkit.root)));
+    }
+    if inventory.toolkits.len() > 3 {
+        origin.push(format!("and {} more", grouped(inventory.toolkits.len() as u64 - 3)));
+    }
+    if let Some(base) = &inventory.base {
+        let name = base.reference.as_deref().or(base.distribution.as_deref());
+        origin.extend(name.map(|name| format!("built on {}", printable(name))));
+    }
+    origin
+}
+
+fn framework(framework: &crate::cuda::Framework) -> FrameworkItem {
+    let version = framework.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
+    let built = framework.cuda_version.as_deref();
+    let built = built.map_or_else(String::new, |version| format!("built for CUDA {version}; "));
+    let evidence = match framework.evidence.as_str() {
+        "" => String::new(),
+        evidence => format!(" ({evidence})"),
+    };
+    let strategy = words::strategy(framework.strategy);
+    FrameworkItem {
+        title: printable(&format!("{}{version}", framework.name)),
+        about: printable(&format!("{built}{strategy}{evidence}")),
+        raw: framework.path.clone(),
+    }
+}
+
+fn looked_for(inventory: &Inventory) -> String {
+    format!(
+        "Looked at {} and shared objects and at {}: none is a CUDA library, holds GPU code or needs one, and \
+         there is no toolkit and no framework that uses a GPU.",
+        count(inventory.links.objects.len(), "executable"),
+        count(inventory.packages.len(), "package"),
+    )
+}

@@ -1,0 +1,152 @@
+//! What things are called.
+
+use crate::base::text::{escape, printable};
+use crate::cuda::links::{Links, Object, ObjectId, SearchStep};
+use crate::cuda::{Flavor, HolderKind, Role, Strategy, Supplier, Use, VersionSource};
+use crate::formats::fatbin::{Compression, GpuKind, Suffix};
+use crate::rootfs::{NodeId, Rootfs};
+
+/// In place of what is not known.
+pub const UNKNOWN: &str = "–";
+
+/// Who brought a file.
+pub const fn supplier(supplier: Supplier) -> &'static str {
+    match supplier {
+        Supplier::Wheel => "wheel",
+        Supplier::Conda => "conda",
+        Supplier::Toolkit => "toolkit",
+        Supplier::Distro => "distro",
+        Supplier::Application => "by hand",
+    }
+}
+
+/// Whether something that runs reaches a file.
+pub const fn usage(usage: Use) -> &'static str {
+    match usage {
+        Use::Needed => "needed",
+        Use::Dlopen => "opened",
+        Use::Unreferenced => "unreferenced",
+    }
+}
+
+pub(super) const fn role(role: Role) -> &'static str {
+    match role {
+        Role::Runtime => "loaded at run time",
+        Role::Stub => "stub: only to link against, never loaded",
+        Role::Compat => "driver for forward compatibility",
+    }
+}
+
+pub(super) const fn flavor(flavor: Flavor) -> &'static str {
+    match flavor {
+        Flavor::Base => "base",
+        Flavor::Runtime => "runtime",
+        Flavor::Devel => "devel",
+        Flavor::None => "no toolkit",
+    }
+}
+
+pub(super) const fn version_source(source: VersionSource) -> &'static str {
+    match source {
+        VersionSource::FileName => "from the file name",
+        VersionSource::Link => "from a name beside it",
+        VersionSource::Package => "from the package",
+        VersionSource::Note => "from a note in it",
+    }
+}
+
+pub(super) const fn strategy(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::WheelBundled => "CUDA from packages beside it",
+        Strategy::BaseImage => "CUDA from the toolkit of the base image",
+        Strategy::ByHand => "CUDA added by hand",
+        Strategy::Mixed => "CUDA from more than one place",
+        Strategy::None => "uses no CUDA",
+        Strategy::Unknown => "where its CUDA comes from cannot be told",
+    }
+}
+
+pub(super) const fn holder(kind: HolderKind) -> &'static str {
+    match kind {
+        HolderKind::Library => "library",
+        HolderKind::Executable => "executable",
+        HolderKind::Archive => "static archive",
+        HolderKind::File => "loose file",
+    }
+}
+
+/// A kind of GPU code.
+pub fn kind(kind: GpuKind) -> String {
+    match kind {
+        GpuKind::Sass => "SASS".to_owned(),
+        GpuKind::Ptx => "PTX".to_owned(),
+        GpuKind::Lto => "LTO".to_owned(),
+        GpuKind::Other(number) => format!("kind {number}"),
+    }
+}
+
+/// An architecture without its kind: `90`, `90a`.
+pub fn architecture(arch: u32, suffix: Option<Suffix>) -> String {
+    let letter = match suffix {
+        None => "",
+        Some(Suffix::A) => "a",
+        Some(Suffix::F) => "f",
+    };
+    format!("{arch}{letter}")
+}
+
+/// An architecture as compilers write it: `sm_90a`, `compute_90`, `lto_90`.
+pub fn code(code_kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
+    let prefix = match code_kind {
+        GpuKind::Sass => "sm",
+        GpuKind::Ptx => "compute",
+        GpuKind::Lto => "lto",
+        GpuKind::Other(_) => "other",
+    };
+    format!("{prefix}_{}", architecture(arch, suffix))
+}
+
+pub(super) const fn compression(compression: Compression) -> &'static str {
+    match compression {
+        Compression::None => "not compressed",
+        Compression::Lz4 => "LZ4",
+        Compression::Zstd => "zstd",
+        Compression::Other => "compressed",
+    }
+}
+
+/// The last part of a path.
+pub(super) fn file_name(rootfs: &Rootfs, node: NodeId) -> String {
+    escape(rootfs.node(node).name())
+}
+
+/// The object with this id, when there is one.
+pub(super) fn object(links: &Links, id: ObjectId) -> Option<&Object> {
+    links.objects.get(id.0 as usize)
+}
+
+pub(super) fn object_name(links: &Links, rootfs: &Rootfs, id: ObjectId) -> String {
+    object(links, id).map_or_else(|| UNKNOWN.to_owned(), |object| file_name(rootfs, object.node))
+}
+
+/// How the loader came to a file.
+pub(super) fn step(step: &SearchStep, links: &Links, rootfs: &Rootfs) -> String {
+    match step {
+        SearchStep::Loaded => "loaded before in the same process".to_owned(),
+        SearchStep::Path => "by its path".to_owned(),
+        SearchStep::Rpath(of, folder) => {
+            format!("RPATH of {}: {}", object_name(links, rootfs, *of), printable(folder))
+        }
+        SearchStep::LibraryPath(folder) => format!("LD_LIBRARY_PATH: {}", printable(folder)),
+        SearchStep::Runpath(folder) => format!("RUNPATH: {}", printable(folder)),
+        SearchStep::Cache(folder) => format!("cache of ldconfig: {}", printable(folder)),
+        SearchStep::Default(folder) => format!("folder of the loader: {}", printable(folder)),
+        SearchStep::Table(says) => printable(says),
+    }
+}
+
+/// `1 library`, `2 libraries`.
+pub fn libraries(count: usize) -> String {
+    let word = if count == 1 { "library" } else { "libraries" };
+    format!("{} {word}", crate::base::size::grouped(count as u64))
+}

@@ -1,0 +1,201 @@
+//! The stack from the server down to the GPU, and what bytes are for, as the overview shows them.
+
+use std::collections::BTreeMap;
+
+use crate::base::size::human;
+use crate::base::text::{elide_middle, printable};
+use crate::cuda::{Class, Inventory, Level, StackLevel, SuppliedBy};
+use crate::rootfs::Rootfs;
+
+/// On which side of the image's end a level stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The image brings it.
+    Image,
+    /// The host brings it.
+    Host,
+    /// Nobody brings it, though it is needed.
+    Missing,
+    /// It is not used, or nothing is known of it.
+    None,
+}
+
+/// A level of the stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackBox {
+    /// What the level is called.
+    pub level: &'static str,
+    /// What stands there; empty where nothing does.
+    pub names: String,
+    /// Who supplies it, most important first.
+    pub supplied_by: Vec<&'static str>,
+    /// On which side it stands.
+    pub side: Side,
+    /// What is wrong, or what the image cannot supply.
+    pub note: Option<String>,
+    /// The first file that stands for it, any bytes.
+    pub raw: Option<Vec<u8>>,
+}
+
+impl StackBox {
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        let mut text = self.level.to_owned();
+        if !self.names.is_empty() {
+            text = format!("{text}: {}", self.names);
+        }
+        text = format!("{text}, {}", self.supplied_by.join(", "));
+        match &self.note {
+            Some(note) => format!("{text}. {note}"),
+            None => text,
+        }
+    }
+}
+
+/// The stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stack {
+    /// Its levels, the server first.
+    pub boxes: Vec<StackBox>,
+    /// The first level that the image does not bring: above it the image ends.
+    pub boundary: Option<usize>,
+    /// Whether anything in the image uses a GPU.
+    pub used: bool,
+}
+
+impl Stack {
+    /// The stack of an image.
+    pub fn new(inventory: &Inventory, rootfs: &Rootfs) -> Self {
+        let boxes: Vec<StackBox> = inventory.stack.iter().map(|level| stack_box(level, rootfs)).collect();
+        let last = boxes.iter().rposition(|level| level.side == Side::Image).map_or(0, |last| last + 1);
+        let boundary = boxes.iter().skip(last).position(|level| level.side == Side::Host).map(|at| at + last);
+        let gpu = [Level::Framework, Level::Kernels, Level::Libraries, Level::Runtime, Level::Driver];
+        let mut levels = inventory.stack.iter().filter(|level| gpu.contains(&level.level));
+        let used = levels.any(|level| {
+            !level.supplied_by.iter().all(|by| matches!(by, SuppliedBy::NotUsed | SuppliedBy::Unknown))
+        });
+        Self { boxes, boundary, used }
+    }
+}
+
+fn stack_box(level: &StackLevel, rootfs: &Rootfs) -> StackBox {
+    const NAMES: usize = 4;
+    let mut names: Vec<String> =
+        level.names.iter().take(NAMES).map(|name| elide_middle(&printable(name), 60)).collect();
+    if level.names.len() > NAMES {
+        names.push(format!("and {} more", level.names.len() - NAMES));
+    }
+    let first = level.supplied_by.first().copied().unwrap_or(SuppliedBy::Unknown);
+    let side = match first {
+        _ if level.supplied_by.contains(&SuppliedBy::Missing) => Side::Missing,
+        SuppliedBy::Host => Side::Host,
+        SuppliedBy::NotUsed | SuppliedBy::Unknown | SuppliedBy::Missing => Side::None,
+        SuppliedBy::Wheel
+        | SuppliedBy::Conda
+        | SuppliedBy::BaseImage
+        | SuppliedBy::ByHand
+        | SuppliedBy::Static => Side::Image,
+    };
+    let mut supplied_by: Vec<&'static str> = level.supplied_by.iter().map(|by| by_word(*by)).collect();
+    if supplied_by.is_empty() {
+        supplied_by.push(by_word(SuppliedBy::Unknown));
+    }
+    StackBox {
+        level: level_name(level.level),
+        names: names.join(", "),
+        supplied_by,
+        side,
+        note: level.note.as_deref().map(printable),
+        raw: level.nodes.first().map(|node| rootfs.node(*node).path()),
+    }
+}
+
+const fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Server => "Server",
+        Level::Model => "Model",
+        Level::Framework => "Framework",
+        Level::Kernels => "Kernel libraries",
+        Level::Libraries => "CUDA libraries",
+        Level::Runtime => "CUDA runtime",
+        Level::Driver => "User driver",
+        Level::KernelDriver => "Kernel driver",
+        Level::System => "Operating system",
+        Level::Gpu => "GPU",
+    }
+}
+
+const fn by_word(by: SuppliedBy) -> &'static str {
+    match by {
+        SuppliedBy::Wheel => "wheels",
+        SuppliedBy::Conda => "conda",
+        SuppliedBy::BaseImage => "base image",
+        SuppliedBy::ByHand => "by hand",
+        SuppliedBy::Static => "linked in",
+        SuppliedBy::Host => "host",
+        SuppliedBy::Missing => "missing",
+        SuppliedBy::NotUsed => "not used",
+        SuppliedBy::Unknown => "unknown",
+    }
+}
+
+/// What some of the image's bytes are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassItem {
+    /// The class.
+    pub class: Class,
+    /// What it is called.
+    pub name: &'static str,
+    /// What belongs to it.
+    pub about: &'static str,
+    /// Bytes of the merged view.
+    pub bytes: u64,
+    /// Per cent of all, in words.
+    pub share: String,
+}
+
+impl ClassItem {
+    /// All classes that have bytes, in their order.
+    pub fn all(merged: &BTreeMap<Class, u64>) -> Vec<Self> {
+        let total: u64 = merged.values().copied().fold(0, u64::saturating_add);
+        let used = Class::ALL.into_iter().filter_map(|class| {
+            let bytes = merged.get(&class).copied().filter(|bytes| *bytes > 0)?;
+            let share = bytes as f64 / total as f64 * 100.0;
+            let share = if share < 0.1 { "under 0.1 %".to_owned() } else { format!("{share:.1} %") };
+            Some(Self { class, name: class_name(class), about: class_about(class), bytes, share })
+        });
+        used.collect()
+    }
+
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        format!("{}: {}, {}", self.name, human(self.bytes), self.share)
+    }
+
+    /// Whether it is CUDA.
+    pub fn is_cuda(&self) -> bool {
+        matches!(self.class, Class::CudaRuntime | Class::CudaDevel)
+    }
+}
+
+const fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::System => "System",
+        Class::CudaRuntime => "CUDA runtime",
+        Class::CudaDevel => "CUDA devel-only",
+        Class::Framework => "Frameworks",
+        Class::Weights => "Model weights",
+        Class::Application => "Application",
+    }
+}
+
+const fn class_about(class: Class) -> &'static str {
+    match class {
+        Class::System => "the distribution and what it installs",
+        Class::CudaRuntime => "CUDA libraries that programs load",
+        Class::CudaDevel => "compilers, headers, static libraries, profilers",
+        Class::Framework => "torch, tensorflow and the packages around them",
+        Class::Weights => "files with the weights of models",
+        Class::Application => "what the image is for, and all else",
+    }
+}

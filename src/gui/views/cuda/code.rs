@@ -1,0 +1,212 @@
+//! GPU code: architectures against files, and what a GPU makes of it.
+
+use egui::{Color32, ComboBox, RichText, Ui};
+
+use super::state::State;
+use super::{Action, Go};
+use crate::base::convert::fraction;
+use crate::base::size::human;
+use crate::formats::fatbin::GpuKind;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::cuda::{Architecture, CudaModel, Fit, Ledger, LedgerRow, TargetItem, words};
+use crate::gui::widgets::ledger::{
+    LedgerCell, LedgerColumn, LedgerEvent, LedgerLine, LedgerOutput, LedgerShape, ledger,
+};
+use crate::gui::widgets::pane::{card, empty};
+
+/// Shows the chooser and the ledger; gives how many rows were made.
+pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut Vec<Go>) -> usize {
+    let tokens = Tokens::of(ui);
+    if model.ledger.architectures.is_empty() {
+        card(ui, |ui| {
+            empty(
+                ui,
+                "No GPU code",
+                "No file of the image holds machine code, PTX or link-time code for a GPU.",
+            );
+        });
+        return 0;
+    }
+    target(ui, state, model);
+    let target = state.target_in(model);
+    if state.ledger_rows.is_empty() {
+        card(ui, |ui| empty(ui, "No file matches", "The filter leaves out every file with GPU code."));
+        return 0;
+    }
+    let columns: Vec<LedgerColumn> =
+        model.ledger.architectures.iter().map(|column| head(tokens, column, target)).collect();
+    let largest = largest(&model.ledger);
+    let rows = &state.ledger_rows;
+    let at = state.selected().and_then(|raw| model.ledger.position(raw));
+    let shape = LedgerShape {
+        name: "GPU code by architecture and file",
+        title: "File, by SM architecture",
+        columns: &columns,
+        legend: &legend(tokens, &model.ledger),
+        rows: rows.len(),
+        selected: at.and_then(|at| rows.iter().position(|row| *row == at)),
+        reveal: std::mem::take(&mut state.reveal),
+    };
+    let row = |index: usize| &model.ledger.rows[rows[index]];
+    let make = |index: usize| line(&model.ledger, row(index), target, largest);
+    let hover = |ui: &mut Ui, index: usize| describe(ui, &model.ledger, row(index), target);
+    let output = card(ui, |ui| ledger(ui, "gpu code", &shape, make, hover));
+    take(ui, state, model, &output, went);
+    output.painted
+}
+
+fn take(ui: &Ui, state: &State, model: &CudaModel, output: &LedgerOutput, went: &mut Vec<Go>) {
+    let row = |index: usize| state.ledger_rows.get(index).and_then(|row| model.ledger.rows.get(*row));
+    for event in &output.events {
+        match *event {
+            LedgerEvent::Select(index) => went.extend(row(index).map(|row| Go::File(row.raw.clone()))),
+            LedgerEvent::Activate(index) => {
+                went.extend(row(index).map(|row| Go::Window(Action::SelectPath(row.raw.clone()))));
+            }
+            LedgerEvent::Clear => went.push(Go::Clear),
+        }
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+}
+
+/// The chooser, and the verdict in a sentence.
+fn target(ui: &mut Ui, state: &mut State, model: &CudaModel) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal(|ui| {
+        let label = ui.label(RichText::new("Judge by").color(tokens.text_weak));
+        let chosen = state.target_in(model).map(TargetItem::title);
+        let none = "no GPU".to_owned();
+        let combo = ComboBox::from_id_salt("target")
+            .selected_text(chosen.clone().unwrap_or_else(|| none.clone()))
+            .width(170.0)
+            .height(360.0)
+            .show_ui(ui, |ui| {
+                ui.selectable_value(&mut state.target, None, none.clone());
+                for target in &model.targets {
+                    let id = Some(target.id.clone());
+                    let entry = ui.selectable_value(&mut state.target, id, target.title());
+                    entry.on_hover_text(&target.class);
+                }
+            });
+        combo.response.labelled_by(label.id);
+        if let Some(target) = state.target_in(model) {
+            let verdict = model.ledger.judge(target);
+            ui.add_space(space::XS);
+            ui.add(egui::Label::new(RichText::new(&verdict.sentence).color(tokens.text)).wrap());
+        }
+    });
+    ui.add_space(space::XS);
+}
+
+/// Which colour is which kind, of the kinds that are there.
+fn legend(tokens: &Tokens, ledger: &Ledger) -> Vec<(Color32, String)> {
+    let mut sums: [u64; 4] = [0; 4];
+    for column in &ledger.architectures {
+        for (sum, (_, bytes)) in sums.iter_mut().zip(column.parts.each()) {
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+    let names = ["SASS, machine code", "PTX, compiled by the driver", "LTO, for the linker", "other code"];
+    let all = names.iter().zip(sums).zip(tokens.codes).filter(|((_, bytes), _)| *bytes > 0);
+    all.map(|((name, bytes), fill)| (fill, format!("{name}: {}", human(bytes)))).collect()
+}
+
+fn fill(tokens: &Tokens, kind: GpuKind) -> Color32 {
+    tokens.codes[match kind {
+        GpuKind::Sass => 0,
+        GpuKind::Ptx => 1,
+        GpuKind::Lto => 2,
+        GpuKind::Other(_) => 3,
+    }]
+}
+
+fn head(tokens: &Tokens, column: &Architecture, target: Option<&TargetItem>) -> LedgerColumn {
+    let fit = target.map(|target| column.fit(column.parts, target));
+    let parts = column.parts.each().map(|(kind, bytes)| {
+        let used = |target: &TargetItem| target.fit(kind, column.arch, column.suffix) > Fit::Never;
+        (bytes, fill(tokens, kind), target.is_none_or(used))
+    });
+    let word = fit.map(|fit| {
+        let color = match fit {
+            Fit::Native => tokens.success,
+            Fit::Jit => tokens.warning,
+            Fit::Never => tokens.text_weak,
+        };
+        (fit.word(), color)
+    });
+    let mut spoken = format!("{}: {}", column.label, human(column.parts.bytes()));
+    let kinds = Architecture::kinds(column.parts);
+    if !kinds.is_empty() {
+        spoken = format!("{spoken} ({kinds})");
+    }
+    if column.uncompressed > column.parts.bytes() {
+        spoken = format!("{spoken}, {} once unpacked", human(column.uncompressed));
+    }
+    if let (Some(fit), Some(target)) = (fit, target) {
+        let on = target.title();
+        spoken = match fit {
+            Fit::Native => format!("{spoken}; runs on {on}"),
+            Fit::Jit => format!("{spoken}; the driver compiles it for {on}"),
+            Fit::Never => format!("{spoken}; never runs on {on}"),
+        };
+    }
+    LedgerColumn {
+        label: column.label.clone(),
+        word,
+        lit: fit != Some(Fit::Never),
+        parts: parts.to_vec(),
+        total: human(column.parts.bytes()),
+        spoken,
+    }
+}
+
+fn largest(ledger: &Ledger) -> u64 {
+    let cells = ledger.rows.iter().flat_map(|row| &row.cells);
+    cells.map(|parts| parts.bytes()).max().unwrap_or(0)
+}
+
+fn line(ledger: &Ledger, row: &LedgerRow, target: Option<&TargetItem>, largest: u64) -> LedgerLine {
+    let cells = row.cells.iter().zip(&ledger.architectures).map(|(parts, column)| {
+        let bytes = parts.bytes();
+        LedgerCell {
+            text: if bytes > 0 { human(bytes) } else { String::new() },
+            heat: fraction(bytes, largest),
+            lit: target.is_none_or(|target| column.fit(*parts, target) > Fit::Never),
+        }
+    });
+    LedgerLine {
+        name: row.name.clone(),
+        word: row.word,
+        total: human(row.bytes),
+        cells: cells.collect(),
+        spoken: spoken(ledger, row),
+    }
+}
+
+fn spoken(ledger: &Ledger, row: &LedgerRow) -> String {
+    let used = row.cells.iter().zip(&ledger.architectures).filter(|(parts, _)| parts.bytes() > 0);
+    let parts: Vec<String> =
+        used.map(|(parts, column)| format!("{} {}", column.label, human(parts.bytes()))).collect();
+    let word = if row.word.is_empty() { String::new() } else { format!(", {}", row.word) };
+    format!("{}{word}, {}: {}", row.name, human(row.bytes), parts.join(", "))
+}
+
+/// A file in a tooltip: its path, and each architecture by kind.
+fn describe(ui: &mut Ui, ledger: &Ledger, row: &LedgerRow, target: Option<&TargetItem>) {
+    let tokens = Tokens::of(ui);
+    ui.label(RichText::new(&row.path).font(text::mono()));
+    egui::Grid::new("codes").num_columns(3).spacing([space::M, 2.0]).show(ui, |ui| {
+        for (parts, column) in row.cells.iter().zip(&ledger.architectures) {
+            for (kind, bytes) in parts.each().into_iter().filter(|(_, bytes)| *bytes > 0) {
+                let code = words::code(kind, column.arch, column.suffix);
+                ui.label(RichText::new(code).font(text::mono()));
+                ui.label(human(bytes));
+                let fit = target.map_or("", |target| target.fit(kind, column.arch, column.suffix).word());
+                ui.label(RichText::new(fit).color(tokens.text_weak));
+                ui.end_row();
+            }
+        }
+    });
+}

@@ -1,0 +1,121 @@
+//! What stands above the tables: the content in a sentence, which table, and the search field.
+
+use egui::accesskit::Role;
+use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
+
+use super::state::State;
+use super::{Action, Page};
+use crate::base::size::{grouped, human};
+use crate::base::text::elide_end;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::cuda::{CudaModel, Summary, words};
+
+/// How many frameworks are named.
+const FRAMEWORKS: usize = 4;
+
+/// The content in a sentence, where it comes from, and what uses it.
+pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>) {
+    let tokens = Tokens::of(ui);
+    if summary.nothing.is_none() {
+        ui.add(egui::Label::new(RichText::new(&summary.sentence).size(15.0).color(tokens.text)).wrap());
+    }
+    if !summary.origin.is_empty() {
+        let origin = elide_end(&summary.origin.join("  ·  "), 240);
+        ui.label(RichText::new(origin).color(tokens.text_weak));
+    }
+    if !summary.frameworks.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            for framework in summary.frameworks.iter().take(FRAMEWORKS) {
+                let title = RichText::new(&framework.title).font(text::strong());
+                if ui.link(title).on_hover_text(&framework.about).clicked() {
+                    actions.push(Action::SelectPath(framework.raw.clone()));
+                }
+                let about = RichText::new(elide_end(&framework.about, 90)).color(tokens.text_weak);
+                ui.label(about).on_hover_text(&framework.about);
+                ui.add_space(space::M);
+            }
+            let more = summary.frameworks.len().saturating_sub(FRAMEWORKS);
+            if more > 0 {
+                let names = summary.frameworks.iter().skip(FRAMEWORKS).map(|framework| &*framework.title);
+                let names = names.collect::<Vec<_>>().join(", ");
+                let more = RichText::new(format!("and {more} more")).color(tokens.text_weak);
+                ui.label(more).on_hover_text(names);
+            }
+        });
+    }
+    if let Some(what) = &summary.waits_for {
+        let note = format!("Still being looked into: {what}. Figures may change.");
+        ui.label(RichText::new(note).color(tokens.warning));
+    }
+    ui.add_space(space::S);
+}
+
+/// Which table, and the filter.
+pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut State, model: &CudaModel, focus: bool) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let pages = [
+            (Page::Libraries, format!("Libraries  {}", grouped(model.libraries.len() as u64))),
+            (Page::GpuCode, format!("GPU code  {}", human(model.ledger.bytes))),
+            (Page::Duplicates, format!("Duplicates  {}", grouped(model.duplicates.len() as u64))),
+        ];
+        for (which, label) in pages {
+            let response = ui.selectable_label(*page == which, &label);
+            let selected = *page == which;
+            response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &label));
+            if response.clicked() {
+                *page = which;
+                state.reveal = true;
+            }
+        }
+        ui.add_space(space::S);
+        if *page == Page::Libraries {
+            let response = ui.selectable_label(state.grouped, "By component");
+            let response = response.on_hover_text("Libraries of one component stand together");
+            if response.clicked() {
+                state.grouped = !state.grouped;
+                state.changed();
+            }
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let mut typed = state.typed.clone();
+            let hint = "Filter: cublas use:unreferenced size:>10M";
+            let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());
+            let response = ui.add_sized(vec2(ui.available_width().min(420.0), 24.0), field);
+            response.widget_info(|| {
+                let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter libraries");
+                info.current_text_value = Some(typed.clone());
+                info
+            });
+            if focus {
+                response.request_focus();
+            }
+            let left = response.lost_focus() || response.has_focus();
+            if left && ui.input(|input| input.key_pressed(Key::Escape)) {
+                typed.clear();
+            }
+            state.set_filter(&typed);
+        });
+    });
+    let line = match &state.rows.error {
+        Some(error) => Some((error.to_string(), tokens.error)),
+        None if state.rows.filtered && *page == Page::Libraries => {
+            let all = words::libraries(model.libraries.len());
+            let found = match state.rows.found {
+                0 => format!("None of {all} matches"),
+                found => {
+                    let match_word = if found == 1 { "matches" } else { "match" };
+                    format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
+                }
+            };
+            Some((found, tokens.text_weak))
+        }
+        None => None,
+    };
+    if let Some((words, color)) = line {
+        ui.label(RichText::new(words).font(text::small()).color(color));
+    }
+    ui.add_space(space::XS);
+}

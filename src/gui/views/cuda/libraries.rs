@@ -1,0 +1,236 @@
+//! The table of libraries.
+
+use std::sync::Arc;
+
+use egui::Ui;
+
+use super::state::State;
+use super::{Action, Go};
+use crate::base::convert::fraction;
+use crate::base::size::{grouped, human};
+use crate::cuda::{Supplier, Use};
+use crate::gui::design::Tokens;
+use crate::gui::models::cuda::{
+    Column as By, CudaModel, Group, LibraryItem, LibraryRow, LibraryRows, copy_text, words,
+};
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+
+const COLUMNS: [Column; 8] = [
+    Column { title: "Library", width: 150.0, number: false, rank: 0 },
+    Column { title: "Version", width: 76.0, number: false, rank: 3 },
+    Column { title: "Supplier", width: 60.0, number: false, rank: 2 },
+    Column { title: "Layer", width: 40.0, number: true, rank: 5 },
+    Column { title: "Size", width: 76.0, number: true, rank: 0 },
+    Column { title: "GPU code", width: 76.0, number: true, rank: 4 },
+    Column { title: "Use", width: 86.0, number: false, rank: 1 },
+    Column { title: "Needed by", width: 62.0, number: true, rank: 6 },
+];
+
+/// Shows the table; gives how many rows were made.
+pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut Vec<Go>) -> usize {
+    let tokens = Tokens::of(ui);
+    if model.libraries.is_empty() {
+        card(ui, |ui| {
+            empty(ui, "No CUDA libraries", "No file of the image is known as one or holds GPU code.")
+        });
+        return 0;
+    }
+    if state.rows.rows.is_empty() {
+        card(ui, |ui| {
+            let note = "Parts of a name, globs such as *.so.13, supplier:wheel, use:unreferenced, layer:3, \
+                        arch:sm_90, size:>10M; all must hold.";
+            empty(ui, "No library matches", note);
+        });
+        return 0;
+    }
+    let rows = &state.rows;
+    let selected = state.library_row();
+    let sort = By::ALL.iter().position(|column| *column == state.sorting.column).unwrap_or(0);
+    let shape = TableShape {
+        name: "CUDA libraries",
+        rows: rows.rows.len(),
+        columns: &COLUMNS,
+        sort: Some((sort, state.sorting.descending)),
+        selected,
+        reveal: std::mem::take(&mut state.reveal),
+    };
+    let whole = Most::new(model, rows);
+    let make = |index: usize| match rows.rows[index] {
+        LibraryRow::Group(group) => group_row(tokens, group, &rows.groups[group], whole.group),
+        LibraryRow::Library(library) => {
+            let depth = u8::from(state.grouped);
+            library_row(tokens, library, &model.libraries[library], depth, whole)
+        }
+    };
+    let spoken = |index: usize| match rows.rows[index] {
+        LibraryRow::Group(group) => spoken_group(&rows.groups[group]),
+        LibraryRow::Library(library) => model.libraries[library].spoken(),
+    };
+    let output = card(ui, |ui| table(ui, "libraries", &shape, make, spoken));
+    take(ui, state, model, &output, went);
+    output.painted
+}
+
+/// The largest numbers, for which a bar is full.
+#[derive(Clone, Copy, Default)]
+struct Most {
+    group: u64,
+    library: u64,
+    code: u64,
+}
+
+impl Most {
+    fn new(model: &CudaModel, rows: &LibraryRows) -> Self {
+        Self {
+            group: rows.groups.iter().map(|group| group.bytes).max().unwrap_or(0),
+            library: model.libraries.iter().map(|library| library.bytes).max().unwrap_or(0),
+            code: model.libraries.iter().map(|library| library.gpu_bytes).max().unwrap_or(0),
+        }
+    }
+}
+
+fn take(ui: &Ui, state: &mut State, model: &CudaModel, output: &TableOutput, went: &mut Vec<Go>) {
+    let row = |state: &State, index: usize| state.rows.rows.get(index).copied();
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(index) => match row(state, index) {
+                Some(LibraryRow::Library(library)) => went.push(Go::Library(library)),
+                Some(LibraryRow::Group(group)) => {
+                    // A click anywhere on a group folds it; keys only pass over it.
+                    let clicked = ui.input(|input| input.pointer.any_click());
+                    let toggled = output
+                        .events
+                        .iter()
+                        .any(|event| matches!(event, TableEvent::Open(_) | TableEvent::Close(_)));
+                    if clicked && !toggled {
+                        let open = state.rows.groups[group].open;
+                        fold(state, group, open);
+                    }
+                    state.at_group(group);
+                }
+                None => {}
+            },
+            TableEvent::Open(index) | TableEvent::Close(index) => {
+                if let Some(LibraryRow::Group(group)) = row(state, index) {
+                    fold(state, group, matches!(event, TableEvent::Close(_)));
+                }
+            }
+            TableEvent::Parent(index) => {
+                if let Some(LibraryRow::Group(group)) = state.rows.parent(index).and_then(|at| row(state, at))
+                {
+                    state.at_group(group);
+                }
+            }
+            TableEvent::Sort(column) => {
+                if let Some(column) = By::ALL.get(column) {
+                    state.sorting = state.sorting.clicked(*column);
+                    state.changed();
+                }
+            }
+            TableEvent::Activate(index) => {
+                if let Some(LibraryRow::Library(library)) = row(state, index) {
+                    let raw = model.libraries[library].raw.clone();
+                    went.push(Go::Window(Action::SelectPath(raw)));
+                }
+            }
+            TableEvent::Clear => went.push(Go::Clear),
+        }
+    }
+    let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
+    if let Some(library) = state.library().filter(|_| copies) {
+        went.push(Go::Window(Action::CopyText(copy_text(&model.libraries[library].raw))));
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+}
+
+fn fold(state: &mut State, group: usize, close: bool) {
+    let Some(name) = state.rows.groups.get(group).map(|group| Arc::clone(&group.name)) else { return };
+    if close {
+        state.folded.insert(name);
+    } else {
+        state.folded.remove(&name);
+    }
+    state.changed();
+}
+
+/// The colour of a supplier; its word always stands beside it.
+pub(super) fn supplier_color(tokens: &Tokens, supplier: Supplier) -> egui::Color32 {
+    tokens.suppliers[match supplier {
+        Supplier::Wheel => 0,
+        Supplier::Conda => 1,
+        Supplier::Toolkit => 2,
+        Supplier::Distro => 3,
+        Supplier::Application => 4,
+    }]
+}
+
+fn group_row(tokens: &Tokens, key: usize, group: &Group, whole: u64) -> TableRow {
+    let text = tokens.text;
+    let count = words::libraries(group.libraries.len());
+    let supplier = match group.suppliers.as_slice() {
+        [one] => Cell {
+            chip: Some(supplier_color(tokens, *one)),
+            ..Cell::new(words::supplier(*one), tokens.text_weak)
+        },
+        _ => Cell::new("several", tokens.text_weak),
+    };
+    let share = fraction(group.bytes, whole);
+    let gpu = if group.gpu_bytes > 0 { human(group.gpu_bytes) } else { String::new() };
+    TableRow {
+        key: 1_u64 << 40 | key as u64,
+        depth: 0,
+        fold: Some(group.open),
+        strong: true,
+        cut: Cut::End,
+        badges: Vec::new(),
+        cells: vec![
+            Cell::new(group.name.as_ref(), text),
+            Cell::new(count, tokens.text_weak),
+            supplier,
+            Cell::new("", text),
+            Cell { share, ..Cell::new(human(group.bytes), text) },
+            Cell::new(gpu, tokens.text_weak),
+        ],
+    }
+}
+
+fn spoken_group(group: &Group) -> String {
+    let suppliers: Vec<&str> = group.suppliers.iter().map(|one| words::supplier(*one)).collect();
+    let count = words::libraries(group.libraries.len());
+    format!("{}, {}, {count}, {}", group.name, human(group.bytes), suppliers.join(" and "))
+}
+
+fn library_row(tokens: &Tokens, key: usize, item: &LibraryItem, depth: u8, whole: Most) -> TableRow {
+    let weak = tokens.text_weak;
+    let color = if item.words.is_empty() { tokens.text } else { weak };
+    let usage = if item.usage == Use::Unreferenced { weak } else { tokens.text };
+    let gpu = if item.gpu_bytes > 0 { human(item.gpu_bytes) } else { "–".to_owned() };
+    TableRow {
+        key: key as u64,
+        depth,
+        fold: None,
+        strong: false,
+        cut: Cut::Middle,
+        badges: item.words.iter().map(|word| (word.clone(), weak)).collect(),
+        cells: vec![
+            Cell::new(item.name.clone(), color),
+            Cell::new(item.version.clone(), weak),
+            Cell {
+                chip: Some(supplier_color(tokens, item.supplier)),
+                ..Cell::new(words::supplier(item.supplier), weak)
+            },
+            Cell {
+                chip: Some(tokens.layer(usize::from(item.layer))),
+                ..Cell::new(item.layer.to_string(), weak)
+            },
+            Cell { share: fraction(item.bytes, whole.library), ..Cell::new(human(item.bytes), tokens.text) },
+            Cell { share: fraction(item.gpu_bytes, whole.code), ..Cell::new(gpu, weak) },
+            Cell::new(words::usage(item.usage), usage),
+            Cell::new(grouped(item.needed_by as u64), weak),
+        ],
+    }
+}

@@ -1,0 +1,193 @@
+//! In: an analysis as it grows.
+//! Out: its CUDA libraries, GPU code and copies, and why each file is there.
+//! Must not know: tabs, panels, or how an image is read.
+
+mod code;
+mod details;
+mod duplicates;
+mod head;
+mod libraries;
+mod state;
+
+use std::sync::Arc;
+
+use egui::{Frame, Panel, Ui};
+
+use super::{Action, ViewContext};
+use crate::gui::models::cuda::{CudaModel, LibraryDetails};
+use crate::gui::models::layers::waiting_for;
+use crate::gui::widgets::pane::{card, empty};
+
+use self::state::State;
+
+/// From this width on, details stand beside the table.
+const WIDE: f32 = 1_040.0;
+
+/// The tables of the view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// Libraries by component.
+    #[default]
+    Libraries,
+    /// GPU code by architecture.
+    GpuCode,
+    /// What is there more than once.
+    Duplicates,
+}
+
+/// State of the view of one image.
+#[derive(Default)]
+pub struct CudaView {
+    state: State,
+    page: Page,
+    focus_search: bool,
+    painted: usize,
+}
+
+/// What a part of the view asks for.
+enum Go {
+    /// To a library of the model.
+    Library(usize),
+    /// To a file: its details here, whatever it is.
+    File(Vec<u8>),
+    /// To the window.
+    Window(Action),
+    /// Nothing is chosen any more.
+    Clear,
+}
+
+impl CudaView {
+    /// Paints the view.
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        self.state.update(ui, context);
+        self.painted = 0;
+        let Some(model) = self.state.model.clone() else {
+            self.waits(ui, context);
+            return;
+        };
+        head::summary(ui, &model.summary, context.actions);
+        if let Some(looked_for) = &model.summary.nothing {
+            match &model.summary.waits_for {
+                Some(_) => empty(ui, "No CUDA content so far", looked_for),
+                None => empty(ui, "There is no CUDA in this image", looked_for),
+            }
+            return;
+        }
+        let mut went = Vec::new();
+        let width = ui.available_width();
+        if width >= WIDE {
+            let frame = Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO });
+            Panel::right("library details")
+                .frame(frame)
+                .show_separator_line(false)
+                .default_size((width * 0.31).min(420.0))
+                .size_range(280.0..=width * 0.5)
+                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut went)));
+        } else if self.state.selected().is_some() {
+            let height = ui.available_height();
+            Panel::bottom("library details narrow")
+                .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
+                .show_separator_line(false)
+                .default_size((height * 0.4).max(120.0))
+                .size_range(80.0..=height * 0.6)
+                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut went)));
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut went));
+        for go in went {
+            self.go(ui, go, context);
+        }
+    }
+
+    /// Puts the keyboard focus into the search field, for `/` and Ctrl+F.
+    pub fn focus_search(&mut self) {
+        self.focus_search = true;
+    }
+
+    /// Brings one of the tables to the front.
+    pub fn show_page(&mut self, page: Page) {
+        self.page = page;
+    }
+
+    /// Chooses the library or file at a path and brings it into sight, once it is known.
+    pub fn select_path(&mut self, path: Vec<u8>) {
+        self.state.select_path(path);
+    }
+
+    /// Chooses the GPU to judge by, by its id; `None` for none.
+    pub fn set_target(&mut self, id: Option<String>) {
+        self.state.target = id;
+    }
+
+    /// What is shown, as data.
+    pub fn model(&self) -> Option<&CudaModel> {
+        self.state.model.as_deref()
+    }
+
+    /// The details of the chosen library.
+    pub fn chosen(&self) -> Option<&LibraryDetails> {
+        self.state.details.as_ref()
+    }
+
+    /// How many rows were made for the last frame.
+    pub fn painted_rows(&self) -> usize {
+        self.painted
+    }
+
+    fn table(&mut self, ui: &mut Ui, model: &Arc<CudaModel>, went: &mut Vec<Go>) {
+        let focus = std::mem::take(&mut self.focus_search);
+        head::bar(ui, &mut self.page, &mut self.state, model, focus);
+        self.painted = match self.page {
+            Page::Libraries => libraries::show(ui, &mut self.state, model, went),
+            Page::GpuCode => code::show(ui, &mut self.state, model, went),
+            Page::Duplicates => duplicates::show(ui, &mut self.state, model, went),
+        };
+    }
+
+    fn details(&mut self, ui: &mut Ui, went: &mut Vec<Go>) {
+        match (&self.state.details, self.state.selected()) {
+            (Some(chosen), _) => details::show(ui, chosen, &self.state.layers, went),
+            (None, Some(raw)) => details::show_file(ui, raw, self.state.model.as_deref(), went),
+            (None, None) => empty(
+                ui,
+                "No library chosen",
+                "Choose one to see who brought it, what it needs, what needs it, and why it is there.",
+            ),
+        }
+    }
+
+    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
+        match go {
+            Go::Library(library) => self.state.select_library(library),
+            Go::File(raw) => self.state.select_path(raw),
+            Go::Window(action) => context.actions.push(action),
+            Go::Clear => {
+                if self.state.selected().is_none() {
+                    ui.memory_mut(|memory| {
+                        if let Some(id) = memory.focused() {
+                            memory.surrender_focus(id);
+                        }
+                    });
+                }
+                self.state.clear();
+            }
+        }
+        ui.ctx().request_repaint();
+    }
+
+    /// In place of the view while there is nothing to show.
+    fn waits(&self, ui: &mut Ui, context: &ViewContext<'_>) {
+        if let Some(error) = self.state.error() {
+            empty(ui, "The CUDA content cannot be shown", error);
+        } else if context.analysis.inventory.is_some() && context.analysis.merge.is_some() {
+            empty(ui, "Putting the libraries in order", "");
+        } else if context.done {
+            empty(ui, "The CUDA content is not known", "The work was stopped before it was looked for.");
+        } else {
+            let what = match waiting_for(&self.state.layers) {
+                Some(layers) => format!("It is looked for once all layers are read; waiting for {layers}."),
+                None => "Libraries, packages and GPU code are looked for in the merged files.".to_owned(),
+            };
+            empty(ui, "Waiting for the search for CUDA", &what);
+        }
+    }
+}

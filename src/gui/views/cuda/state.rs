@@ -1,0 +1,267 @@
+//! What the view remembers.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use egui::Ui;
+
+use super::ViewContext;
+use crate::cuda::Inventory;
+use crate::gui::models::background::Background;
+use crate::gui::models::cuda::{
+    CudaModel, DuplicateRow, LibraryDetails, LibraryQuery, LibraryRow, LibraryRows, Sorting, TargetItem,
+    duplicate_rows,
+};
+use crate::gui::models::layers::LayerItem;
+use crate::jobs::Waker;
+use crate::rootfs::Merge;
+
+/// Images with fewer libraries and objects are put in order at once.
+const AT_ONCE: usize = 4_000;
+/// Up to so many libraries, all components are shown unfolded at first.
+const UNFOLDED: usize = 60;
+
+/// The model, the choices made, and the rows that follow from both.
+pub(super) struct State {
+    pub(super) model: Option<Arc<CudaModel>>,
+    pub(super) layers: Vec<LayerItem>,
+    pub(super) typed: String,
+    pub(super) sorting: Sorting,
+    pub(super) grouped: bool,
+    pub(super) folded: BTreeSet<Arc<str>>,
+    pub(super) rows: LibraryRows,
+    /// Files with GPU code that the filter keeps, by their place in the ledger.
+    pub(super) ledger_rows: Vec<usize>,
+    pub(super) folded_copies: BTreeSet<usize>,
+    pub(super) copies: Vec<DuplicateRow>,
+    /// The GPU to judge by.
+    pub(super) target: Option<String>,
+    pub(super) details: Option<LibraryDetails>,
+    /// Whether the chosen row is to be brought into sight.
+    pub(super) reveal: bool,
+    /// The group that the keyboard stands on, in the table of libraries and in that of copies.
+    group: Option<Arc<str>>,
+    pub(super) copies_at: Option<DuplicateRow>,
+    selected: Option<Vec<u8>>,
+    source: Option<(Arc<Inventory>, Arc<Merge>)>,
+    job: Background<CudaModel>,
+    generation: Option<u64>,
+    stale: bool,
+    begun: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            model: None,
+            layers: Vec::new(),
+            typed: String::new(),
+            sorting: Sorting::default(),
+            grouped: true,
+            folded: BTreeSet::new(),
+            rows: LibraryRows::default(),
+            ledger_rows: Vec::new(),
+            folded_copies: BTreeSet::new(),
+            copies: Vec::new(),
+            target: None,
+            details: None,
+            reveal: false,
+            group: None,
+            copies_at: None,
+            selected: None,
+            source: None,
+            job: Background::default(),
+            generation: None,
+            stale: true,
+            begun: false,
+        }
+    }
+}
+
+impl State {
+    /// Takes in news of the analysis; does something only when there is news.
+    pub(super) fn update(&mut self, ui: &Ui, context: &ViewContext<'_>) {
+        let news = self.generation != Some(context.generation);
+        if news {
+            self.generation = Some(context.generation);
+            self.layers = LayerItem::all(context.analysis, context.done);
+            let both = context.analysis.inventory.clone().zip(context.analysis.merge.clone());
+            let same = match (&both, &self.source) {
+                (Some((new, _)), Some((old, _))) => Arc::ptr_eq(new, old),
+                (None, None) => true,
+                _ => false,
+            };
+            self.source = both;
+            if !same {
+                self.start(ui);
+            }
+        }
+        if let Some(model) = self.job.take() {
+            self.take(model);
+        }
+        if self.stale {
+            self.make_rows();
+        }
+        if news {
+            self.describe();
+        }
+    }
+
+    fn start(&mut self, ui: &Ui) {
+        let Some((inventory, merge)) = self.source.clone() else {
+            self.model = None;
+            self.details = None;
+            return;
+        };
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let small = inventory.libraries.len() + inventory.links.objects.len() < AT_ONCE;
+        let made = self.job.start(&waker, small, move |cancel| {
+            cancel.check()?;
+            Ok(CudaModel::new(&inventory, &merge.rootfs, targets()))
+        });
+        if let Some(model) = made {
+            self.take(model);
+        }
+    }
+
+    fn take(&mut self, model: CudaModel) {
+        if !std::mem::replace(&mut self.begun, true) && model.libraries.len() > UNFOLDED {
+            self.folded = model.libraries.iter().map(|library| Arc::clone(&library.component)).collect();
+        }
+        self.model = Some(Arc::new(model));
+        self.stale = true;
+        self.describe();
+    }
+
+    fn make_rows(&mut self) {
+        let Some(model) = &self.model else { return };
+        self.stale = false;
+        let libraries = &model.libraries;
+        self.rows = LibraryRows::new(libraries, &self.typed, self.sorting, self.grouped, &self.folded);
+        // A filter that is not understood leaves nothing out; the table of libraries says so.
+        let query = LibraryQuery::parse(&self.typed).unwrap_or_default();
+        let fits = |library: Option<usize>, raw: &[u8], bytes: u64| match library {
+            Some(library) => libraries.get(library).is_some_and(|library| query.fits(library)),
+            None => query.fits_file(raw, bytes),
+        };
+        let ledger = model.ledger.rows.iter().enumerate();
+        let kept = ledger.filter(|(_, row)| fits(row.library, &row.raw, row.bytes));
+        self.ledger_rows = kept.map(|(place, _)| place).collect();
+        self.copies = duplicate_rows(&model.duplicates, &self.folded_copies, |item| {
+            item.copies.iter().any(|copy| fits(copy.library, &copy.raw, copy.bytes))
+        });
+    }
+
+    /// Puts the keyboard on a group of libraries.
+    pub(super) fn at_group(&mut self, group: usize) {
+        self.group = self.rows.groups.get(group).map(|group| Arc::clone(&group.name));
+    }
+
+    /// The row of the table of libraries that the keyboard stands on.
+    pub(super) fn library_row(&self) -> Option<usize> {
+        if let Some(name) = &self.group {
+            let group = self.rows.groups.iter().position(|group| group.name == *name)?;
+            return self.rows.rows.iter().position(|row| *row == LibraryRow::Group(group));
+        }
+        self.rows.position(self.library()?)
+    }
+
+    /// Rows are to be made anew.
+    pub(super) fn changed(&mut self) {
+        self.stale = true;
+    }
+
+    /// Filters by what is typed.
+    pub(super) fn set_filter(&mut self, text: &str) {
+        if self.typed != text {
+            text.clone_into(&mut self.typed);
+            self.stale = true;
+        }
+    }
+
+    /// The GPU to judge by.
+    pub(super) fn target_in<'a>(&self, model: &'a CudaModel) -> Option<&'a TargetItem> {
+        let id = self.target.as_ref()?;
+        model.targets.iter().find(|target| target.id == *id)
+    }
+
+    /// The path of what is chosen.
+    pub(super) fn selected(&self) -> Option<&[u8]> {
+        self.selected.as_deref()
+    }
+
+    /// The library that is chosen.
+    pub(super) fn library(&self) -> Option<usize> {
+        self.model.as_ref()?.find(self.selected.as_deref()?)
+    }
+
+    pub(super) fn select_library(&mut self, library: usize) {
+        let raw = self.model.as_ref().and_then(|model| model.libraries.get(library));
+        if let Some(raw) = raw.map(|library| library.raw.clone()) {
+            self.select_path(raw);
+        }
+    }
+
+    pub(super) fn select_path(&mut self, raw: Vec<u8>) {
+        self.selected = Some(raw);
+        self.group = None;
+        self.copies_at = None;
+        self.reveal = true;
+        // A library in a folded component, or one that the filter leaves out, is to be seen.
+        if let (Some(model), Some(library)) = (&self.model, self.library()) {
+            let item = &model.libraries[library];
+            if self.folded.remove(&item.component) {
+                self.stale = true;
+            }
+            let query = LibraryQuery::parse(&self.typed).unwrap_or_default();
+            if !query.fits(item) {
+                self.typed.clear();
+                self.stale = true;
+            }
+        }
+        self.describe();
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.selected = None;
+        self.details = None;
+        self.group = None;
+        self.copies_at = None;
+    }
+
+    /// Why there is no model.
+    pub(super) fn error(&self) -> Option<&str> {
+        self.job.error()
+    }
+
+    fn describe(&mut self) {
+        let library = self.library();
+        self.details = match (&self.model, &self.source, library) {
+            (Some(model), Some((inventory, merge)), Some(library)) => {
+                LibraryDetails::new(model, inventory, &merge.rootfs, &self.layers, library)
+            }
+            _ => None,
+        };
+    }
+}
+
+/// GPUs to judge by.
+fn targets() -> Vec<TargetItem> {
+    let target = |id: &str, gpu: &str, major, minor, class: &str| TargetItem {
+        id: id.to_owned(),
+        gpu: gpu.to_owned(),
+        major,
+        minor,
+        class: class.to_owned(),
+    };
+    vec![
+        target("gpu:v100", "V100", 7, 0, "datacenter"),
+        target("gpu:t4", "T4", 7, 5, "datacenter"),
+        target("gpu:a100-80", "A100", 8, 0, "datacenter"),
+        target("gpu:a10", "A10", 8, 6, "datacenter"),
+        target("gpu:l4", "L4", 8, 9, "datacenter"),
+        target("gpu:h100", "H100", 9, 0, "datacenter"),
+        target("gpu:b200", "B200", 10, 0, "datacenter"),
+    ]
+}

@@ -1,0 +1,371 @@
+//! A chart over a table: each column has a stacked bar above its head, each row a number for each column.
+
+use egui::accesskit::Role;
+use egui::{
+    Align2, Color32, Id, Key, Painter, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
+    vec2,
+};
+
+use super::list;
+use crate::gui::design::{Tokens, radius, row, text};
+use crate::gui::widgets::cell::{self, Cut};
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct LedgerColumn {
+    /// Its head.
+    pub label: String,
+    /// A word below the head, and its colour.
+    pub word: Option<(&'static str, Color32)>,
+    /// Whether it is in the light.
+    pub lit: bool,
+    /// The parts of its bar from the bottom: size, fill, and whether the part is in the light.
+    pub parts: Vec<(u64, Color32, bool)>,
+    /// The number above its bar.
+    pub total: String,
+    /// What a screen reader says, and the tooltip.
+    pub spoken: String,
+}
+
+/// A number of a row.
+#[derive(Clone, Debug)]
+pub struct LedgerCell {
+    /// The number as it is written; empty for nothing.
+    pub text: String,
+    /// How large it is among all numbers, 0 to 1.
+    pub heat: f32,
+    /// Whether it is in the light.
+    pub lit: bool,
+}
+
+/// A row as it is painted. Made only for rows in sight.
+#[derive(Clone, Debug)]
+pub struct LedgerLine {
+    /// Its name.
+    pub name: String,
+    /// A word behind the name.
+    pub word: &'static str,
+    /// The sum of its numbers.
+    pub total: String,
+    /// Its numbers, one for each column.
+    pub cells: Vec<LedgerCell>,
+    /// What a screen reader says.
+    pub spoken: String,
+}
+
+/// What is shown.
+pub struct LedgerShape<'a> {
+    /// The name for screen readers.
+    pub name: &'a str,
+    /// The head of the names.
+    pub title: &'a str,
+    /// The columns.
+    pub columns: &'a [LedgerColumn],
+    /// What the fills of the bars mean.
+    pub legend: &'a [(Color32, String)],
+    /// How many rows there are.
+    pub rows: usize,
+    /// The chosen row.
+    pub selected: Option<usize>,
+    /// Whether to bring the chosen row into sight.
+    pub reveal: bool,
+}
+
+/// What the user did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerEvent {
+    /// Chose a row.
+    Select(usize),
+    /// Enter on a row, or a double click.
+    Activate(usize),
+    /// Escape.
+    Clear,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct LedgerOutput {
+    /// What the user did.
+    pub events: Vec<LedgerEvent>,
+    /// How many rows were made and painted.
+    pub painted: usize,
+    /// Whether the keyboard acts on the ledger.
+    pub focused: bool,
+}
+
+/// Head and word below it.
+const LABELS: f32 = 42.0;
+const TOTAL: f32 = 72.0;
+const LEAST: f32 = 62.0;
+const MOST: f32 = 112.0;
+
+/// Where things stand.
+struct Places {
+    /// The head with the bars.
+    head: f32,
+    /// The bars alone.
+    bars: f32,
+    /// Names and sums, which stay when columns are scrolled.
+    names: f32,
+    /// Each column.
+    column: f32,
+}
+
+impl Places {
+    fn new(whole: Rect, columns: usize) -> Self {
+        let bars = (whole.height() * 0.28).clamp(24.0, 120.0);
+        let names = (whole.width() * 0.36).clamp(120.0, 320.0);
+        let room = (whole.width() - names - 8.0) / columns.max(1) as f32;
+        Self { head: bars + 20.0 + LABELS, bars, names, column: room.clamp(LEAST, MOST) }
+    }
+
+    fn x(&self, left: f32, column: usize) -> egui::Rangef {
+        let from = left + self.names + column as f32 * self.column;
+        egui::Rangef::new(from, from + self.column)
+    }
+}
+
+/// Shows the ledger in the room that is left. `row_at` makes a row, for those in sight; `hover` fills the
+/// tooltip of one.
+pub fn ledger(
+    ui: &mut Ui,
+    salt: &str,
+    shape: &LedgerShape<'_>,
+    mut row_at: impl FnMut(usize) -> LedgerLine,
+    mut hover: impl FnMut(&mut Ui, usize),
+) -> LedgerOutput {
+    let tokens = Tokens::of(ui);
+    let mut output = LedgerOutput::default();
+    let id = ui.make_persistent_id(salt);
+    let whole = ui.available_rect_before_wrap();
+    let places = Places::new(whole, shape.columns.len());
+    let body = whole.height() - places.head;
+    let all = ui.interact(whole, id, Sense::click());
+    all.widget_info(|| WidgetInfo::labeled(Role::Grid, ui.is_enabled(), shape.name));
+    if all.clicked() {
+        all.request_focus();
+    }
+    output.focused = all.has_focus();
+    let mut reveal = shape.selected.filter(|_| shape.reveal);
+    let mut across = 0.0;
+    if output.focused {
+        across = take_keys(ui, id, shape, list::page(body, row::NORMAL), &mut output) * places.column;
+        for event in &output.events {
+            if let LedgerEvent::Select(row) = event {
+                reveal = Some(*row);
+            }
+        }
+    }
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(whole).id_salt(salt));
+    inner.spacing_mut().item_spacing = egui::Vec2::ZERO;
+    let now: egui::Vec2 = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let mut area = ScrollArea::both().id_salt("cells").auto_shrink(false);
+    if let Some(offset) = reveal.and_then(|row| list::offset_for(now.y, row, row::NORMAL, body)) {
+        area = area.vertical_scroll_offset(offset);
+    }
+    if across != 0.0 {
+        area = area.horizontal_scroll_offset((now.x + across).max(0.0));
+    }
+    let scrolled = area.show_viewport(&mut inner, |ui, viewport| {
+        ui.set_width(places.names + places.column * shape.columns.len() as f32 + 8.0);
+        ui.set_height(places.head + row::NORMAL * shape.rows as f32);
+        let origin = ui.max_rect().min;
+        let seen = Rect::from_min_size(origin + viewport.min.to_vec2(), viewport.size());
+        let frame = Frame { places: &places, origin, seen };
+        let first = list::page(viewport.top() + row::NORMAL * 2.0, row::NORMAL).saturating_sub(1);
+        let count = list::page(body, row::NORMAL) + 4;
+        let mut chosen = None;
+        let below = Rect::from_min_max(pos2(seen.left(), seen.top() + places.head), seen.max);
+        let clip = ui.clip_rect();
+        for index in first..shape.rows.min(first + count) {
+            let line = row_at(index);
+            output.painted += 1;
+            let top = origin.y + places.head + index as f32 * row::NORMAL;
+            let rect = Rect::from_min_size(pos2(seen.left(), top), vec2(seen.width(), row::NORMAL));
+            let row_id = id.with(index);
+            let response = ui.interact(rect.intersect(below), row_id, Sense::CLICK);
+            let selected = shape.selected == Some(index);
+            response.widget_info(|| WidgetInfo::labeled(Role::Row, ui.is_enabled(), &line.spoken));
+            ui.ctx().accesskit_node_builder(row_id, |node| node.set_selected(selected));
+            if selected {
+                chosen = Some(row_id);
+            }
+            let painter = ui.painter().with_clip_rect(below.intersect(clip));
+            let look = (selected, output.focused, response.hovered(), index % 2 == 1);
+            paint_row(&painter, tokens, &frame, rect, &line, look);
+            if response.clicked() || response.double_clicked() {
+                ui.memory_mut(|memory| memory.request_focus(id));
+                output.events.push(LedgerEvent::Select(index));
+                if response.double_clicked() {
+                    output.events.push(LedgerEvent::Activate(index));
+                }
+            }
+            response.on_hover_ui(|ui| hover(ui, index));
+        }
+        paint_head(ui, id, tokens, shape, &frame);
+        chosen
+    });
+    ui.data_mut(|data| data.insert_temp(id, scrolled.state.clamped_offset()));
+    if let Some(chosen) = scrolled.inner {
+        ui.ctx().accesskit_node_builder(id, |node| node.set_active_descendant(chosen.accesskit_id()));
+    }
+    if output.focused {
+        ui.painter().rect_stroke(whole, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
+    }
+    ui.advance_cursor_after_rect(whole);
+    output
+}
+
+/// What part of the ledger is in sight.
+struct Frame<'a> {
+    places: &'a Places,
+    /// The top left of all of it.
+    origin: egui::Pos2,
+    /// What is in sight.
+    seen: Rect,
+}
+
+impl Frame<'_> {
+    /// The room at the left that stays.
+    fn names(&self, y: egui::Rangef) -> Rect {
+        Rect::from_x_y_ranges(self.seen.left()..=self.seen.left() + self.places.names, y)
+    }
+}
+
+fn paint_row(
+    painter: &Painter,
+    tokens: &Tokens,
+    frame: &Frame<'_>,
+    rect: Rect,
+    line: &LedgerLine,
+    (selected, focused, hovered, odd): (bool, bool, bool, bool),
+) {
+    let behind = match (selected, hovered, odd) {
+        (true, ..) => tokens.selection,
+        (false, true, _) => tokens.hovered,
+        (false, false, true) => tokens.stripe,
+        (false, false, false) => tokens.background,
+    };
+    painter.rect_filled(rect, 0.0, behind);
+    for (column, cell) in line.cells.iter().enumerate() {
+        let x = frame.places.x(frame.origin.x, column);
+        if cell.text.is_empty() || x.max < frame.seen.left() || x.min > frame.seen.right() {
+            continue;
+        }
+        let room = Rect::from_x_y_ranges(x, rect.y_range()).shrink2(vec2(1.5, 1.5));
+        let fill = tokens.heat(cell.heat, cell.lit);
+        painter.rect_filled(room, 2.0, fill);
+        let color = if cell.lit { tokens.text_on(fill) } else { tokens.text_weak };
+        cell::right(painter, room.shrink2(vec2(6.0, 0.0)), &cell.text, &text::small(), color);
+    }
+    let names = frame.names(rect.y_range());
+    painter.rect_filled(names, 0.0, behind);
+    if selected && focused {
+        painter.rect_filled(Rect::from_min_size(names.min, vec2(3.0, names.height())), 0.0, tokens.accent);
+    }
+    let end = names.right() - 10.0;
+    let total = Rect::from_x_y_ranges(end - TOTAL..=end, rect.y_range());
+    cell::right(painter, total, &line.total, &text::body(), tokens.text);
+    let mut room = Rect::from_x_y_ranges(names.left() + 10.0..=total.left(), rect.y_range());
+    if !line.word.is_empty() {
+        let galley = painter.layout_no_wrap(line.word.to_owned(), text::small(), tokens.text_weak);
+        room.max.x -= galley.size().x + 8.0;
+        let written = cell::left(painter, room, &line.name, &text::body(), tokens.text, Cut::Middle);
+        let at = pos2(written.right() + 8.0, rect.center().y - galley.size().y / 2.0);
+        painter.galley(at, galley, tokens.text_weak);
+    } else {
+        cell::left(painter, room, &line.name, &text::body(), tokens.text, Cut::Middle);
+    }
+    painter.vline(names.right() - 0.5, rect.y_range(), Stroke::new(1.0, tokens.border));
+}
+
+fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &LedgerShape<'_>, frame: &Frame<'_>) {
+    let painter = ui.painter();
+    let head = Rect::from_min_size(frame.seen.min, vec2(frame.seen.width(), frame.places.head));
+    painter.rect_filled(head, 0.0, tokens.raised);
+    let most = shape.columns.iter().map(|column| sum(&column.parts)).max().unwrap_or(0);
+    let foot = head.bottom() - LABELS;
+    for (index, column) in shape.columns.iter().enumerate() {
+        let x = frame.places.x(frame.origin.x, index);
+        if x.max < frame.seen.left() || x.min > frame.seen.right() {
+            continue;
+        }
+        let rect = Rect::from_x_y_ranges(x, head.y_range());
+        let room =
+            rect.intersect(Rect::from_min_max(pos2(head.left() + frame.places.names, head.top()), head.max));
+        let response = ui.interact(room, id.with(("head", index)), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::ColumnHeader, true, &column.spoken));
+        if response.hovered() {
+            painter.rect_filled(rect, 0.0, tokens.hovered);
+        }
+        let bar = egui::Rangef::new(x.min + 0.24 * x.span(), x.max - 0.24 * x.span());
+        let mut bottom = foot;
+        for (bytes, fill, lit) in &column.parts {
+            let height = frame.places.bars * crate::base::convert::fraction(*bytes, most);
+            if *bytes == 0 {
+                continue;
+            }
+            let top = bottom - height.max(1.0);
+            let fill = if *lit { *fill } else { tokens.faint(*fill) };
+            painter.rect_filled(Rect::from_x_y_ranges(bar, top..=bottom), 0.0, fill);
+            bottom = top;
+        }
+        let color = if column.lit { tokens.text } else { tokens.text_weak };
+        let middle = x.center();
+        let above = pos2(middle, bottom - 2.0);
+        painter.text(above, Align2::CENTER_BOTTOM, &column.total, text::small(), color);
+        let font = if column.lit { text::strong() } else { text::body() };
+        let y = if column.word.is_some() { foot + 13.0 } else { foot + LABELS / 2.0 };
+        painter.text(pos2(middle, y), Align2::CENTER_CENTER, &column.label, font, color);
+        if let Some((word, color)) = column.word {
+            painter.text(pos2(middle, foot + 29.0), Align2::CENTER_CENTER, word, text::small(), color);
+        }
+        response.on_hover_text(&column.spoken);
+    }
+    let names = frame.names(head.y_range());
+    painter.rect_filled(names, 0.0, tokens.raised);
+    // The corner is free: what the colours mean stands there, from the bottom as the bars do.
+    for (index, (fill, words)) in shape.legend.iter().enumerate() {
+        let y = foot - 14.0 - index as f32 * 18.0;
+        if y - 8.0 < names.top() {
+            break;
+        }
+        let chip = Rect::from_center_size(pos2(names.left() + 15.0, y), vec2(10.0, 10.0));
+        painter.rect_filled(chip, 2.0, *fill);
+        let room = Rect::from_x_y_ranges(names.left() + 26.0..=names.right() - 10.0, y - 9.0..=y + 9.0);
+        cell::left(painter, room, words, &text::small(), tokens.text_weak, Cut::End);
+    }
+    let label = Rect::from_x_y_ranges(names.left() + 10.0..=names.right() - 10.0, foot..=head.bottom());
+    cell::left(painter, label, shape.title, &text::small(), tokens.text_weak, Cut::End);
+    cell::right(painter, label, "Total", &text::small(), tokens.text_weak);
+    let line = Stroke::new(1.0, tokens.border);
+    painter.hline(names.right()..=head.right(), foot - 0.5, line);
+    painter.hline(head.x_range(), head.bottom() - 0.5, line);
+    painter.vline(names.right() - 0.5, head.y_range(), line);
+}
+
+fn sum(parts: &[(u64, Color32, bool)]) -> u64 {
+    parts.iter().map(|part| part.0).fold(0, u64::saturating_add)
+}
+
+/// How many columns to the right the keys go.
+fn take_keys(ui: &Ui, id: Id, shape: &LedgerShape<'_>, page: usize, output: &mut LedgerOutput) -> f32 {
+    let mut at = shape.selected;
+    let mut across = 0.0;
+    for pressed in list::keys(ui, id) {
+        match pressed.0 {
+            Key::Escape => output.events.push(LedgerEvent::Clear),
+            Key::ArrowRight | Key::L => across += 1.0,
+            Key::ArrowLeft | Key::H => across -= 1.0,
+            Key::Enter => output.events.extend(at.map(LedgerEvent::Activate)),
+            _ => {
+                let Some(last) = shape.rows.checked_sub(1) else { continue };
+                if let Some(to) = list::moved(pressed, at, page, last) {
+                    at = Some(to);
+                    output.events.push(LedgerEvent::Select(to));
+                }
+            }
+        }
+    }
+    across
+}

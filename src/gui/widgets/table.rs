@@ -1,0 +1,397 @@
+//! A table of any length: columns that sort, rows that fold, one row chosen. Paints the rows in sight.
+
+use egui::accesskit::Role;
+use egui::{
+    Align2, Color32, Id, Key, Rangef, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::list;
+use crate::gui::design::{Tokens, radius, row, text};
+use crate::gui::widgets::cell::{self, Cut, Direction};
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its head.
+    pub title: &'static str,
+    /// Its width; of the first column, the least that is left to it.
+    pub width: f32,
+    /// Whether it holds numbers, which stand at the right.
+    pub number: bool,
+    /// Left out where there is little room: the largest number first; 0 never.
+    pub rank: u8,
+}
+
+/// What is shown.
+pub struct TableShape<'a> {
+    /// The name of the table for screen readers.
+    pub name: &'a str,
+    /// How many rows there are.
+    pub rows: usize,
+    /// The columns; the first one takes what room is left.
+    pub columns: &'a [Column],
+    /// The column that orders the rows, and whether the largest comes first; `None` where heads do not sort.
+    pub sort: Option<(usize, bool)>,
+    /// The chosen row.
+    pub selected: Option<usize>,
+    /// Whether to bring the chosen row into sight.
+    pub reveal: bool,
+}
+
+/// What is written in a cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// Its colour.
+    pub color: Color32,
+    /// A small piece of colour before it.
+    pub chip: Option<Color32>,
+    /// How much of the bar behind it is filled, 0 to 1.
+    pub share: f32,
+}
+
+impl Cell {
+    /// Text alone.
+    pub fn new(text: impl Into<String>, color: Color32) -> Self {
+        Self { text: text.into(), color, chip: None, share: 0.0 }
+    }
+}
+
+/// A row as it is painted. Made only for rows in sight.
+#[derive(Clone, Debug)]
+pub struct TableRow {
+    /// Tells the row from all others, whatever is folded.
+    pub key: u64,
+    /// How far it stands in.
+    pub depth: u8,
+    /// Whether what belongs to it is shown; `None` for a row that does not fold.
+    pub fold: Option<bool>,
+    /// Whether it is the head of others.
+    pub strong: bool,
+    /// Where the text of the first cell is cut.
+    pub cut: Cut,
+    /// Words behind the text of the first cell, each in a frame of its own.
+    pub badges: Vec<(String, Color32)>,
+    /// The cells, one for each column; a row that ends early leaves the others empty.
+    pub cells: Vec<Cell>,
+}
+
+/// What the user did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableEvent {
+    /// Chose a row.
+    Select(usize),
+    /// Shows what belongs to a row.
+    Open(usize),
+    /// Hides what belongs to a row.
+    Close(usize),
+    /// Goes to the row that this one belongs to.
+    Parent(usize),
+    /// Clicked the head of a column.
+    Sort(usize),
+    /// Enter on a row, or a double click.
+    Activate(usize),
+    /// Escape.
+    Clear,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct TableOutput {
+    /// What the user did.
+    pub events: Vec<TableEvent>,
+    /// How many rows were made and painted.
+    pub painted: usize,
+    /// Whether the keyboard acts on the table.
+    pub focused: bool,
+}
+
+const HEAD: f32 = 24.0;
+const ARROW: f32 = 16.0;
+const INDENT: f32 = 16.0;
+const START: f32 = 8.0;
+const END: f32 = 10.0;
+const GAP: f32 = 12.0;
+
+/// Shows a table in the room that is left. `row_at` makes a row, for rows in sight and the chosen one;
+/// `spoken_at` says what a screen reader says of it.
+pub fn table(
+    ui: &mut Ui,
+    salt: &str,
+    shape: &TableShape<'_>,
+    mut row_at: impl FnMut(usize) -> TableRow,
+    spoken_at: impl Fn(usize) -> String,
+) -> TableOutput {
+    let tokens = Tokens::of(ui);
+    let mut output = TableOutput::default();
+    let id = ui.make_persistent_id(salt);
+    let whole = ui.available_rect_before_wrap();
+    let head = Rect::from_min_size(whole.min, vec2(whole.width(), HEAD));
+    let body = Rect::from_min_max(pos2(whole.left(), head.bottom()), whole.max);
+    let places = places(shape.columns, whole);
+    // The table as one thing: it has the focus, the rows are its parts.
+    let all = ui.interact(body, id, Sense::click());
+    all.widget_info(|| WidgetInfo::labeled(Role::TreeGrid, ui.is_enabled(), shape.name));
+    if all.clicked() {
+        all.request_focus();
+    }
+    heads(ui, id, shape, &places, head, &mut output);
+    output.focused = all.has_focus();
+    let mut reveal = shape.selected.filter(|_| shape.reveal);
+    if output.focused {
+        take_keys(ui, id, shape, list::page(body.height(), row::NORMAL), &mut row_at, &mut output);
+        for event in &output.events {
+            if let TableEvent::Select(row) = event {
+                reveal = Some(*row);
+            }
+        }
+    }
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt(salt));
+    inner.spacing_mut().item_spacing = egui::Vec2::ZERO;
+    let mut area = ScrollArea::vertical().id_salt("rows").auto_shrink(false);
+    let now: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
+    if let Some(offset) = reveal.and_then(|row| list::offset_for(now, row, row::NORMAL, body.height())) {
+        area = area.vertical_scroll_offset(offset);
+    }
+    let scrolled = area.show_rows(&mut inner, row::NORMAL, shape.rows, |ui, range| {
+        let mut chosen = None;
+        for index in range {
+            let line = row_at(index);
+            output.painted += 1;
+            let size = vec2(ui.available_width(), row::NORMAL);
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            let row_id = id.with(line.key);
+            let response = ui.interact(rect, row_id, Sense::CLICK);
+            let selected = shape.selected == Some(index);
+            response.widget_info(|| WidgetInfo::labeled(Role::Row, ui.is_enabled(), spoken_at(index)));
+            ui.ctx().accesskit_node_builder(row_id, |node| {
+                node.set_selected(selected);
+                if let Some(open) = line.fold {
+                    node.set_expanded(open);
+                }
+            });
+            let look =
+                Look { selected, focused: output.focused, hovered: response.hovered(), odd: index % 2 == 1 };
+            paint(ui, shape.columns, &places, rect, &line, look);
+            if selected {
+                chosen = Some(row_id);
+            }
+            if response.clicked() || response.double_clicked() {
+                ui.memory_mut(|memory| memory.request_focus(id));
+                let arrow = rect.left() + START + f32::from(line.depth) * INDENT + ARROW + 4.0;
+                let at_arrow = response.interact_pointer_pos().is_some_and(|at| at.x < arrow);
+                output.events.push(TableEvent::Select(index));
+                match line.fold {
+                    Some(open) if at_arrow || response.double_clicked() => {
+                        output.events.push(if open {
+                            TableEvent::Close(index)
+                        } else {
+                            TableEvent::Open(index)
+                        });
+                    }
+                    None if response.double_clicked() => output.events.push(TableEvent::Activate(index)),
+                    _ => {}
+                }
+            }
+        }
+        chosen
+    });
+    ui.data_mut(|data| data.insert_temp(id, scrolled.state.clamped_offset().y));
+    if let Some(chosen) = scrolled.inner {
+        ui.ctx().accesskit_node_builder(id, |node| node.set_active_descendant(chosen.accesskit_id()));
+    }
+    if output.focused {
+        ui.painter().rect_stroke(whole, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
+    }
+    ui.advance_cursor_after_rect(whole);
+    output
+}
+
+/// Where the columns stand; `None` for one that is left out.
+fn places(columns: &[Column], rect: Rect) -> Vec<Option<Rangef>> {
+    let mut kept = vec![true; columns.len()];
+    let width = |kept: &[bool]| {
+        let others = columns.iter().zip(kept).skip(1).filter(|(_, kept)| **kept);
+        others.map(|(column, _)| column.width + GAP).sum::<f32>()
+    };
+    let least = columns.first().map_or(0.0, |column| column.width);
+    while rect.width() - START - END - width(&kept) < least {
+        let droppable = (1..columns.len()).filter(|at| kept[*at] && columns[*at].rank > 0);
+        let Some(at) = droppable.max_by_key(|at| columns[*at].rank) else { break };
+        kept[at] = false;
+    }
+    let mut right = rect.right() - END;
+    let mut places = vec![None; columns.len()];
+    for at in (1..columns.len()).rev().filter(|at| kept[*at]) {
+        places[at] = Some(Rangef::new(right - columns[at].width, right));
+        right -= columns[at].width + GAP;
+    }
+    if let Some(first) = places.first_mut() {
+        *first = Some(Rangef::new(rect.left() + START, right.max(rect.left() + START + 24.0)));
+    }
+    places
+}
+
+fn heads(
+    ui: &Ui,
+    id: Id,
+    shape: &TableShape<'_>,
+    places: &[Option<Rangef>],
+    rect: Rect,
+    output: &mut TableOutput,
+) {
+    let tokens = Tokens::of(ui);
+    ui.painter().rect_filled(rect, 0.0, tokens.raised);
+    ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
+    for (index, (column, place)) in shape.columns.iter().zip(places).enumerate() {
+        let Some(place) = *place else { continue };
+        let rect = Rect::from_x_y_ranges(place.min - 6.0..=place.max + 6.0, rect.y_range());
+        let sense = if shape.sort.is_some() { Sense::click() } else { Sense::hover() };
+        let response = ui.interact(rect, id.with(("head", index)), sense);
+        let sorted = shape.sort.filter(|sort| sort.0 == index).map(|sort| sort.1);
+        response.widget_info(|| {
+            let order = match sorted {
+                Some(true) => ", largest first",
+                Some(false) => ", smallest first",
+                None => "",
+            };
+            let words = match shape.sort {
+                Some(_) => format!("Sort by {}{order}", column.title.to_lowercase()),
+                None => column.title.to_owned(),
+            };
+            WidgetInfo::labeled(Role::ColumnHeader, true, words)
+        });
+        let lit = response.hovered() && shape.sort.is_some() || sorted.is_some();
+        let color = if lit { tokens.text } else { tokens.text_weak };
+        let (at, align) = if column.number {
+            (pos2(place.max, rect.center().y), Align2::RIGHT_CENTER)
+        } else {
+            (pos2(place.min, rect.center().y), Align2::LEFT_CENTER)
+        };
+        let written = ui.painter().text(at, align, column.title, text::small(), color);
+        if let Some(descending) = sorted {
+            let direction = if descending { Direction::Down } else { Direction::Up };
+            let x = if column.number { written.left() - 9.0 } else { written.right() + 9.0 };
+            cell::triangle(ui.painter(), pos2(x, rect.center().y), 7.0, direction, tokens.text);
+        }
+        if response.has_focus() {
+            ui.painter().rect_stroke(rect, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
+        }
+        if response.clicked() {
+            output.events.push(TableEvent::Sort(index));
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one side of how the row looks")]
+struct Look {
+    selected: bool,
+    focused: bool,
+    hovered: bool,
+    odd: bool,
+}
+
+fn paint(ui: &Ui, columns: &[Column], places: &[Option<Rangef>], rect: Rect, line: &TableRow, look: Look) {
+    let tokens = Tokens::of(ui);
+    let painter = ui.painter();
+    if look.selected {
+        painter.rect_filled(rect, 0.0, tokens.selection);
+        if look.focused {
+            painter.rect_filled(Rect::from_min_size(rect.min, vec2(3.0, rect.height())), 0.0, tokens.accent);
+        }
+    } else if look.hovered {
+        painter.rect_filled(rect, 0.0, tokens.hovered);
+    } else if look.odd {
+        painter.rect_filled(rect, 0.0, tokens.stripe);
+    }
+    let font = if line.strong { text::strong() } else { text::body() };
+    for (index, (cell, (place, column))) in line.cells.iter().zip(places.iter().zip(columns)).enumerate() {
+        let Some(place) = *place else { continue };
+        if index == 0 {
+            first(ui, Rect::from_x_y_ranges(place, rect.y_range()), line, cell, &font);
+            continue;
+        }
+        let mut room = Rect::from_x_y_ranges(place, rect.y_range());
+        if cell.share > 0.0 {
+            let bar = room.expand2(vec2(4.0, -5.0));
+            let width = (bar.width() * cell.share.clamp(0.0, 1.0)).max(1.0);
+            let filled = Rect::from_min_size(bar.min, vec2(width, bar.height()));
+            painter.rect_filled(filled, 2.0, tokens.wash(tokens.accent));
+        }
+        let written = if column.number {
+            cell::right(painter, room, &cell.text, &text::body(), cell.color)
+        } else {
+            room.min.x += if cell.chip.is_some() { 14.0 } else { 0.0 };
+            cell::left(painter, room, &cell.text, &text::body(), cell.color, Cut::End)
+        };
+        if let Some(chip) = cell.chip {
+            let at = pos2(written.left() - 9.0, rect.center().y);
+            painter.rect_filled(Rect::from_center_size(at, vec2(5.0, 12.0)), 2.0, chip);
+        }
+    }
+}
+
+fn first(ui: &Ui, rect: Rect, line: &TableRow, cell: &Cell, font: &egui::FontId) {
+    let tokens = Tokens::of(ui);
+    let painter = ui.painter();
+    let mut x = rect.left() + f32::from(line.depth) * INDENT;
+    if let Some(open) = line.fold {
+        let direction = if open { Direction::Down } else { Direction::Right };
+        cell::triangle(painter, pos2(x + 4.0, rect.center().y), 7.0, direction, tokens.text_weak);
+        x += ARROW;
+    }
+    // Words have their room first: a name that is cut is still known by its end.
+    let words: Vec<_> = line
+        .badges
+        .iter()
+        .map(|(word, color)| (painter.layout_no_wrap(word.clone(), text::small(), *color), *color))
+        .collect();
+    let taken: f32 = words.iter().map(|(galley, _)| galley.size().x + 16.0).sum();
+    let room = Rect::from_x_y_ranges(x..=(rect.right() - taken).max(x + 24.0), rect.y_range());
+    let written = cell::left(painter, room, &cell.text, font, cell.color, line.cut);
+    let mut x = written.right() + 8.0;
+    for (galley, color) in words {
+        let size = galley.size();
+        let frame = Rect::from_min_size(pos2(x, rect.center().y - 8.0), vec2(size.x + 8.0, 16.0));
+        painter.rect_stroke(frame, radius::S, Stroke::new(1.0, color), StrokeKind::Inside);
+        painter.galley(pos2(x + 4.0, rect.center().y - size.y / 2.0), galley, color);
+        x = frame.right() + 8.0;
+    }
+}
+
+fn take_keys(
+    ui: &Ui,
+    id: Id,
+    shape: &TableShape<'_>,
+    page: usize,
+    row_at: &mut impl FnMut(usize) -> TableRow,
+    output: &mut TableOutput,
+) {
+    let mut at = shape.selected;
+    for pressed in list::keys(ui, id) {
+        if pressed.0 == Key::Escape {
+            output.events.push(TableEvent::Clear);
+            continue;
+        }
+        let Some(last) = shape.rows.checked_sub(1) else { return };
+        if let Some(to) = list::moved(pressed, at, page, last) {
+            at = Some(to);
+            output.events.push(TableEvent::Select(to));
+            continue;
+        }
+        let Some(now) = at.filter(|at| *at <= last) else { continue };
+        let line = row_at(now);
+        match (pressed.0, line.fold) {
+            (Key::ArrowRight | Key::L | Key::Space, Some(false)) => output.events.push(TableEvent::Open(now)),
+            (Key::ArrowLeft | Key::H | Key::Space, Some(true)) => output.events.push(TableEvent::Close(now)),
+            (Key::Enter, Some(open)) => {
+                output.events.push(if open { TableEvent::Close(now) } else { TableEvent::Open(now) });
+            }
+            (Key::ArrowLeft | Key::H, _) => output.events.push(TableEvent::Parent(now)),
+            (Key::Enter, None) => output.events.push(TableEvent::Activate(now)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Picks facts up from the files of a layer: while they stream past, or by reading the few parts that say
+//! something.
+
+use std::io;
+
+use zstd::bulk::Compressor;
+
+use super::facts::{Document, LayerFacts, Packed};
+use super::index::{DirId, EntryId, LayerIndex};
+use crate::base::convert::in_memory;
+use crate::base::text::escape;
+use crate::base::warning::Warnings;
+use crate::base::{Limits, Section, WarningCode};
+use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES, Scan};
+use crate::formats::document::{DocumentKind, Folder, Keep};
+use crate::jobs::CancelToken;
+
+/// Files from this size on are hashed when their bytes pass: those below add up to little, however many
+/// of them are the same.
+pub const HASHED_BYTES: u64 = 64 << 10;
+
+/// The first line of a script, as far as the kernel reads it.
+const SCRIPT_BYTES: usize = 256;
+/// Smaller documents are not worth packing.
+const PACKED_BYTES: usize = 1 << 10;
+
+/// A file that is about to pass.
+pub(super) struct File<'a> {
+    pub(super) entry: EntryId,
+    pub(super) dir: DirId,
+    pub(super) name: &'a [u8],
+    /// Logical bytes, which for a sparse file are not those that are stored.
+    pub(super) size: u64,
+    pub(super) sparse: bool,
+    pub(super) mode: u32,
+}
+
+/// Gathers the facts of one layer.
+pub(super) struct Capture<'a> {
+    limits: &'a Limits,
+    binary_limits: BinaryLimits,
+    cancel: &'a CancelToken,
+    facts: LayerFacts,
+    warnings: Warnings,
+    /// Entries come folder by folder.
+    last_folder: (DirId, Option<Folder>),
+    compressor: Option<Compressor<'static>>,
+    kept_bytes: u64,
+}
+
+/// What is done with the bytes of a file as they pass.
+pub(super) struct Watch {
+    entry: EntryId,
+    head: Vec<u8>,
+    file_name: Vec<u8>,
+    size: u64,
+    executable: bool,
+    /// Whether it may be a binary or script at all.
+    look: bool,
+    scan: Option<Scan>,
+    document: Option<(DocumentKind, Vec<u8>, usize)>,
+    hasher: Option<blake3::Hasher>,
+}
+
+impl<'a> Capture<'a> {
+    pub(super) fn new(limits: &'a Limits, cancel: &'a CancelToken) -> Self {
+        Self {
+            limits,
+            binary_limits: BinaryLimits::default(),
+            cancel,
+            facts: LayerFacts::default(),
+            warnings: Warnings::with_limit(limits.warnings_per_code),
+            last_folder: (DirId::ROOT, None),
+            compressor: None,
+            kept_bytes: 0,
+        }
+    }
+
+    /// What is found, and what could not be.
+    pub(super) fn finish(self) -> (LayerFacts, Warnings) {
+        (self.facts, self.warnings)
+    }
+
+    /// The last entry turned out not to be there.
+    pub(super) fn forget_from(&mut self, entry: EntryId) {
+        self.facts.forget_from(entry);
+    }
+
+    /// Begins to look at a file whose bytes will pass; `None` when there is nothing to look for.
+    pub(super) fn watch(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
+        let document = self.document_of(file, index);
+        let (look, hash) = (is_worth_a_look(file), file.size >= HASHED_BYTES && !file.sparse);
+        if document.is_none() && !look && !hash {
+            return None;
+        }
+        let document = document.map(|(kind, most)| (kind, Vec::new(), most));
+        Some(Watch {
+            entry: file.entry,
+            head: Vec::new(),
+            file_name: file.name.to_vec(),
+            size: file.size,
+            executable: file.mode & 0o111 != 0,
+            look,
+            scan: None,
+            document,
+            hasher: hash.then(blake3::Hasher::new),
+        })
+    }
+
+    /// Keeps what was found of a file that has passed whole.
+    pub(super) fn keep(&mut self, mut watch: Watch) {
+        if watch.look && watch.head.len() < HEAD_BYTES {
+            watch.begin(&self.binary_limits);
+        }
+        let entry = watch.entry;
+        if watch.executable && watch.head.starts_with(b"#!") {
+            self.keep_script(entry, &watch.head);
+        }
+        if let Some(scan) = watch.scan {
+            self.keep_binary(entry, scan.finish());
+        }
+        if let Some((kind, bytes, _)) = watch.document {
+            self.keep_document(entry, kind, watch.size, bytes);
+        }
+        if let Some(hasher) = watch.hasher {
+            self.facts.hashes.push((entry, *hasher.finalize().as_bytes()));
+        }
+    }
+
+    /// Whether anything of a file would be read.
+    pub(super) fn wants(&mut self, file: &File<'_>, index: &LayerIndex) -> bool {
+        is_worth_a_look(file) || self.document_of(file, index).is_some()
+    }
+
+    /// Looks at a file that can be read at any place.
+    pub(super) fn read(&mut self, file: &File<'_>, index: &LayerIndex, body: &Section) {
+        let document = self.document_of(file, index);
+        let look = is_worth_a_look(file);
+        if document.is_none() && !look {
+            return;
+        }
+        let done = (|| -> io::Result<()> {
+            if let Some((kind, most)) = document {
+                let wanted = body.len().min(most as u64);
+                let bytes = body.part(0, wanted).read_all(wanted)?;
+                self.keep_document(file.entry, kind, file.size, bytes);
+                return Ok(());
+            }
+            let mut head = [0; SCRIPT_BYTES];
+            let wanted = if file.mode & 0o111 == 0 { HEAD_BYTES } else { SCRIPT_BYTES };
+            let count = body.read_full_at(&mut head[..wanted], 0)?;
+            let head = &head[..count];
+            if file.mode & 0o111 != 0 && head.starts_with(b"#!") {
+                self.keep_script(file.entry, head);
+            }
+            let head = &head[..count.min(HEAD_BYTES)];
+            let facts = binary::read(body, head, file.name, &self.binary_limits, self.cancel)?;
+            if let Some(facts) = facts {
+                self.keep_binary(file.entry, facts);
+            }
+            Ok(())
+        })();
+        if let Err(error) = done {
+            // A body that is not there is told by the walk, for the whole layer.
+            self.warnings.push_with(WarningCode::NotRead, || {
+                (path(file, index), format!("{} could not be looked into: {error}", path(file, index)))
+            });
+        }
+    }
+
+    /// What document a file is, and how many bytes of it are kept.
+    fn document_of(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<(DocumentKind, usize)> {
+        if self.last_folder.0 != file.dir || file.dir == DirId::ROOT {
+            self.last_folder = (file.dir, Folder::of(&index.dir_path(file.dir)));
+        }
+        let kind = self.last_folder.1?.document(file.name)?;
+        let most = match kind.keep() {
+            Keep::Whole => self.limits.document_bytes,
+            Keep::Database => self.limits.database_bytes,
+            Keep::Head => return Some((kind, in_memory(self.limits.document_head_bytes.min(file.size)))),
+        };
+        if file.sparse || file.size > most {
+            let size = file.size;
+            self.warnings.push_with(WarningCode::FactsLimited, || {
+                let path = path(file, index);
+                let why = if file.sparse {
+                    "it is stored as a sparse file".to_owned()
+                } else {
+                    format!("it has {size} bytes, more than the {most} that are read of such a file")
+                };
+                (path.clone(), format!("{path} was not read: {why}"))
+            });
+            return None;
+        }
+        Some((kind, in_memory(file.size)))
+    }
+
+    fn keep_script(&mut self, entry: EntryId, head: &[u8]) {
+        let line = head[2..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if self.has_room() {
+            self.facts.scripts.push((entry, line.into()));
+        }
+    }
+
+    fn keep_binary(&mut self, entry: EntryId, facts: binary::FileFacts) {
+        if self.has_room() {
+            self.facts.binaries.push((entry, facts));
+        }
+    }
+
+    fn has_room(&mut self) -> bool {
+        let most = self.limits.layer_binaries;
+        let room = self.facts.binaries.len() + self.facts.scripts.len() < most;
+        if !room {
+            self.warnings.push_with(WarningCode::FactsLimited, || {
+                (
+                    "binaries".to_owned(),
+                    format!("more than {most} binaries and scripts: the rest was left out"),
+                )
+            });
+        }
+        room
+    }
+
+    fn keep_document(&mut self, entry: EntryId, kind: DocumentKind, size: u64, bytes: Vec<u8>) {
+        let packed = self.pack(bytes);
+        let length = match &packed {
+            Packed::Plain(bytes) | Packed::Zstd(bytes, _) => bytes.len() as u64,
+        };
+        let most = self.limits.documents_total;
+        if self.kept_bytes + length > most {
+            self.warnings.push_with(WarningCode::FactsLimited, || {
+                let what = format!("more than {most} bytes of package lists: the rest was left out");
+                ("package lists".to_owned(), what)
+            });
+            return;
+        }
+        self.kept_bytes += length;
+        self.facts.documents.push(Document { entry, kind, size, packed });
+    }
+
+    fn pack(&mut self, bytes: Vec<u8>) -> Packed {
+        if bytes.len() < PACKED_BYTES {
+            return Packed::Plain(bytes.into());
+        }
+        if self.compressor.is_none() {
+            self.compressor = Compressor::new(1).ok();
+        }
+        let packed = self.compressor.as_mut().and_then(|compressor| compressor.compress(&bytes).ok());
+        match packed {
+            Some(packed) if packed.len() < bytes.len() => Packed::Zstd(packed.into(), bytes.len()),
+            _ => Packed::Plain(bytes.into()),
+        }
+    }
+}
+
+impl Watch {
+    /// The next bytes of the file.
+    pub(super) fn push(&mut self, bytes: &[u8], limits: &BinaryLimits) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(bytes);
+        }
+        if let Some((_, kept, most)) = &mut self.document {
+            let room = *most - kept.len();
+            kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        if !self.look {
+            return;
+        }
+        if let Some(scan) = &mut self.scan {
+            scan.push(bytes);
+            return;
+        }
+        let head_before = self.head.len();
+        if head_before >= SCRIPT_BYTES.max(HEAD_BYTES) {
+            return;
+        }
+        let room = SCRIPT_BYTES.max(HEAD_BYTES) - head_before;
+        let taken = bytes.len().min(room);
+        self.head.extend_from_slice(&bytes[..taken]);
+        if head_before < HEAD_BYTES && self.head.len() >= HEAD_BYTES {
+            self.begin(limits);
+            if let Some(scan) = &mut self.scan {
+                // The head holds a part of these bytes already.
+                scan.push(&bytes[taken..]);
+            }
+        }
+    }
+
+    /// Tells what the file is from its head, or from all of it when it is shorter than a head.
+    fn begin(&mut self, limits: &BinaryLimits) {
+        let head = &self.head[..self.head.len().min(HEAD_BYTES)];
+        self.scan = Scan::start(head, self.size, &self.file_name, limits);
+        if let Some(scan) = &mut self.scan {
+            scan.push(&self.head);
+        }
+    }
+}
+
+impl Capture<'_> {
+    /// Bounds on binaries.
+    pub(super) fn binary_limits(&self) -> BinaryLimits {
+        self.binary_limits.clone()
+    }
+}
+
+/// Names that say plainly that a file is no binary: asking each of 100,000 Python files would cost a read.
+/// The same files are left out where bytes pass anyway, so that a layer gives the same facts in each form.
+fn is_worth_a_look(file: &File<'_>) -> bool {
+    const TEXT: [&[u8]; 34] = [
+        b"py", b"pyc", b"pyi", b"h", b"hpp", b"cuh", b"inl", b"c", b"cc", b"cpp", b"txt", b"md", b"rst",
+        b"json", b"yaml", b"yml", b"toml", b"xml", b"html", b"css", b"js", b"ts", b"map", b"svg", b"png",
+        b"jpg", b"gif", b"mo", b"po", b"csv", b"cmake", b"pc", b"gz", b"list",
+    ];
+    if file.sparse || file.size < 20 {
+        return false;
+    }
+    if file.mode & 0o111 != 0 {
+        return true;
+    }
+    let extension = file.name.iter().rposition(|byte| *byte == b'.').map(|dot| &file.name[dot + 1..]);
+    extension.is_none_or(|extension| !TEXT.contains(&extension))
+}
+
+fn path(file: &File<'_>, index: &LayerIndex) -> String {
+    let mut path = index.dir_path(file.dir);
+    path.push(b'/');
+    path.extend_from_slice(file.name);
+    escape(&path)
+}

@@ -1,0 +1,102 @@
+//! What was picked up of the files of one layer while it was read.
+
+use std::io;
+
+use super::index::EntryId;
+use crate::formats::binary::FileFacts;
+use crate::formats::document::DocumentKind;
+
+/// BLAKE3 of a file's bytes. Unlike a plain checksum it proves that two files are the same, at a cost that a
+/// single pass can bear.
+pub type ContentHash = [u8; 32];
+
+/// Facts about single files, ordered by entry.
+#[derive(Debug, Default)]
+pub struct LayerFacts {
+    pub(super) binaries: Vec<(EntryId, FileFacts)>,
+    pub(super) scripts: Vec<(EntryId, Box<[u8]>)>,
+    pub(super) documents: Vec<Document>,
+    pub(super) hashes: Vec<(EntryId, ContentHash)>,
+}
+
+/// A small file that is kept whole.
+#[derive(Debug)]
+pub struct Document {
+    /// Its entry.
+    pub entry: EntryId,
+    /// What it is.
+    pub kind: DocumentKind,
+    /// Bytes of the whole file; more than [`Self::bytes`] gives when only its head is kept.
+    pub size: u64,
+    pub(super) packed: Packed,
+}
+
+/// Bytes of a document: as they are, or as a zstd frame.
+#[derive(Debug)]
+pub(super) enum Packed {
+    Plain(Box<[u8]>),
+    Zstd(Box<[u8]>, usize),
+}
+
+impl Document {
+    /// The bytes that are kept.
+    ///
+    /// # Errors
+    /// When they cannot be unpacked, which would be a fault of the machine.
+    pub fn bytes(&self) -> io::Result<Vec<u8>> {
+        match &self.packed {
+            Packed::Plain(bytes) => Ok(bytes.to_vec()),
+            Packed::Zstd(frame, size) => zstd::bulk::decompress(frame, *size),
+        }
+    }
+}
+
+impl LayerFacts {
+    /// ELF files, static archives and loose GPU code.
+    pub fn binaries(&self) -> &[(EntryId, FileFacts)] {
+        &self.binaries
+    }
+
+    /// What an entry is, when it is a binary.
+    pub fn binary(&self, entry: EntryId) -> Option<&FileFacts> {
+        let place = self.binaries.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
+        Some(&self.binaries[place].1)
+    }
+
+    /// The first line of a script, `#!` left out.
+    pub fn script(&self, entry: EntryId) -> Option<&[u8]> {
+        let place = self.scripts.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
+        Some(&self.scripts[place].1)
+    }
+
+    /// All documents.
+    pub fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
+    /// The document that an entry is.
+    pub fn document(&self, entry: EntryId) -> Option<&Document> {
+        let place = self.documents.binary_search_by_key(&entry, |document| document.entry).ok()?;
+        Some(&self.documents[place])
+    }
+
+    /// The hash of a file of [`HASHED_BYTES`](super::HASHED_BYTES) or more that passed whole. `None` for
+    /// those of layers whose bodies are not read.
+    pub fn hash(&self, entry: EntryId) -> Option<&ContentHash> {
+        let place = self.hashes.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
+        Some(&self.hashes[place].1)
+    }
+
+    /// Entries that [`Self::hash`] knows.
+    pub fn hashed(&self) -> impl Iterator<Item = EntryId> + '_ {
+        self.hashes.iter().map(|(entry, _)| *entry)
+    }
+
+    /// Forgets what is known of `entry` and all after it.
+    pub(super) fn forget_from(&mut self, entry: EntryId) {
+        self.binaries.retain(|(known, _)| *known < entry);
+        self.scripts.retain(|(known, _)| *known < entry);
+        self.documents.retain(|document| document.entry < entry);
+        self.hashes.retain(|(known, _)| *known < entry);
+    }
+}

@@ -1,0 +1,510 @@
+//! The parts of the report that come from the inventory: packages, CUDA libraries, GPU code, links.
+
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::base::text::escape;
+use crate::cuda::links::{Links, ObjectId, Resolution};
+use crate::cuda::{
+    BaseImage, GpuCode, Inventory, Library, Package, StackLevel, Use, arch_name, compression_name, kind_name,
+};
+use crate::rootfs::{NodeId, Rootfs};
+
+/// An installed package.
+#[derive(Clone, Debug, Serialize)]
+pub struct PackageLine {
+    /// dpkg, rpm, apk, pip or conda.
+    pub manager: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Its version as the manager writes it.
+    pub version: String,
+    /// Bytes of its files in the merged view; null when the list of its files is missing.
+    pub bytes: Option<u64>,
+    /// Its files in the merged view; null when the list of its files is missing.
+    pub files: Option<u64>,
+    /// The lowest layer whose database has this version.
+    pub layer: u16,
+}
+
+/// The image that this one was built on.
+#[derive(Clone, Debug, Serialize)]
+pub struct BasePart {
+    /// What it seems to be.
+    pub reference: Option<String>,
+    /// base, runtime, devel or none.
+    pub flavor: &'static str,
+    /// CUDA version.
+    pub cuda_version: Option<String>,
+    /// cuDNN version.
+    pub cudnn_version: Option<String>,
+    /// Distribution and release.
+    pub distribution: Option<String>,
+    /// How many layers from the bottom are its own.
+    pub layers: usize,
+    /// What says so.
+    pub evidence: Vec<String>,
+}
+
+/// Everything about CUDA.
+#[derive(Clone, Debug, Serialize)]
+pub struct CudaPart {
+    /// The toolkit that `/usr/local/cuda` names.
+    pub toolkit: Option<ToolkitLine>,
+    /// All toolkits.
+    pub toolkits: Vec<ToolkitLine>,
+    /// Libraries by path.
+    pub libraries: Vec<LibraryLine>,
+    /// Sums by component.
+    pub components: Vec<ComponentLine>,
+    /// Sums by architecture.
+    pub gpu_code: Vec<GpuCodeSumLine>,
+    /// Sonames that several files have.
+    pub duplicates: Vec<DuplicateLine>,
+    /// Large files with the same bytes, each inode once.
+    pub identical: Vec<IdenticalLine>,
+    /// Frameworks.
+    pub frameworks: Vec<FrameworkLine>,
+    /// From the server down to the GPU.
+    pub stack: Vec<StackLine>,
+    /// Model files.
+    pub weights: Vec<WeightLine>,
+    /// NEEDED names that nothing supplies and that are no driver's.
+    pub unresolved: Vec<UnresolvedLine>,
+}
+
+/// A CUDA toolkit.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToolkitLine {
+    /// Full version, when known.
+    pub version: Option<String>,
+    /// base, runtime or devel.
+    pub flavor: &'static str,
+    /// Its folder.
+    pub root: String,
+    /// The cuDNN beside it.
+    pub cudnn_version: Option<String>,
+    /// Where the version was read.
+    pub evidence: String,
+}
+
+/// A package by name.
+#[derive(Clone, Debug, Serialize)]
+pub struct PackageName {
+    /// dpkg, rpm, apk, pip or conda.
+    pub manager: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A CUDA library, or one that holds GPU code.
+#[derive(Clone, Debug, Serialize)]
+pub struct LibraryLine {
+    /// Absolute path, escaped.
+    pub path: String,
+    /// `DT_SONAME`.
+    pub soname: Option<String>,
+    /// Component.
+    pub component: String,
+    /// Version, when known.
+    pub version: Option<String>,
+    /// CUDA major version that it belongs to, when known.
+    pub cuda_major: Option<u32>,
+    /// runtime, stub or compat.
+    pub role: &'static str,
+    /// Logical bytes.
+    pub bytes: u64,
+    /// The layer that holds them.
+    pub layer: u16,
+    /// The first name of the same inode.
+    pub hardlink_of: Option<String>,
+    /// wheel, conda, toolkit, distro or application.
+    pub supplier: &'static str,
+    /// The package that owns it.
+    pub package: Option<PackageName>,
+    /// The machine that it is for, when that is not the image's.
+    pub foreign: Option<String>,
+    /// Files whose NEEDED entries lead here, and files that open it.
+    pub needed_by: Vec<String>,
+    /// needed, dlopen or unreferenced.
+    #[serde(rename = "use")]
+    pub usage: &'static str,
+    /// From this file up to the one that is started, when something reaches it.
+    pub chain: Vec<String>,
+    /// GPU code in it.
+    pub gpu_code: Vec<GpuCodeLine>,
+    /// Container headers and padding.
+    pub overhead_bytes: u64,
+    /// Bytes of the sections that hold the GPU code, from the section table.
+    pub gpu_section_bytes: u64,
+}
+
+/// GPU code of one file.
+#[derive(Clone, Debug, Serialize)]
+pub struct GpuCodeLine {
+    /// `sm_90a`, `compute_90`, `lto_90`.
+    pub arch: String,
+    /// sass, ptx, lto or other.
+    pub kind: &'static str,
+    /// PTX instruction set version.
+    pub isa: Option<String>,
+    /// none, lz4, zstd or other.
+    pub compression: &'static str,
+    /// Entries.
+    pub entries: u64,
+    /// As stored.
+    pub bytes: u64,
+    /// Unpacked.
+    pub uncompressed_bytes: u64,
+}
+
+/// A component.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComponentLine {
+    /// Its name.
+    pub name: String,
+    /// Bytes, each inode once.
+    pub bytes: u64,
+    /// Files, hard links not counted.
+    pub libraries: usize,
+    /// Who brought them.
+    pub suppliers: Vec<&'static str>,
+}
+
+/// GPU code of the image.
+#[derive(Clone, Debug, Serialize)]
+pub struct GpuCodeSumLine {
+    /// Architecture.
+    pub arch: String,
+    /// sass, ptx, lto or other.
+    pub kind: &'static str,
+    /// As stored.
+    pub bytes: u64,
+    /// Unpacked.
+    pub uncompressed_bytes: u64,
+    /// `bytes` by what holds them.
+    pub by_holder: ByHolder,
+}
+
+/// Bytes by what holds them.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ByHolder {
+    /// Shared libraries.
+    pub libraries: u64,
+    /// Executables.
+    pub executables: u64,
+    /// Static archives.
+    pub archives: u64,
+    /// Loose files.
+    pub files: u64,
+}
+
+/// Files with one soname.
+#[derive(Clone, Debug, Serialize)]
+pub struct DuplicateLine {
+    /// The soname.
+    pub soname: String,
+    /// The files.
+    pub paths: Vec<String>,
+    /// Whether they have the same bytes; null when that was not compared.
+    pub identical: Option<bool>,
+    /// What goes when the copies that nothing loads go.
+    pub reclaimable_bytes: u64,
+    /// Which copy the loader takes, for whom.
+    pub picks: Vec<PickLine>,
+}
+
+/// A copy that the loader takes.
+#[derive(Clone, Debug, Serialize)]
+pub struct PickLine {
+    /// The copy.
+    pub path: String,
+    /// What loads it.
+    pub loaded_by: Vec<String>,
+}
+
+/// Files of one content.
+#[derive(Clone, Debug, Serialize)]
+pub struct IdenticalLine {
+    /// The files.
+    pub paths: Vec<String>,
+    /// Bytes of each.
+    pub bytes: u64,
+}
+
+/// A framework.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrameworkLine {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// The CUDA version that it was built for.
+    pub cuda_version: Option<String>,
+    /// wheel-bundled, base-image, by-hand, mixed, none or unknown.
+    pub strategy: &'static str,
+    /// Why the strategy is that.
+    pub evidence: String,
+    /// Where it lies.
+    pub path: String,
+}
+
+/// A level of the stack.
+#[derive(Clone, Debug, Serialize)]
+pub struct StackLine {
+    /// server, model, framework, kernels, libraries, runtime, driver, kernel-driver, system or gpu.
+    pub level: &'static str,
+    /// What stands there.
+    pub name: String,
+    /// Who supplies it; several are joined by commas.
+    pub supplied_by: String,
+    /// Files that stand for it.
+    pub paths: Vec<String>,
+    /// What the image cannot supply, or what is wrong.
+    pub note: Option<String>,
+}
+
+/// A model file.
+#[derive(Clone, Debug, Serialize)]
+pub struct WeightLine {
+    /// Where it lies.
+    pub path: String,
+    /// Its format.
+    pub format: String,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// A NEEDED entry that leads nowhere.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnresolvedLine {
+    /// The file that needs it.
+    pub path: String,
+    /// The name.
+    pub name: String,
+}
+
+/// The packages of an inventory.
+pub(super) fn packages(inventory: &Inventory) -> Vec<PackageLine> {
+    let line = |package: &Package| PackageLine {
+        manager: package.manager,
+        name: package.name.clone(),
+        version: package.version.clone(),
+        bytes: package.bytes,
+        files: package.files,
+        layer: package.layer,
+    };
+    inventory.packages.iter().map(line).collect()
+}
+
+/// The base image of an inventory.
+pub(super) fn base(base: &BaseImage) -> BasePart {
+    BasePart {
+        reference: base.reference.clone(),
+        flavor: base.flavor.as_str(),
+        cuda_version: base.cuda_version.clone(),
+        cudnn_version: base.cudnn_version.clone(),
+        distribution: base.distribution.clone(),
+        layers: base.layers,
+        evidence: base.evidence.clone(),
+    }
+}
+
+/// The CUDA part; `None` while there is no inventory.
+pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
+    let inventory = analysis.inventory.as_deref()?;
+    let names = Names { inventory, rootfs: &analysis.merge.as_ref()?.rootfs };
+    let toolkits: Vec<ToolkitLine> = inventory
+        .toolkits
+        .iter()
+        .map(|toolkit| ToolkitLine {
+            version: toolkit.version.clone(),
+            flavor: toolkit.flavor.as_str(),
+            root: escape(&toolkit.root),
+            cudnn_version: toolkit.cudnn_version.clone(),
+            evidence: toolkit.evidence.clone(),
+        })
+        .collect();
+    Some(CudaPart {
+        toolkit: inventory.toolkit.and_then(|place| toolkits.get(place).cloned()),
+        toolkits,
+        libraries: inventory.libraries.iter().map(|library| names.library(library)).collect(),
+        components: inventory
+            .components
+            .iter()
+            .map(|component| ComponentLine {
+                name: component.name.to_string(),
+                bytes: component.bytes,
+                libraries: component.libraries,
+                suppliers: component.suppliers.iter().map(|supplier| supplier.as_str()).collect(),
+            })
+            .collect(),
+        gpu_code: inventory
+            .gpu_code
+            .iter()
+            .map(|sum| GpuCodeSumLine {
+                arch: arch_name(sum.kind, sum.arch, sum.suffix),
+                kind: kind_name(sum.kind),
+                bytes: sum.bytes,
+                uncompressed_bytes: sum.uncompressed_bytes,
+                by_holder: ByHolder {
+                    libraries: sum.libraries,
+                    executables: sum.executables,
+                    archives: sum.archives,
+                    files: sum.files,
+                },
+            })
+            .collect(),
+        duplicates: names.duplicates(),
+        identical: inventory
+            .identical
+            .iter()
+            .map(|same| IdenticalLine {
+                paths: same.nodes.iter().map(|node| names.path(*node)).collect(),
+                bytes: same.bytes,
+            })
+            .collect(),
+        frameworks: inventory
+            .frameworks
+            .iter()
+            .map(|framework| FrameworkLine {
+                name: framework.name.to_string(),
+                version: framework.version.clone(),
+                cuda_version: framework.cuda_version.clone(),
+                strategy: framework.strategy.as_str(),
+                evidence: framework.evidence.clone(),
+                path: escape(&framework.path),
+            })
+            .collect(),
+        stack: inventory.stack.iter().map(|level| names.level(level)).collect(),
+        weights: inventory
+            .weights
+            .iter()
+            .map(|weight| WeightLine {
+                path: names.path(weight.node),
+                format: weight.format.to_string(),
+                bytes: weight.bytes,
+            })
+            .collect(),
+        unresolved: names.unresolved(),
+    })
+}
+
+struct Names<'a> {
+    inventory: &'a Inventory,
+    rootfs: &'a Rootfs,
+}
+
+impl Names<'_> {
+    fn path(&self, node: NodeId) -> String {
+        escape(&self.rootfs.node(node).path())
+    }
+
+    fn links(&self) -> &Links {
+        &self.inventory.links
+    }
+
+    fn object(&self, object: ObjectId) -> String {
+        self.path(self.links().object(object).node)
+    }
+
+    fn objects(&self, objects: &[ObjectId]) -> Vec<String> {
+        objects.iter().map(|object| self.object(*object)).collect()
+    }
+
+    fn library(&self, library: &Library) -> LibraryLine {
+        let object = self.links().object(library.object);
+        let mut needed_by: Vec<ObjectId> = object.needed_by.clone();
+        needed_by.extend(&object.opened_by);
+        needed_by.sort_unstable();
+        needed_by.dedup();
+        let package = library.package.map(|place| &self.inventory.packages[place]);
+        let chain = if object.usage == Use::Unreferenced {
+            Vec::new()
+        } else {
+            self.objects(&self.links().chain(library.object))
+        };
+        LibraryLine {
+            path: self.path(library.node),
+            soname: library.soname.clone(),
+            component: library.component.to_string(),
+            version: library.version.as_ref().map(|(version, _)| version.clone()),
+            cuda_major: library.cuda_major.as_ref().map(|(major, _)| *major),
+            role: library.role.as_str(),
+            bytes: library.bytes,
+            layer: library.layer,
+            hardlink_of: library.hard_link_of.map(|node| self.path(node)),
+            supplier: library.supplier.as_str(),
+            package: package.map(|package| PackageName {
+                manager: package.manager,
+                name: package.name.clone(),
+                version: package.version.clone(),
+            }),
+            foreign: library.foreign.clone(),
+            needed_by: self.objects(&needed_by),
+            usage: object.usage.as_str(),
+            chain,
+            gpu_code: library.gpu_code.iter().map(code_line).collect(),
+            overhead_bytes: library.overhead_bytes,
+            gpu_section_bytes: library.gpu_section_bytes,
+        }
+    }
+
+    fn duplicates(&self) -> Vec<DuplicateLine> {
+        let library = |place: usize| self.path(self.inventory.libraries[place].node);
+        self.inventory
+            .duplicates
+            .iter()
+            .map(|duplicate| DuplicateLine {
+                soname: duplicate.soname.clone(),
+                paths: duplicate.libraries.iter().map(|place| library(*place)).collect(),
+                identical: duplicate.identical,
+                reclaimable_bytes: duplicate.reclaimable_bytes,
+                picks: duplicate
+                    .picks
+                    .iter()
+                    .map(|pick| PickLine {
+                        path: library(pick.library),
+                        loaded_by: self.objects(&pick.loaded_by),
+                    })
+                    .collect(),
+            })
+            .collect()
+    }
+
+    fn level(&self, level: &StackLevel) -> StackLine {
+        StackLine {
+            level: level.level.as_str(),
+            name: level.names.join(", "),
+            supplied_by: level.supplied_by.iter().map(|by| by.as_str()).collect::<Vec<_>>().join(", "),
+            paths: level.nodes.iter().map(|node| self.path(*node)).collect(),
+            note: level.note.clone(),
+        }
+    }
+
+    fn unresolved(&self) -> Vec<UnresolvedLine> {
+        let mut lines = Vec::new();
+        for object in &self.links().objects {
+            for need in &object.needs {
+                if need.found.contains(&Resolution::Missing) {
+                    lines.push(UnresolvedLine { path: self.path(object.node), name: need.name.clone() });
+                }
+            }
+        }
+        lines
+    }
+}
+
+fn code_line(code: &GpuCode) -> GpuCodeLine {
+    GpuCodeLine {
+        arch: arch_name(code.kind, code.arch, code.suffix),
+        kind: kind_name(code.kind),
+        isa: code.isa.map(|(major, minor)| format!("{major}.{minor}")),
+        compression: compression_name(code.compression),
+        entries: code.entries,
+        bytes: code.bytes,
+        uncompressed_bytes: code.uncompressed_bytes,
+    }
+}
