@@ -73,6 +73,11 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     report, walk = load(sys.argv[1]), load(sys.argv[2])
+    base, toolkit = report["image"]["base"] or {}, report["cuda"]["toolkit"] or {}
+    print(f"base {base.get('reference')} of {base.get('layers')} layers, toolkit {toolkit.get('version')}")
+    for row in report["cuda"]["frameworks"]:
+        print(f"{row['name']} {row['version']} for CUDA {row['cuda_version']}: {row['strategy']}")
+    print(f"warnings: {', '.join(sorted(row['code'] for row in report['warnings'])) or 'none'}")
     found = list(differences(report, walk))
     for line in found[:60]:
         print(line)

@@ -289,22 +289,27 @@ def add_venv(wheel, venv):
 
 
 MAKER = "NVIDIA CORPORATION <cudatools@nvidia.com>"
-ENVIRONMENT = {
-    "PATH": f"/{VENV}/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin",
-    "NVARCH": "x86_64",
-    "NVIDIA_REQUIRE_CUDA": "cuda>=12.8 brand=tesla,driver>=470,driver<471 brand=tesla,driver>=535,driver<536",
-    "NV_CUDA_CUDART_VERSION": "12.8.90-1",
-    "CUDA_VERSION": "12.8.1",
-    "LD_LIBRARY_PATH": "/usr/local/nvidia/lib:/usr/local/nvidia/lib64",
-    "NVIDIA_VISIBLE_DEVICES": "all",
-    "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
-    "NV_CUDA_LIB_VERSION": "12.8.1-1",
-    "NV_LIBCUBLAS_VERSION": "12.8.4.1-1",
-    "NVIDIA_PRODUCT_NAME": "CUDA",
-    "NV_CUDA_CUDART_DEV_VERSION": "12.8.90-1",
-    "NV_LIBCUBLAS_DEV_VERSION": "12.8.4.1-1",
-    "LIBRARY_PATH": "/usr/local/cuda/lib64/stubs",
-}
+# What the image sets, by the layer that it is set after: the distribution's, the runtime's, the compilers'.
+ENVIRONMENT = [
+    {
+        "PATH": f"/{VENV}/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin",
+        "NVARCH": "x86_64",
+        "NVIDIA_REQUIRE_CUDA": "cuda>=12.8 brand=tesla,driver>=470,driver<471 brand=tesla,driver>=535,driver<536",
+        "NV_CUDA_CUDART_VERSION": "12.8.90-1",
+        "CUDA_VERSION": "12.8.1",
+        "LD_LIBRARY_PATH": "/usr/local/nvidia/lib:/usr/local/nvidia/lib64",
+        "NVIDIA_VISIBLE_DEVICES": "all",
+        "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+        "NV_CUDA_LIB_VERSION": "12.8.1-1",
+        "NV_LIBCUBLAS_VERSION": "12.8.4.1-1",
+    },
+    {
+        "NVIDIA_PRODUCT_NAME": "CUDA",
+        "NV_CUDA_CUDART_DEV_VERSION": "12.8.90-1",
+        "NV_LIBCUBLAS_DEV_VERSION": "12.8.4.1-1",
+    },
+    {"LIBRARY_PATH": "/usr/local/cuda/lib64/stubs"},
+]
 
 
 def finish(folder, layers):
@@ -319,18 +324,16 @@ def finish(folder, layers):
 
     created = "2026-01-01T00:00:00Z"
     history = []
-    for layer in layers:
+    for layer, variables in zip(layers, [*ENVIRONMENT, {}, {}]):
         history.append({"created": created, "created_by": layer.history, "comment": "buildkit.dockerfile.v0"})
-        if layer is layers[0]:
-            lines = [f"ENV {name}={value}" for name, value in ENVIRONMENT.items()]
-            lines.append(f"LABEL maintainer={MAKER}")
-            history += [{"created": created, "created_by": line, "empty_layer": True} for line in lines]
+        lines = [f"ENV {name}={value}" for name, value in variables.items()]
+        history += [{"created": created, "created_by": line, "empty_layer": True} for line in lines]
     config = {
         "created": created,
         "architecture": "amd64",
         "os": "linux",
         "config": {
-            "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+            "Env": [f"{name}={value}" for variables in ENVIRONMENT for name, value in variables.items()],
             "Entrypoint": [f"/{VENV}/bin/python3"],
             "Cmd": ["-m", "uvicorn", "main:app"],
             "WorkingDir": "/srv/app",
@@ -354,14 +357,7 @@ def finish(folder, layers):
             json.dump(value, file)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--oci", required=True, metavar="DIR", help="where the image goes; must not be there")
-    parser.add_argument("--small", action="store_true", help="three small wheels instead of torch and its libraries")
-    parser.add_argument("--wheels", action="append", default=[], metavar="DIR", help="take wheels from here")
-    options = parser.parse_args()
-    if os.path.exists(options.oci):
-        parser.error(f"{options.oci} is there")
+def build(options):
     blobs = os.path.join(options.oci, "blobs/sha256")
     os.makedirs(blobs)
     free = shutil.disk_usage(options.oci).free
@@ -419,6 +415,22 @@ def main():
     finish(options.oci, layers)
     total = sum(layer.blob.size for layer in layers)
     print(f"{options.oci}: {total:,} bytes in {len(layers)} layers", file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--oci", required=True, metavar="DIR", help="where the image goes; must not be there")
+    parser.add_argument("--small", action="store_true", help="three small wheels instead of torch and its libraries")
+    parser.add_argument("--wheels", action="append", default=[], metavar="DIR", help="take wheels from here")
+    options = parser.parse_args()
+    if os.path.exists(options.oci):
+        parser.error(f"{options.oci} is there")
+    try:
+        build(options)
+    except BaseException:
+        shutil.rmtree(options.oci, ignore_errors=True)
+        raise
+
 
 if __name__ == "__main__":
     main()

@@ -8,14 +8,15 @@
 # it given back at the end, unless --image names a folder: then the image is made there, or taken from there.
 # --baseline is another build of cutaway, such as one from before a change. --plain also stores the layers
 # uncompressed, which takes the image's unpacked size of some 10 GB more. Linux on x86-64 only.
+# The exit status is 1 when report and walk differ.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 2; }
 note() { printf '%s\n' "$*" >&2; }
 
-cutaway='' baseline='' rounds=3 image='' plain='' make=()
+cutaway='' baseline='' rounds=3 image='' plain='' differs=0 make=()
 while [[ $# -gt 0 ]]; do
     case $1 in
         --small) make+=(--small); shift; continue ;;
@@ -56,7 +57,7 @@ check() { # REFERENCE
     printf '\n### %s\n\n' "${1%%:*}"
     "$cutaway" report "$1" --platform linux/amd64 --format json -o "$work/report.json" || status=$?
     printf 'cutaway ends with status %s\n' "$status"
-    python3 "$here/torch_compare.py" "$work/report.json" "$work/walk.json" || true
+    python3 "$here/torch_compare.py" "$work/report.json" "$work/walk.json" || differs=1
 }
 costs() { # REFERENCE TITLE ROW...
     local reference=$1 title=$2
@@ -102,7 +103,9 @@ if [[ -n $plain ]]; then
     command -v skopeo >/dev/null || fail "--plain needs skopeo"
     note "storing the layers uncompressed"
     mkdir "$work/tmp"
-    TMPDIR=$work/tmp skopeo copy --quiet --insecure-policy "oci:$image" "docker-archive:$work/plain.tar:cutaway.test/torch:latest"
+    TMPDIR=$work/tmp skopeo copy --quiet --insecure-policy "oci:$image" \
+        "docker-archive:$work/plain.tar:cutaway.test/torch:latest"
     check "docker-archive:$work/plain.tar"
     costs "docker-archive:$work/plain.tar" 'docker-archive, plain layers' "cat=cat $work/plain.tar"
 fi
+exit "$differs"

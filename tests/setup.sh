@@ -6,7 +6,7 @@ set -euo pipefail
 # Debian and Ubuntu packages, one group a line.
 packages=(
     skopeo buildah umoci zstd # make images, in the forms that other tools write
-    python3                   # an independent walk over the same images
+    python3 python3-pip       # an independent walk over the same images; fetches real CUDA wheels
     binutils                  # reads ELF files
     # a display in memory, with what a window opens at run time
     xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon0 libxkbcommon-x11-0
@@ -68,3 +68,4 @@ install_cargo_deny() {
 cd "$(dirname "$0")/.."
 install_packages
 install_cargo_deny
+tests/fetch_wheels.sh || note "the real wheels are not there; the tests that need them skip"

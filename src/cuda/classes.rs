@@ -104,7 +104,7 @@ impl<'a> Judge<'a> {
         let catalog = self.scene.catalog;
         let name = index.name(entry);
         let path = [folder, b"/", name].concat();
-        if catalog.weight_format(&path, None, index.size(entry)).is_some() {
+        if catalog.weight_format(&path, self.scene.head((layer, entry)), index.size(entry)).is_some() {
             return Class::Weights;
         }
         let is_devel = || catalog.is_devel_path(&path).is_some_and(|rule| rule.cuda);

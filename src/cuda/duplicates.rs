@@ -2,29 +2,40 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::catalog::{LibraryName, split_library_name};
 use super::links::{Links, ObjectId};
 use super::scene::{Inode, Scene};
 use super::value::{Duplicate, Identical, Library, Pick, Role, Use};
-use crate::layer::{ContentHash, HASHED_BYTES};
+use crate::layer::{ContentHash, HASHED_BYTES, is_hashed};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
 /// for other machines are not loaded in each other's place.
 pub(super) fn libraries(scene: &Scene<'_>, libraries: &[Library], links: &Links) -> Vec<Duplicate> {
-    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, library) in libraries.iter().enumerate() {
         let Some(soname) = &library.soname else { continue };
         if library.role == Role::Runtime && library.foreign.is_none() && library.hard_link_of.is_none() {
-            groups.entry(soname).or_default().push(place);
+            groups.entry(without_hash(soname)).or_default().push(place);
         }
     }
     let mut found: Vec<Duplicate> = groups
         .into_iter()
         .filter(|(_, members)| members.len() > 1)
-        .map(|(soname, members)| group(scene, libraries, links, soname, members))
+        .map(|(soname, members)| group(scene, libraries, links, &soname, members))
         .collect();
     found.sort_by_key(|duplicate| std::cmp::Reverse(duplicate.reclaimable_bytes));
     found
+}
+
+/// auditwheel renames what it bundles, soname and all: `libcudart-d0da41ae.so.11.0` is `libcudart.so.11.0`.
+fn without_hash(soname: &str) -> String {
+    match split_library_name(soname.as_bytes()) {
+        Some(LibraryName { stem, hash: Some(_), suffix, .. }) => {
+            format!("{}.so.{}", String::from_utf8_lossy(stem), String::from_utf8_lossy(suffix))
+        }
+        _ => soname.to_owned(),
+    }
 }
 
 fn group(
@@ -84,7 +95,7 @@ fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
 /// Large files of the merged view with the same bytes, most bytes to gain first.
 pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
     let mut groups: HashMap<ContentHash, BTreeMap<Inode, NodeId>> = HashMap::new();
-    for (inode, node) in large_files(scene) {
+    for (inode, node) in compared_files(scene).filter(|(inode, _)| scene.size(*inode) >= HASHED_BYTES) {
         if let Some(hash) = scene.hash(inode) {
             groups.entry(*hash).or_default().entry(inode).or_insert(node);
         }
@@ -104,21 +115,22 @@ pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
     found
 }
 
-/// Files of the merged view that are large enough to be hashed, in the order of the view.
-fn large_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
+/// Files of the merged view that are worth comparing, in the order of the view.
+fn compared_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
     scene
         .rootfs
         .nodes()
         .filter(|node| node.kind() == NodeKind::File)
-        .filter_map(|node| Some((node.content()?, node.id())))
-        .filter(|(inode, _)| scene.size(*inode) >= HASHED_BYTES)
+        .filter_map(|node| Some((node.content()?, node)))
+        .filter(|(inode, node)| is_hashed(node.name(), scene.size(*inode)))
+        .map(|(inode, node)| (inode, node.id()))
 }
 
 /// Files whose bytes did not pass and that have the size of another file: only reading them tells whether
 /// they are the same. Those of one size stand together, the largest first.
 pub(super) fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
     let mut by_size: BTreeMap<u64, BTreeSet<Inode>> = BTreeMap::new();
-    for (inode, _) in large_files(scene) {
+    for (inode, _) in compared_files(scene) {
         by_size.entry(scene.size(inode)).or_default().insert(inode);
     }
     by_size

@@ -8,8 +8,8 @@ use super::gpu_code;
 use super::links::{Links, ObjectId};
 use super::packages::Packages;
 use super::scene::{BinaryFile, Inode, Scene};
-use super::value::{Component, Library, Role, Supplier, Toolkit, VersionSource};
-use crate::base::text::escape;
+use super::value::{Component, ForwardCompat, Library, Role, Supplier, Toolkit, VersionSource};
+use crate::base::text::{escape, printable};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::{NodeId, NodeKind};
@@ -93,6 +93,7 @@ fn library(
         supplier: supplier(around, &path, package),
         package,
         foreign: foreign(scene, elf),
+        forward_compat: elf.forward_compat.as_deref().and_then(|note| serde_json::from_str(note).ok()),
         gpu_code: gpu_code::of(file.facts),
         overhead_bytes,
         gpu_section_bytes,
@@ -178,6 +179,10 @@ fn version(
         .min();
     if let Some(version) = sibling {
         return Some((version, VersionSource::Link));
+    }
+    let note = elf.forward_compat.as_deref().and_then(|note| serde_json::from_str::<ForwardCompat>(note).ok());
+    if let Some(version) = note.and_then(|note| note.cuda_version) {
+        return Some((printable(&version), VersionSource::Note));
     }
     let package = &around.packages.list[package?];
     // A package of another thing may carry a library along: its version says nothing of the library.

@@ -140,6 +140,7 @@ fn rule(open: &Open, opener: &[u8]) -> OpenRule {
         optional: open.optional,
         source: format!("{} ({})", open.why, open.source),
         same_folder: open.search == Search::SameFolder,
+        packages_first: open.search == Search::SitePackages,
     }
 }
 

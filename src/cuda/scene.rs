@@ -120,6 +120,11 @@ impl<'a> Scene<'a> {
         passed.or_else(|| self.input.bodies.hashes.get(&inode))
     }
 
+    /// The first bytes of a large file that is no binary.
+    pub(super) fn head(&self, inode: Inode) -> Option<&'a [u8]> {
+        self.layer(inode.0)?.facts.head(inode.1)
+    }
+
     /// A path whose last part is not followed when it is a link; links in its folders are.
     pub(super) fn entry_at(&self, path: &[u8]) -> Option<NodeId> {
         let trimmed = path.strip_suffix(b"/").unwrap_or(path);

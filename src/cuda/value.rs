@@ -159,6 +159,8 @@ pub struct Library {
     pub package: Option<usize>,
     /// Machine or format that this image's platform does not run, such as `aarch64`; `None` when it fits.
     pub foreign: Option<String>,
+    /// What it says of the drivers that it works with, when it is a forward-compatibility driver.
+    pub forward_compat: Option<ForwardCompat>,
     /// GPU code in it.
     pub gpu_code: Vec<GpuCode>,
     /// Container headers and padding: with the code they make up [`Self::gpu_section_bytes`].
@@ -166,6 +168,19 @@ pub struct Library {
     /// Bytes of the sections that hold GPU code only (`.nv_fatbin`, `__nv_relfatbin`), and of the containers
     /// found in others.
     pub gpu_section_bytes: u64,
+}
+
+/// The note of a forward-compatibility driver (`.note.cuda.fwd_compatibility`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
+pub struct ForwardCompat {
+    /// The CUDA version that it brings.
+    #[serde(rename = "CUDA version")]
+    pub cuda_version: Option<String>,
+    /// Branches of the host's driver that it works with.
+    pub driver: Vec<u32>,
+    /// Classes of devices that it works with, as NVML numbers them.
+    pub device: Vec<u32>,
 }
 
 /// GPU code of one file, architecture, kind and compression.

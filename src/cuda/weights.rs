@@ -17,7 +17,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
     for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
         let Some(inode) = node.content() else { continue };
         let bytes = scene.size(inode);
-        if let Some(format) = format(scene, node, bytes) {
+        let head = scene.head(inode);
+        if let Some(format) = format(scene, node, head, bytes) {
             if seen.insert(inode) {
                 found.push(WeightFile { node: node.id(), format: Arc::from(format), bytes });
             }
@@ -27,14 +28,14 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
     found
 }
 
-fn format<'a>(scene: &Scene<'a>, node: Node<'_>, bytes: u64) -> Option<&'a str> {
+fn format<'a>(scene: &Scene<'a>, node: Node<'_>, head: Option<&[u8]>, bytes: u64) -> Option<&'a str> {
     let name = node.name();
     if name.contains(&b'.') {
         // The name alone decides: its path would have to be put together for each of 100,000 files.
-        return scene.catalog.weight_format(name, None, bytes).map(|format| format.name.as_str());
+        return scene.catalog.weight_format(name, head, bytes).map(|format| format.name.as_str());
     }
     if bytes < UNNAMED_BYTES {
         return None;
     }
-    scene.catalog.weight_format(&node.path(), None, bytes).map(|format| format.name.as_str())
+    scene.catalog.weight_format(&node.path(), head, bytes).map(|format| format.name.as_str())
 }

@@ -96,7 +96,9 @@ impl Total {
 
     fn add(&mut self, at: u64, facts: ElfFacts) {
         let mut problems = facts.problems;
-        problems.iter_mut().for_each(|problem| problem.what.insert_str(0, "in a member: "));
+        for problem in &mut problems {
+            problem.what.insert_str(0, "in a member: ");
+        }
         self.problems.take(problems, at);
         if let Some(gpu) = facts.gpu {
             self.sum.merge(*gpu, at, true);
@@ -281,6 +283,13 @@ pub(super) fn read(
         at = member.next;
     }
     Ok(total.finish())
+}
+
+/// Body of a fuzz target: must never panic, and the parts of the file must add up.
+#[doc(hidden)]
+pub fn fuzz_archive(data: &[u8]) {
+    super::binary::fuzz_file(&[MAGIC.as_slice(), data].concat(), b"lib.a");
+    super::binary::fuzz_file(&[THIN.as_slice(), data].concat(), b"lib.a");
 }
 
 #[cfg(test)]

@@ -16,9 +16,16 @@ use crate::formats::document::{DocumentKind, Folder, Keep};
 use crate::jobs::CancelToken;
 
 /// Files from this size on are hashed when their bytes pass: those below add up to little, however many
-/// of them are the same.
+/// of them are the same. Libraries are hashed whatever their size, since two of one name are compared.
 pub const HASHED_BYTES: u64 = 64 << 10;
 
+/// Whether a file with this name and size is hashed when its bytes pass.
+pub fn is_hashed(name: &[u8], size: u64) -> bool {
+    size >= HASHED_BYTES || (size > 0 && memchr::memmem::find(name, b".so").is_some())
+}
+
+/// The first bytes of files from this size on are kept: smaller ones are no models.
+const KEPT_HEAD_BYTES: u64 = 1 << 20;
 /// The first line of a script, as far as the kernel reads it.
 const SCRIPT_BYTES: usize = 256;
 /// Smaller documents are not worth packing.
@@ -89,7 +96,7 @@ impl<'a> Capture<'a> {
     /// Begins to look at a file whose bytes will pass; `None` when there is nothing to look for.
     pub(super) fn watch(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
         let document = self.document_of(file, index);
-        let (look, hash) = (is_worth_a_look(file), file.size >= HASHED_BYTES && !file.sparse);
+        let (look, hash) = (is_worth_a_look(file), is_hashed(file.name, file.size) && !file.sparse);
         if document.is_none() && !look && !hash {
             return None;
         }
@@ -116,8 +123,9 @@ impl<'a> Capture<'a> {
         if watch.executable && watch.head.starts_with(b"#!") {
             self.keep_script(entry, &watch.head);
         }
-        if let Some(scan) = watch.scan {
-            self.keep_binary(entry, scan.finish());
+        match watch.scan {
+            Some(scan) => self.keep_binary(entry, scan.finish()),
+            None => self.keep_head(entry, watch.size, &watch.head),
         }
         if let Some((kind, bytes, _)) = watch.document {
             self.keep_document(entry, kind, watch.size, bytes);
@@ -155,8 +163,9 @@ impl<'a> Capture<'a> {
             }
             let head = &head[..count.min(HEAD_BYTES)];
             let facts = binary::read(body, head, file.name, &self.binary_limits, self.cancel)?;
-            if let Some(facts) = facts {
-                self.keep_binary(file.entry, facts);
+            match facts {
+                Some(facts) => self.keep_binary(file.entry, facts),
+                None => self.keep_head(file.entry, file.size, head),
             }
             Ok(())
         })();
@@ -199,6 +208,13 @@ impl<'a> Capture<'a> {
         let line = head[2..].split(|byte| *byte == b'\n').next().unwrap_or_default();
         if self.has_room() {
             self.facts.scripts.push((entry, line.into()));
+        }
+    }
+
+    fn keep_head(&mut self, entry: EntryId, size: u64, head: &[u8]) {
+        let first = head.first_chunk::<HEAD_BYTES>().filter(|_| size >= KEPT_HEAD_BYTES);
+        if let Some(first) = first.filter(|_| self.facts.heads.len() < self.limits.layer_binaries) {
+            self.facts.heads.push((entry, *first));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::index::EntryId;
-use crate::formats::binary::FileFacts;
+use crate::formats::binary::{FileFacts, HEAD_BYTES};
 use crate::formats::document::DocumentKind;
 
 /// BLAKE3 of a file's bytes. Unlike a plain checksum it proves that two files are the same, at a cost that a
@@ -17,6 +17,7 @@ pub struct LayerFacts {
     pub(super) scripts: Vec<(EntryId, Box<[u8]>)>,
     pub(super) documents: Vec<Document>,
     pub(super) hashes: Vec<(EntryId, ContentHash)>,
+    pub(super) heads: Vec<(EntryId, [u8; HEAD_BYTES])>,
 }
 
 /// A small file that is kept whole.
@@ -80,8 +81,14 @@ impl LayerFacts {
         Some(&self.documents[place])
     }
 
-    /// The hash of a file of [`HASHED_BYTES`](super::HASHED_BYTES) or more that passed whole. `None` for
-    /// those of layers whose bodies are not read.
+    /// The first bytes of a file that is large and no binary: what its format may be told from.
+    pub fn head(&self, entry: EntryId) -> Option<&[u8]> {
+        let place = self.heads.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
+        Some(&self.heads[place].1)
+    }
+
+    /// The hash of a file that [`is_hashed`](super::is_hashed) and passed whole. `None` for those of layers
+    /// whose bodies are not read.
     pub fn hash(&self, entry: EntryId) -> Option<&ContentHash> {
         let place = self.hashes.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.hashes[place].1)
@@ -98,5 +105,6 @@ impl LayerFacts {
         self.scripts.retain(|(known, _)| *known < entry);
         self.documents.retain(|document| document.entry < entry);
         self.hashes.retain(|(known, _)| *known < entry);
+        self.heads.retain(|(known, _)| *known < entry);
     }
 }

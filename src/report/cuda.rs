@@ -126,6 +126,8 @@ pub struct LibraryLine {
     pub package: Option<PackageName>,
     /// The machine that it is for, when that is not the image's.
     pub foreign: Option<String>,
+    /// What a forward-compatibility driver says of the host's drivers that it works with.
+    pub forward_compat: Option<ForwardCompatPart>,
     /// Files whose NEEDED entries lead here, and files that open it.
     pub needed_by: Vec<String>,
     /// needed, dlopen or unreferenced.
@@ -139,6 +141,17 @@ pub struct LibraryLine {
     pub overhead_bytes: u64,
     /// Bytes of the sections that hold the GPU code, from the section table.
     pub gpu_section_bytes: u64,
+}
+
+/// The note of a forward-compatibility driver.
+#[derive(Clone, Debug, Serialize)]
+pub struct ForwardCompatPart {
+    /// The CUDA version that it brings.
+    pub cuda_version: Option<String>,
+    /// Branches of the host's driver that it works with.
+    pub drivers: Vec<u32>,
+    /// Classes of devices, as NVML numbers them.
+    pub devices: Vec<u32>,
 }
 
 /// GPU code of one file.
@@ -443,6 +456,11 @@ impl Names<'_> {
                 version: package.version.clone(),
             }),
             foreign: library.foreign.clone(),
+            forward_compat: library.forward_compat.as_ref().map(|note| ForwardCompatPart {
+                cuda_version: note.cuda_version.clone(),
+                drivers: note.driver.clone(),
+                devices: note.device.clone(),
+            }),
             needed_by: self.objects(&needed_by),
             usage: object.usage.as_str(),
             chain,

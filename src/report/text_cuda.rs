@@ -54,20 +54,19 @@ fn components(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     if cuda.components.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nCUDA libraries by component")?;
-    writeln!(out, "{:>10} {:>5}  {:<14} supplied by, use", "bytes", "files", "component")?;
+    writeln!(out, "\nCUDA libraries by component; used: reached from something that runs")?;
+    writeln!(out, "{:>10} {:>5} {:>5}  {:<14} supplied by", "bytes", "files", "used", "component")?;
     for component in cuda.components.iter().take(MOST) {
-        let of =
-            |library: &&LibraryLine| library.component == component.name && library.hardlink_of.is_none();
+        let of = |library: &&LibraryLine| library.component == component.name && library.hardlink_of.is_none();
         let used = cuda.libraries.iter().filter(of).filter(|library| library.usage != "unreferenced").count();
-        let suppliers = component.suppliers.join(", ");
         writeln!(
             out,
-            "{:>10} {:>5}  {:<14} {}",
+            "{:>10} {:>5} {:>5}  {:<14} {}",
             human(component.bytes),
             component.libraries,
+            used,
             component.name,
-            elide_end(&format!("{suppliers}; {used} reached by something that runs"), WIDTH - 33),
+            elide_end(&component.suppliers.join(", "), WIDTH - 39),
         )?;
     }
     more(out, cuda.components.len(), MOST, "components")
@@ -89,7 +88,7 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     if cuda.duplicates.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nLibraries that are here more than once")?;
+    writeln!(out, "\nLibraries that are here more than once; bytes: of copies that nothing loads")?;
     for duplicate in cuda.duplicates.iter().take(MOST) {
         let same = match duplicate.identical {
             Some(true) => "the same bytes",
@@ -105,15 +104,9 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
             elide_end(&printable(&text), WIDTH - 12)
         )?;
         for path in &duplicate.paths {
-            let taken = duplicate.picks.iter().find(|pick| pick.path == *path);
-            let who = taken.map_or_else(
-                || "loaded by nothing that is known".to_owned(),
-                |pick| match pick.loaded_by.len() {
-                    1 => "loaded by 1 file".to_owned(),
-                    count => format!("loaded by {count} files"),
-                },
-            );
-            writeln!(out, "{:>12}{}, {who}", "", elide_middle(path, WIDTH - 46))?;
+            let users = duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
+            let users = if users == 0 { "not loaded".to_owned() } else { format!("loaded by {users}") };
+            writeln!(out, "{:>12}{users:<14} {}", "", elide_middle(path, WIDTH - 27))?;
         }
     }
     more(out, cuda.duplicates.len(), MOST, "sonames")

@@ -9,17 +9,23 @@
 
 mod architecture;
 mod cli;
+mod cuda_inventory;
+#[cfg(feature = "gui")]
+mod cuda_view;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
 #[cfg(feature = "gui")]
 mod journeys;
+mod loader;
 mod merge;
 #[cfg(feature = "gui")]
 mod models;
 mod oracle;
+mod packages;
 #[cfg(feature = "gui")]
 mod pictures;
 mod regressions;
+mod rpm;
 mod samples;
 mod sources;
 mod support;
@@ -27,5 +33,6 @@ mod tools;
 mod traps;
 #[cfg(feature = "gui")]
 mod views;
+mod wheels;
 #[cfg(feature = "gui")]
 mod window;

@@ -238,7 +238,7 @@ fn build(script: &Script) -> Arc<LayerIndex> {
             _ => path.to_owned(),
         };
         let entry =
-            NewEntry { kind, size: *size, mode: 0, uid: 0, gid: 0, mtime: 0, link: NAMES[*to].as_bytes() };
+            NewEntry { kind, size: *size, mode: 0, uid: 0, gid: 0, mtime: 0, link: NAMES[*to].as_bytes(), body_at: None };
         builder.add_path(path.as_bytes(), entry).unwrap();
     }
     Arc::new(builder.finish())
@@ -610,6 +610,7 @@ pub(crate) fn wide(files: u32) -> Arc<Analysis> {
     for number in 0..files {
         let path = format!("folder-{:05}/file-{number:07}", number / 100);
         let entry = NewEntry {
+            body_at: None,
             kind: EntryKind::File,
             size: u64::from(number),
             mode: 0o644,

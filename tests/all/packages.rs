@@ -18,6 +18,7 @@ fn one_problem(read: &Read, at: u64) {
     assert_eq!(read.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [at], "{read:?}");
 }
 
+#[test]
 fn a_status_of_dpkg_gives_its_packages() {
     let more = [
         ("Source", "gcc-12 (12.2.0-14)"),
@@ -42,6 +43,7 @@ fn a_status_of_dpkg_gives_its_packages() {
     assert_eq!(package, expected);
 }
 
+#[test]
 fn lists_of_files_give_absolute_paths() {
     let list = fixtures::dpkg_list(&["/usr/lib/a", "/usr/lib/b c"]);
     assert_eq!(list, b"/.\n/usr\n/usr/lib\n/usr/lib/a\n/usr/lib/b c\n");
@@ -61,6 +63,7 @@ fn lists_of_files_give_absolute_paths() {
     }
 }
 
+#[test]
 fn the_database_of_apk_gives_packages_and_files() {
     let depends = "so:libc.musl-x86_64.so.1 busybox>=1.36 !conflict pkg=~1 /bin/sh musl~1.2 busybox";
     let mut text = fixtures::apk_installed(
@@ -95,6 +98,7 @@ fn the_database_of_apk_gives_packages_and_files() {
     assert_eq!((damaged.packages[0].name.as_str(), damaged.packages[0].installed_bytes), ("a", None));
 }
 
+#[test]
 fn the_head_of_metadata_is_read() {
     let requires = ["nvidia-cublas-cu12==12.8.4.1; platform_system == \"Linux\"", "sympy>=1.13.3"];
     let package = only(pip::read_metadata(&fixtures::pip_metadata("torch", "2.9.1+cu128", &requires)));
@@ -122,6 +126,7 @@ fn the_head_of_metadata_is_read() {
     assert_eq!(odd.packages[0].depends, ["b"]);
 }
 
+#[test]
 fn a_long_description_is_not_looked_at() {
     // A body of 100 MB; what is asked of it is its length.
     let mut text = fixtures::pip_metadata("a", "1", &[]);
@@ -136,6 +141,7 @@ fn a_long_description_is_not_looked_at() {
     one_problem(&read, 1 << 20);
 }
 
+#[test]
 fn a_record_lists_files_with_sums() {
     let sum = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU";
     let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -165,6 +171,7 @@ fn a_record_lists_files_with_sums() {
     assert_eq!(odd.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [10, 13, 16, 39]);
 }
 
+#[test]
 fn a_package_of_conda_is_read() {
     let depends = ["__glibc >=2.17,<3.0.a0", "cuda-version >=12.9,<13", "libcxx", "python=3.12", "libcxx"];
     let files = [("lib/libtorch.so", 1000), ("bin/x", 24)];
@@ -198,6 +205,7 @@ fn a_package_of_conda_is_read() {
     }
 }
 
+#[test]
 fn every_beginning_of_a_document_is_read() {
     let documents = [
         fixtures::dpkg_status("a", "1", 2, &[("Depends", "b (>= 1) | c,\n d")]),

@@ -9,6 +9,7 @@ use cutaway::gui::app::App;
 use cutaway::gui::testing;
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
 use cutaway::source::Reference;
+use egui::accesskit::Role;
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::Harness;
 
@@ -102,6 +103,32 @@ fn a_whole_image() {
     window.open("sample:devel");
     window.settles();
     take(&mut window, "overview_dark");
+}
+
+/// The CUDA view of an image made by hand, so that its figures are those of this test alone.
+fn cuda(theme: Theme, name: &str, page: Option<&str>) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = window(theme);
+    let progress = Progress::default().snapshot();
+    window.harness.state_mut().open_still(crate::cuda_view::with(|_| ()), progress);
+    window.harness.run_steps(2);
+    window.press(Modifiers::COMMAND, Key::Num3);
+    if let Some(page) = page {
+        window.click(Role::Tab, page);
+    }
+    take(&mut window, name);
+}
+
+#[test]
+fn cuda_libraries() {
+    cuda(Theme::Dark, "cuda_dark", None);
+}
+
+#[test]
+fn gpu_code() {
+    cuda(Theme::Light, "gpu_code_light", Some("GPU code  2.62 GiB"));
 }
 
 #[test]

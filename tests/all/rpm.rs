@@ -151,7 +151,6 @@ fn headers_that_lie_are_harmless() {
     assert_eq!(read_header(&endless).packages[0].depends, Vec::<String>::new());
 }
 
-#[test]
 fn word(bytes: &mut [u8], at: usize, number: u32) {
     bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
 }

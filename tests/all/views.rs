@@ -196,10 +196,14 @@ fn the_overview_leads_to_layers_and_files() {
     segment.unwrap().click();
     harness.run();
     assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::SelectLayer(9)]);
-    let largest = harness.get_all_by_role(Role::Link).find(|node| {
-        node.accesskit_node().label().is_some_and(|label| label.contains("libcublasLt_static.a, "))
-    });
-    largest.unwrap().click();
+    let largest = |harness: &Harness<'_, Stage>| {
+        let mut links = harness.get_all_by_role(Role::Link).filter_map(|node| node.accesskit_node().label());
+        links.find(|label| label.contains("libcublasLt_static.a, ")).unwrap()
+    };
+    let largest = largest(&harness);
+    harness.get_by_role_and_label(Role::Link, &largest).scroll_to_me();
+    harness.run();
+    harness.get_by_role_and_label(Role::Link, &largest).click();
     harness.run();
     let path = b"/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcublasLt_static.a".to_vec();
     assert_eq!(harness.state().actions, [Action::SelectPath(path)]);

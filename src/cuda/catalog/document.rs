@@ -7,9 +7,11 @@ use serde::Deserialize;
 use super::bases::{BaseImageRule, Distribution};
 use super::frameworks::Framework;
 use super::hardware::{Architecture, DriverBranch, MajorVersion, ReleasedToolkit, Target};
-use super::libraries::{ExternalLibrary, HostLibrary, LibraryComponent, Open};
+use super::libraries::{HostLibrary, LibraryComponent};
 use super::names::{Glob, pattern};
-use super::places::{CudaSuffix, DevelPath, Maker, PackageRule, PathClass, ToolFolder, ToolkitRoot};
+use super::opens::{ExternalLibrary, Open};
+use super::packages::{CudaSuffix, Maker, PackageRule};
+use super::places::{DevelPath, PathClass, ToolFolder, ToolkitRoot};
 use super::weights::WeightFormat;
 
 /// Bytes of one catalogue file: the built-in ones have less than 64 KiB each.

@@ -4,7 +4,7 @@ use regex::bytes::RegexSet;
 use serde::Deserialize;
 
 use super::document::{CatalogError, Document, Entry};
-use super::names::{Glob, pattern, whole, whole_name_set};
+use super::names::{Glob, Globs, pattern, whole, whole_name_set};
 use super::{Catalog, normalized_python_name};
 
 /// Where in the stack a framework stands.
@@ -207,15 +207,15 @@ pub(super) struct Index {
     pip: Names,
     conda: Names,
     system: Names,
-    files: Vec<(Glob, usize)>,
+    files: Globs,
 }
 
 impl Index {
     pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
-        let mut files = Vec::new();
+        let mut files = Globs::default();
         for (index, framework) in document.frameworks.iter().enumerate() {
             for glob in &framework.files {
-                files.push((Glob::new(glob).map_err(CatalogError::patterns("framework"))?, index));
+                files.push(Glob::new(glob).map_err(CatalogError::patterns("framework"))?, index);
             }
         }
         Ok(Self {
@@ -250,7 +250,6 @@ impl Catalog {
 
     /// The framework that a file stands for, by its absolute path.
     pub fn framework_of_path(&self, path: &[u8]) -> Option<&Framework> {
-        let (_, at) = self.frameworks.files.iter().find(|(glob, _)| glob.is_match(path))?;
-        self.document.frameworks.get(*at)
+        self.document.frameworks.get(self.frameworks.files.find(path, |_| true)?)
     }
 }

@@ -113,6 +113,7 @@ pub struct MajorVersion {
     /// The major version.
     pub major: u32,
     /// The oldest Linux driver that runs programs built with any of them, as far as no PTX has to be compiled.
+    /// That promise began with 11.1: 11.0 came out with an older driver than the minimum of 11.
     pub min_driver: String,
     /// Where the fact comes from.
     pub source: String,

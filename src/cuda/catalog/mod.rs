@@ -10,6 +10,8 @@ mod frameworks;
 mod hardware;
 mod libraries;
 mod names;
+mod opens;
+mod packages;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -23,11 +25,11 @@ pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
 pub use hardware::{
     Architecture, ArchitectureSuffix, DriverBranch, GpuClass, MajorVersion, ReleasedToolkit, Target,
 };
-pub use libraries::{ExternalLibrary, HostLibrary, LibraryComponent, Open, OpenName, Search, SonameRule};
+pub use libraries::{HostLibrary, LibraryComponent, SonameRule};
 pub use names::{LibraryName, normalized_python_name, numbers, split_library_name};
-pub use places::{
-    CudaSuffix, DevelPath, Maker, PackageKind, PackageRule, PathClass, PathScope, ToolFolder, ToolkitRoot,
-};
+pub use opens::{ExternalLibrary, Open, OpenName, Search};
+pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
+pub use places::{DevelPath, PathClass, PathScope, ToolFolder, ToolkitRoot};
 pub use weights::{Magic, WeightFormat};
 
 use document::Document;
@@ -53,6 +55,8 @@ pub struct Catalog {
     document: Document,
     libraries: libraries::Index,
     frameworks: frameworks::Index,
+    opens: opens::Index,
+    packages: packages::Index,
     places: places::Index,
     weights: weights::Index,
     fault: Option<String>,
@@ -86,6 +90,8 @@ impl Catalog {
         Ok(Self {
             libraries: libraries::Index::new(&document)?,
             frameworks: frameworks::Index::new(&document)?,
+            opens: opens::Index::new(&document)?,
+            packages: packages::Index::new(&document)?,
             places: places::Index::new(&document)?,
             weights: weights::Index::new(&document),
             document,

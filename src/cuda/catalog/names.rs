@@ -1,5 +1,7 @@
 //! Names of libraries, packages and paths, taken apart without touching a catalogue.
 
+use std::collections::HashMap;
+
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 /// Bytes that one compiled pattern, or one set of patterns, may take: the largest set of the built-in
@@ -151,7 +153,12 @@ impl Glob {
     }
 
     pub(super) fn is_match(&self, path: &[u8]) -> bool {
-        let path = if self.name_only { file_name(path) } else { path };
+        self.is_match_named(path, file_name(path))
+    }
+
+    /// The same for a path whose file name is at hand.
+    pub(super) fn is_match_named(&self, path: &[u8], name: &[u8]) -> bool {
+        let path = if self.name_only { name } else { path };
         if self.literal {
             return path == self.prefix;
         }
@@ -165,4 +172,45 @@ impl Glob {
 /// What follows the last slash.
 pub(super) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// Globs and what each belongs to, sorted into folders, so that a path meets only those that may fit it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Globs {
+    entries: Vec<(Glob, usize)>,
+    by_folder: HashMap<Vec<u8>, Vec<usize>>,
+    anywhere: Vec<usize>,
+}
+
+impl Globs {
+    pub(super) fn push(&mut self, glob: Glob, owner: usize) {
+        let list = match folder(&glob.prefix).filter(|_| !glob.name_only) {
+            Some(folder) => self.by_folder.entry(folder.to_vec()).or_default(),
+            None => &mut self.anywhere,
+        };
+        list.push(self.entries.len());
+        self.entries.push((glob, owner));
+    }
+
+    /// The owner of the first glob that fits, in the order in which they were given; `fits` may refuse it.
+    pub(super) fn find(&self, path: &[u8], fits: impl Fn(usize) -> bool) -> Option<usize> {
+        let name = file_name(path);
+        let first = |list: &[usize]| {
+            list.iter().copied().find(|at| {
+                self.entries
+                    .get(*at)
+                    .is_some_and(|(glob, owner)| glob.is_match_named(path, name) && fits(*owner))
+            })
+        };
+        let here = folder(path).and_then(|folder| first(self.by_folder.get(folder)?));
+        let at = here.into_iter().chain(first(&self.anywhere)).min()?;
+        self.entries.get(at).map(|(_, owner)| *owner)
+    }
+}
+
+/// The first part of a relative path, the first two of an absolute one, when more follows.
+fn folder(path: &[u8]) -> Option<&[u8]> {
+    let parts = if path.starts_with(b"/") { 2 } else { 0 };
+    let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    path.get(..slashes.nth(parts)?)
 }

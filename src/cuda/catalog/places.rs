@@ -1,13 +1,13 @@
-//! Places and packages: toolkit folders, content for building, classes of paths, who made a package.
+//! Places: toolkit folders, content for building, folders of tools, classes of paths.
 
 use std::borrow::Cow;
 
-use regex::bytes::{Regex, RegexSet};
+use regex::bytes::Regex;
 use serde::Deserialize;
 
+use super::Catalog;
 use super::document::{CatalogError, Document, Entry, texts};
-use super::names::{Glob, pattern, whole_name_set};
-use super::{Catalog, normalized_python_name};
+use super::names::{Glob, Globs, pattern};
 
 /// What a path is compared from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -86,69 +86,7 @@ pub struct PathClass {
     pub source: String,
 }
 
-/// What a rule about packages says of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PackageKind {
-    /// CUDA content for building.
-    CudaDevel,
-    /// Compilers and other things for building.
-    BuildTool,
-    /// The driver, which the host supplies.
-    Driver,
-    /// Of NVIDIA's CUDA repository, by its name alone.
-    CudaRepository,
-}
-
-/// A rule about packages of the system.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PackageRule {
-    /// Its name.
-    pub id: String,
-    /// What it says.
-    pub kind: PackageKind,
-    /// The managers that it is for; all when empty.
-    #[serde(default)]
-    pub managers: Vec<String>,
-    /// Regular expressions that fit the whole name.
-    pub patterns: Vec<String>,
-    /// The same, for names that are not meant.
-    #[serde(default)]
-    pub except: Vec<String>,
-    /// The contract's category of findings.
-    #[serde(default)]
-    pub category: Option<String>,
-    /// What it counts as in `reads_devel` of frameworks.
-    #[serde(default)]
-    pub read_as: Option<String>,
-    /// Whether it only pulls in others.
-    #[serde(default)]
-    pub meta: bool,
-    /// Where the fact comes from.
-    pub source: String,
-}
-
-/// Who makes the packages of NVIDIA's CUDA repository, as package databases say it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Maker {
-    /// Regular expression over the maintainer or vendor.
-    pub pattern: String,
-    /// Where the fact comes from.
-    pub source: String,
-}
-
-/// How names of packages tell the major version of CUDA.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CudaSuffix {
-    /// Regular expression over the name, whose first group is the major version.
-    pub pattern: String,
-    /// Where the fact comes from.
-    pub source: String,
-}
-
+/// An [`Entry`] by its key, its patterns and its globs.
 macro_rules! entry {
     ($entry:ty, $key:expr, $patterns:expr, $globs:expr) => {
         impl Entry for $entry {
@@ -171,24 +109,23 @@ macro_rules! entry {
     };
 }
 
+pub(super) use entry;
+
 entry!(ToolkitRoot, |it| it.pattern.clone(), |_| Vec::new(), |it| vec![&it.pattern]);
 entry!(DevelPath, |it| it.id.clone(), |_| Vec::new(), |it| both(&it.patterns, &it.except));
 entry!(ToolFolder, |it| it.patterns.join(" "), |_| Vec::new(), |it| texts(&it.patterns));
 entry!(PathClass, |it| format!("{} {:?}", it.class, it.scope), |_| Vec::new(), |it| texts(&it.patterns));
-entry!(PackageRule, |it| it.id.clone(), |it| both(&it.patterns, &it.except), |_| Vec::new());
-entry!(Maker, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
-entry!(CudaSuffix, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
 
-fn both<'a>(patterns: &'a [String], except: &'a [String]) -> Vec<&'a str> {
+pub(super) fn both<'a>(patterns: &'a [String], except: &'a [String]) -> Vec<&'a str> {
     patterns.iter().chain(except).map(String::as_str).collect()
 }
 
 /// Globs of one table, by scope, each with its entry.
 #[derive(Clone, Debug, Default)]
 struct Rules {
-    system: Vec<(Glob, usize)>,
-    toolkit: Vec<(Glob, usize)>,
-    python: Vec<(Glob, usize)>,
+    system: Globs,
+    toolkit: Globs,
+    python: Globs,
     except: Vec<Vec<Glob>>,
 }
 
@@ -205,7 +142,7 @@ impl Rules {
                 PathScope::Python => &mut rules.python,
             };
             for glob in patterns {
-                list.push((compile(glob)?, at));
+                list.push(compile(glob)?, at);
             }
             rules.except.push(except.iter().map(compile).collect::<Result<_, _>>()?);
         }
@@ -217,12 +154,9 @@ impl Rules {
         let python = path.python.map(|rest| (&self.python, rest));
         let all = [python, inner, Some((&self.system, path.absolute))];
         all.into_iter().flatten().find_map(|(rules, text)| {
-            let fits = |(glob, at): &&(Glob, usize)| {
-                let excepted =
-                    || self.except.get(*at).is_some_and(|list| list.iter().any(|e| e.is_match(text)));
-                glob.is_match(text) && !excepted()
-            };
-            rules.iter().find(fits).map(|(_, at)| *at)
+            let excepted =
+                |at: usize| self.except.get(at).is_some_and(|list| list.iter().any(|e| e.is_match(text)));
+            rules.find(text, |at| !excepted(at))
         })
     }
 }
@@ -244,11 +178,6 @@ pub(super) struct Index {
     devel: Rules,
     tools: Rules,
     classes: Rules,
-    packages: RegexSet,
-    package_owners: Vec<usize>,
-    package_except: Vec<RegexSet>,
-    makers: Vec<Regex>,
-    suffixes: Vec<Regex>,
 }
 
 impl Index {
@@ -267,19 +196,6 @@ impl Index {
             let glob = Glob::new(&root.pattern).map_err(fault("toolkit_root"))?;
             index.roots.push((literal.as_bytes().to_vec(), parts, glob));
         }
-        let mut names = Vec::new();
-        for (at, rule) in document.package_rules.iter().enumerate() {
-            names.extend_from_slice(&rule.patterns);
-            index.package_owners.resize(names.len(), at);
-            index.package_except.push(whole_name_set(&rule.except).map_err(fault("package_rule"))?);
-        }
-        index.packages = whole_name_set(&names).map_err(fault("package_rule"))?;
-        for maker in &document.makers {
-            index.makers.push(pattern(&maker.pattern).map_err(fault("maker"))?);
-        }
-        for suffix in &document.cuda_suffixes {
-            index.suffixes.push(pattern(&suffix.pattern).map_err(fault("cuda_suffix"))?);
-        }
         Ok(index)
     }
 
@@ -288,8 +204,8 @@ impl Index {
             if !path.starts_with(literal) {
                 return None;
             }
-            let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-            let end = slashes.skip(*parts).next().unwrap_or(path.len());
+            let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            let end = slashes.nth(*parts).unwrap_or(path.len());
             let (root, rest) = path.split_at_checked(end)?;
             glob.is_match(root).then(|| (root, rest.get(1..).unwrap_or_default()))
         })
@@ -334,53 +250,5 @@ impl Catalog {
     pub fn class_of_path(&self, path: &[u8]) -> Option<&str> {
         let at = self.places.classes.find(&self.places.scoped(path))?;
         self.document.path_classes.get(at).map(|class| class.class.as_str())
-    }
-
-    /// The rules that fit a package of the system, in the order of the file.
-    pub fn package_rules<'a>(&'a self, manager: &str, name: &str) -> impl Iterator<Item = &'a PackageRule> {
-        let mut owners: Vec<usize> = self.places.packages.matches(name.as_bytes()).iter().collect();
-        owners
-            .iter_mut()
-            .for_each(|at| *at = self.places.package_owners.get(*at).copied().unwrap_or(usize::MAX));
-        owners.dedup();
-        owners.retain(|at| {
-            let excepted =
-                self.places.package_except.get(*at).is_some_and(|set| set.is_match(name.as_bytes()));
-            let rule = self.document.package_rules.get(*at);
-            let managed =
-                rule.is_some_and(|r| r.managers.is_empty() || r.managers.iter().any(|m| m == manager));
-            managed && !excepted
-        });
-        owners.into_iter().filter_map(|at| self.document.package_rules.get(at))
-    }
-
-    /// The rule by which a package of the system is there for building: CUDA's before others.
-    pub fn is_devel_package(&self, manager: &str, name: &str) -> Option<&PackageRule> {
-        let of = |kind| self.package_rules(manager, name).find(|rule| rule.kind == kind);
-        of(PackageKind::CudaDevel).or_else(|| of(PackageKind::BuildTool))
-    }
-
-    /// The rule by which a package of the system is the driver.
-    pub fn is_driver_package(&self, manager: &str, name: &str) -> Option<&PackageRule> {
-        self.package_rules(manager, name).find(|rule| rule.kind == PackageKind::Driver)
-    }
-
-    /// Whether a package of the system comes from NVIDIA's CUDA repository: by its maker, or by its name when
-    /// the database does not say who made it.
-    pub fn is_nvidia_package(&self, name: &str, maker: Option<&str>) -> bool {
-        if let Some(maker) = maker.filter(|maker| !maker.trim().is_empty()) {
-            return self.places.makers.iter().any(|regex| regex.is_match(maker.as_bytes()));
-        }
-        self.package_rules("", name).any(|rule| rule.kind == PackageKind::CudaRepository)
-    }
-
-    /// The major version of CUDA that a package's name tells, such as 12 for `nvidia-cublas-cu12`.
-    pub fn cuda_of_package_name(&self, name: &str) -> Option<u32> {
-        let name = normalized_python_name(name);
-        let captured = |regex: &Regex| {
-            let captures = regex.captures(name.as_bytes())?;
-            str::from_utf8(captures.get(1)?.as_bytes()).ok()?.parse().ok()
-        };
-        self.places.suffixes.iter().find_map(captured)
     }
 }

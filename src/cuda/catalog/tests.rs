@@ -4,6 +4,8 @@ use super::document::Document;
 use super::names::{Glob, library_stem};
 use super::*;
 
+mod rules;
+
 /// The components that the report may name, `other` aside.
 const COMPONENTS: [&str; 28] = [
     "cudart",
@@ -278,6 +280,3 @@ fn every_opened_name_has_a_supplier() {
         }
     }
 }
-
-#[path = "tests_more.rs"]
-mod more;

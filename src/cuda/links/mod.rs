@@ -6,7 +6,8 @@
 //! interpreter. Every root is a process of its own. What the model takes for granted:
 //!
 //! - `/etc/ld.so.cache` is what `ldconfig` would write for the image: the NVIDIA container toolkit runs it
-//!   when a container starts. A stale cache in the image is not read.
+//!   when a container starts. A stale cache in the image is not read, and the links that `ldconfig` makes
+//!   for sonames count as if they were there.
 //! - `$ORIGIN` is the folder in which a library was opened, so a symbolic link to a file does not move it
 //!   (glibc takes the name that it opened); for a program it is the folder of the file itself, as the
 //!   kernel says in `/proc/self/exe`.
@@ -103,8 +104,11 @@ pub struct OpenRule {
     pub optional: bool,
     /// Where the fact comes from.
     pub source: String,
-    /// Whether the opener also looks into its own folder.
+    /// Whether the opener looks into its own folder first.
     pub same_folder: bool,
+    /// Whether the opener looks into the folders of [`Rules::preload_folders`] before the loader does, and not
+    /// after it.
+    pub packages_first: bool,
 }
 
 /// What the loader itself cannot know.

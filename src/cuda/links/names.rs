@@ -1,9 +1,33 @@
 //! Small numbers for names and texts, so that the search compares and stores numbers.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::base::convert::index32;
 use crate::base::text::escape;
+
+/// Maps by small numbers of our own: no image chooses them, so a quick hash is safe.
+pub(super) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+/// Multiplies by an odd constant (from the golden ratio), so that neighbours spread.
+#[derive(Default)]
+pub(super) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
 
 /// A name that is searched for, by its place in [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,10 +1,10 @@
 //! What is opened at run time, by the catalogue's table.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 use super::OpenRule;
-use super::names::NameId;
+use super::names::{NameId, NumberMap};
 use super::paths::{fits, site_root};
 use super::process::{Fallback, Place, Process};
 use super::record::Opened;
@@ -34,24 +34,27 @@ impl Run<'_, '_> {
             Some((site, _)) => Some(self.world.names.id(site)),
             None => root.package.map(|package| package.0),
         };
-        // The opener's own folder, then those where packages keep libraries for others.
-        let mut extra = Vec::new();
+        // The opener's own folder, and those where packages keep libraries for others: before the search of
+        // the loader where the opener hands it whole paths from there, else after it.
+        let (mut before, mut after) = (Vec::new(), Vec::new());
         if rule.same_folder {
-            extra.push(process.loaded[caller].place.folder);
-            extra.push(self.world.paths.parent(self.world.binary(object).node));
+            before.push(process.loaded[caller].place.folder);
+            before.push(self.world.paths.parent(self.world.binary(object).node));
         }
         if let Some(site) = site {
-            extra.extend(self.site_folders(site).iter());
+            let list = if rule.packages_first { &mut before } else { &mut after };
+            list.extend(self.site_folders(site).iter());
         }
         for name in &rule.names {
-            for name in self.concrete(process, caller, name.as_bytes(), &extra) {
+            for name in self.concrete(process, caller, name.as_bytes(), &before, &after) {
                 if self.world.exhausted() {
                     return;
                 }
                 let id = self.world.names.id(&name);
-                let found = process
-                    .find(&mut self.world, caller, id)
-                    .or_else(|| self.in_table(process, &extra, id, &rule.source));
+                let found = self
+                    .in_table(process, &before, id, &rule.source)
+                    .or_else(|| process.find(&mut self.world, caller, id))
+                    .or_else(|| self.in_table(process, &after, id, &rule.source));
                 if let Some(place) = found {
                     let (first, done) = (process.loaded.len(), process.resolved.len());
                     process.open(&self.world, caller, id, place);
@@ -82,13 +85,32 @@ impl Run<'_, '_> {
     }
 
     /// The names that a pattern stands for, by the files of the searched folders; the pattern itself when
-    /// no file fits, and a name that is none.
-    fn concrete(&mut self, process: &Process, caller: usize, name: &[u8], extra: &[NodeId]) -> Vec<Vec<u8>> {
+    /// no file fits, and a name that is none. Who looks into some folders first looks no further than those
+    /// when a file there fits.
+    fn concrete(
+        &mut self,
+        process: &Process,
+        caller: usize,
+        name: &[u8],
+        before: &[NodeId],
+        after: &[NodeId],
+    ) -> Vec<Vec<u8>> {
         if !name.contains(&b'*') {
             return vec![name.to_vec()];
         }
-        let mut folders = process.folders(&mut self.world, caller);
-        folders.extend(extra);
+        let mut names = self.fitting(name, before.iter().copied());
+        if names.is_empty() {
+            let folders = process.folders(&mut self.world, caller);
+            names = self.fitting(name, folders.into_iter().chain(after.iter().copied()));
+        }
+        if names.is_empty() {
+            names.insert(name.to_vec());
+        }
+        names.into_iter().take(MATCHES).collect()
+    }
+
+    /// Names of the files in `folders` that fit a pattern.
+    fn fitting(&mut self, name: &[u8], folders: impl Iterator<Item = NodeId>) -> BTreeSet<Vec<u8>> {
         let mut seen = HashSet::new();
         let mut names = BTreeSet::new();
         for folder in folders {
@@ -102,10 +124,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        if names.is_empty() {
-            names.insert(name.to_vec());
-        }
-        names.into_iter().take(MATCHES).collect()
+        names
     }
 
     /// The folders below a packages folder where libraries for other packages lie.
@@ -144,7 +163,7 @@ impl Run<'_, '_> {
         if let Some(known) = self.tables.get(&package) {
             return Rc::clone(known);
         }
-        let mut table = HashMap::new();
+        let mut table = NumberMap::default();
         let rules = self.rules.package_opens(self.world.names.get(package.1));
         let folders = if rules.is_empty() { [].into() } else { self.site_folders(package.0) };
         for rule in &rules {

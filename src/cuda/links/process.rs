@@ -1,9 +1,8 @@
 //! One process: its objects in the order in which the loader maps them, breadth first.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::names::NameId;
+use super::names::{NameId, NumberMap};
 use super::paths::file_name;
 use super::search::at_path;
 use super::system::System;
@@ -14,7 +13,7 @@ use crate::rootfs::NodeId;
 pub(super) const PRELOADS: usize = 64;
 
 /// Where names lead that the search does not find, because something else loaded them before.
-pub(super) type Fallback = Rc<HashMap<NameId, Place>>;
+pub(super) type Fallback = Rc<NumberMap<NameId, Place>>;
 
 /// A file in the folder in which it was opened.
 #[derive(Clone, Copy, Debug)]
@@ -51,12 +50,13 @@ pub(super) struct Resolved {
 }
 
 /// A process.
+#[derive(Clone)]
 pub(super) struct Process {
     pub(super) loaded: Vec<Loaded>,
     /// What was resolved so far, in order.
     pub(super) resolved: Vec<Resolved>,
-    by_name: HashMap<NameId, usize>,
-    by_object: HashMap<u32, usize>,
+    by_name: NumberMap<NameId, usize>,
+    by_object: NumberMap<u32, usize>,
     /// How many of `loaded` have had their NEEDED entries resolved.
     done: usize,
     pub(super) target: Target,
@@ -75,15 +75,15 @@ impl Process {
     /// Nothing is resolved yet.
     pub(super) fn new(world: &mut World<'_>, object: u32, fallbacks: Vec<Fallback>) -> Self {
         let binary = world.binary(object);
-        let interpreter = binary.interpreter.filter(|_| binary.executable);
+        let interpreter = world.interpreter(object);
         let musl = interpreter.map_or(world.environment.musl, |path| file_name(path).starts_with(b"ld-musl"));
         let folder = world.paths.parent(binary.node);
         let target = world.target(object);
         let mut process = Self {
             loaded: Vec::new(),
             resolved: Vec::new(),
-            by_name: HashMap::new(),
-            by_object: HashMap::new(),
+            by_name: NumberMap::default(),
+            by_object: NumberMap::default(),
             done: 0,
             target,
             musl,
@@ -103,7 +103,7 @@ impl Process {
             process.interpreter = Some(at);
         }
         // A static program has no loader that would read the environment.
-        if interpreter.is_some() {
+        if binary.executable && interpreter.is_some() {
             let environment = world.environment;
             for name in environment.ld_preload.iter().take(PRELOADS) {
                 let name = world.names.id(name);
@@ -111,6 +111,11 @@ impl Process {
             }
         }
         process
+    }
+
+    /// A copy that goes on from here, with what was loaded elsewhere.
+    pub(super) fn fork(&self, fallbacks: Vec<Fallback>) -> Self {
+        Self { fallbacks, ..self.clone() }
     }
 
     /// Loads a library by its own file, as an interpreter does with an extension module.

@@ -16,7 +16,9 @@ impl Process {
             return at_path(world, &path).filter(|place| self.takes(world, place.object));
         }
         let found = self.walk(world, asker, &mut |world, dir, step| {
-            let object = world.object_in(dir.node, name)?;
+            // ldconfig has made its links by the time that a process runs.
+            let made = self.system.made.get(&(dir.node, name)).copied();
+            let object = made.or_else(|| world.object_in(dir.node, name))?;
             if self.takes(world, object) {
                 return Some(Some(Place { object, folder: dir.node, step }));
             }

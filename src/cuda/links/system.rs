@@ -2,11 +2,11 @@
 //! default folders.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use super::names::NameId;
+use super::names::{NameId, NumberMap};
 use super::world::{Dir, Target, World};
-use crate::rootfs::NodeKind;
+use crate::rootfs::{NodeId, NodeKind};
 
 /// Folders of `ld.so.conf` that are read; real images have a few dozen.
 const CONF_FOLDERS: usize = 512;
@@ -26,7 +26,9 @@ pub(super) struct Cached {
 #[derive(Default)]
 pub(super) struct System {
     /// What the cache says, by soname or name of a link.
-    pub(super) cache: HashMap<NameId, Cached>,
+    pub(super) cache: NumberMap<NameId, Cached>,
+    /// What those folders hold under a soname or link once `ldconfig` has made its links.
+    pub(super) made: NumberMap<(NodeId, NameId), u32>,
     /// Folders of the configuration, then the default ones, each once; with a mark for the latter.
     pub(super) folders: Vec<(Dir, bool)>,
     /// The folders that are always looked into.
@@ -68,9 +70,10 @@ impl System {
         let trusted = |dir: &Dir| default.iter().any(|known| known.node == dir.node);
         let all = conf.iter().map(|dir| (*dir, trusted(dir))).chain(default.iter().map(|dir| (*dir, true)));
         let folders = unique(all);
-        let mut cache = HashMap::new();
+        let (mut cache, mut made) = (NumberMap::default(), NumberMap::default());
         for (dir, trusted) in &folders {
             for (soname, object) in registered(world, *dir, target) {
+                made.insert((dir.node, soname), object);
                 cache.entry(soname).or_insert(Cached { object, dir: *dir, trusted: *trusted });
             }
         }
@@ -79,7 +82,7 @@ impl System {
             (false, true) => b"lib64",
             (false, false) => b"lib",
         };
-        Self { cache, folders, default, lib, platform: layout.platform }
+        Self { cache, made, folders, default, lib, platform: layout.platform }
     }
 }
 

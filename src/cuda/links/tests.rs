@@ -111,6 +111,7 @@ fn rule(names: &[&str], optional: bool) -> OpenRule {
         optional,
         source: "a test".to_owned(),
         same_folder: false,
+        packages_first: false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::names::NameId;
+use super::names::{NameId, NumberMap};
 use super::paths::{file_name, folder_of};
 use super::process::{Fallback, Place, Process};
 use super::record::Record;
@@ -49,6 +49,7 @@ pub(super) fn resolve_within(
         rules,
         roots,
         record,
+        python: None,
         preload_folders,
         site_folders: HashMap::new(),
         tables: HashMap::new(),
@@ -73,6 +74,8 @@ pub(super) struct Run<'a, 'r> {
     pub(super) rules: &'r dyn Rules,
     pub(super) roots: Vec<RootEntry>,
     pub(super) record: Record,
+    /// The Python that the last module was loaded into, as it is before.
+    pub(super) python: Option<(u32, Process)>,
     pub(super) preload_folders: Vec<String>,
     /// The folders of [`Rules::preload_folders`] below a packages folder.
     pub(super) site_folders: HashMap<NameId, Rc<[NodeId]>>,
@@ -92,8 +95,21 @@ impl Run<'_, '_> {
             fallbacks.push(self.table(package));
             fallbacks.extend(self.companions.get(&(root.python, package.0)).map(Rc::clone));
         }
-        let mut process = Process::new(&mut self.world, root.python.unwrap_or(root.object), fallbacks);
-        process.run(&mut self.world);
+        let Some(python) = root.python else {
+            let mut process = Process::new(&mut self.world, root.object, fallbacks);
+            process.run(&mut self.world);
+            return process;
+        };
+        // Modules of one Python come one after the other: what that loads by itself is loaded once. It is
+        // a root, so what it resolves is known from there.
+        if self.python.as_ref().is_none_or(|(known, _)| *known != python) {
+            let mut process = Process::new(&mut self.world, python, Vec::new());
+            process.run(&mut self.world);
+            process.resolved.clear();
+            self.python = Some((python, process));
+        }
+        let Some((_, base)) = &self.python else { return Process::new(&mut self.world, python, fallbacks) };
+        let mut process = base.fork(fallbacks);
         process.open_object(&mut self.world, root.object);
         process.run(&mut self.world);
         process
@@ -102,7 +118,7 @@ impl Run<'_, '_> {
     /// What the modules of each packages folder load: modules that need libraries of other packages
     /// are imported after those.
     fn companions(&mut self) {
-        let mut libraries: HashMap<(Option<u32>, NameId), HashMap<NameId, Place>> = HashMap::new();
+        let mut libraries: HashMap<(Option<u32>, NameId), NumberMap<NameId, Place>> = HashMap::new();
         let mut count = 0;
         for at in 0..self.roots.len() {
             let root = self.roots[at].clone();

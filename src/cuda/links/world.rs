@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::expand::{Tokens, expand};
-use super::names::{NameId, Names};
+use super::names::{NameId, Names, NumberMap};
 use super::paths::Paths;
 use super::system::System;
 use super::{Binary, Environment};
@@ -55,9 +55,11 @@ pub(super) struct World<'a> {
     pub(super) names: Names,
     pub(super) working_dir: NodeId,
     pub(super) steps_left: u64,
+    /// What loads libraries of each format: the interpreter of the first program.
+    interpreters: HashMap<Target, &'a [u8]>,
     by_inode: HashMap<(u16, EntryId), u32>,
-    found: HashMap<(NodeId, NameId), Option<u32>>,
-    rpaths: HashMap<(u32, NodeId), Rc<[Dir]>>,
+    found: NumberMap<(NodeId, NameId), Option<u32>>,
+    rpaths: NumberMap<(u32, NodeId), Rc<[Dir]>>,
     systems: HashMap<(Target, bool), Rc<System>>,
 }
 
@@ -73,6 +75,12 @@ impl<'a> World<'a> {
         let mut names = Names::default();
         let needs = binaries.iter().map(|of| of.needed.iter().map(|name| names.id(name)).collect()).collect();
         let sonames = binaries.iter().map(|of| of.soname.map(|name| names.id(name))).collect();
+        let mut interpreters = HashMap::new();
+        for binary in binaries.iter().filter(|binary| binary.executable) {
+            if let Some(path) = binary.interpreter {
+                interpreters.entry((binary.machine, binary.class64, binary.little_endian)).or_insert(path);
+            }
+        }
         let mut by_inode = HashMap::with_capacity(binaries.len());
         for (id, binary) in binaries.iter().enumerate() {
             if let Some(inode) = paths.inode(binary.node) {
@@ -89,9 +97,10 @@ impl<'a> World<'a> {
             names,
             working_dir,
             steps_left: steps,
+            interpreters,
             by_inode,
-            found: HashMap::new(),
-            rpaths: HashMap::new(),
+            found: NumberMap::default(),
+            rpaths: NumberMap::default(),
             systems: HashMap::new(),
         }
     }
@@ -110,6 +119,17 @@ impl<'a> World<'a> {
     pub(super) fn target(&self, object: u32) -> Target {
         let binary = self.binary(object);
         (binary.machine, binary.class64, binary.little_endian)
+    }
+
+    /// The loader that a process of an object runs: that which a program names, and for a library that of
+    /// the programs it may be loaded into.
+    pub(super) fn interpreter(&self, object: u32) -> Option<&'a [u8]> {
+        let binary = self.binary(object);
+        if binary.executable {
+            binary.interpreter
+        } else {
+            self.interpreters.get(&self.target(object)).copied()
+        }
     }
 
     /// The object that a node is a name of.

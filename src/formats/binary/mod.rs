@@ -270,4 +270,4 @@ fn check_sums(facts: &FileFacts) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::formats) mod tests;

@@ -18,6 +18,9 @@ const VERSION_NEEDS: u64 = 0x6fff_fffe;
 const FLAG_NO_DEFAULT_LIB: u64 = 0x800;
 const FLAG_PIE: u64 = 0x0800_0000;
 
+/// Bytes between the start of a segment and the dynamic table in it that a stream keeps.
+const NEAR: u64 = 1 << 20;
+
 /// Bytes of an entry of the version needs, of either kind.
 const VERSION_ENTRY: usize = 16;
 /// Longest name in the version needs that is read.
@@ -60,6 +63,9 @@ pub(super) fn dynamic(
     programs: &[Program],
     facts: &mut ElfFacts,
 ) -> io::Result<()> {
+    if let Some(at) = near(program, programs) {
+        context.bytes.want(at, program.at - at);
+    }
     let Some(tags) = tags(context, program)? else {
         context.problems.add(program.at, "the dynamic table cannot be read");
         facts.version_needs_known = false;
@@ -101,9 +107,9 @@ pub(super) fn dynamic(
         facts.runpath = string(context, strings, offset, path, "search path")?;
     }
     if let Some(address) = tags.versions {
-        let dynamic_end = program.at.saturating_add(program.bytes);
+        let known_from = known_from(context, program, programs);
         let needs = match offset_of(address, programs) {
-            Some(at) => versions(context, at, strings, dynamic_end)?,
+            Some(at) => versions(context, at, strings, known_from)?,
             None => None,
         };
         facts.version_needs_known = needs.is_some();
@@ -171,12 +177,12 @@ fn string(
 }
 
 /// The version needs; `None` when they are damaged, or where a stream could not keep them: their table must
-/// lie in the head, and their strings there or behind the dynamic table. Both ways of reading know the same.
+/// lie in the head, and their strings there or at `known_from`. Both ways of reading know the same.
 fn versions(
     context: &mut Context<'_>,
     mut at: u64,
     strings: Strings,
-    dynamic_end: u64,
+    known_from: u64,
 ) -> io::Result<Option<Vec<VersionNeed>>> {
     let head = context.limits.head_bytes as u64;
     let mut list = Vec::new();
@@ -185,14 +191,14 @@ fn versions(
     loop {
         let Some((file, count, first, next)) = need(context, at, head)? else { return Ok(None) };
         let mut need = VersionNeed::default();
-        complete &= version_name(context, strings, file, dynamic_end, &mut need.file)?;
+        complete &= version_name(context, strings, file, known_from, &mut need.file)?;
         let mut aux = at.saturating_add(u64::from(first));
         for _ in 0..count {
             let Some(room) = left.checked_sub(1) else { return Ok(None) };
             left = room;
             let Some((name, step)) = auxiliary(context, aux, head)? else { return Ok(None) };
             let mut version = Vec::new();
-            complete &= version_name(context, strings, name, dynamic_end, &mut version)?;
+            complete &= version_name(context, strings, name, known_from, &mut version)?;
             need.versions.push(version);
             if step == 0 {
                 break;
@@ -207,6 +213,24 @@ fn versions(
         left = room;
         at = at.saturating_add(u64::from(next));
     }
+}
+
+/// From where on a stream can keep strings that the dynamic table names: from the start of the segment that
+/// holds it, when that is near, else behind it; and behind the program headers that lead to it.
+fn known_from(context: &Context<'_>, program: &Program, programs: &[Program]) -> u64 {
+    let table = context.header.programs;
+    let table_end = table.at.saturating_add(table.bytes());
+    if table_end > context.limits.head_bytes as u64 {
+        return program.end().max(table_end);
+    }
+    near(program, programs).unwrap_or(program.end())
+}
+
+/// Where the segment begins that holds the dynamic table, if it is so near that all in between is kept:
+/// patchelf puts the strings there.
+fn near(program: &Program, programs: &[Program]) -> Option<u64> {
+    let own = programs.iter().find(|own| own.kind == 1 && own.holds(program))?;
+    (program.at - own.at <= NEAR).then_some(own.at)
 }
 
 fn raw_entry(context: &mut Context<'_>, at: u64, head: u64) -> io::Result<Option<[u8; VERSION_ENTRY]>> {
@@ -237,12 +261,12 @@ fn version_name(
     context: &mut Context<'_>,
     strings: Strings,
     offset: u32,
-    dynamic_end: u64,
+    known_from: u64,
     name: &mut Vec<u8>,
 ) -> io::Result<bool> {
     let Some((at, bytes)) = strings.place(u64::from(offset), VERSION_NAME_MAX) else { return Ok(false) };
     let in_head = at.saturating_add(bytes) <= context.limits.head_bytes as u64;
-    if !in_head && at < dynamic_end {
+    if !in_head && at < known_from {
         return Ok(false);
     }
     context.bytes.want(at, bytes);

@@ -1,6 +1,8 @@
 //! Picks up, from bytes that pass once, what the tables that come later may ask for: names of libraries and
 //! search paths, names of sections with GPU code, and the note of a compatibility package.
 
+use std::ops::Range;
+
 use memchr::memmem::Finder;
 
 use super::kept::Kept;
@@ -11,6 +13,11 @@ use super::sections::NAME_MAX;
 const REACH: usize = 4 << 10;
 /// Bytes searched at once.
 const BLOCK: usize = 64 << 10;
+
+/// In every dynamic table of a 64-bit little-endian file: `DT_SYMENT` (11), and that a symbol has 24 bytes.
+const DYNAMIC: &[u8; 16] = b"\x0b\0\0\0\0\0\0\0\x18\0\0\0\0\0\0\0";
+/// Places that look so and are kept.
+const DYNAMIC_MAX: usize = 16;
 
 /// Bytes before the owner's name in a note.
 const NOTE_FIELDS: usize = 12;
@@ -26,15 +33,18 @@ pub(super) struct Hunt {
     strings: Vec<Finder<'static>>,
     names: Vec<Finder<'static>>,
     note: Option<Finder<'static>>,
-    strings_end: u64,
+    dynamic: Option<Finder<'static>>,
+    dynamic_room: usize,
+    early: [Range<u64>; 2],
     names_end: u64,
     compat_bytes: usize,
 }
 
 impl Hunt {
-    /// Looks for strings up to `strings_end`, for names of sections up to `names_end`, and, unless
-    /// `compat_bytes` is 0, for the note, of which so many bytes are kept.
-    pub(super) fn new(strings_end: u64, names_end: u64, compat_bytes: usize) -> Self {
+    /// Looks for strings in the ranges `early`, for names of sections up to `names_end`, and, unless
+    /// `compat_bytes` is 0, for the note, of which so many bytes are kept. With `dynamic`, for the dynamic
+    /// table too, as long as for strings.
+    pub(super) fn new(early: [Range<u64>; 2], names_end: u64, compat_bytes: usize, dynamic: bool) -> Self {
         let finders = |needles: &[&'static [u8]]| needles.iter().map(|needle| Finder::new(*needle)).collect();
         let mut names: Vec<&'static [u8]> = vec![b"fatbin", b"cask"];
         if compat_bytes > 0 {
@@ -47,7 +57,9 @@ impl Hunt {
             strings: finders(&[b".so", b"ORIGIN", b"\0/"]),
             names: finders(&names),
             note: (compat_bytes > 0).then(|| Finder::new(COMPAT_OWNER)),
-            strings_end,
+            dynamic: dynamic.then(|| Finder::new(DYNAMIC)),
+            dynamic_room: DYNAMIC_MAX,
+            early,
             names_end,
             compat_bytes,
         }
@@ -55,7 +67,7 @@ impl Hunt {
 
     /// Whether bytes from `at` on are of use.
     pub(super) fn is_on(&self, at: u64) -> bool {
-        at < self.strings_end.max(self.names_end) || self.note.is_some()
+        at < self.names_end || self.note.is_some() || self.early.iter().any(|range| at < range.end)
     }
 
     /// How many bytes the block still takes; never 0.
@@ -64,16 +76,17 @@ impl Hunt {
     }
 
     /// Takes no more than [`Self::room`] bytes, which lie at `at`. When they do not follow those before, the
-    /// block before is finished.
-    pub(super) fn feed(&mut self, at: u64, bytes: &[u8], kept: &mut Kept) {
+    /// block before is finished. `gpu` is where the header of the first container ends: without one, names of
+    /// sections are of no use.
+    pub(super) fn feed(&mut self, at: u64, bytes: &[u8], gpu: Option<u64>, kept: &mut Kept) {
         if at != self.at.saturating_add(self.block.len() as u64) {
-            self.finish(kept);
+            self.finish(gpu, kept);
             self.block.clear();
             (self.at, self.searched) = (at, 0);
         }
         self.block.extend_from_slice(bytes);
         if self.room() == 0 {
-            self.search(self.block.len() - REACH, kept);
+            self.search(self.block.len() - REACH, gpu, kept);
             let passed = self.searched.saturating_sub(REACH);
             self.block.drain(..passed);
             self.at = self.at.saturating_add(passed as u64);
@@ -82,12 +95,12 @@ impl Hunt {
     }
 
     /// Searches what is left.
-    pub(super) fn finish(&mut self, kept: &mut Kept) {
-        self.search(self.block.len(), kept);
+    pub(super) fn finish(&mut self, gpu: Option<u64>, kept: &mut Kept) {
+        self.search(self.block.len(), gpu, kept);
     }
 
     /// Searches for what begins between `searched` and `to`.
-    fn search(&mut self, to: usize, kept: &mut Kept) {
+    fn search(&mut self, to: usize, gpu: Option<u64>, kept: &mut Kept) {
         let from = std::mem::replace(&mut self.searched, to);
         let start = self.at.saturating_add(from as u64);
         let finds = |finder: &Finder<'static>| -> Vec<usize> {
@@ -95,7 +108,8 @@ impl Hunt {
             let part = self.block.get(from..end).unwrap_or(&[]);
             finder.find_iter(part).map(|place| place + from).collect()
         };
-        if start < self.strings_end {
+        let end = self.at.saturating_add(self.block.len() as u64);
+        if self.early.iter().any(|range| start < range.end && range.start < end) {
             for finder in &self.strings {
                 let mut passed = 0;
                 for place in finds(finder) {
@@ -107,19 +121,32 @@ impl Hunt {
                 }
             }
         }
-        if start < self.names_end {
+        if start < self.names_end && (self.note.is_some() || gpu.is_some_and(|gpu| gpu <= end)) {
             for place in self.names.iter().flat_map(finds) {
                 let window = place.saturating_sub(NAME_MAX)..(place + NAME_MAX).min(self.block.len());
                 let at = self.at.saturating_add(window.start as u64);
                 kept.add_window(at, self.block.get(window).unwrap_or(&[]));
             }
         }
+        if let Some(finder) = &self.dynamic {
+            for place in finds(finder) {
+                if !self.looks_dynamic(place) {
+                    continue;
+                }
+                let window = place.saturating_sub(REACH)..(place + REACH).min(self.block.len());
+                if let Some(room) = self.dynamic_room.checked_sub(1) {
+                    self.dynamic_room = room;
+                    let at = self.at.saturating_add(window.start as u64);
+                    let seed = self.block.get(window).unwrap_or(&[]).to_vec();
+                    kept.capture(at, at.saturating_add(seed.len() as u64), seed, false);
+                }
+            }
+        }
         for place in self.note.iter().flat_map(finds) {
             let Some(note) = place.checked_sub(NOTE_FIELDS) else { continue };
             let Some(seed) = self.block.get(note..) else { continue };
-            // A little-endian length of the owner's name tells the note from the same words in a text.
-            let length = (COMPAT_OWNER.len() as u32).to_le_bytes();
-            if seed.starts_with(&length) {
+            // The length of the owner's name tells the note from the same words in a text.
+            if seed.starts_with(&19_u32.to_le_bytes()) {
                 let at = self.at.saturating_add(note as u64);
                 let size = seed.get(4..8).and_then(|raw| raw.first_chunk());
                 let size = size.map_or(0, |raw| u32::from_le_bytes(*raw) as usize).min(self.compat_bytes);
@@ -128,6 +155,16 @@ impl Hunt {
                 kept.capture(at, at.saturating_add(whole as u64), seed, false);
             }
         }
+    }
+
+    /// Whether the bytes before and behind `place` begin like entries of a dynamic table: with a small tag.
+    fn looks_dynamic(&self, place: usize) -> bool {
+        let tag = |at: Option<usize>| {
+            let raw = self.block.get(at?..)?.first_chunk()?;
+            Some(u64::from_le_bytes(*raw)).filter(|tag| (1..0x8000_0000).contains(tag))
+        };
+        let aligned = self.at.saturating_add(place as u64).is_multiple_of(8);
+        aligned && tag(place.checked_sub(16)).is_some() && tag(place.checked_add(16)).is_some()
     }
 
     /// Keeps the string around `place` if it could be a name; where it ends.

@@ -48,6 +48,18 @@ pub(super) struct Program {
     pub(super) align: u64,
 }
 
+impl Program {
+    /// Offset behind its last byte.
+    pub(super) fn end(&self) -> u64 {
+        self.at.saturating_add(self.bytes)
+    }
+
+    /// Whether `other` begins inside.
+    pub(super) fn holds(&self, other: &Self) -> bool {
+        (self.at..self.end()).contains(&other.at)
+    }
+}
+
 /// One section header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SectionHeader {

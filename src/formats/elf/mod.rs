@@ -53,6 +53,7 @@ pub struct VersionNeed {
 
 /// What the headers of an ELF file say. Names are bytes as they stand in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a bit of the file")]
 pub struct ElfFacts {
     /// Whether it is a 64-bit file.
     pub class64: bool,

@@ -15,11 +15,11 @@ const NOTES_MAX: usize = 4_096;
 
 /// Name of the section, and the owner of its note.
 pub(super) const COMPAT_SECTION: &[u8] = b".note.cuda.fwd_compatibility";
-pub(super) const COMPAT_OWNER: &[u8] = b"NVIDIA Corporation\0";
+pub(super) const COMPAT_OWNER: &[u8; 19] = b"NVIDIA Corporation\0";
 
 /// Looks for the build id in a note segment.
 pub(super) fn build_id(context: &mut Context<'_>, program: &Program, facts: &mut ElfFacts) -> io::Result<()> {
-    let end = program.at.saturating_add(program.bytes);
+    let end = program.end();
     context.bytes.want(program.at, program.bytes);
     let align = if program.align == 8 { 8 } else { 4 };
     let mut at = program.at;
@@ -53,10 +53,10 @@ pub(super) fn compat(
     const OWNER_AT: u64 = 12;
     context.bytes.want(section.at, section.bytes.min(context.limits.compat_bytes as u64));
     let mut raw = [0; 12];
-    let mut owner = [0; COMPAT_OWNER.len()];
+    let mut owner = [0; 19];
     let there = context.bytes.read(section.at, &mut raw)?
         && context.bytes.read(section.at.saturating_add(OWNER_AT), &mut owner)?;
-    let sizes = fields(context, &raw).filter(|_| there && owner == COMPAT_OWNER);
+    let sizes = fields(context, &raw).filter(|_| there && owner == *COMPAT_OWNER);
     let text = match sizes {
         Some((owner, length, _)) => {
             let body = OWNER_AT + round_up(u64::from(owner), 4);

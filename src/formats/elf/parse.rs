@@ -1,6 +1,7 @@
 //! The one parser for both ways of reading. It asks for bytes at places, and copes when they are not there.
 
 use std::io;
+use std::ops::Range;
 
 use super::super::binary::{BinaryLimits, Problems};
 use super::super::fatbin::{self, Region, Suffix, Summing};
@@ -41,8 +42,9 @@ pub(super) struct Parsed {
     pub(super) facts: ElfFacts,
     pub(super) places: Places,
     pub(super) problems: Problems,
-    /// Where the dynamic table ends; 0 when there is none.
-    pub(super) dynamic_end: u64,
+    /// Where strings may lie that the dynamic table asks for but a stream passes before it. Linkers put them
+    /// into the first segment that is loaded, patchelf into that of the dynamic table.
+    pub(super) early: [Range<u64>; 2],
     size: u64,
 }
 
@@ -53,7 +55,7 @@ impl Parsed {
             facts: ElfFacts::default(),
             places: Places::default(),
             problems: Problems::new(limits.problems),
-            dynamic_end: 0,
+            early: [0..0, 0..0],
             size,
         }
     }
@@ -127,7 +129,7 @@ pub(super) fn parse(
     limits: &BinaryLimits,
 ) -> io::Result<Parsed> {
     let mut parsed = Parsed::empty(size, limits);
-    let Parsed { facts, places, problems, dynamic_end, .. } = &mut parsed;
+    let Parsed { facts, places, problems, early, .. } = &mut parsed;
     let mut raw = [0; 64];
     let there = raw.get_mut(..usize::try_from(size.min(64)).unwrap_or(64)).unwrap_or_default();
     let kept = bytes.read(0, there)?;
@@ -137,7 +139,7 @@ pub(super) fn parse(
             describe(&header, facts);
             if facts.cubin.is_none() {
                 let mut context = Context { bytes, header, size, limits, problems };
-                *dynamic_end = programs(&mut context, facts)?;
+                *early = programs(&mut context, facts)?;
                 if facts.kind != ElfKind::Core {
                     let wants_note = name.starts_with(b"libcuda.so");
                     *places = sections::sections(&mut context, facts, wants_note)?;
@@ -164,16 +166,17 @@ fn describe(header: &Header, facts: &mut ElfFacts) {
     }
 }
 
-/// What the program headers lead to; where the dynamic table ends.
-fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<u64> {
+/// What the program headers lead to; where early strings may be, as in [`Parsed`].
+fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<[Range<u64>; 2]> {
+    let nowhere = [0..0, 0..0];
     let mut table = context.header.programs;
     if table.count == 0 || table.at == 0 {
-        return Ok(0);
+        return Ok(nowhere);
     }
     let layout = context.header.layout;
     if !layout::stride_fits(table.stride, layout.program_bytes()) {
         context.problems.add(table.at, "program headers have an impossible size");
-        return Ok(0);
+        return Ok(nowhere);
     }
     table = context.cut(table, context.limits.program_headers, "program headers");
     context.bytes.want(table.at, table.bytes());
@@ -211,7 +214,11 @@ fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<u64> 
     if let Some(program) = list.iter().find(|program| program.kind == 2 && program.bytes > 0) {
         facts.is_static = false;
         dynamic::dynamic(context, program, &list, facts)?;
-        return Ok(program.at.saturating_add(program.bytes));
+        let loaded = || list.iter().filter(|other| other.kind == 1);
+        let end = program.end();
+        let first = loaded().next().map_or(0..0, |first| first.at..first.end().min(end));
+        let own = loaded().find(|own| own.holds(program)).map_or(0..0, |own| own.at..end);
+        return Ok([first, own]);
     }
-    Ok(0)
+    Ok(nowhere)
 }

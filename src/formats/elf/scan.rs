@@ -1,5 +1,7 @@
 //! An ELF file whose bytes pass once.
 
+use std::ops::Range;
+
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk};
 use super::hunt::Hunt;
@@ -61,7 +63,7 @@ impl ElfScan {
     /// The facts; when bytes are missing, from what there was.
     pub(in crate::formats) fn finish(mut self) -> ElfFacts {
         if let Some(hunt) = &mut self.hunt {
-            hunt.finish(&mut self.kept);
+            hunt.finish(self.walk.found().first(), &mut self.kept);
         }
         let mut parsed = self.parse();
         if self.at < self.size {
@@ -72,7 +74,8 @@ impl ElfScan {
         let places = std::mem::take(&mut parsed.places);
         let mut sum = Summing::new(&self.limits);
         sum.add_all(&places.regions, &self.walk);
-        if let Some((at, _)) = places.unnamed.iter().find(|(at, end)| self.walk.has_whole(*at, *end)) {
+        if let Some((at, _)) = places.unnamed.iter().find(|(at, end)| self.walk.found().has_whole(*at, *end))
+        {
             parsed.problems.add(*at, "GPU code in a section whose name was not kept is left out");
         }
         parsed.finish(sum)
@@ -109,7 +112,7 @@ impl ElfScan {
             let (now, rest) = bytes.split_at(room);
             completed |= self.kept.pass(self.at, now);
             if let Some(hunt) = hunt {
-                hunt.feed(self.at, now, &mut self.kept);
+                hunt.feed(self.at, now, self.walk.found().first(), &mut self.kept);
             }
             self.at = self.at.saturating_add(now.len() as u64);
             bytes = rest;
@@ -136,28 +139,31 @@ impl ElfScan {
             self.kept.want(table.at - before, before);
             self.kept.want(table.at, sections::wanted(&table, self.size, &self.limits));
         }
-        // Strings that a later dynamic table may ask for are picked up until it is there.
-        let dynamic_end = self.plan();
-        let strings_end = if dynamic_end > self.at { dynamic_end } else { 0 };
+        let strings = self.plan();
+        // A tool that rearranges files, BOLT, writes the program headers late: then the dynamic table is
+        // picked up by its looks, and strings until it is known which are asked for.
+        let programs = header.programs;
+        let late = programs.count > 0 && programs.at.saturating_add(programs.bytes()) > self.head;
+        let strings = if late { [0..programs.at, 0..0] } else { strings };
         let compat = if self.name.starts_with(b"libcuda.so") { self.limits.compat_bytes } else { 0 };
         let names_end = table.at.saturating_sub(NAMES_BEFORE_TABLE);
-        let mut hunt = Hunt::new(strings_end, names_end, compat);
+        let mut hunt = Hunt::new(strings, names_end, compat, late);
         if hunt.is_on(self.at) && header.machine != MACHINE_CUDA {
             let tail = self.kept.head_tail(OVERLAP).to_vec();
-            hunt.feed(self.at.saturating_sub(tail.len() as u64), &tail, &mut self.kept);
+            hunt.feed(self.at.saturating_sub(tail.len() as u64), &tail, None, &mut self.kept);
             self.hunt = Some(hunt);
         }
     }
 
     /// Lets the parser say what it misses, and keeps that if it is still to come.
-    fn plan(&mut self) -> u64 {
+    fn plan(&mut self) -> [Range<u64>; 2] {
         if self.passes >= PASSES {
-            return 0;
+            return [0..0, 0..0];
         }
         self.passes += 1;
         let parsed = self.parse();
         self.kept.settle(self.at);
-        parsed.dynamic_end
+        parsed.early
     }
 
     fn parse(&mut self) -> Parsed {

@@ -53,10 +53,8 @@ pub(super) fn sections(
         }
         let name_at = names.at.saturating_add(u64::from(section.name));
         match context.bytes.string(name_at, NAME_MAX)? {
-            Some(name) if name == COMPAT_SECTION => {
-                if wants_note && facts.forward_compat.is_none() {
-                    notes::compat(context, &section, facts)?;
-                }
+            Some(name) if name == COMPAT_SECTION && wants_note && facts.forward_compat.is_none() => {
+                notes::compat(context, &section, facts)?;
             }
             Some(name) if section.kind == PROGBITS => list.extend(region(&name, &section)),
             None if unnamed.len() < UNNAMED_MAX => {
@@ -117,16 +115,12 @@ fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)
     let section = if names == 0 || names >= table.count { None } else { section_at(context, &table, names)? };
     // 8: a section without bytes.
     let section = section.filter(|section| section.kind != 8 && section.at < context.size);
-    match section {
-        Some(section) => {
-            context.bytes.want(section.at, section.bytes.min(NAMES_WANTED));
-            Ok(Some((table, section)))
-        }
-        None => {
-            context.problems.add(table.at, "section names cannot be found");
-            Ok(None)
-        }
+    if let Some(section) = section {
+        context.bytes.want(section.at, section.bytes.min(NAMES_WANTED));
+        return Ok(Some((table, section)));
     }
+    context.problems.add(table.at, "section names cannot be found");
+    Ok(None)
 }
 
 /// Bytes of a section table that are worth keeping.

@@ -2,13 +2,16 @@
 //! Out: which GPU code there is: kind, architecture, compression, bytes; and what is left of the section.
 //! Must not know: ELF, archives, layers, which GPU can run what; no payload is looked into.
 
+mod found;
 mod header;
+mod region;
 mod sum;
 mod walk;
 
 use super::binary::{BinaryLimits, Problem};
 
-pub(in crate::formats) use sum::{Region, Summing, cubin, drive, loose, regions};
+pub(in crate::formats) use region::{Region, drive, regions};
+pub(in crate::formats) use sum::{Summing, cubin, loose};
 pub(in crate::formats) use walk::{MAGIC, Walk};
 
 /// What an entry is, from its kind number.
@@ -171,7 +174,7 @@ pub fn entries(bytes: &[u8], limits: &BinaryLimits, mut each: impl FnMut(&Entry)
     let mut walk = Walk::new(limits);
     walk.enter(0, bytes.len() as u64);
     walk.push_all(0, bytes);
-    walk.entries().iter().for_each(&mut each);
+    walk.found().entries.iter().for_each(&mut each);
 }
 
 /// Body of a fuzz target: must never panic, and the parts of the file must add up.

@@ -1,41 +1,14 @@
 //! From containers that were found to sums by section and by architecture.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::ops::Range;
 
 use super::super::binary::{BinaryLimits, Problems};
-use super::walk::{Found, Walk};
+use super::found::Found;
+use super::region::Region;
+use super::walk::Walk;
 use super::{Compression, Deferred, Entry, GpuFacts, GpuKind, Row, SectionSum, Suffix};
-use crate::base::Section;
-use crate::jobs::CancelToken;
 
 type Key = (GpuKind, u32, Option<Suffix>, Option<(u16, u16)>, Compression);
-
-/// Part of a file that may hold containers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::formats) struct Region {
-    /// Name of the section, safe to show.
-    pub(in crate::formats) name: String,
-    /// Offset in the file.
-    pub(in crate::formats) at: u64,
-    /// Length in bytes.
-    pub(in crate::formats) bytes: u64,
-    /// Whether it holds GPU code and nothing else.
-    pub(in crate::formats) exclusive: bool,
-}
-
-impl Region {
-    /// All of a file that is GPU code.
-    fn whole(size: u64) -> Self {
-        Self { name: String::new(), at: 0, bytes: size, exclusive: true }
-    }
-
-    /// Offset behind the last byte.
-    pub(in crate::formats) fn end(&self) -> u64 {
-        self.at.saturating_add(self.bytes)
-    }
-}
 
 impl SectionSum {
     fn of(region: &Region) -> Self {
@@ -51,54 +24,6 @@ impl SectionSum {
             unaccounted_bytes: 0,
         }
     }
-}
-
-/// `list` in the order of the file and cut so that no two overlap, and none passes the end of the file.
-pub(in crate::formats) fn regions(mut list: Vec<Region>, size: u64, problems: &mut Problems) -> Vec<Region> {
-    list.sort_by_key(|region| region.at);
-    let mut passed = 0;
-    for region in &mut list {
-        let end = region.end().min(size);
-        let start = region.at.max(passed).min(end);
-        if end < region.end() {
-            problems.add(region.at, format!("section {} passes the end of the file", region.name));
-        } else if start > region.at {
-            problems.add(region.at, format!("section {} overlaps the one before it", region.name));
-        }
-        (region.at, region.bytes) = (start, end - start);
-        passed = passed.max(end);
-    }
-    list.retain(|region| region.bytes > 0);
-    list
-}
-
-/// Walks `range` of a file by reading only the headers, and what lies between containers.
-///
-/// # Errors
-/// When reading fails or `cancel` says so.
-pub(in crate::formats) fn drive(
-    walk: &mut Walk,
-    file: &Section,
-    range: Range<u64>,
-    budget: &mut u64,
-    cancel: &CancelToken,
-) -> io::Result<()> {
-    let mut buffer = Vec::new();
-    walk.enter(range.start, range.end);
-    while let Some((at, length)) = walk.wants() {
-        cancel.check()?;
-        if *budget == 0 {
-            break;
-        }
-        buffer.resize(length, 0);
-        let count = file.read_full_at(&mut buffer, at)?;
-        if count == 0 {
-            break;
-        }
-        *budget = budget.saturating_sub(count as u64);
-        walk.push_all(at, buffer.get(..count).unwrap_or(&[]));
-    }
-    Ok(())
 }
 
 /// Sums over the sections of a file, or over the members of an archive.
@@ -160,7 +85,7 @@ impl Summing {
 
     fn add(&mut self, region: &Region, walk: &Walk, by_name: bool) {
         let mut section = SectionSum::of(region);
-        let all = walk.containers();
+        let all = &walk.found().containers;
         let first = all.partition_point(|found| found.at < region.at);
         let inside = all.get(first..).unwrap_or(&[]);
         let inside = inside.get(..inside.partition_point(|found| found.at < region.end())).unwrap_or(&[]);
@@ -192,7 +117,7 @@ impl Summing {
     }
 
     fn add_container(&mut self, section: &mut SectionSum, found: &Found, limit: u64, walk: &Walk) {
-        let entries = walk.entries().get(found.first..).and_then(|rest| rest.get(..found.count));
+        let entries = walk.found().entries.get(found.first..).and_then(|rest| rest.get(..found.count));
         section.containers += 1;
         section.overhead_bytes += found.header;
         for entry in entries.unwrap_or(&[]) {
@@ -269,7 +194,7 @@ impl Summing {
 
     /// Says what `walk` had to leave out.
     fn add_limit(&mut self, walk: &Walk) {
-        if let Some(at) = walk.full_at() {
+        if let Some(at) = walk.found().full_at {
             self.problems
                 .add(at, "too many containers or entries of GPU code: those from here on are left out");
         }

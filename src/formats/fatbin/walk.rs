@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::super::binary::BinaryLimits;
-use super::{Entry, header};
+use super::found::{Findings, Found};
+use super::header;
 
 /// The first bytes of every container.
 pub(in crate::formats) const MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
@@ -21,24 +22,6 @@ const GROUP: usize = 8;
 const FIRST_PIECE: usize = header::CONTAINER + header::ENTRY;
 /// Most bytes asked for at once in a search.
 const LARGEST_PIECE: usize = 256 << 10;
-
-/// A container that was found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    /// Offset of its first byte.
-    pub(super) at: u64,
-    /// Offset behind its last byte, as its header says.
-    pub(super) end: u64,
-    /// Bytes of its header.
-    pub(super) header: u64,
-    /// Where its entries begin in [`Walk::entries`], and how many there are.
-    pub(super) first: usize,
-    pub(super) count: usize,
-    /// Whether the entries fill it exactly.
-    pub(super) whole: bool,
-    /// Zero bytes that follow it directly.
-    pub(super) zeros: u64,
-}
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -63,11 +46,9 @@ pub(in crate::formats) struct Walk {
     held_at: u64,
     end: u64,
     piece: usize,
-    containers: Vec<Found>,
-    entries: Vec<Entry>,
+    found: Findings,
     most_containers: usize,
     most_entries: usize,
-    full_at: Option<u64>,
 }
 
 impl Walk {
@@ -79,11 +60,9 @@ impl Walk {
             held_at: 0,
             end: 0,
             piece: FIRST_PIECE,
-            containers: Vec::new(),
-            entries: Vec::new(),
+            found: Findings::default(),
             most_containers: limits.containers,
             most_entries: limits.entries,
-            full_at: None,
         }
     }
 
@@ -92,7 +71,7 @@ impl Walk {
         self.held.clear();
         self.end = end;
         self.piece = FIRST_PIECE;
-        if self.full_at.is_none() {
+        if self.found.full_at.is_none() {
             self.search_from(at);
         }
     }
@@ -135,24 +114,9 @@ impl Walk {
         }
     }
 
-    /// All entries found, in their order.
-    pub(super) fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    /// All containers found, in their order.
-    pub(super) fn containers(&self) -> &[Found] {
-        &self.containers
-    }
-
-    /// Whether a container that its entries fill exactly lies in `at..end`.
-    pub(in crate::formats) fn has_whole(&self, at: u64, end: u64) -> bool {
-        self.containers.iter().any(|found| found.whole && found.at >= at && found.end <= end)
-    }
-
-    /// Where the walk stopped because a limit was reached.
-    pub(super) fn full_at(&self) -> Option<u64> {
-        self.full_at
+    /// What was found.
+    pub(in crate::formats) fn found(&self) -> &Findings {
+        &self.found
     }
 
     fn next(&self) -> u64 {
@@ -250,7 +214,7 @@ impl Walk {
     }
 
     fn pass_zeros(&mut self, count: usize) {
-        if let Some(last) = self.containers.last_mut() {
+        if let Some(last) = self.found.containers.last_mut() {
             last.zeros = last.zeros.saturating_add(count as u64);
         }
         self.seek(self.held_at.saturating_add(count as u64));
@@ -262,35 +226,35 @@ impl Walk {
             // The same bytes may hold another magic, one group further on.
             return self.search_from(at.saturating_add(ALIGN));
         };
-        if self.containers.len() >= self.most_containers {
+        if self.found.containers.len() >= self.most_containers {
             return self.stop(at);
         }
-        let first = self.entries.len();
+        let first = self.found.entries.len();
         // `header::container` has checked that the sum lies within the range.
         let end = at.saturating_add(header).saturating_add(size);
-        self.containers.push(Found { at, end, header, first, count: 0, whole: false, zeros: 0 });
+        self.found.containers.push(Found { at, end, header, first, count: 0, whole: false, zeros: 0 });
         self.at_next_entry(at.saturating_add(header));
     }
 
     fn at_entry(&mut self) {
         let at = self.held_at;
-        let Some(container) = self.containers.last_mut() else {
+        let Some(container) = self.found.containers.last_mut() else {
             return self.search_from(at);
         };
         let Some(entry) = header::entry(&self.held, container.end.saturating_sub(at)) else {
             return self.search_from(at);
         };
-        if self.entries.len() >= self.most_entries {
+        if self.found.entries.len() >= self.most_entries {
             return self.stop(at);
         }
         container.count += 1;
-        self.entries.push(entry);
+        self.found.entries.push(entry);
         self.at_next_entry(at.saturating_add(entry.bytes));
     }
 
     /// Goes on at `at` in the last container: with an entry, or behind it.
     fn at_next_entry(&mut self, at: u64) {
-        let Some(container) = self.containers.last_mut() else { return };
+        let Some(container) = self.found.containers.last_mut() else { return };
         self.piece = FIRST_PIECE;
         let left = container.end.saturating_sub(at);
         if left >= header::ENTRY as u64 {
@@ -306,7 +270,7 @@ impl Walk {
     }
 
     fn stop(&mut self, at: u64) {
-        self.full_at = Some(at);
+        self.found.full_at = Some(at);
         self.state = State::Full;
     }
 }

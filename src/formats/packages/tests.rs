@@ -1,4 +1,4 @@
-use super::{Bounds, Collector, PROBLEMS, Package, Read, apk, conda, dpkg, fields, pip};
+use super::{Bounds, Collector, PROBLEMS, Package, Read, dpkg, fields, pip};
 
 fn paths(paths: &[&str]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| path.as_bytes().to_vec()).collect()
@@ -14,7 +14,6 @@ fn one_problem(read: &Read, at: u64) {
     assert_eq!(read.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [at], "{read:?}");
 }
 
-#[test]
 #[test]
 fn the_state_of_a_package_decides() {
     for (status, expected) in [
@@ -81,11 +80,6 @@ fn long_text_is_cut() {
 }
 
 #[test]
-#[test]
-#[test]
-#[test]
-#[test]
-#[test]
 fn the_version_file_of_torch_is_read() {
     let annotated =
         b"from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']\n\
@@ -106,8 +100,6 @@ fn the_version_file_of_torch_is_read() {
     assert_eq!(pip::torch_version(b""), None);
 }
 
-#[test]
-#[test]
 #[test]
 fn lines_and_fields_keep_their_places() {
     let all: Vec<_> = fields::lines(b"a\r\n\nb").collect();

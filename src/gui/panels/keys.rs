@@ -13,7 +13,7 @@ const OTHERS: [(&str, &[&str]); 6] = [
     ("Open and close a folder", &["Right", "Left"]),
     ("Choose", &["Enter"]),
     ("Next and previous control", &["Tab", "Shift+Tab"]),
-    ("Filter the files", &["/"]),
+    ("Filter libraries or files", &["/"]),
     ("Close a popup", &["Esc"]),
 ];
 

@@ -3,12 +3,14 @@
 mod classes;
 mod stack;
 mod tables;
+mod uses;
 
 use std::sync::Arc;
 
 use egui::{RichText, ScrollArea, Ui};
 
 use self::tables::{Figure, Table};
+use self::uses::Uses;
 use super::{Action, View, ViewContext};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::elide_end;
@@ -17,7 +19,6 @@ use crate::gui::models::background::Background;
 use crate::gui::models::format::count;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem, Setting};
-use crate::gui::models::stack::{ClassItem, Stack};
 use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
 use crate::jobs::Waker;
@@ -47,14 +48,6 @@ pub struct OverviewView {
     uses: Option<Uses>,
 }
 
-/// What the bytes are for, and what runs on what; of which inventory.
-struct Uses {
-    of: usize,
-    classes: Vec<ClassItem>,
-    stack: Stack,
-    waits_for: Option<String>,
-}
-
 impl OverviewView {
     /// Paints the view.
     pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
@@ -66,14 +59,13 @@ impl OverviewView {
             figures(ui, overview);
             ui.add_space(space::XL);
             if let Some(uses) = uses {
-                section(ui, "What the bytes are for", "of the merged files, each once");
-                classes::show(ui, &uses.classes, context.actions);
+                uses.classes(ui, context.actions);
                 ui.add_space(space::XL);
             }
             layers(ui, overview, context);
             ui.add_space(space::XL);
             if let Some(uses) = uses {
-                call_stack(ui, uses, context);
+                uses.call_stack(ui, context.actions);
                 ui.add_space(space::XL);
             }
             let waits = overview.waits_for.clone();
@@ -96,7 +88,7 @@ impl OverviewView {
         if self.known.as_ref().is_none_or(|(generation, _)| *generation != context.generation) {
             self.known = Some((context.generation, Overview::new(context.analysis, context.done)));
         }
-        self.update_uses(context);
+        Uses::update(&mut self.uses, context.analysis);
         let merge = context.analysis.merge.as_ref();
         let at = merge.map(|merge| Arc::as_ptr(merge) as usize);
         if at != self.asked {
@@ -117,38 +109,6 @@ impl OverviewView {
         if let Some(contents) = self.job.take() {
             self.contents = Some(contents);
         }
-    }
-}
-
-impl OverviewView {
-    fn update_uses(&mut self, context: &ViewContext<'_>) {
-        let both = context.analysis.inventory.as_ref().zip(context.analysis.merge.as_ref());
-        let of = both.map(|(inventory, _)| Arc::as_ptr(inventory) as usize);
-        if of == self.uses.as_ref().map(|uses| uses.of) {
-            return;
-        }
-        self.uses = both.map(|(inventory, merge)| Uses {
-            of: Arc::as_ptr(inventory) as usize,
-            classes: ClassItem::all(&inventory.classes.merged),
-            stack: Stack::new(inventory, &merge.rootfs),
-            waits_for: inventory.waits_for.as_deref().map(crate::base::text::printable),
-        });
-    }
-}
-
-/// The stack as boxes, or a sentence where nothing uses a GPU.
-fn call_stack(ui: &mut Ui, uses: &Uses, context: &mut ViewContext<'_>) {
-    section(ui, "Call stack", "from the server down to the GPU, and who brings each level");
-    if uses.stack.used {
-        stack::show(ui, &uses.stack, context.actions);
-        if ui.link("All CUDA libraries").clicked() {
-            context.actions.push(Action::ShowView(View::Cuda));
-        }
-    } else {
-        tables::nothing(ui, "Nothing in this image is known to use a GPU.");
-    }
-    if let Some(what) = &uses.waits_for {
-        tables::nothing(ui, &format!("Still being looked into: {what}"));
     }
 }
 

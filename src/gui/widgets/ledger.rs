@@ -96,7 +96,7 @@ pub struct LedgerOutput {
 /// Head and word below it.
 const LABELS: f32 = 42.0;
 const TOTAL: f32 = 72.0;
-const LEAST: f32 = 62.0;
+const LEAST: f32 = 64.0;
 const MOST: f32 = 112.0;
 
 /// Where things stand.
@@ -256,7 +256,7 @@ fn paint_row(
         let fill = tokens.heat(cell.heat, cell.lit);
         painter.rect_filled(room, 2.0, fill);
         let color = if cell.lit { tokens.text_on(fill) } else { tokens.text_weak };
-        cell::right(painter, room.shrink2(vec2(6.0, 0.0)), &cell.text, &text::small(), color);
+        cell::right(painter, room.shrink2(vec2(4.0, 0.0)), &cell.text, &text::small(), color);
     }
     let names = frame.names(rect.y_range());
     painter.rect_filled(names, 0.0, behind);
@@ -267,15 +267,13 @@ fn paint_row(
     let total = Rect::from_x_y_ranges(end - TOTAL..=end, rect.y_range());
     cell::right(painter, total, &line.total, &text::body(), tokens.text);
     let mut room = Rect::from_x_y_ranges(names.left() + 10.0..=total.left(), rect.y_range());
+    let word = painter.layout_no_wrap(line.word.to_owned(), text::small(), tokens.text_weak);
     if !line.word.is_empty() {
-        let galley = painter.layout_no_wrap(line.word.to_owned(), text::small(), tokens.text_weak);
-        room.max.x -= galley.size().x + 8.0;
-        let written = cell::left(painter, room, &line.name, &text::body(), tokens.text, Cut::Middle);
-        let at = pos2(written.right() + 8.0, rect.center().y - galley.size().y / 2.0);
-        painter.galley(at, galley, tokens.text_weak);
-    } else {
-        cell::left(painter, room, &line.name, &text::body(), tokens.text, Cut::Middle);
+        room.max.x -= word.size().x + 8.0;
     }
+    let written = cell::left(painter, room, &line.name, &text::body(), tokens.text, Cut::Middle);
+    let at = pos2(written.right() + 8.0, rect.center().y - word.size().y / 2.0);
+    painter.galley(at, word, tokens.text_weak);
     painter.vline(names.right() - 0.5, rect.y_range(), Stroke::new(1.0, tokens.border));
 }
 
@@ -314,9 +312,9 @@ fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &LedgerShape<'_>, frame: 
         let middle = x.center();
         let above = pos2(middle, bottom - 2.0);
         painter.text(above, Align2::CENTER_BOTTOM, &column.total, text::small(), color);
-        let font = if column.lit { text::strong() } else { text::body() };
+        let label_font = if column.lit { text::strong() } else { text::body() };
         let y = if column.word.is_some() { foot + 13.0 } else { foot + LABELS / 2.0 };
-        painter.text(pos2(middle, y), Align2::CENTER_CENTER, &column.label, font, color);
+        painter.text(pos2(middle, y), Align2::CENTER_CENTER, &column.label, label_font, color);
         if let Some((word, color)) = column.word {
             painter.text(pos2(middle, foot + 29.0), Align2::CENTER_CENTER, word, text::small(), color);
         }

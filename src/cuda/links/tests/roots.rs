@@ -34,9 +34,12 @@ fn programs() -> Image {
     image
 }
 
+/// Entrypoint, command, and the roots that they lead to.
+type Case = (&'static [&'static str], &'static [&'static str], &'static [(&'static str, &'static str)]);
+
 #[test]
 fn entrypoints_are_found_through_links_scripts_and_shells() {
-    let cases: [(&[&str], &[&str], &[(&str, &str)]); 9] = [
+    let cases: [Case; 9] = [
         (&["python", "app.py"], &[], &[("/usr/bin/python3.12", "the image's entrypoint")]),
         (&[], &["/app/run"], &[("/app/run", "the image's command")]),
         (
@@ -92,7 +95,6 @@ fn entrypoints_are_found_through_links_scripts_and_shells() {
         let found = entrypoints(&image);
         let found: Vec<(&str, &str)> =
             found.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
-        // `env` finds commands by itself as well, so its own line is not listed for `exec env`.
         assert_eq!(found, expected, "{entrypoint:?} {cmd:?}");
         let missing = entrypoint == ["/nothing"];
         assert_eq!(image.resolve().problems.len(), usize::from(missing), "{entrypoint:?}");

@@ -111,6 +111,22 @@ fn the_cache_knows_sonames_for_which_there_is_no_link() {
 }
 
 #[test]
+fn links_that_ldconfig_makes_are_found_by_every_search() {
+    let mut image = Image::new();
+    image.elf("/conf/libx.so.1.9", Elf::library("libx.so.1", &[]));
+    image.elf("/conf/libx.so.1.10", Elf::library("libx.so.1", &[])).link("/conf/libx.so.1", "libx.so.1.9");
+    // A file in the place of a link stays.
+    image.elf("/conf/liby.so.1", Elf::library("liby.so.9", &[]));
+    image.elf("/conf/liby.so.2", Elf::library("liby.so.1", &[]));
+    image.elf("/bin/a", Elf::program(&["libx.so.1", "liby.so.1"]).runpath("/conf"));
+    assert_eq!(image.resolve().need("/bin/a", "libx.so.1"), "/conf/libx.so.1.9 by runpath /conf");
+    image.environment.conf_folders = vec![b"/conf".to_vec()];
+    let links = image.resolve();
+    assert_eq!(links.need("/bin/a", "libx.so.1"), "/conf/libx.so.1.10 by runpath /conf");
+    assert_eq!(links.need("/bin/a", "liby.so.1"), "/conf/liby.so.1 by runpath /conf");
+}
+
+#[test]
 fn links_of_the_cache_keep_their_names() {
     let mut image = Image::new();
     image.elf("/conf/libx.so.1.0", Elf::library("libx.so.1", &[]));
@@ -148,7 +164,7 @@ fn what_is_loaded_is_taken_by_name_soname_and_inode() {
     assert_eq!(links.need("/bin/a", "libhard.so"), "/a/libx-renamed.so by rpath of a /b");
     assert_eq!(
         links.need("/lib64/libc.so.6", "ld-linux-x86-64.so.2"),
-        "/lib64/ld-linux-x86-64.so.2 by default /lib64"
+        "/lib64/ld-linux-x86-64.so.2 by loaded"
     );
     // The first one that is loaded wins for the whole process.
     image.elf("/bin/b", Elf::program(&["libfirst.so", "libsecond.so"]).rpath("/c"));

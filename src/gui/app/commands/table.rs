@@ -209,8 +209,8 @@ pub static COMMANDS: &[Command] = &[
     view!("view.report", View::Report, Key::Num8),
     command!(
         "view.find",
-        "Find in layers",
-        "Put the cursor into the filter of the files",
+        "Find in view",
+        "Put the cursor into the filter of libraries or files",
         Menu::View,
         1,
         [ctrl(Key::F)],

@@ -4,7 +4,7 @@ use super::{CudaModel, words};
 use crate::base::size::{grouped, human};
 use crate::base::text::{escape, is_unsafe, printable};
 use crate::cuda::links::{Object, ObjectId, Reached, Resolution};
-use crate::cuda::{Inventory, Library};
+use crate::cuda::{Inventory, Library, arch_name};
 use crate::gui::models::files::Fact;
 use crate::gui::models::format::count;
 use crate::gui::models::layers::LayerItem;
@@ -165,7 +165,7 @@ fn codes(library: &Library) -> Vec<CodeLine> {
     let line = |code: &&crate::cuda::GpuCode| {
         let isa = code.isa.map_or_else(String::new, |(major, minor)| format!(" ISA {major}.{minor}"));
         CodeLine {
-            code: words::code(code.kind, code.arch, code.suffix),
+            code: arch_name(code.kind, code.arch, code.suffix),
             about: format!("{}{isa}, {}", words::kind(code.kind), words::compression(code.compression)),
             entries: code.entries,
             bytes: code.bytes,
@@ -190,6 +190,16 @@ impl Source<'_> {
         }
         add("Component", printable(&library.component));
         add("Role", words::role(library.role).to_owned());
+        if let Some(compat) = &library.forward_compat {
+            let cuda = compat.cuda_version.as_deref().map(|version| format!("brings CUDA {version}"));
+            let drivers: Vec<String> = compat.driver.iter().map(ToString::to_string).collect();
+            let drivers =
+                (!drivers.is_empty()).then(|| format!("over the host's driver {}", drivers.join(", ")));
+            let said: Vec<String> = cuda.into_iter().chain(drivers).collect();
+            if !said.is_empty() {
+                add("Compatibility", printable(&said.join(" ")));
+            }
+        }
         if let Some(foreign) = &library.foreign {
             add("Platform", format!("{}: this image's platform does not run it", printable(foreign)));
         }
@@ -313,7 +323,9 @@ impl Source<'_> {
             }
         }
         let layer = usize::from(library.layer);
-        let instruction = layers.get(layer).map_or(String::new(), |item| item.title.clone());
+        // A layer without an instruction is called by its number, which stands here anyway.
+        let instruction = layers.get(layer).map_or("", |item| item.title.as_str());
+        let instruction = if instruction == format!("layer {layer}") { "" } else { instruction };
         let package = library.package.and_then(|place| self.inventory.packages.get(place));
         let title = match package {
             Some(package) => {
@@ -321,7 +333,7 @@ impl Source<'_> {
             }
             None => format!("Layer {layer}"),
         };
-        steps.push(ChainStep { title, about: instruction, place: Some(Place::Layer(layer)) });
+        steps.push(ChainStep { title, about: instruction.to_owned(), place: Some(Place::Layer(layer)) });
         steps
     }
 

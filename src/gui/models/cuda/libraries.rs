@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::words;
 use crate::base::size::human;
 use crate::base::text::{escape, printable};
-use crate::cuda::{Inventory, Library, Role, Supplier, Use};
+use crate::cuda::{Inventory, Library, Role, Supplier, Use, arch_name};
 use crate::gui::models::format::count;
 use crate::rootfs::Rootfs;
 
@@ -60,7 +60,7 @@ impl LibraryItem {
             both.collect::<std::collections::BTreeSet<_>>().len()
         });
         let mut codes: Vec<String> =
-            library.gpu_code.iter().map(|code| words::code(code.kind, code.arch, code.suffix)).collect();
+            library.gpu_code.iter().map(|code| arch_name(code.kind, code.arch, code.suffix)).collect();
         codes.sort();
         codes.dedup();
         let mut notes = Vec::new();

@@ -43,7 +43,7 @@ impl Column {
     ];
 
     /// Whether its largest value is what one looks for first.
-    const fn from_largest(self) -> bool {
+    const fn is_largest_first(self) -> bool {
         matches!(self, Self::Size | Self::GpuCode | Self::NeededBy)
     }
 }
@@ -66,7 +66,7 @@ impl Default for Sorting {
 impl Sorting {
     /// What a click on the head of a column makes of it.
     pub fn clicked(self, column: Column) -> Self {
-        let descending = if self.column == column { !self.descending } else { column.from_largest() };
+        let descending = if self.column == column { !self.descending } else { column.is_largest_first() };
         Self { column, descending }
     }
 }

@@ -3,7 +3,7 @@
 use super::words;
 use crate::base::size::{grouped, human};
 use crate::base::text::{escape, printable};
-use crate::cuda::{Inventory, Library};
+use crate::cuda::{Framework, Inventory, Library, Strategy};
 use crate::gui::models::format::count;
 
 /// A framework or service that uses the GPU.
@@ -11,8 +11,10 @@ use crate::gui::models::format::count;
 pub struct FrameworkItem {
     /// Name and version.
     pub title: String,
-    /// How it gets its CUDA libraries, and why that is known.
+    /// How it gets its CUDA libraries.
     pub about: String,
+    /// Why that is known.
+    pub evidence: String,
     /// Where it lies, any bytes.
     pub raw: Vec<u8>,
 }
@@ -24,8 +26,10 @@ pub struct Summary {
     pub sentence: String,
     /// Where the toolkit and the base image come from: small print.
     pub origin: Vec<String>,
-    /// Frameworks and services.
+    /// Frameworks and services that use CUDA, or of which that cannot be told.
     pub frameworks: Vec<FrameworkItem>,
+    /// The others, by name.
+    pub without_cuda: Vec<String>,
     /// What is still being looked into.
     pub waits_for: Option<String>,
     /// What was looked for, where there is no CUDA content at all.
@@ -42,7 +46,8 @@ impl Summary {
         Self {
             sentence: sentence(inventory),
             origin: origin(inventory),
-            frameworks: inventory.frameworks.iter().map(framework).collect(),
+            frameworks: inventory.frameworks.iter().filter(|one| !is_without(one)).map(framework).collect(),
+            without_cuda: inventory.frameworks.iter().filter(|one| is_without(one)).map(title).collect(),
             waits_for: inventory.waits_for.as_deref().map(printable),
             nothing: nothing.then(|| looked_for(inventory)),
         }
@@ -114,18 +119,22 @@ fn origin(inventory: &Inventory) -> Vec<String> {
     origin
 }
 
-fn framework(framework: &crate::cuda::Framework) -> FrameworkItem {
+fn is_without(framework: &Framework) -> bool {
+    framework.strategy == Strategy::None
+}
+
+fn title(framework: &Framework) -> String {
     let version = framework.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
+    printable(&format!("{}{version}", framework.name))
+}
+
+fn framework(framework: &Framework) -> FrameworkItem {
     let built = framework.cuda_version.as_deref();
     let built = built.map_or_else(String::new, |version| format!("built for CUDA {version}; "));
-    let evidence = match framework.evidence.as_str() {
-        "" => String::new(),
-        evidence => format!(" ({evidence})"),
-    };
-    let strategy = words::strategy(framework.strategy);
     FrameworkItem {
-        title: printable(&format!("{}{version}", framework.name)),
-        about: printable(&format!("{built}{strategy}{evidence}")),
+        title: title(framework),
+        about: printable(&format!("{built}{}", words::strategy(framework.strategy))),
+        evidence: printable(&framework.evidence),
         raw: framework.path.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! GPUs to judge by, and which GPU code runs on them.
 
+use crate::cuda::catalog::{Catalog, GpuClass};
 use crate::formats::fatbin::{GpuKind, Suffix};
 
 /// A GPU that code can be judged by.
@@ -13,11 +14,31 @@ pub struct TargetItem {
     pub major: u32,
     /// Compute capability, after the point.
     pub minor: u32,
-    /// What kind of GPU it is, such as `datacenter`.
-    pub class: String,
+    /// What kind of GPU it is, in words.
+    pub class: &'static str,
 }
 
 impl TargetItem {
+    /// The GPUs of a catalogue whose compute capability can be read, in its order.
+    pub fn all(catalog: &Catalog) -> Vec<Self> {
+        let item = |target: &crate::cuda::catalog::Target| {
+            let sm = target.sm()?;
+            Some(Self {
+                id: target.id.clone(),
+                gpu: target.gpu.strip_prefix("NVIDIA ").unwrap_or(&target.gpu).to_owned(),
+                major: sm / 10,
+                minor: sm % 10,
+                class: match target.class {
+                    GpuClass::DataCenter => "Data centre",
+                    GpuClass::Workstation => "Workstation",
+                    GpuClass::Geforce => "GeForce",
+                    GpuClass::Jetson => "Jetson",
+                },
+            })
+        };
+        catalog.targets().iter().filter_map(item).collect()
+    }
+
     /// Its name with its compute capability.
     pub fn title(&self) -> String {
         format!("{} ({}.{})", self.gpu, self.major, self.minor)
@@ -68,13 +89,8 @@ mod tests {
 
     #[test]
     fn code_runs_by_the_rules_of_compute_capabilities() {
-        let target = |major, minor| TargetItem {
-            id: String::new(),
-            gpu: String::new(),
-            major,
-            minor,
-            class: String::new(),
-        };
+        let target =
+            |major, minor| TargetItem { id: String::new(), gpu: String::new(), major, minor, class: "" };
         let (a, f) = (Some(Suffix::A), Some(Suffix::F));
         for (kind, arch, suffix, on, wanted) in [
             (GpuKind::Sass, 80, None, (8, 0), Fit::Native),

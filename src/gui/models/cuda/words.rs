@@ -95,17 +95,6 @@ pub fn architecture(arch: u32, suffix: Option<Suffix>) -> String {
     format!("{arch}{letter}")
 }
 
-/// An architecture as compilers write it: `sm_90a`, `compute_90`, `lto_90`.
-pub fn code(code_kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
-    let prefix = match code_kind {
-        GpuKind::Sass => "sm",
-        GpuKind::Ptx => "compute",
-        GpuKind::Lto => "lto",
-        GpuKind::Other(_) => "other",
-    };
-    format!("{prefix}_{}", architecture(arch, suffix))
-}
-
 pub(super) const fn compression(compression: Compression) -> &'static str {
     match compression {
         Compression::None => "not compressed",

@@ -6,9 +6,10 @@ use super::state::State;
 use super::{Action, Go};
 use crate::base::convert::fraction;
 use crate::base::size::human;
+use crate::cuda::arch_name;
 use crate::formats::fatbin::GpuKind;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{Architecture, CudaModel, Fit, Ledger, LedgerRow, TargetItem, words};
+use crate::gui::models::cuda::{Architecture, CudaModel, Fit, Ledger, LedgerRow, TargetItem};
 use crate::gui::widgets::ledger::{
     LedgerCell, LedgerColumn, LedgerEvent, LedgerLine, LedgerOutput, LedgerShape, ledger,
 };
@@ -84,10 +85,15 @@ fn target(ui: &mut Ui, state: &mut State, model: &CudaModel) {
             .height(360.0)
             .show_ui(ui, |ui| {
                 ui.selectable_value(&mut state.target, None, none.clone());
+                let mut class = "";
                 for target in &model.targets {
+                    if target.class != class {
+                        class = target.class;
+                        ui.add_space(space::XS);
+                        ui.label(RichText::new(class).font(text::small()).color(tokens.text_weak));
+                    }
                     let id = Some(target.id.clone());
-                    let entry = ui.selectable_value(&mut state.target, id, target.title());
-                    entry.on_hover_text(&target.class);
+                    ui.selectable_value(&mut state.target, id, target.title());
                 }
             });
         combo.response.labelled_by(label.id);
@@ -200,7 +206,7 @@ fn describe(ui: &mut Ui, ledger: &Ledger, row: &LedgerRow, target: Option<&Targe
     egui::Grid::new("codes").num_columns(3).spacing([space::M, 2.0]).show(ui, |ui| {
         for (parts, column) in row.cells.iter().zip(&ledger.architectures) {
             for (kind, bytes) in parts.each().into_iter().filter(|(_, bytes)| *bytes > 0) {
-                let code = words::code(kind, column.arch, column.suffix);
+                let code = arch_name(kind, column.arch, column.suffix);
                 ui.label(RichText::new(code).font(text::mono()));
                 ui.label(human(bytes));
                 let fit = target.map_or("", |target| target.fit(kind, column.arch, column.suffix).word());

@@ -5,9 +5,10 @@ use egui::{Frame, Grid, Label, Link, Margin, Pos2, RichText, ScrollArea, Stroke,
 use super::{Action, Go};
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_middle, escape};
+use crate::cuda::arch_name;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{
-    ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, Place, copy_text, words,
+    ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, Place, copy_text,
 };
 use crate::gui::models::layers::LayerItem;
 use crate::gui::widgets::controls::{self, Mark, heading};
@@ -104,7 +105,7 @@ pub(super) fn show_file(ui: &mut Ui, raw: &[u8], model: Option<&CudaModel>, went
             Grid::new("codes").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
                 for (parts, column) in row.cells.iter().zip(&ledger.architectures) {
                     for (kind, bytes) in parts.each().into_iter().filter(|(_, bytes)| *bytes > 0) {
-                        let code = words::code(kind, column.arch, column.suffix);
+                        let code = arch_name(kind, column.arch, column.suffix);
                         ui.label(RichText::new(code).font(text::mono()));
                         ui.label(human(bytes));
                         ui.end_row();
@@ -160,7 +161,9 @@ fn go(place: &Place) -> Go {
 /// A name that leads somewhere, or that does not.
 fn name(ui: &mut Ui, words: &str, place: Option<&Place>, went: &mut Vec<Go>) {
     let tokens = Tokens::of(ui);
-    let shown = elide_middle(words, NAME);
+    // Words, unlike names, may go on in the next line.
+    let most = if matches!(place, Some(Place::Layer(_))) { 3 * NAME } else { NAME };
+    let shown = elide_middle(words, most);
     let Some(place) = place else {
         ui.label(RichText::new(shown).color(tokens.text));
         return;

@@ -15,7 +15,7 @@ use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow
 
 const COLUMNS: [Column; 6] = [
     Column { title: "Name and copies", width: 180.0, number: false, rank: 0 },
-    Column { title: "Supplier", width: 60.0, number: false, rank: 3 },
+    Column { title: "Supplier", width: 66.0, number: false, rank: 3 },
     Column { title: "Layer", width: 40.0, number: true, rank: 4 },
     Column { title: "Size", width: 76.0, number: true, rank: 0 },
     Column { title: "Can go", width: 76.0, number: true, rank: 0 },

@@ -27,22 +27,26 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             for framework in summary.frameworks.iter().take(FRAMEWORKS) {
-                let title = RichText::new(&framework.title).font(text::strong());
-                if ui.link(title).on_hover_text(&framework.about).clicked() {
+                let title = ui.link(RichText::new(&framework.title).font(text::strong()));
+                if title.on_hover_text(&framework.evidence).clicked() {
                     actions.push(Action::SelectPath(framework.raw.clone()));
                 }
-                let about = RichText::new(elide_end(&framework.about, 90)).color(tokens.text_weak);
-                ui.label(about).on_hover_text(&framework.about);
+                let about = ui.label(RichText::new(&framework.about).color(tokens.text_weak));
+                about.on_hover_text(&framework.evidence);
                 ui.add_space(space::M);
             }
-            let more = summary.frameworks.len().saturating_sub(FRAMEWORKS);
-            if more > 0 {
-                let names = summary.frameworks.iter().skip(FRAMEWORKS).map(|framework| &*framework.title);
-                let names = names.collect::<Vec<_>>().join(", ");
-                let more = RichText::new(format!("and {more} more")).color(tokens.text_weak);
-                ui.label(more).on_hover_text(names);
+            let rest = summary.frameworks.iter().skip(FRAMEWORKS).map(|framework| framework.title.as_str());
+            let rest: Vec<&str> = rest.collect();
+            if !rest.is_empty() {
+                let more = RichText::new(format!("and {} more", rest.len())).color(tokens.text_weak);
+                ui.label(more).on_hover_text(rest.join(", "));
             }
         });
+    }
+    if !summary.without_cuda.is_empty() {
+        let names = elide_end(&summary.without_cuda.join(", "), 160);
+        let use_word = if summary.without_cuda.len() == 1 { "uses" } else { "use" };
+        ui.label(RichText::new(format!("{names} {use_word} no CUDA")).color(tokens.text_weak));
     }
     if let Some(what) = &summary.waits_for {
         let note = format!("Still being looked into: {what}. Figures may change.");

@@ -20,7 +20,7 @@ use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow
 const COLUMNS: [Column; 8] = [
     Column { title: "Library", width: 150.0, number: false, rank: 0 },
     Column { title: "Version", width: 76.0, number: false, rank: 3 },
-    Column { title: "Supplier", width: 60.0, number: false, rank: 2 },
+    Column { title: "Supplier", width: 66.0, number: false, rank: 2 },
     Column { title: "Layer", width: 40.0, number: true, rank: 5 },
     Column { title: "Size", width: 76.0, number: true, rank: 0 },
     Column { title: "GPU code", width: 76.0, number: true, rank: 4 },
@@ -33,7 +33,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
     let tokens = Tokens::of(ui);
     if model.libraries.is_empty() {
         card(ui, |ui| {
-            empty(ui, "No CUDA libraries", "No file of the image is known as one or holds GPU code.")
+            empty(ui, "No CUDA libraries", "No file of the image is known as one or holds GPU code.");
         });
         return 0;
     }

@@ -7,6 +7,7 @@ use egui::Ui;
 
 use super::ViewContext;
 use crate::cuda::Inventory;
+use crate::cuda::catalog::Catalog;
 use crate::gui::models::background::Background;
 use crate::gui::models::cuda::{
     CudaModel, DuplicateRow, LibraryDetails, LibraryQuery, LibraryRow, LibraryRows, Sorting, TargetItem,
@@ -22,6 +23,7 @@ const AT_ONCE: usize = 4_000;
 const UNFOLDED: usize = 60;
 
 /// The model, the choices made, and the rows that follow from both.
+#[allow(clippy::struct_excessive_bools, reason = "each is one choice or one thing to do")]
 pub(super) struct State {
     pub(super) model: Option<Arc<CudaModel>>,
     pub(super) layers: Vec<LayerItem>,
@@ -118,7 +120,8 @@ impl State {
         let small = inventory.libraries.len() + inventory.links.objects.len() < AT_ONCE;
         let made = self.job.start(&waker, small, move |cancel| {
             cancel.check()?;
-            Ok(CudaModel::new(&inventory, &merge.rootfs, targets()))
+            let targets = TargetItem::all(Catalog::builtin());
+            Ok(CudaModel::new(&inventory, &merge.rootfs, targets))
         });
         if let Some(model) = made {
             self.take(model);
@@ -244,24 +247,4 @@ impl State {
             _ => None,
         };
     }
-}
-
-/// GPUs to judge by.
-fn targets() -> Vec<TargetItem> {
-    let target = |id: &str, gpu: &str, major, minor, class: &str| TargetItem {
-        id: id.to_owned(),
-        gpu: gpu.to_owned(),
-        major,
-        minor,
-        class: class.to_owned(),
-    };
-    vec![
-        target("gpu:v100", "V100", 7, 0, "datacenter"),
-        target("gpu:t4", "T4", 7, 5, "datacenter"),
-        target("gpu:a100-80", "A100", 8, 0, "datacenter"),
-        target("gpu:a10", "A10", 8, 6, "datacenter"),
-        target("gpu:l4", "L4", 8, 9, "datacenter"),
-        target("gpu:h100", "H100", 9, 0, "datacenter"),
-        target("gpu:b200", "B200", 10, 0, "datacenter"),
-    ]
 }

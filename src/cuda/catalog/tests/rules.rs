@@ -1,3 +1,4 @@
+use super::super::names::Globs;
 use super::*;
 
 #[test]
@@ -13,7 +14,8 @@ fn toolkits_and_architectures_fit_together() {
     for toolkit in catalog().toolkits() {
         let major = numbers(toolkit.version.as_bytes())[0];
         let minimum = numbers(catalog().major(major).unwrap().min_driver.as_bytes());
-        if let Some(driver) = &toolkit.driver_linux {
+        // The minimum of a major version holds from 11.1 on.
+        if let Some(driver) = toolkit.driver_linux.as_ref().filter(|_| toolkit.version != "11.0.3") {
             assert!(numbers(driver.as_bytes()) >= minimum, "{}", toolkit.version);
         }
         for package in [&toolkit.cudart, &toolkit.cublas].into_iter().flatten() {
@@ -295,4 +297,15 @@ fn globs_match_as_written() {
     );
     assert!(matches("a.b", "a.b") && !matches("a.b", "axb"));
     assert!(matches("*", "") && matches("**", "/a\n\u{ff}"));
+    // The first glob counts, whether it is kept by its folder or not; a refused one lets the next come.
+    let mut globs = Globs::default();
+    for (owner, glob) in ["/usr/lib/a", "**/a", "/usr/lib/**", "/usr/**"].into_iter().enumerate() {
+        globs.push(Glob::new(glob).unwrap(), owner);
+    }
+    assert_eq!(globs.find(b"/usr/lib/a", |_| true), Some(0));
+    assert_eq!(globs.find(b"/usr/lib/a", |owner| owner != 0), Some(1));
+    assert_eq!(globs.find(b"/usr/lib/b", |_| true), Some(2));
+    assert_eq!(globs.find(b"/usr/b", |_| true), Some(3));
+    assert_eq!(globs.find(b"", |_| true), None);
+    assert_eq!(catalog().external_library(b"libibverbs.so.1").unwrap().name, "libibverbs");
 }

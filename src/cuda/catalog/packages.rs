@@ -1,0 +1,156 @@
+//! Packages of the system: what is for building, what is the driver, who made them, which CUDA they are for.
+
+use regex::bytes::{Regex, RegexSet};
+use serde::Deserialize;
+
+use super::document::{CatalogError, Document, Entry};
+use super::names::{pattern, whole_name_set};
+use super::places::{both, entry};
+use super::{Catalog, normalized_python_name};
+
+/// What a rule about packages says of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PackageKind {
+    /// CUDA content for building.
+    CudaDevel,
+    /// Compilers and other things for building.
+    BuildTool,
+    /// The driver, which the host supplies.
+    Driver,
+    /// Of NVIDIA's CUDA repository, by its name alone.
+    CudaRepository,
+}
+
+/// A rule about packages of the system.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackageRule {
+    /// Its name.
+    pub id: String,
+    /// What it says.
+    pub kind: PackageKind,
+    /// The managers that it is for; all when empty.
+    #[serde(default)]
+    pub managers: Vec<String>,
+    /// Regular expressions that fit the whole name.
+    pub patterns: Vec<String>,
+    /// The same, for names that are not meant.
+    #[serde(default)]
+    pub except: Vec<String>,
+    /// The contract's category of findings.
+    #[serde(default)]
+    pub category: Option<String>,
+    /// What it counts as in `reads_devel` of frameworks.
+    #[serde(default)]
+    pub read_as: Option<String>,
+    /// Whether it only pulls in others.
+    #[serde(default)]
+    pub meta: bool,
+    /// Where the fact comes from.
+    pub source: String,
+}
+
+/// Who makes the packages of NVIDIA's CUDA repository, as package databases say it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Maker {
+    /// Regular expression over the maintainer or vendor.
+    pub pattern: String,
+    /// Where the fact comes from.
+    pub source: String,
+}
+
+/// How names of packages tell the major version of CUDA.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CudaSuffix {
+    /// Regular expression over the name, whose first group is the major version.
+    pub pattern: String,
+    /// Where the fact comes from.
+    pub source: String,
+}
+
+entry!(PackageRule, |it| it.id.clone(), |it| both(&it.patterns, &it.except), |_| Vec::new());
+entry!(Maker, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
+entry!(CudaSuffix, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
+
+/// What makes the lookups of this file cheap.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    rules: RegexSet,
+    /// The rule that each pattern of the set belongs to.
+    owners: Vec<usize>,
+    except: Vec<RegexSet>,
+    makers: Vec<Regex>,
+    suffixes: Vec<Regex>,
+}
+
+impl Index {
+    pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
+        let fault = CatalogError::patterns;
+        let mut index = Self::default();
+        let mut names = Vec::new();
+        for (at, rule) in document.package_rules.iter().enumerate() {
+            names.extend_from_slice(&rule.patterns);
+            index.owners.resize(names.len(), at);
+            index.except.push(whole_name_set(&rule.except).map_err(fault("package_rule"))?);
+        }
+        index.rules = whole_name_set(&names).map_err(fault("package_rule"))?;
+        for maker in &document.makers {
+            index.makers.push(pattern(&maker.pattern).map_err(fault("maker"))?);
+        }
+        for suffix in &document.cuda_suffixes {
+            index.suffixes.push(pattern(&suffix.pattern).map_err(fault("cuda_suffix"))?);
+        }
+        Ok(index)
+    }
+}
+
+impl Catalog {
+    /// The rules that fit a package of the system, in the order of the file.
+    pub fn package_rules<'a>(&'a self, manager: &str, name: &str) -> impl Iterator<Item = &'a PackageRule> {
+        let fits = |at: &usize| {
+            let excepted = self.packages.except.get(*at).is_some_and(|set| set.is_match(name.as_bytes()));
+            let rule = self.document.package_rules.get(*at);
+            let for_it =
+                |rule: &PackageRule| rule.managers.is_empty() || rule.managers.iter().any(|m| m == manager);
+            !excepted && rule.is_some_and(for_it)
+        };
+        let found = self.packages.rules.matches(name.as_bytes());
+        let owners = found.iter().filter_map(|at| self.packages.owners.get(at).copied());
+        let mut owners: Vec<usize> = owners.filter(fits).collect();
+        owners.dedup();
+        owners.into_iter().filter_map(|at| self.document.package_rules.get(at))
+    }
+
+    /// The rule by which a package of the system is there for building: CUDA's before others.
+    pub fn is_devel_package(&self, manager: &str, name: &str) -> Option<&PackageRule> {
+        let of = |kind| self.package_rules(manager, name).find(|rule| rule.kind == kind);
+        of(PackageKind::CudaDevel).or_else(|| of(PackageKind::BuildTool))
+    }
+
+    /// The rule by which a package of the system is the driver.
+    pub fn is_driver_package(&self, manager: &str, name: &str) -> Option<&PackageRule> {
+        self.package_rules(manager, name).find(|rule| rule.kind == PackageKind::Driver)
+    }
+
+    /// Whether a package of the system comes from NVIDIA's CUDA repository: by its maker, or by its name when
+    /// the database does not say who made it.
+    pub fn is_nvidia_package(&self, name: &str, maker: Option<&str>) -> bool {
+        if let Some(maker) = maker.filter(|maker| !maker.trim().is_empty()) {
+            return self.packages.makers.iter().any(|regex| regex.is_match(maker.as_bytes()));
+        }
+        self.package_rules("", name).any(|rule| rule.kind == PackageKind::CudaRepository)
+    }
+
+    /// The major version of CUDA that a package's name tells, such as 12 for `nvidia-cublas-cu12`.
+    pub fn cuda_of_package_name(&self, name: &str) -> Option<u32> {
+        let name = normalized_python_name(name);
+        let captured = |regex: &Regex| {
+            let captures = regex.captures(name.as_bytes())?;
+            str::from_utf8(captures.get(1)?.as_bytes()).ok()?.parse().ok()
+        };
+        self.packages.suffixes.iter().find_map(captured)
+    }
+}

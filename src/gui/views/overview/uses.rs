@@ -1,0 +1,63 @@
+//! What the bytes of an image are for, and what runs on what.
+
+use std::sync::Arc;
+
+use egui::Ui;
+
+use super::{classes, section, stack, tables};
+use crate::analysis::Analysis;
+use crate::base::text::printable;
+use crate::cuda::Inventory;
+use crate::gui::models::stack::{ClassItem, Stack};
+use crate::gui::views::{Action, View};
+
+/// What an inventory says of both.
+pub(super) struct Uses {
+    of: Arc<Inventory>,
+    classes: Vec<ClassItem>,
+    stack: Stack,
+    waits_for: Option<String>,
+}
+
+impl Uses {
+    /// Makes it anew when there is another inventory.
+    pub(super) fn update(uses: &mut Option<Self>, analysis: &Analysis) {
+        let both = analysis.inventory.as_ref().zip(analysis.merge.as_ref());
+        let same = match (&both, &uses) {
+            (Some((new, _)), Some(old)) => Arc::ptr_eq(new, &old.of),
+            (None, None) => true,
+            _ => false,
+        };
+        if same {
+            return;
+        }
+        *uses = both.map(|(inventory, merge)| Self {
+            of: Arc::clone(inventory),
+            classes: ClassItem::all(&inventory.classes.merged),
+            stack: Stack::new(inventory, &merge.rootfs),
+            waits_for: inventory.waits_for.as_deref().map(printable),
+        });
+    }
+
+    /// The bytes by class.
+    pub(super) fn classes(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        section(ui, "What the bytes are for", "of the merged files, each once");
+        classes::show(ui, &self.classes, actions);
+    }
+
+    /// The stack as boxes, or a sentence where nothing uses a GPU.
+    pub(super) fn call_stack(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        section(ui, "Call stack", "from the server down to the GPU, and who brings each level");
+        if self.stack.used {
+            stack::show(ui, &self.stack, actions);
+            if ui.link("All CUDA libraries").clicked() {
+                actions.push(Action::ShowView(View::Cuda));
+            }
+        } else {
+            tables::nothing(ui, "Nothing in this image is known to use a GPU.");
+        }
+        if let Some(what) = &self.waits_for {
+            tables::nothing(ui, &format!("Still being looked into: {what}"));
+        }
+    }
+}
