@@ -2,6 +2,7 @@
 //! the distribution, since images do not name it.
 
 use super::catalog::{BaseFacts, BaseImageRule};
+use super::libraries::upstream;
 use super::packages::Packages;
 use super::scene::Scene;
 use super::value::{BaseImage, Flavor};
@@ -48,6 +49,7 @@ pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> 
         variable("NV_CUDNN_VERSION")
             .or_else(|| label("com.nvidia.cudnn.version"))
             .or_else(|| cudnn_package(scene, packages))
+            .map(|version| upstream("dpkg", &version).to_owned())
     } else {
         None
     };
@@ -153,10 +155,11 @@ const LAST_STEPS: [(Flavor, &str); 3] = [
 /// How many layers are the base's own, and what says so.
 fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {
     let most = scene.input.layers.len();
-    let last = |wanted: &dyn Fn(&str) -> bool| steps.iter().rposition(|step| wanted(step.created_by));
+    // The base comes first: what is built on it may set the same variables again.
+    let first = |wanted: &dyn Fn(&str) -> bool| steps.iter().position(|step| wanted(step.created_by));
     let flavor = LAST_STEPS.iter().find(|(flavor, _)| rule.flavor.as_deref() == Some(flavor.as_str()));
     let mut place = flavor.and_then(|(flavor, text)| {
-        last(&|step| {
+        first(&|step| {
             let fits = step.contains(text);
             // The devel image sets LIBRARY_PATH to the stubs; others may set it to anything.
             if *flavor == Flavor::Devel { fits && step.contains("stubs") } else { fits }
@@ -164,12 +167,9 @@ fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize
     });
     if rule.cudnn {
         // Between the label of cuDNN and its packages stand only instructions of the base.
-        let label = last(&|step| step.contains("com.nvidia.cudnn.version"));
-        place = place.max(label);
-        let install = last(&|step| {
-            step.contains("apt-mark hold ${NV_CUDNN_PACKAGE_NAME}") || step.contains("NV_CUDNN_PACKAGE")
-        });
-        place = place.max(install);
+        let label = first(&|step| step.contains("com.nvidia.cudnn.version"));
+        let install = first(&|step| step.contains("${NV_CUDNN_PACKAGE}"));
+        place = place.max(label).max(install);
     }
     if let Some(step) = place.and_then(|place| steps.get(place)) {
         return (

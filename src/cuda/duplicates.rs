@@ -94,17 +94,18 @@ fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
 
 /// Large files of the merged view with the same bytes, most bytes to gain first.
 pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
-    let mut groups: HashMap<ContentHash, BTreeMap<Inode, NodeId>> = HashMap::new();
+    let mut groups: HashMap<ContentHash, BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
     for (inode, node) in compared_files(scene).filter(|(inode, _)| scene.size(*inode) >= HASHED_BYTES) {
         if let Some(hash) = scene.hash(inode) {
-            groups.entry(*hash).or_default().entry(inode).or_insert(node);
+            groups.entry(*hash).or_default().entry(inode).or_default().push(node);
         }
     }
     let mut found: Vec<Identical> = Vec::new();
     #[allow(clippy::iter_over_hash_type, reason = "sorted below by what does not depend on the order")]
     for inodes in groups.into_values().filter(|inodes| inodes.len() > 1) {
         let bytes = inodes.keys().next().map_or(0, |inode| scene.size(*inode));
-        let mut nodes: Vec<NodeId> = inodes.into_values().collect();
+        let first = |names: Vec<NodeId>| names.into_iter().min_by_key(|node| scene.path(*node));
+        let mut nodes: Vec<NodeId> = inodes.into_values().filter_map(first).collect();
         nodes.sort_by_cached_key(|node| scene.path(*node));
         found.push(Identical { nodes, bytes });
     }

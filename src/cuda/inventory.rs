@@ -3,7 +3,7 @@
 use super::frameworks::Evidence;
 use super::libraries::Surroundings;
 use super::packages::Packages;
-use super::scene::{Inode, Input, Scene};
+use super::scene::{BinaryFile, Inode, Input, Scene};
 use super::stack::Known;
 use super::value::Inventory;
 use super::{
@@ -132,11 +132,29 @@ fn binary_faults(scene: &Scene<'_>, warnings: &mut Warnings) {
     }
 }
 
+/// Whether the data of a binary is worth a search for GPU code: it is a part of CUDA or of what runs on it, it
+/// has some already, or asks for CUDA or the driver. Searching all programs of a system would read it whole.
+fn may_hold_code(scene: &Scene<'_>, binary: &BinaryFile<'_>) -> bool {
+    let known = |name: &[u8]| scene.catalog.component_of(name).is_some() || scene.catalog.is_driver(name);
+    if known(scene.node(binary.node).name()) {
+        return true;
+    }
+    match binary.facts {
+        FileFacts::Elf(elf) => {
+            elf.soname.as_deref().is_some_and(known)
+                || elf.needed.iter().any(|name| known(name))
+                || elf.gpu.as_ref().is_some_and(|gpu| !gpu.sections.is_empty())
+        }
+        _ => true,
+    }
+}
+
 fn wanted(scene: &Scene<'_>) -> Wanted {
     let mut binaries: Vec<Inode> = scene
         .binaries
         .iter()
         .filter(|binary| binary.facts.gpu().is_some_and(|gpu| !gpu.deferred.is_empty()))
+        .filter(|binary| may_hold_code(scene, binary))
         .map(|binary| binary.inode)
         .collect();
     binaries.sort_unstable();

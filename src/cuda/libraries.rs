@@ -143,7 +143,7 @@ fn supplier(around: &Surroundings<'_>, path: &[u8], package: Option<usize>) -> S
 }
 
 /// Folders that only a distribution fills.
-fn is_system_folder(path: &[u8]) -> bool {
+pub(super) fn is_system_folder(path: &[u8]) -> bool {
     const SYSTEM: [&[u8]; 8] =
         [b"/lib/", b"/lib64/", b"/lib32/", b"/usr/lib/", b"/usr/lib64/", b"/usr/lib32/", b"/bin/", b"/sbin/"];
     SYSTEM.iter().any(|folder| path.starts_with(folder))
@@ -180,7 +180,8 @@ fn version(
     if let Some(version) = sibling {
         return Some((version, VersionSource::Link));
     }
-    let note = elf.forward_compat.as_deref().and_then(|note| serde_json::from_str::<ForwardCompat>(note).ok());
+    let note =
+        elf.forward_compat.as_deref().and_then(|note| serde_json::from_str::<ForwardCompat>(note).ok());
     if let Some(version) = note.and_then(|note| note.cuda_version) {
         return Some((printable(&version), VersionSource::Note));
     }
@@ -217,6 +218,9 @@ fn cuda_major(
         if let Some(major) = around.scene.catalog.cuda_of_package_name(&package.name) {
             return Some((major, format!("package {}", package.name)));
         }
+        if let Some(major) = cuda_of_version(&package.version) {
+            return Some((major, format!("package {} {}", package.name, package.version)));
+        }
     }
     let below = |root: &[u8]| path.strip_prefix(root).is_some_and(|rest| rest.starts_with(b"/"));
     for toolkit in around.toolkits.iter().filter(|toolkit| below(&toolkit.root)) {
@@ -234,6 +238,11 @@ fn cuda_major(
         [major] => Some((*major, format!("soname {}", escape(soname)))),
         _ => None,
     }
+}
+
+/// 12 for `8.9.7.29-1+cuda12.2`, as packages say that exist for several CUDA versions.
+fn cuda_of_version(version: &str) -> Option<u32> {
+    version.split_once("+cuda")?.1.split('.').next()?.parse().ok()
 }
 
 /// `cu13`, as wheels of CUDA 13 name their folder.

@@ -186,7 +186,8 @@ fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings)
     for kind in [DocumentKind::DpkgStatus, DocumentKind::DpkgStatusPart] {
         for visible in scene.visible(kind) {
             let layer = scene.node(visible.node).layer();
-            let packages = read(scene, visible.node, visible.document, warnings, dpkg::read_status);
+            let parse = if kind == DocumentKind::DpkgStatus { read_whole_status } else { dpkg::read_status };
+            let packages = read(scene, visible.node, visible.document, warnings, parse);
             for from in packages.into_iter().filter(|from| from.installed) {
                 // Two architectures of a package are two packages of one name; their lists were joined.
                 let files = lists.remove(from.name.as_bytes());
@@ -194,6 +195,17 @@ fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings)
             }
         }
     }
+}
+
+/// dpkg ends each package with an empty line: a file that ends within a line was cut.
+fn read_whole_status(bytes: &[u8]) -> formats::Read {
+    let mut read = dpkg::read_status(bytes);
+    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        let at = bytes.len() as u64;
+        let what = "it ends in the middle of a line: packages may be missing".into();
+        read.problems.push(formats::Problem { at, what });
+    }
+    read
 }
 
 fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
@@ -245,9 +257,14 @@ fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) 
         for from in read(scene, visible.node, visible.document, warnings, pip::read_metadata) {
             let files = scene.paths.child(info.id(), b"RECORD").and_then(|record| {
                 let (layer, entry) = scene.node(record).content()?;
-                let bytes = scene.layer(layer)?.facts.document(entry)?.bytes().ok()?;
-                let record = pip::read_record(&bytes);
-                Some(record.entries.iter().map(|entry| joined(&root, &entry.path)).collect())
+                let document = scene.layer(layer)?.facts.document(entry)?;
+                let mut entries = Vec::new();
+                read(scene, record, document, warnings, |bytes| {
+                    let record = pip::read_record(bytes);
+                    entries = record.entries;
+                    formats::Read { packages: Vec::new(), problems: record.problems }
+                });
+                Some(entries.iter().map(|entry| joined(&root, &entry.path)).collect())
             });
             let package = package("pip", &from, layer, Some(root.clone()));
             found.push(Found { package, files });

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalog::{Open, Search};
 use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
+use super::libraries::is_system_folder;
 use super::loader;
 use super::packages::Packages;
 use super::scene::{BinaryFile, Scene};
@@ -183,6 +184,18 @@ impl Rules for CatalogRules<'_> {
 
     fn is_toolkit_or_tool(&self, path: &[u8]) -> bool {
         self.scene.catalog.toolkit_root(path).is_some() || self.scene.catalog.is_tool(path)
+    }
+
+    fn is_of_application(&self, binary: &Binary<'_>) -> bool {
+        let catalog = self.scene.catalog;
+        let name = self.scene.node(binary.node).name();
+        let is_component = catalog.component_of(name).is_some()
+            || binary.soname.is_some_and(|soname| catalog.component_of(soname).is_some());
+        self.packages.owners.of(binary.node).is_none()
+            && !is_component
+            && site_root(&binary.path).is_none()
+            && !is_system_folder(&binary.path)
+            && !self.is_toolkit_or_tool(&binary.path)
     }
 
     fn is_devel_owned(&self, node: NodeId) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::scene::Scene;
+use super::scene::{Inode, Scene};
 use super::value::WeightFile;
 use crate::rootfs::{Node, NodeKind};
 
@@ -12,20 +12,18 @@ const UNNAMED_BYTES: u64 = 1 << 20;
 
 /// Model files of the merged view, each inode once, largest first.
 pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
-    let mut seen = HashSet::new();
-    let mut found: Vec<WeightFile> = Vec::new();
+    let mut found: Vec<(Inode, WeightFile)> = Vec::new();
     for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
         let Some(inode) = node.content() else { continue };
         let bytes = scene.size(inode);
         let head = scene.head(inode);
         if let Some(format) = format(scene, node, head, bytes) {
-            if seen.insert(inode) {
-                found.push(WeightFile { node: node.id(), format: Arc::from(format), bytes });
-            }
+            found.push((inode, WeightFile { node: node.id(), format: Arc::from(format), bytes }));
         }
     }
-    found.sort_by_cached_key(|file| (std::cmp::Reverse(file.bytes), scene.path(file.node)));
-    found
+    found.sort_by_cached_key(|(_, file)| (std::cmp::Reverse(file.bytes), scene.path(file.node)));
+    let mut seen = HashSet::new();
+    found.into_iter().filter(|(inode, _)| seen.insert(*inode)).map(|(_, file)| file).collect()
 }
 
 fn format<'a>(scene: &Scene<'a>, node: Node<'_>, head: Option<&[u8]>, bytes: u64) -> Option<&'a str> {

@@ -147,7 +147,7 @@ impl ArchiveScan {
             size,
             thin,
             total: Total::new(limits),
-            limits: limits.clone(),
+            limits: BinaryLimits { data_sections: false, ..limits.clone() },
         }
     }
 
@@ -263,6 +263,7 @@ pub(super) fn read(
     let mut total = Total::new(limits);
     let mut limits = limits.clone();
     limits.head_bytes = limits.member_head_bytes;
+    limits.data_sections = false;
     let mut at = MAGIC.len() as u64;
     while at < file.len() {
         cancel.check()?;

@@ -19,7 +19,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         let name = base.reference.clone().or_else(|| base.distribution.clone());
         let name = name.unwrap_or_else(|| "unknown".to_owned());
         let noun = if base.layers == 1 { "layer" } else { "layers" };
-        line(out, "built on", &format!("{name}, its {} {noun} from the bottom", base.layers))?;
+        line(out, "built on", &format!("{name}, {} {noun}", base.layers))?;
     }
     for toolkit in &cuda.toolkits {
         let version = toolkit.version.as_deref().unwrap_or("of unknown version");

@@ -228,10 +228,10 @@ fn copies_say_who_loads_them() {
 
 #[test]
 fn the_stack_ends_where_the_host_begins() {
+    use Side::{Host, Image, Missing, None};
     let analysis = with(|_| ());
     let stack = Stack::new(analysis.inventory.as_ref().unwrap(), rootfs(&analysis));
     let sides: Vec<Side> = stack.boxes.iter().map(|level| level.side).collect();
-    use Side::{Host, Image, Missing, None};
     assert_eq!(sides, [Image, Image, Image, None, Image, Missing, Host, Host, Host, Host]);
     assert_eq!(stack.boundary, Some(6));
     assert!(stack.used);

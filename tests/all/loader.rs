@@ -54,6 +54,10 @@ impl Rules for NoRules {
         false
     }
 
+    fn is_of_application(&self, _: &Binary<'_>) -> bool {
+        false
+    }
+
     fn is_devel_owned(&self, _: NodeId) -> bool {
         false
     }

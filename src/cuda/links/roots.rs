@@ -222,6 +222,9 @@ impl Finder<'_, '_> {
                 RootKind::Executable
             } else if binary.is_library && is_extension(&binary.path) {
                 RootKind::Extension
+            } else if binary.is_library && rules.is_of_application(binary) {
+                self.add(object, RootKind::Extension, "the application's own library: what opens it is not known");
+                continue;
             } else {
                 continue;
             };

@@ -100,6 +100,10 @@ impl Rules for Table {
         path.starts_with(b"/usr/local/cuda")
     }
 
+    fn is_of_application(&self, binary: &Binary<'_>) -> bool {
+        binary.path.starts_with(b"/app/plugins/")
+    }
+
     fn is_devel_owned(&self, _: NodeId) -> bool {
         false
     }

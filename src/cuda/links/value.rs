@@ -111,7 +111,7 @@ pub enum RootKind {
     Entrypoint,
     /// Another executable outside toolkits, wheels' tool folders and devel packages.
     Executable,
-    /// An extension module of Python.
+    /// An extension module of Python, or a library of the application that something opens by name.
     Extension,
     /// Named by `LD_PRELOAD` or `ld.so.preload`.
     Preload,

@@ -24,8 +24,11 @@ pub struct BinaryLimits {
     pub path_bytes: usize,
     /// Section headers of one file. Objects with a section for each function have thousands.
     pub sections: usize,
-    /// Sections of one file that hold GPU code. Real files have one to three.
+    /// Sections of one file that hold GPU code, or may hold it. Real files have some dozens.
     pub gpu_sections: usize,
+    /// Whether containers are looked for in all data of a program or library. Members of archives have them in
+    /// sections of their own: each of a thousand objects has some data.
+    pub data_sections: bool,
     /// Bytes of note segments of one file.
     pub note_bytes: usize,
     /// Bytes of the note that says which drivers a compatibility library works with.
@@ -59,6 +62,7 @@ impl Default for BinaryLimits {
             path_bytes: 64 << 10,
             sections: 65_536,
             gpu_sections: 1_024,
+            data_sections: true,
             note_bytes: 1 << 20,
             compat_bytes: 64 << 10,
             containers: 100_000,

@@ -65,6 +65,7 @@ impl Program {
 pub(super) struct SectionHeader {
     pub(super) name: u32,
     pub(super) kind: u32,
+    pub(super) flags: u64,
     pub(super) at: u64,
     pub(super) bytes: u64,
     pub(super) link: u32,
@@ -124,6 +125,7 @@ impl Layout {
         Some(SectionHeader {
             name: self.u32(raw, 0)?,
             kind: self.u32(raw, 4)?,
+            flags: self.word(raw, 8, 8)?,
             at: self.word(raw, 16, 24)?,
             bytes: self.word(raw, 20, 32)?,
             link: self.u32(raw, self.pick(24, 40))?,

@@ -5,7 +5,7 @@ use std::io;
 
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{self, Region};
-use super::ElfFacts;
+use super::{ElfFacts, ElfKind};
 use super::layout::{self, SectionHeader, Table};
 use super::notes::{self, COMPAT_SECTION};
 use super::parse::{Context, Places};
@@ -19,6 +19,13 @@ const NAMES_WANTED: u64 = 1 << 20;
 
 const PROGBITS: u32 = 1;
 const NOTE: u32 = 7;
+
+/// Flags of a section: it is loaded, it is code.
+const ALLOC: u64 = 2;
+const EXECUTE: u64 = 4;
+
+/// The header of a container, that of an entry, and a word of code.
+const LEAST_BYTES: u64 = 16 + 64 + 8;
 
 /// Sections whose names were not kept and that are remembered as such.
 const UNNAMED_MAX: usize = 4_096;
@@ -45,6 +52,8 @@ pub(super) fn sections(
         context.problems.add(table.at, "section headers cannot be read");
         return Ok(anywhere);
     }
+    // Objects may have a section of data for each variable.
+    let data_sections = context.limits.data_sections && facts.kind != ElfKind::Relocatable;
     let mut list = Vec::new();
     let mut unnamed = Vec::new();
     for section in candidates {
@@ -56,7 +65,9 @@ pub(super) fn sections(
             Some(name) if name == COMPAT_SECTION && wants_note && facts.forward_compat.is_none() => {
                 notes::compat(context, &section, facts)?;
             }
-            Some(name) if section.kind == PROGBITS => list.extend(region(&name, &section)),
+            Some(name) if section.kind == PROGBITS => {
+                list.extend(region(&name, &section, data_sections));
+            }
             None if unnamed.len() < UNNAMED_MAX => {
                 unnamed.push((section.at, section.at.saturating_add(section.bytes)));
             }
@@ -71,12 +82,14 @@ pub(super) fn sections(
     Ok(Places { regions, unnamed })
 }
 
-/// The section that `name` names, if it may hold GPU code of NVIDIA.
-fn region(name: &[u8], section: &SectionHeader) -> Option<Region> {
+/// The section that `name` names, if it may hold GPU code of NVIDIA. Some libraries carry containers as data:
+/// cuFFT 11 all of it in `.ldata`, cuSPARSE 12 and CUPTI some in `.rodata`.
+fn region(name: &[u8], section: &SectionHeader, data_sections: bool) -> Option<Region> {
     let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
     let exclusive = name == b".nv_fatbin" || name == b"__nv_relfatbin";
     let foreign = name.starts_with(b".hip");
-    let may = exclusive || has(b"cask") || has(b"fatbin");
+    let is_data = section.flags & (ALLOC | EXECUTE) == ALLOC && section.bytes >= LEAST_BYTES;
+    let may = exclusive || has(b"cask") || has(b"fatbin") || (data_sections && is_data);
     let region = Region { name: escape(name), at: section.at, bytes: section.bytes, exclusive };
     (may && !foreign).then_some(region)
 }

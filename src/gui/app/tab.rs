@@ -59,7 +59,10 @@ pub(crate) struct Tab {
 
 impl Tab {
     pub(crate) fn open(id: u64, text: &str, options: Options, waker: Waker) -> Self {
-        Self::new(id, text, Work::Job(AnalysisJob::start(text, options, waker)))
+        let catalog = options.catalog.clone();
+        let mut tab = Self::new(id, text, Work::Job(AnalysisJob::start(text, options, waker)));
+        tab.cuda.set_catalog(catalog);
+        tab
     }
 
     /// A tab that stays as it is, in the middle of its work.

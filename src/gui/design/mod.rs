@@ -198,7 +198,7 @@ impl Tokens {
 
     /// The fill of a number that is `share`, 0 to 1, of the largest one; grey where it is not in the light.
     pub fn heat(&self, share: f32, lit: bool) -> Color32 {
-        let (most, color) = if lit { (0.62, self.accent) } else { (0.16, self.text_weak) };
+        let (most, color) = if lit { (0.54, self.accent) } else { (0.16, self.text_weak) };
         // A square root, so that small numbers can be told from none.
         mix(self.background, color, 0.06 + most * share.clamp(0.0, 1.0).sqrt())
     }

@@ -62,7 +62,7 @@ pub static LIGHT: Tokens = Tokens {
     ]),
     classes: hues(["#8A94A3", "#4C9F50", "#C98A2B", "#5B8DEF", "#A06CC4", "#1FA6A0"]),
     suppliers: hues(["#5B8DEF", "#1FA6A0", "#4C9F50", "#8A94A3", "#C98A2B"]),
-    codes: hues(["#3E7BD6", "#C98A2B", "#8F63BE", "#8A94A3"]),
+    codes: hues(["#4A86DE", "#C98A2B", "#A06CC4", "#8A94A3"]),
     ink: rgb("#0E1115"),
     paper: rgb("#FFFFFF"),
 };

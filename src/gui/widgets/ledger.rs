@@ -98,6 +98,12 @@ const LABELS: f32 = 42.0;
 const TOTAL: f32 = 72.0;
 const LEAST: f32 = 64.0;
 const MOST: f32 = 112.0;
+/// Room for the bar that scrolls.
+const END: f32 = 8.0;
+/// Names do not give way further, where there is room for as much.
+const NAMES: f32 = 240.0;
+/// Names need so much room before a word stands behind them.
+const WORD_FROM: f32 = 200.0;
 
 /// Where things stand.
 struct Places {
@@ -114,8 +120,10 @@ struct Places {
 impl Places {
     fn new(whole: Rect, columns: usize) -> Self {
         let bars = (whole.height() * 0.28).clamp(24.0, 120.0);
-        let names = (whole.width() * 0.36).clamp(120.0, 320.0);
-        let room = (whole.width() - names - 8.0) / columns.max(1) as f32;
+        // Names give way before columns have to be scrolled.
+        let most = (whole.width() * 0.36).clamp(120.0, 320.0);
+        let names = (whole.width() - 2.0 * END - columns as f32 * LEAST).clamp(most.min(NAMES), most);
+        let room = (whole.width() - 2.0 * END - names) / columns.max(1) as f32;
         Self { head: bars + 20.0 + LABELS, bars, names, column: room.clamp(LEAST, MOST) }
     }
 
@@ -167,7 +175,7 @@ pub fn ledger(
         area = area.horizontal_scroll_offset((now.x + across).max(0.0));
     }
     let scrolled = area.show_viewport(&mut inner, |ui, viewport| {
-        ui.set_width(places.names + places.column * shape.columns.len() as f32 + 8.0);
+        ui.set_width(places.names + places.column * shape.columns.len() as f32 + END);
         ui.set_height(places.head + row::NORMAL * shape.rows as f32);
         let origin = ui.max_rect().min;
         let seen = Rect::from_min_size(origin + viewport.min.to_vec2(), viewport.size());
@@ -267,8 +275,9 @@ fn paint_row(
     let total = Rect::from_x_y_ranges(end - TOTAL..=end, rect.y_range());
     cell::right(painter, total, &line.total, &text::body(), tokens.text);
     let mut room = Rect::from_x_y_ranges(names.left() + 10.0..=total.left(), rect.y_range());
-    let word = painter.layout_no_wrap(line.word.to_owned(), text::small(), tokens.text_weak);
-    if !line.word.is_empty() {
+    let word = if room.width() < WORD_FROM { "" } else { line.word };
+    let word = painter.layout_no_wrap(word.to_owned(), text::small(), tokens.text_weak);
+    if word.size().x > 0.0 {
         room.max.x -= word.size().x + 8.0;
     }
     let written = cell::left(painter, room, &line.name, &text::body(), tokens.text, Cut::Middle);

@@ -4,7 +4,6 @@ use egui::accesskit::Role;
 use egui::{Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2};
 
 use crate::gui::design::{Tokens, text};
-use crate::gui::widgets::cell;
 
 /// A part of the bar.
 #[derive(Clone, Debug)]
@@ -50,14 +49,11 @@ pub fn stacked_bar(
         if segment.hatched > 0.0 {
             hatch(&painter, *place, segment.hatched, tokens.text_on(segment.fill));
         }
-        if place.width() > 26.0 {
-            cell::center(
-                &painter,
-                place.shrink(4.0),
-                &segment.short,
-                &text::small(),
-                tokens.text_on(segment.fill),
-            );
+        // Half a word says less than none.
+        let color = tokens.text_on(segment.fill);
+        let words = painter.layout_no_wrap(segment.short.clone(), text::small(), color);
+        if place.width() > words.size().x + 8.0 {
+            painter.galley(place.center() - words.size() / 2.0, words, color);
         }
         if response.has_focus() {
             let stroke = Stroke::new(2.0, tokens.accent);

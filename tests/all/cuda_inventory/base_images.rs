@@ -85,12 +85,56 @@ fn what_is_built_on_top_is_no_part_of_the_base() {
 }
 
 #[test]
+fn the_history_of_the_classic_builder_says_the_same() {
+    for case in cases() {
+        let mut image = case.base.image();
+        for (created_by, empty) in &mut image.history {
+            let plain = created_by.trim_end_matches(" # buildkit");
+            *created_by = match plain.strip_prefix("RUN ") {
+                Some(command) => command.to_owned(),
+                None if *empty => format!("/bin/sh -c #(nop)  {plain}"),
+                None => plain.to_owned(),
+            };
+        }
+        check(&report_of(&image), &case);
+    }
+}
+
+#[test]
+fn without_history_the_usual_number_of_layers_is_taken() {
+    for case in cases().into_iter().filter(|case| case.distribution.starts_with("ubuntu")) {
+        let mut image = case.base.image().layer("COPY . /app # buildkit", &tar([file("app/main.py", "x")]));
+        image.history.clear();
+        check(&report_of(&image), &case);
+    }
+}
+
+#[test]
+fn images_of_frameworks_are_told_by_their_settings() {
+    let cases = [
+        (vec!["NVIDIA_PYTORCH_VERSION=24.05", "CUDA_VERSION=12.4.1"], "nvcr.io/nvidia/pytorch:24.05-py3"),
+        (vec!["NVIDIA_TRITON_SERVER_VERSION=25.10"], "nvcr.io/nvidia/tritonserver:25.10-py3"),
+        (vec!["NODE_VERSION=22.1.0", "YARN_VERSION=1.22"], "node:22.1.0"),
+    ];
+    for (environment, reference) in cases {
+        let mut image =
+            image(Packing::Gzip, &[vec![file("etc/os-release", "ID=ubuntu\nVERSION_ID=\"22.04\"\n")]]);
+        image.config = json!({"Env": environment});
+        let base = &report_of(&image).json["image"]["base"];
+        assert_eq!((&base["reference"], &base["flavor"]), (&json!(reference), &json!("none")));
+    }
+}
+
+#[test]
 fn an_image_of_python_has_no_flavour_of_cuda() {
     let release = "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
     let mut python = Image::new(Packing::Gzip)
         .layer("# debian.sh --arch 'amd64' out/ 'bookworm'", &tar([file("etc/os-release", release)]))
         .step("ENV PYTHON_VERSION=3.12.8")
-        .layer("RUN /bin/sh -c set -eux; apt-get update # buildkit", &tar([file("usr/local/bin/python3.12", "x")]));
+        .layer(
+            "RUN /bin/sh -c set -eux; apt-get update # buildkit",
+            &tar([file("usr/local/bin/python3.12", "x")]),
+        );
     python.config = json!({"Env": [
         "PATH=/usr/local/bin:/usr/bin:/bin", "GPG_KEY=7169605F62C751356D054A26A821E680E5FA6305",
         "PYTHON_VERSION=3.12.8", "PYTHON_SHA256=c909157bb25ec114e5869124cc2a9c4a4d4c1e957ca4ff553f1edc692101154e",
@@ -106,7 +150,8 @@ fn an_image_of_python_has_no_flavour_of_cuda() {
 #[test]
 fn a_distribution_alone_is_its_own_image() {
     let release = "ID=debian\nVERSION_ID=\"12\"\n";
-    let report = report_of(&image(Packing::Gzip, &[vec![file("etc/os-release", release)], vec![file("app/x", "x")]]));
+    let report =
+        report_of(&image(Packing::Gzip, &[vec![file("etc/os-release", release)], vec![file("app/x", "x")]]));
     let base = &report.json["image"]["base"];
     assert_eq!((&base["reference"], &base["flavor"]), (&json!("debian:12-slim"), &json!("none")));
     let is_base: Vec<&Value> = report.layers().iter().map(|layer| &layer["is_base"]).collect();
@@ -117,5 +162,5 @@ fn a_distribution_alone_is_its_own_image() {
 fn an_image_that_says_nothing_has_no_base() {
     let report = report_of(&image(Packing::Gzip, &[vec![file("app/x", "x")], vec![file("app/y", "y")]]));
     assert_eq!(report.json["image"]["base"], Value::Null);
-    assert!(report.layers().iter().all(|layer| layer["is_base"] == false));
+    assert!(report.layers().iter().all(|layer| layer["is_base"] == Value::Null));
 }

@@ -38,7 +38,10 @@ fn the_classes_of_each_layer_add_up_to_its_content() {
         for class in CLASSES {
             let there = sums.get(class).copied().unwrap_or(0) > 0;
             // The runtime sample was made to have nothing for building CUDA code.
-            assert!(there || (sample == "sample:runtime" && class == "cuda-devel"), "{sample}: no {class}: {sums:?}");
+            assert!(
+                there || (sample == "sample:runtime" && class == "cuda-devel"),
+                "{sample}: no {class}: {sums:?}"
+            );
         }
     }
 }
@@ -54,7 +57,8 @@ fn every_file_has_one_class_the_hidden_ones_too() {
         ("cuda-cudart-13-0", "13.0.96-1", &[(&lib, Elf::library("libcudart.so.13").sized(3_000))]),
         ("cuda-nvcc-13-0", "13.0.88-1", &[(&nvcc, vec![2; 5_000])]),
     ]);
-    let databases: usize = base.iter().filter(|member| member.name.starts_with(b"var")).map(|m| m.body.len()).sum();
+    let databases: usize =
+        base.iter().filter(|member| member.name.starts_with(b"var")).map(|m| m.body.len()).sum();
     let runtime = base[1].body.len();
     base.push(file(header, vec![3; 700]));
     base.push(file("app/old/model.gguf", vec![4; 9_000]));

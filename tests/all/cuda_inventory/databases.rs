@@ -10,9 +10,13 @@ use crate::fixtures::tarball::{Member, file};
 
 const CUDART: &str = "/usr/local/cuda-12.4/targets/x86_64-linux/lib/libcudart.so.12.4.127";
 
+/// Writes a database of so many packages.
+type Writer<'a> = &'a dyn Fn(usize) -> Vec<u8>;
+
 fn headers(names: usize) -> Vec<Vec<u8>> {
     let cudart = Package { vendor: "NVIDIA".into(), ..Package::new("cuda-cudart-12-4", "12.4.127", "1") };
-    let mut nccl = Package::new("libnccl", "2.21.5", "1+cuda12.4").with_files(&["/usr/lib64/libnccl.so.2.21.5", "/usr/lib64/gone"]);
+    let mut nccl = Package::new("libnccl", "2.21.5", "1+cuda12.4")
+        .with_files(&["/usr/lib64/libnccl.so.2.21.5", "/usr/lib64/gone"]);
     nccl.epoch = Some(3);
     // A header of more than a page.
     let many: Vec<String> = (0..900).map(|number| format!("/usr/share/many/file {number}")).collect();
@@ -32,7 +36,7 @@ fn content() -> Vec<Member> {
 #[test]
 fn every_kind_of_rpm_database_is_read_in_both_folders() {
     let sizes: Vec<usize> = content().iter().map(|member| member.body.len()).collect();
-    let kinds: [(&str, &dyn Fn(usize) -> Vec<u8>); 4] = [
+    let kinds: [(&str, Writer<'_>); 4] = [
         ("rpmdb.sqlite", &|names| sqlite(&headers(names), true).unwrap()),
         ("Packages", &|names| berkeley(&headers(names), 4096, false)),
         ("Packages", &|names| berkeley(&headers(names), 8192, true)),
@@ -84,18 +88,20 @@ fn changes_beside_a_database_are_told() {
 fn packages_of_apk_have_their_files() {
     let installed = [
         apk_installed("musl", "1.2.5-r9", 600, "", &["/lib/ld-musl-x86_64.so.1"]),
-        apk_installed("opencl-icd-loader", "2024.10-r0", 700, "so:libc.musl-x86_64.so.1", &[
-            "/usr/lib/libOpenCL.so.1.0.0",
-            "/usr/share/gone",
-        ]),
+        apk_installed(
+            "opencl-icd-loader",
+            "2024.10-r0",
+            700,
+            "so:libc.musl-x86_64.so.1",
+            &["/usr/lib/libOpenCL.so.1.0.0", "/usr/share/gone"],
+        ),
     ];
     let loader = Elf::library("libOpenCL.so.1").build();
     let bytes = loader.len();
-    let base = vec![
-        file("lib/apk/db/installed", installed[0].clone()),
-        file("lib/ld-musl-x86_64.so.1", "loader"),
-    ];
-    let added = vec![file("lib/apk/db/installed", installed.concat()), file("usr/lib/libOpenCL.so.1.0.0", loader)];
+    let base =
+        vec![file("lib/apk/db/installed", installed[0].clone()), file("lib/ld-musl-x86_64.so.1", "loader")];
+    let added =
+        vec![file("lib/apk/db/installed", installed.concat()), file("usr/lib/libOpenCL.so.1.0.0", loader)];
     let report = report_of(&image(Packing::Gzip, &[base, added]));
     only_warns_of(&report, &[]);
     let expected =

@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::{column, entry, executable, image, items, number, program, report_of, texts};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::filler;
+use crate::fixtures::image::{Image, Layer};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::{Member, file, hardlink};
+use crate::fixtures::tarball::{Member, file, hardlink, tar};
 use crate::support::Report;
 
 const TOOLKIT: &str = "usr/local/cuda-13.0/targets/x86_64-linux/lib/libcublas.so.13.1.0.3";
@@ -28,6 +29,14 @@ fn layers(toolkit: Vec<u8>, wheels: Vec<u8>, with_program: bool) -> Vec<Vec<Memb
 fn in_all_packings(layers: &[Vec<Member>], judge: impl Fn(&Report)) {
     for packing in [Packing::Gzip, Packing::Plain] {
         judge(&report_of(&image(packing, layers)));
+    }
+    // Bytes of one file pass and those of the other do not, either way round.
+    for packings in [[Packing::Gzip, Packing::Plain], [Packing::Plain, Packing::Zstd]] {
+        let layers = layers.iter().zip(packings.iter().cycle());
+        let mixed = layers.fold(Image::new(Packing::Gzip), |image, (members, packing)| {
+            image.add("COPY . / # buildkit", Layer::new(&tar(members.clone()), *packing))
+        });
+        judge(&report_of(&mixed));
     }
 }
 
@@ -53,7 +62,10 @@ fn two_copies_of_a_library_are_compared_byte_by_byte() {
             let copies = [format!("/{SITE}/{WHEEL}"), format!("/{TOOLKIT}")];
             assert_eq!(texts(&duplicate["paths"]), copies, "{what}");
             let pick = &items(&duplicate["picks"])[0];
-            assert_eq!((items(&duplicate["picks"]).len(), pick["path"].as_str()), (1, Some(copies[0].as_str())));
+            assert_eq!(
+                (items(&duplicate["picks"]).len(), pick["path"].as_str()),
+                (1, Some(copies[0].as_str()))
+            );
             assert_eq!(texts(&pick["loaded_by"]), ["/usr/bin/service"]);
             assert_eq!(number(&duplicate["reclaimable_bytes"]), one.len() as u64, "the toolkit's copy");
         });
@@ -113,5 +125,20 @@ fn large_files_of_one_content_are_listed_across_layers() {
         assert_eq!(texts(&identical[0]["paths"]), ["/app/b.bin", "/data/a.bin"]);
         assert_eq!(number(&identical[0]["bytes"]), body.len() as u64);
         assert_eq!(report.json["cuda"]["duplicates"], Value::Array(Vec::new()));
+    });
+}
+
+#[test]
+fn a_copy_that_auditwheel_renamed_is_a_duplicate_of_the_other() {
+    let hashed = "libcublas-3b81d170.so.11";
+    let copy = |soname: &str| Elf { seed: "x".into(), ..Elf::library(soname) }.sized(40_000);
+    let layers = [vec![
+        file(format!("{SITE}/torch/lib/{hashed}"), copy(hashed)),
+        file("usr/local/cuda-11.8/lib64/libcublas.so.11", copy("libcublas.so.11")),
+    ]];
+    in_all_packings(&layers, |report| {
+        let duplicate = entry(&report.json["cuda"]["duplicates"], "soname", "libcublas.so.11");
+        assert_eq!(items(&duplicate["paths"]).len(), 2);
+        assert_eq!(duplicate["identical"], false);
     });
 }

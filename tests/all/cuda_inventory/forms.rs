@@ -28,16 +28,26 @@ fn layers() -> Vec<Vec<Member>> {
     let cudart = Elf::library("libcudart.so.13").sized(70_000);
     let (cublas_path, cudart_path) =
         (format!("{TARGET}/libcublas.so.13.1.0.3"), format!("{TARGET}/libcudart.so.13.0.96"));
-    let (archive_path, header) =
-        (format!("{TARGET}/libcudart_static.a"), "usr/local/cuda-13.0/targets/x86_64-linux/include/cuda_runtime.h");
+    let (archive_path, header) = (
+        format!("{TARGET}/libcudart_static.a"),
+        "usr/local/cuda-13.0/targets/x86_64-linux/include/cuda_runtime.h",
+    );
     let objects = crate::fixtures::elf::archive(&[("a.o".into(), {
         let code = section(&[75], None, 2_000, Coding::Stored, "static");
         crate::fixtures::elf::object(1, 62, 0, (0, 0), &[(".nv_fatbin", &code)])
     })]);
     let mut base = debs(&[
-        ("libc6", "2.39-0ubuntu8", &[("usr/lib/x86_64-linux-gnu/libc.so.6", Elf::library("libc.so.6").build())]),
+        (
+            "libc6",
+            "2.39-0ubuntu8",
+            &[("usr/lib/x86_64-linux-gnu/libc.so.6", Elf::library("libc.so.6").build())],
+        ),
         ("cuda-cudart-13-0", "13.0.96-1", &[(&cudart_path, cudart.clone())]),
-        ("cuda-cudart-dev-13-0", "13.0.96-1", &[(&archive_path, objects), (header, b"#pragma once\n".to_vec())]),
+        (
+            "cuda-cudart-dev-13-0",
+            "13.0.96-1",
+            &[(&archive_path, objects), (header, b"#pragma once\n".to_vec())],
+        ),
         ("libcublas-13-0", "13.1.0.3-1", &[(&cublas_path, cublas.clone())]),
     ]);
     base.extend([
@@ -53,18 +63,29 @@ fn layers() -> Vec<Vec<Member>> {
     let mut module = Elf::default().needing(&["libtorch_cuda.so"]);
     module.rpath = Some("$ORIGIN/lib".into());
     let version = "__version__ = '2.10.0+cu130'\ncuda = '13.0'\n";
-    let mut venv = wheel(SITE, "torch", "2.10.0", &[
-        ("torch/lib/libtorch_cuda.so", torch.build()),
-        ("torch/_C.cpython-312-x86_64-linux-gnu.so", module.build()),
-        ("torch/version.py", version.into()),
-    ]);
+    let mut venv = wheel(
+        SITE,
+        "torch",
+        "2.10.0",
+        &[
+            ("torch/lib/libtorch_cuda.so", torch.build()),
+            ("torch/_C.cpython-312-x86_64-linux-gnu.so", module.build()),
+            ("torch/version.py", version.into()),
+        ],
+    );
     venv.extend(wheel(SITE, "nvidia-cublas", "13.1.0.3", &[("nvidia/cu13/lib/libcublas.so.13", cublas)]));
-    venv.extend(wheel(SITE, "nvidia-cuda-runtime", "13.0.96", &[
-        ("nvidia/cu13/lib/libcudart.so.13", [cudart, vec![0; 16]].concat()),
-    ]));
+    venv.extend(wheel(
+        SITE,
+        "nvidia-cuda-runtime",
+        "13.0.96",
+        &[("nvidia/cu13/lib/libcudart.so.13", [cudart, vec![0; 16]].concat())],
+    ));
     venv.extend(wheel(SITE, "uvicorn", "0.38.0", &[("uvicorn/__init__.py", b"x = 1\n".to_vec())]));
     let python = program("python", &["libc.so.6"]).build();
-    venv.extend([file("usr/bin/python3.12", python).mode(0o755), symlink("opt/venv/bin/python3.12", "/usr/bin/python3.12")]);
+    venv.extend([
+        file("usr/bin/python3.12", python).mode(0o755),
+        symlink("opt/venv/bin/python3.12", "/usr/bin/python3.12"),
+    ]);
     let service = vec![
         file("app/service", program("service", &["libcudart.so.13", "libc.so.6"]).build()).mode(0o755),
         file("app/weights/model.safetensors", vec![7; 200_000]),
@@ -92,6 +113,15 @@ fn inventory(report: &Report, with_layers: bool) -> (Value, Value) {
     (cuda, packages)
 }
 
+/// Both are the same, part by part, so that a difference can be seen.
+fn same((cuda, packages): &(Value, Value), expected: &(Value, Value), form: &str) {
+    assert_eq!(packages, &expected.1, "{form}");
+    for (part, value) in expected.0.as_object().unwrap() {
+        assert_eq!(&cuda[part], value, "{form}: {part}");
+    }
+    assert_eq!(cuda, &expected.0, "{form}");
+}
+
 #[test]
 fn every_form_of_one_image_gives_the_same_inventory() {
     let place = Place::new();
@@ -101,10 +131,20 @@ fn every_form_of_one_image_gives_the_same_inventory() {
     let gzip_layout = place.report(&format!("oci:{}", layout("gzip", Packing::Gzip)));
     only_warns_of(&gzip_layout, &[]);
     let tags: &[&str] = &["service:t"];
-    let forms = [
-        ("zstd layers", format!("oci:{}", layout("zstd", Packing::Zstd))),
-        ("several gzip members", format!("oci:{}", layout("members", Packing::GzipMembers))),
-        ("plain layers", format!("oci:{}", layout("plain", Packing::Plain))),
+    // eStargz adds a file of its own to each layer.
+    let packings = Packing::ALL.into_iter().filter(|packing| *packing != Packing::Estargz);
+    let mut forms: Vec<(String, String)> = packings
+        .map(|packing| {
+            let form = format!("{packing:?}");
+            let reference = format!("oci:{}", layout(&form, packing));
+            (form, reference)
+        })
+        .collect();
+    let archives = [
+        ("an archive of a layout", {
+            let archive = Layout::of(&of(Packing::Plain), "t").archive();
+            format!("oci-archive:{}", place.put("layout.tar", archive))
+        }),
         ("docker save of old", {
             let archive = tar(save_classic(&[(&of(Packing::Plain), tags)]));
             format!("docker-archive:{}", place.put("classic.tar", archive))
@@ -118,20 +158,19 @@ fn every_form_of_one_image_gives_the_same_inventory() {
             format!("docker-archive:{}", place.put("classic.tar.gz", archive))
         }),
     ];
+    forms.extend(archives.map(|(form, reference)| (form.to_owned(), reference)));
     let expected = inventory(&gzip_layout, true);
     for (form, reference) in forms {
         let report = place.report(&reference);
         only_warns_of(&report, &[]);
-        let found = inventory(&report, true);
-        assert_eq!(found.1, expected.1, "{form}");
-        assert_eq!(found.0, expected.0, "{form}");
+        same(&inventory(&report, true), &expected, &form);
         assert_eq!(report.json["image"]["base"], gzip_layout.json["image"]["base"], "{form}");
     }
     let folder = place.path("rootfs");
     fs::create_dir(&folder).unwrap();
     unpack(&layers, folder.as_ref());
     let report = place.report(&format!("rootfs:{folder}"));
-    assert_eq!(inventory(&report, false), inventory(&gzip_layout, false));
+    same(&inventory(&report, false), &inventory(&gzip_layout, false), "a folder");
 }
 
 /// The comparison above must compare something.
@@ -141,14 +180,26 @@ fn the_image_of_all_forms_has_something_of_everything() {
     let layout = Layout::of(&image(Packing::Gzip, &layers()), "t");
     let report = place.report(&place.put_layout("layout", &layout));
     let cuda = &report.json["cuda"];
-    for part in ["toolkits", "libraries", "components", "gpu_code", "duplicates", "identical", "frameworks", "weights"] {
+    for part in [
+        "toolkits",
+        "libraries",
+        "components",
+        "gpu_code",
+        "duplicates",
+        "identical",
+        "frameworks",
+        "weights",
+    ] {
         assert!(!items(&cuda[part]).is_empty(), "no {part}");
     }
     assert_eq!(cuda["toolkit"]["version"], "13.0.2");
     assert_eq!(cuda["toolkit"]["flavor"], "devel");
     assert_eq!(items(&report.json["packages"]).len(), 4 + 4);
     let uses: Vec<&Value> = items(&cuda["libraries"]).iter().map(|library| &library["use"]).collect();
-    assert!(uses.contains(&&Value::from("needed")) && uses.contains(&&Value::from("unreferenced")), "{uses:?}");
+    assert!(
+        uses.contains(&&Value::from("needed")) && uses.contains(&&Value::from("unreferenced")),
+        "{uses:?}"
+    );
     let identical: Vec<&Value> = items(&cuda["duplicates"]).iter().map(|one| &one["identical"]).collect();
     assert_eq!(identical, [true, false]);
 }

@@ -1,14 +1,13 @@
 //! What each library is: component, version, soname, supplier, role, CUDA version and package.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::{column, library, number, only_warns_of, report_of_members};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::fatbin::{Coding, section};
+use crate::fixtures::packages::dpkg_status;
 use crate::fixtures::service::{SITE, conda, debs, files, wheel};
-use crate::fixtures::tarball::{file, hardlink};
+use crate::fixtures::tarball::{Member, file, hardlink};
 
 const CUDA: &str = "usr/local/cuda-13.0";
 const SYSTEM: &str = "usr/lib/x86_64-linux-gnu";
@@ -35,122 +34,223 @@ fn small_elf() -> Vec<u8> {
     elf
 }
 
-/// Facts of all libraries in one line each: component, version, soname, supplier, role, CUDA, package, machine.
-fn facts(libraries: &Value) -> BTreeMap<&str, String> {
-    let text = |value: &Value| value.as_str().map_or_else(|| "-".to_owned(), str::to_owned);
-    let line = |library: &Value| {
-        let cuda = library["cuda_major"].as_u64().map_or_else(|| "-".to_owned(), |major| major.to_string());
-        let owner = &library["package"];
-        let package = match owner["name"].as_str() {
-            Some(name) => format!("{} {name} {}", text(&owner["manager"]), text(&owner["version"])),
-            None => "-".to_owned(),
-        };
-        [
-            text(&library["component"]),
-            text(&library["version"]),
-            text(&library["soname"]),
-            text(&library["supplier"]),
-            text(&library["role"]),
-            cuda,
-            package,
-            text(&library["foreign"]),
-        ]
-        .join(" | ")
-    };
-    let list = library_list(libraries);
-    list.iter().map(|library| (library["path"].as_str().unwrap(), line(library))).collect()
+/// A path with its folder written out: `LIB` of a toolkit, `SYS` of the system, `SITE` of Python packages.
+fn full(short: &str) -> String {
+    let (folder, rest) = short.split_once('/').unwrap();
+    match folder {
+        "LIB" => format!("{CUDA}/targets/x86_64-linux/lib/{rest}"),
+        "SYS" => format!("{SYSTEM}/{rest}"),
+        "SITE" => format!("{SITE}/{rest}"),
+        _ => short.to_owned(),
+    }
 }
 
-fn library_list(libraries: &Value) -> &[Value] {
-    libraries.as_array().unwrap()
+fn put(short: &str, soname: &str) -> Member {
+    file(full(short), built(soname))
+}
+
+/// What a report says of a library: component, version, soname, supplier, role, CUDA and machine; its package.
+fn facts(library: &Value) -> (String, String) {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    };
+    let fields = ["component", "version", "soname", "supplier", "role", "cuda_major", "foreign"];
+    let owner = match &library["package"] {
+        Value::Null => "-".to_owned(),
+        package => ["manager", "name", "version"].map(|field| text(&package[field])).join(" "),
+    };
+    (fields.map(|field| text(&library[field])).join(" "), owner)
+}
+
+/// The libraries of these files are those that are expected, and no others.
+fn check(members: Vec<Member>, expected: &[(&str, &str, &str)]) {
+    let report = report_of_members(members);
+    only_warns_of(&report, &[]);
+    for (path, line, owner) in expected {
+        let found = facts(library(&report, &format!("/{}", full(path))));
+        assert_eq!((found.0.as_str(), found.1.as_str()), (*line, *owner), "{path}");
+    }
+    let mut paths: Vec<String> = expected.iter().map(|(path, ..)| format!("/{}", full(path))).collect();
+    paths.sort();
+    assert_eq!(column(&report.json["cuda"]["libraries"], "path"), paths);
 }
 
 #[test]
-fn each_library_is_told_by_its_name_its_place_and_its_package() {
-    let path = |folder: &str, name: &str| format!("{folder}/{name}");
-    let lib = format!("{CUDA}/targets/x86_64-linux/lib");
-    let cublas = path(&lib, "libcublas.so.13.1.0.3");
-    let compat = format!("{CUDA}/compat/libcuda.so.580.95.05");
-    let cudnn8 = path(SYSTEM, "libcudnn_ops_infer.so.8.9.7");
-    let cudnn9 = path(SYSTEM, "libcudnn.so.9.14.0");
-    let nvinfer = path(SYSTEM, "libnvinfer.so.10.8.0");
-    let nccl = path(SYSTEM, "libnccl.so.2.28.3");
-    let opencl = path(SYSTEM, "libOpenCL.so.1.0.0");
-    let mut members = debs(&[
-        ("libcublas-13-0", "13.1.0.3-1", &[(&cublas, built("libcublas.so.13"))]),
-        ("cuda-compat-13-0", "580.95.05-0ubuntu1", &[(&compat, built("libcuda.so.1"))]),
-        ("libcudnn8", "8.9.7.29-1+cuda12.2", &[(&cudnn8, built("libcudnn_ops_infer.so.8"))]),
-        ("libcudnn9-cuda-13", "9.14.0.64-1", &[(&cudnn9, built("libcudnn.so.9"))]),
-        ("libnvinfer10", "10.8.0.43-1+cuda12.8", &[(&nvinfer, built("libnvinfer.so.10"))]),
-        ("libnccl2", "2.28.3-1+cuda13.0", &[(&nccl, built("libnccl.so.2"))]),
-        ("ocl-icd-libopencl1", "2.3.2-1build1", &[(&opencl, built("libOpenCL.so.1"))]),
-    ]);
-    members.push(file(format!("{lib}/stubs/libcublas.so"), built("libcublas.so.13")));
-    members.push(file(format!("{SYSTEM}/libcuda.so.550.54.15"), built("libcuda.so.1")));
-    for (name, version, place, soname) in [
-        ("nvidia-cublas-cu12", "12.8.4.1", "nvidia/cublas/lib", "libcublasLt.so.12"),
-        ("nvidia-cusparse-cu12", "12.5.4.2", "nvidia/cusparse/lib", "libcusparse.so.12"),
-        ("nvidia-cusparse", "12.6.3.3", "nvidia/cu13/lib", "libcusparse.so.12"),
-        ("nvidia-cudnn-cu12", "9.10.2.21", "nvidia/cudnn/lib", "libcudnn_graph.so.9"),
-        ("torch", "2.0.1+cu118", "torch/lib", "libcudart-d0da41ae.so.11.0"),
-    ] {
-        members.extend(wheel(SITE, name, version, &[(&path(place, soname), built(soname))]));
-    }
-    members.extend(wheel(SITE, "triton", "3.9.0", &[
-        (&path(CUPTI, "libcupti.so"), built("libcupti.so.12")),
-        (&path(CUPTI, "libcupti.so.12"), built("libcupti.so.12")),
-        (&path(CUPTI, "libcupti.so.2025.1.1"), built("libcupti.so.12")),
-    ]));
-    members.extend(conda("opt/conda", "libcufft", "11.3.0.4", &[("lib/libcufft.so.11.3.0.4", built("libcufft.so.11"))]));
-    let kernels = Elf::library("libkernels.so").with_section(".nv_fatbin", section(&[90], None, 900, Coding::Zstd, "k"));
-    members.extend(files("opt/conda", &[("lib/libnppc.so.12", built("libnppc.so.12"))]));
-    members.extend(files("opt/app", &[
-        ("lib/libcurand.so.10", built("libcurand.so.10")),
-        ("lib/renamed.so", built("libcufft.so.12")),
-        ("lib/libkernels.so", kernels.build()),
-        ("arm/libcudart.so.13", for_machine(built("libcudart.so.13"), 183)),
-        ("small/libcudart.so.12", small_elf()),
-        // None of these is a CUDA library.
-        ("lib/libother.so", built("libother.so")),
-        ("lib/libcublas.so.99", [b"MZ".as_slice(), &[0; 400]].concat()),
-        ("lib/libnvrtc.so.12", b"INPUT(-lnvrtc) and some more text in it\n".to_vec()),
-        ("lib/libcudart.txt", built("libcudart.so.12")),
-    ]));
-    let report = report_of_members(members);
-    only_warns_of(&report, &[]);
-    let expected = [
-        (format!("/{lib}/libcublas.so.13.1.0.3"), "cublas | 13.1.0.3 | libcublas.so.13 | toolkit | runtime | 13 | dpkg libcublas-13-0 13.1.0.3-1 | -"),
-        (format!("/{lib}/stubs/libcublas.so"), "cublas | - | libcublas.so.13 | toolkit | stub | 13 | - | -"),
-        (format!("/{compat}"), "driver | 580.95.05 | libcuda.so.1 | toolkit | compat | 13 | dpkg cuda-compat-13-0 580.95.05-0ubuntu1 | -"),
-        (format!("/{cudnn8}"), "cudnn | 8.9.7 | libcudnn_ops_infer.so.8 | toolkit | runtime | 12 | dpkg libcudnn8 8.9.7.29-1+cuda12.2 | -"),
-        (format!("/{cudnn9}"), "cudnn | 9.14.0 | libcudnn.so.9 | toolkit | runtime | 13 | dpkg libcudnn9-cuda-13 9.14.0.64-1 | -"),
-        (format!("/{nvinfer}"), "tensorrt | 10.8.0 | libnvinfer.so.10 | toolkit | runtime | 12 | dpkg libnvinfer10 10.8.0.43-1+cuda12.8 | -"),
-        (format!("/{nccl}"), "nccl | 2.28.3 | libnccl.so.2 | toolkit | runtime | 13 | dpkg libnccl2 2.28.3-1+cuda13.0 | -"),
-        (format!("/{opencl}"), "opencl | 1.0.0 | libOpenCL.so.1 | distro | runtime | - | dpkg ocl-icd-libopencl1 2.3.2-1build1 | -"),
-        (format!("/{SYSTEM}/libcuda.so.550.54.15"), "driver | 550.54.15 | libcuda.so.1 | distro | runtime | - | - | -"),
-        (format!("/{SITE}/nvidia/cublas/lib/libcublasLt.so.12"), "cublas | 12.8.4.1 | libcublasLt.so.12 | wheel | runtime | 12 | pip nvidia-cublas-cu12 12.8.4.1 | -"),
-        (format!("/{SITE}/nvidia/cusparse/lib/libcusparse.so.12"), "cusparse | 12.5.4.2 | libcusparse.so.12 | wheel | runtime | 12 | pip nvidia-cusparse-cu12 12.5.4.2 | -"),
-        (format!("/{SITE}/nvidia/cu13/lib/libcusparse.so.12"), "cusparse | 12.6.3.3 | libcusparse.so.12 | wheel | runtime | 13 | pip nvidia-cusparse 12.6.3.3 | -"),
-        (format!("/{SITE}/nvidia/cudnn/lib/libcudnn_graph.so.9"), "cudnn | 9.10.2.21 | libcudnn_graph.so.9 | wheel | runtime | 12 | pip nvidia-cudnn-cu12 9.10.2.21 | -"),
-        (format!("/{SITE}/torch/lib/libcudart-d0da41ae.so.11.0"), "cudart | - | libcudart-d0da41ae.so.11.0 | wheel | runtime | 11 | pip torch 2.0.1+cu118 | -"),
-        (format!("/{SITE}/{CUPTI}/libcupti.so"), "cupti | - | libcupti.so.12 | wheel | runtime | 12 | pip triton 3.9.0 | -"),
-        (format!("/{SITE}/{CUPTI}/libcupti.so.12"), "cupti | - | libcupti.so.12 | wheel | runtime | 12 | pip triton 3.9.0 | -"),
-        (format!("/{SITE}/{CUPTI}/libcupti.so.2025.1.1"), "cupti | 2025.1.1 | libcupti.so.12 | wheel | runtime | 12 | pip triton 3.9.0 | -"),
-        ("/opt/conda/lib/libcufft.so.11.3.0.4".into(), "cufft | 11.3.0.4 | libcufft.so.11 | conda | runtime | 12 | conda libcufft 11.3.0.4 | -"),
-        ("/opt/conda/lib/libnppc.so.12".into(), "npp | - | libnppc.so.12 | conda | runtime | 12 | - | -"),
-        ("/opt/app/lib/libcurand.so.10".into(), "curand | - | libcurand.so.10 | application | runtime | - | - | -"),
-        ("/opt/app/lib/renamed.so".into(), "cufft | - | libcufft.so.12 | application | runtime | 13 | - | -"),
-        ("/opt/app/lib/libkernels.so".into(), "other | - | libkernels.so | application | runtime | - | - | -"),
-        ("/opt/app/arm/libcudart.so.13".into(), "cudart | - | libcudart.so.13 | application | runtime | 13 | - | aarch64"),
-        ("/opt/app/small/libcudart.so.12".into(), "cudart | - | - | application | runtime | - | - | i386"),
+fn libraries_of_the_system_are_told_by_their_packages() {
+    // Package, version, file and soname.
+    let packages = [
+        ("libcublas-13-0", "13.1.0.3-1", "LIB/libcublas.so.13.1.0.3", "libcublas.so.13"),
+        (
+            "cuda-compat-13-0",
+            "580.95.05-0ubuntu1",
+            "usr/local/cuda-13.0/compat/libcuda.so.580.95.05",
+            "libcuda.so.1",
+        ),
+        ("libcudnn8", "8.9.7.29-1+cuda12.2", "SYS/libcudnn_ops_infer.so.8.9.7", "libcudnn_ops_infer.so.8"),
+        ("libcudnn9-cuda-13", "9.14.0.64-1", "SYS/libcudnn.so.9.14.0", "libcudnn.so.9"),
+        ("libnvinfer10", "10.8.0.43-1+cuda12.8", "SYS/libnvinfer.so.10.8.0", "libnvinfer.so.10"),
+        ("libnccl2", "2.28.3-1+cuda13.0", "SYS/libnccl.so.2.28.3", "libnccl.so.2"),
+        ("ocl-icd-libopencl1", "2.3.2-1build1", "SYS/libOpenCL.so.1.0.0", "libOpenCL.so.1"),
     ];
-    let found = facts(&report.json["cuda"]["libraries"]);
-    for (path, line) in &expected {
-        assert_eq!(found.get(path.as_str()).map(String::as_str), Some(*line), "{path}");
+    let mut members = Vec::new();
+    let mut status = Vec::new();
+    for (name, version, path, soname) in packages {
+        let path = full(path);
+        for member in debs(&[(name, version, &[(&path, built(soname))])]) {
+            if member.name == b"var/lib/dpkg/status" {
+                status.extend(member.body);
+            } else {
+                members.push(member);
+            }
+        }
     }
-    let unexpected: Vec<&&str> =
-        found.keys().filter(|path| !expected.iter().any(|(known, _)| known == **path)).collect();
-    assert!(unexpected.is_empty(), "{unexpected:?}");
+    members.push(file("var/lib/dpkg/status", status));
+    // The distribution's own build, with a list that names its architecture.
+    let own = "SYS/libcudart.so.12";
+    let stanza = dpkg_status("libcudart12", "12.0.146~12.0.1-4", 1, &[]);
+    members.extend([
+        put(own, "libcudart.so.12"),
+        file("var/lib/dpkg/status.d/libcudart12", stanza),
+        file("var/lib/dpkg/info/libcudart12:amd64.list", format!("/.\n/{}\n", full(own))),
+        put("opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4/lib64/libcudart.so.12", "libcudart.so.12"),
+        put("LIB/stubs/libcublas.so", "libcublas.so.13"),
+        put("SYS/libcuda.so.550.54.15", "libcuda.so.1"),
+    ]);
+    check(
+        members,
+        &[
+            (
+                "LIB/libcublas.so.13.1.0.3",
+                "cublas 13.1.0.3 libcublas.so.13 toolkit runtime 13 -",
+                "dpkg libcublas-13-0 13.1.0.3-1",
+            ),
+            ("LIB/stubs/libcublas.so", "cublas - libcublas.so.13 toolkit stub 13 -", "-"),
+            (
+                "usr/local/cuda-13.0/compat/libcuda.so.580.95.05",
+                "driver 580.95.05 libcuda.so.1 toolkit compat 13 -",
+                "dpkg cuda-compat-13-0 580.95.05-0ubuntu1",
+            ),
+            (
+                "SYS/libcudnn_ops_infer.so.8.9.7",
+                "cudnn 8.9.7 libcudnn_ops_infer.so.8 toolkit runtime 12 -",
+                "dpkg libcudnn8 8.9.7.29-1+cuda12.2",
+            ),
+            (
+                "SYS/libcudnn.so.9.14.0",
+                "cudnn 9.14.0 libcudnn.so.9 toolkit runtime 13 -",
+                "dpkg libcudnn9-cuda-13 9.14.0.64-1",
+            ),
+            (
+                "SYS/libnvinfer.so.10.8.0",
+                "tensorrt 10.8.0 libnvinfer.so.10 toolkit runtime 12 -",
+                "dpkg libnvinfer10 10.8.0.43-1+cuda12.8",
+            ),
+            (
+                "SYS/libnccl.so.2.28.3",
+                "nccl 2.28.3 libnccl.so.2 toolkit runtime 13 -",
+                "dpkg libnccl2 2.28.3-1+cuda13.0",
+            ),
+            (
+                "SYS/libOpenCL.so.1.0.0",
+                "opencl 1.0.0 libOpenCL.so.1 distro runtime - -",
+                "dpkg ocl-icd-libopencl1 2.3.2-1build1",
+            ),
+            (own, "cudart - libcudart.so.12 distro runtime 12 -", "dpkg libcudart12 12.0.146~12.0.1-4"),
+            (
+                "opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4/lib64/libcudart.so.12",
+                "cudart - libcudart.so.12 toolkit runtime 12 -",
+                "-",
+            ),
+            ("SYS/libcuda.so.550.54.15", "driver 550.54.15 libcuda.so.1 distro runtime - -", "-"),
+        ],
+    );
+}
+
+#[test]
+fn libraries_of_python_and_conda_are_told_by_their_packages() {
+    // Distribution, version, folder and name, and what is to be said before and after "wheel runtime".
+    let wheels = [
+        ("nvidia-cublas-cu12", "12.8.4.1", "nvidia/cublas/lib/libcublasLt.so.12", "cublas 12.8.4.1", "12 -"),
+        (
+            "nvidia-cusparse-cu12",
+            "12.5.4.2",
+            "nvidia/cusparse/lib/libcusparse.so.12",
+            "cusparse 12.5.4.2",
+            "12 -",
+        ),
+        ("nvidia-cusparse", "12.6.3.3", "nvidia/cu13/lib/libcusparse.so.12", "cusparse 12.6.3.3", "13 -"),
+        ("nvidia-cudnn-cu12", "9.10.2.21", "nvidia/cudnn/lib/libcudnn_graph.so.9", "cudnn 9.10.2.21", "12 -"),
+        (
+            "nvidia-cusparselt-cu12",
+            "0.7.1",
+            "nvidia/cusparselt/lib/libcusparseLt.so.0",
+            "cusparselt 0.7.1",
+            "12 -",
+        ),
+        ("tensorrt-cu12-libs", "10.8.0.43", "tensorrt_libs/libnvinfer.so.10", "tensorrt 10.8.0.43", "12 -"),
+        // The version of a package says nothing of a library of another thing in it.
+        ("torch", "2.0.1+cu118", "torch/lib/libcudart-d0da41ae.so.11.0", "cudart -", "11 -"),
+        ("onnxruntime-gpu", "1.31.1", "onnxruntime/capi/libonnxruntime.so.1", "onnxruntime 1.31.1", "- -"),
+    ];
+    let mut members = Vec::new();
+    let mut lines: Vec<(String, String, String)> = Vec::new();
+    for (name, version, path, before, after) in wheels {
+        let soname = path.rsplit('/').next().unwrap();
+        members.extend(wheel(SITE, name, version, &[(path, built(soname))]));
+        let line = format!("{before} {soname} wheel runtime {after}");
+        lines.push((format!("SITE/{path}"), line, format!("pip {name} {version}")));
+    }
+    let cupti =
+        ["libcupti.so", "libcupti.so.12", "libcupti.so.2025.1.1"].map(|name| format!("{CUPTI}/{name}"));
+    let copies = cupti.each_ref().map(|path| (path.as_str(), built("libcupti.so.12")));
+    members.extend(wheel(SITE, "triton", "3.9.0", &copies));
+    for (path, version) in cupti.iter().zip(["-", "-", "2025.1.1"]) {
+        let line = format!("cupti {version} libcupti.so.12 wheel runtime 12 -");
+        lines.push((format!("SITE/{path}"), line, "pip triton 3.9.0".into()));
+    }
+    let cufft = "lib/libcufft.so.11.3.0.4";
+    members.extend(conda("opt/conda", "libcufft", "11.3.0.4", &[(cufft, built("libcufft.so.11"))]));
+    members.push(put("opt/conda/lib/libnppc.so.12", "libnppc.so.12"));
+    let owned = "cufft 11.3.0.4 libcufft.so.11 conda runtime 12 -";
+    lines.push((format!("opt/conda/{cufft}"), owned.into(), "conda libcufft 11.3.0.4".into()));
+    let stray = "npp - libnppc.so.12 conda runtime 12 -";
+    lines.push(("opt/conda/lib/libnppc.so.12".into(), stray.into(), "-".into()));
+    let expected: Vec<(&str, &str, &str)> =
+        lines.iter().map(|(path, line, owner)| (path.as_str(), line.as_str(), owner.as_str())).collect();
+    check(members, &expected);
+}
+
+#[test]
+fn libraries_without_a_package_are_told_by_what_they_are() {
+    let code = section(&[90], None, 900, Coding::Zstd, "k");
+    let kernels = Elf::library("libkernels.so").with_section(".nv_fatbin", code);
+    let members = files(
+        "opt/app",
+        &[
+            ("lib/libcurand.so.10", built("libcurand.so.10")),
+            ("lib/renamed.so", built("libcufft.so.12")),
+            ("lib/libkernels.so", kernels.build()),
+            ("arm/libcudart.so.13", for_machine(built("libcudart.so.13"), 183)),
+            ("small/libcudart.so.12", small_elf()),
+            // None of these is a CUDA library.
+            ("lib/libother.so", built("libother.so")),
+            ("lib/libcublas.so.99", [b"MZ".as_slice(), &[0; 400]].concat()),
+            ("lib/libnvrtc.so.12", b"INPUT(-lnvrtc) and some more text in it\n".to_vec()),
+            ("lib/libcudart.txt", built("libcudart.so.12")),
+        ],
+    );
+    check(
+        members,
+        &[
+            ("opt/app/lib/libcurand.so.10", "curand - libcurand.so.10 application runtime - -", "-"),
+            ("opt/app/lib/renamed.so", "cufft - libcufft.so.12 application runtime 13 -", "-"),
+            ("opt/app/lib/libkernels.so", "other - libkernels.so application runtime - -", "-"),
+            ("opt/app/arm/libcudart.so.13", "cudart - libcudart.so.13 application runtime 13 aarch64", "-"),
+            ("opt/app/small/libcudart.so.12", "cudart - - application runtime - i386", "-"),
+        ],
+    );
 }
 
 #[test]
@@ -190,7 +290,8 @@ fn copies_count_each_and_hard_links_once() {
 #[test]
 fn a_library_of_the_platform_is_not_foreign() {
     let arm = for_machine(built("libcudart.so.13"), 183);
-    let members = vec![file("opt/a/libcudart.so.13", arm), file("opt/b/libcudart.so.13", built("libcudart.so.13"))];
+    let members =
+        vec![file("opt/a/libcudart.so.13", arm), file("opt/b/libcudart.so.13", built("libcudart.so.13"))];
     let image = super::image(crate::fixtures::packing::Packing::Gzip, &[members]);
     let place = crate::support::Place::new();
     let layout = crate::fixtures::layout::Layout::of(&image.for_platform("linux", "arm64", None), "t");

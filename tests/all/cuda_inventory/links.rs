@@ -1,10 +1,10 @@
 //! Which copy the loader takes, for whom, and how what is needed is reached.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{configured, executable, items, library, program, report_of, starting, texts};
 use crate::fixtures::elf::Elf;
-use crate::fixtures::tarball::{Member, file};
+use crate::fixtures::tarball::{Member, file, symlink};
 use crate::support::Report;
 
 const CUDART: &str = "libcudart.so.13";
@@ -23,8 +23,8 @@ fn picks(report: &Report) -> Vec<(&str, Vec<&str>)> {
 }
 
 fn unresolved(report: &Report) -> Vec<(&str, &str)> {
-    let text = |value: &'_ Value| -> &'static str { Box::leak(value.as_str().unwrap().to_owned().into_boxed_str()) };
-    items(&report.json["cuda"]["unresolved"]).iter().map(|line| (text(&line["path"]), text(&line["name"]))).collect()
+    let lines = items(&report.json["cuda"]["unresolved"]).iter();
+    lines.map(|line| (line["path"].as_str().unwrap(), line["name"].as_str().unwrap())).collect()
 }
 
 #[test]
@@ -155,4 +155,28 @@ fn the_parts_of_cudnn_are_opened_by_its_front() {
         assert_eq!(texts(&part["chain"]).last(), Some(&SERVICE), "{part:#}");
     }
     assert_eq!(unresolved(&report), [], "what is opened and missing is no NEEDED entry");
+}
+
+#[test]
+fn folders_of_a_toolkit_are_found_through_its_links() {
+    let lib = "usr/local/cuda-13.0/targets/x86_64-linux/lib";
+    let members = vec![
+        symlink("usr/local/cuda", "/etc/alternatives/cuda"),
+        symlink("etc/alternatives/cuda", "/usr/local/cuda-13.0"),
+        symlink("usr/local/cuda-13.0/lib64", "targets/x86_64-linux/lib"),
+        symlink(format!("{lib}/libcudart.so.13"), "libcudart.so.13.0.96"),
+        symlink(format!("{lib}/libcudart.so"), "libcudart.so.13"),
+        file(format!("{lib}/libcudart.so.13.0.96"), Elf::library(CUDART).build()),
+        executable("usr/bin/service", &program("service", &[CUDART])),
+    ];
+    let mut config = starting(SERVICE);
+    config["Env"] =
+        json!(["LD_LIBRARY_PATH=/usr/local/nvidia/lib:/usr/local/nvidia/lib64:/usr/local/cuda/lib64"]);
+    let report = report_of(&configured(members, config));
+    assert_eq!(items(&report.json["cuda"]["libraries"]).len(), 1, "links are no libraries");
+    let cudart = library(&report, &format!("/{lib}/libcudart.so.13.0.96"));
+    assert_eq!((&cudart["use"], &cudart["version"]), (&"needed".into(), &"13.0.96".into()));
+    assert_eq!(texts(&cudart["chain"])[1..], [SERVICE]);
+    assert_eq!(unresolved(&report), []);
+    assert_eq!(report.json["cuda"]["toolkit"]["root"], "/usr/local/cuda-13.0");
 }

@@ -15,6 +15,7 @@ mod links;
 mod packages;
 mod reading;
 mod stack;
+mod toolkits;
 mod weights;
 
 use serde_json::{Value, json};

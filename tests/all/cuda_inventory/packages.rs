@@ -7,7 +7,7 @@ use crate::fixtures::elf::Elf;
 use crate::fixtures::packages::dpkg_status;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{Deb, SITE, conda, debs, dpkg_database, dpkg_files, wheel};
-use crate::fixtures::tarball::{Member, dir, file, hardlink, symlink};
+use crate::fixtures::tarball::{Member, dir, file, hardlink, symlink, whiteout};
 use crate::support::Report;
 
 /// A package in one line: manager, name, version, bytes, files, layer.
@@ -29,11 +29,13 @@ fn body(bytes: usize) -> Vec<u8> {
 
 #[test]
 fn a_package_of_dpkg_has_the_files_of_its_list() {
-    let tool: Deb<'_> = ("tool", "1:2.0-3ubuntu1", &[("usr/bin/tool", body(700)), ("usr/share/tool/data", body(30))]);
+    let tool: Deb<'_> =
+        ("tool", "1:2.0-3ubuntu1", &[("usr/bin/tool", body(700)), ("usr/share/tool/data", body(30))]);
     let held: Deb<'_> = ("held", "4.5", &[("usr/lib/held", body(5))]);
     let mut members = debs(&[tool, held]);
     let removed = dpkg_status("removed", "0.9", 1, &[]);
-    let removed = String::from_utf8(removed).unwrap().replace("install ok installed", "deinstall ok config-files");
+    let removed =
+        String::from_utf8(removed).unwrap().replace("install ok installed", "deinstall ok config-files");
     let status = [dpkg_status("tool", "1:2.0-3ubuntu1", 1, &[]), dpkg_status("held", "4.5", 1, &[])].concat();
     let status = String::from_utf8(status).unwrap().replacen("install ok installed", "hold ok installed", 2);
     let status = status.replacen("hold ok installed", "install ok installed", 1);
@@ -58,8 +60,7 @@ fn a_package_belongs_to_the_layer_that_brought_it() {
     let newer: Deb<'_> = ("second", "2.0", &[("usr/bin/second", body(25))]);
     let third: Deb<'_> = ("third", "1.0", &[("usr/bin/third", body(30))]);
     let add = |all: &[Deb<'_>], new: &Deb<'_>| {
-        let mut members: Vec<Member> =
-            new.2.iter().map(|(path, bytes)| file(*path, bytes.clone())).collect();
+        let mut members: Vec<Member> = new.2.iter().map(|(path, bytes)| file(*path, bytes.clone())).collect();
         members.extend([dpkg_database(all), dpkg_files(new)]);
         members
     };
@@ -127,11 +128,52 @@ fn the_distributions_package_owns_a_file_before_python_does() {
 }
 
 #[test]
-fn conda_packages_lie_in_their_prefix() {
-    let mut members = conda("opt/conda", "libcublas", "12.6.4.1", &[
-        ("lib/libcublas.so.12.6.4.1", Elf::library("libcublas.so.12").build()),
-        ("lib/data", body(12)),
+fn an_upgraded_package_is_the_new_one_and_a_chown_brings_nothing() {
+    let old = wheel(SITE, "six", "1.15.0", &[("six.py", body(50))]);
+    let new = wheel(SITE, "six", "1.16.0", &[("six.py", body(60))]);
+    let kept = wheel(SITE, "torch", "2.10.0", &[("torch/__init__.py", body(70))]);
+    let mut upgrade = new.clone();
+    upgrade
+        .extend(["METADATA", "RECORD"].map(|name| whiteout(&format!("{SITE}/six-1.15.0.dist-info/{name}"))));
+    let chown: Vec<Member> =
+        new.iter().chain(&kept).map(|member| member.clone().owned_by(1000, 1000)).collect();
+    let layers = [old.into_iter().chain(kept).collect(), upgrade, chown];
+    let report = report_of(&image(Packing::Gzip, &layers));
+    let found: Vec<(&str, &str, u64)> = items(&report.json["packages"])
+        .iter()
+        .map(|package| {
+            let text = |field: &str| package[field].as_str().unwrap();
+            (text("name"), text("version"), package["layer"].as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(found, [("six", "1.16.0", 1), ("torch", "2.10.0", 0)]);
+}
+
+#[test]
+fn lists_may_name_files_through_links() {
+    let status = [dpkg_status("libx", "1.0", 1, &[]), dpkg_status("liby", "1.0", 1, &[])].concat();
+    let report = report_of_members(vec![
+        file("var/lib/dpkg/status", status),
+        // Two architectures of a package have a list each.
+        file("var/lib/dpkg/info/libx:amd64.list", "/.\n/lib\n/lib/a/libx.so.1\n"),
+        file("var/lib/dpkg/info/libx:i386.list", "/.\n/lib/b/libx.so.1\n"),
+        file("var/lib/dpkg/info/liby.list", "/lib/a/libx.so.1\n/lib/b\n"),
+        symlink("lib", "usr/lib"),
+        file("usr/lib/a/libx.so.1", body(8)),
+        file("usr/lib/b/libx.so.1", body(16)),
     ]);
+    only_warns_of(&report, &[]);
+    assert_eq!(lines(&report), ["dpkg libx 1.0 24 2 0", "dpkg liby 1.0 8 1 0"]);
+}
+
+#[test]
+fn conda_packages_lie_in_their_prefix() {
+    let mut members = conda(
+        "opt/conda",
+        "libcublas",
+        "12.6.4.1",
+        &[("lib/libcublas.so.12.6.4.1", Elf::library("libcublas.so.12").build()), ("lib/data", body(12))],
+    );
     let bytes = members[0].body.len() + 12;
     members.push(symlink("opt/conda/lib/libcublas.so.12", "libcublas.so.12.6.4.1"));
     members.extend(conda("opt/conda/envs/serve", "python", "3.12.0", &[("bin/python", body(3))]));

@@ -83,6 +83,7 @@ struct Line {
     codes: Vec<(u32, GpuKind, u64)>,
 }
 
+#[allow(clippy::too_many_lines, reason = "one list, written out")]
 fn lines() -> Vec<Line> {
     use GpuKind::{Lto, Ptx, Sass};
     use Supplier::{Toolkit, Wheel};
@@ -235,7 +236,7 @@ fn need(name: &str, to: ObjectId, step: SearchStep) -> Need {
     Need { name: name.into(), found: vec![Resolution::Found { object: to, step }] }
 }
 
-/// python3.12 opens torch's extension, which needs libtorch_cuda, which needs cublas, which needs cublasLt.
+/// python3.12 opens torch's extension, which needs `libtorch_cuda`, which needs cublas, which needs cublasLt.
 fn links(rootfs: &Rootfs, lines: &[Line]) -> Links {
     let object = |path: &str| Object {
         node: node(rootfs, path),
@@ -313,9 +314,10 @@ fn package(manager: &'static str, name: &str, version: &str, layer: u16) -> Pack
 }
 
 /// The inventory of an image with [`files`].
+#[allow(clippy::too_many_lines, reason = "one value, written out")]
 pub(crate) fn inventory(rootfs: &Rootfs) -> Inventory {
     let lines = lines();
-    let links = links(rootfs, &lines);
+    let found = links(rootfs, &lines);
     let packages = vec![
         package("pip", "nvidia-cublas", "13.1.0.3", 4),
         package("dpkg", "libcublas-13-0", "13.1.0.3-1", 2),
@@ -440,7 +442,7 @@ pub(crate) fn inventory(rootfs: &Rootfs) -> Inventory {
                 (Class::Application, 12 * MIB),
             ]),
         },
-        links,
+        links: found,
         libraries,
         ..Inventory::default()
     }
@@ -483,6 +485,7 @@ fn components(libraries: &[Library]) -> Vec<Component> {
 }
 
 fn stack(rootfs: &Rootfs) -> Vec<StackLevel> {
+    use SuppliedBy::{BaseImage, ByHand, Host, Missing, NotUsed, Wheel};
     let level = |level, names: &[&str], by: &[SuppliedBy], path: &str, note: &str| StackLevel {
         level,
         names: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -490,7 +493,6 @@ fn stack(rootfs: &Rootfs) -> Vec<StackLevel> {
         nodes: if path.is_empty() { Vec::new() } else { vec![node(rootfs, path)] },
         note: (!note.is_empty()).then(|| note.to_owned()),
     };
-    use SuppliedBy::{BaseImage, ByHand, Host, Missing, NotUsed, Wheel};
     let torch = format!("{SITE}/torch/lib/libtorch_cuda.so");
     vec![
         level(Level::Server, &["uvicorn 0.38.0"], &[Wheel], "/usr/bin/python3.12", ""),

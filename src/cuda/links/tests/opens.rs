@@ -92,3 +92,27 @@ fn packages_load_libraries_of_other_packages() {
     assert_eq!(links.usage(&format!("{site}/nvidia/cufft/lib/libcufft.so.11")), Use::Unreferenced);
     assert_eq!(links.opens(&module).len(), 3);
 }
+
+#[test]
+fn who_hands_over_whole_paths_of_packages_finds_them_before_the_loader() {
+    let mut image = Image::new();
+    let site = "/usr/lib/python3.12/site-packages";
+    image.elf("/usr/bin/python3.12", Elf::program(&["libc.so.6"]));
+    let module = format!("{site}/torch/_C.cpython-312-x86_64-linux-gnu.so");
+    image.elf(&module, Elf::library("", &["libc.so.6"]));
+    image.environment.conf_folders = vec![b"/usr/local/cuda/lib64".to_vec()];
+    image.library("/usr/local/cuda/lib64/libcublas.so.12", &[]);
+    image.library("/usr/local/cuda/lib64/libcufft.so.11", &[]);
+    image.library(&format!("{site}/nvidia/cublas/lib/libcublas.so.12"), &[]);
+    let first = OpenRule { packages_first: true, ..rule(&["libcublas.so.*", "libcufft.so.11"], true) };
+    image.rules.packages = vec![("torch", first)];
+    let links = image.resolve();
+    assert_eq!(
+        links.opens(&module),
+        [
+            format!("libcublas.so.12: {site}/nvidia/cublas/lib/libcublas.so.12 by table a test"),
+            "libcufft.so.11: /usr/local/cuda/lib64/libcufft.so.11 by cache /usr/local/cuda/lib64".to_owned(),
+        ]
+    );
+    assert_eq!(links.usage("/usr/local/cuda/lib64/libcublas.so.12"), Use::Unreferenced);
+}

@@ -188,3 +188,16 @@ fn copies_for_newer_processors_follow_the_plain_copy() {
     assert_eq!(links.usage("/usr/lib64/glibc-hwcaps/x86-64-v3/libn.so"), Use::Unreferenced);
     assert_eq!(links.problems.len(), 1);
 }
+
+#[test]
+fn libraries_of_the_application_are_there_to_be_opened() {
+    let mut image = programs();
+    image.library("/app/plugins/ops.so", &["libdep.so"]).library("/usr/lib/libdep.so", &[]);
+    image.library("/opt/other/libother.so", &[]);
+    let why = "the application's own library: what opens it is not known";
+    let expected = ("/app/plugins/ops.so".to_owned(), RootKind::Extension, why.to_owned());
+    assert!(roots(&image).contains(&expected));
+    let links = image.resolve();
+    assert_eq!(links.usage("/usr/lib/libdep.so"), Use::Needed);
+    assert_eq!(links.usage("/opt/other/libother.so"), Use::Unreferenced);
+}

@@ -317,7 +317,8 @@ impl Source<'_> {
                 let callers = last.map_or(0, |object| object.needed_by.len() + object.opened_by.len());
                 let about = match callers {
                     0 => "No file of the image needs or opens it.".to_owned(),
-                    callers => format!("{} asks for it, but no process loads that.", count(callers, "file")),
+                    1 => "1 file asks for it, but no process loads that one.".to_owned(),
+                    callers => format!("{} ask for it, but no process loads them.", count(callers, "file")),
                 };
                 steps.push(ChainStep { title, about, place: None });
             }

@@ -4,7 +4,7 @@ use egui::{Frame, Grid, Label, Link, Margin, Pos2, RichText, ScrollArea, Stroke,
 
 use super::{Action, Go};
 use crate::base::size::{grouped, human};
-use crate::base::text::{elide_middle, escape};
+use crate::base::text::{elide_end, elide_middle, escape};
 use crate::cuda::arch_name;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{
@@ -26,8 +26,10 @@ pub(super) fn show(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], 
     body(ui, |ui| {
         if ui.available_width() >= SIDE_BY_SIDE {
             ui.columns(2, |columns| {
-                facts(&mut columns[0], details, went);
-                reasons(&mut columns[1], details, layers, went);
+                // Columns would set their text justified.
+                let left = egui::Layout::top_down(egui::Align::Min);
+                columns[0].with_layout(left, |ui| facts(ui, details, went));
+                columns[1].with_layout(left, |ui| reasons(ui, details, layers, went));
             });
         } else {
             facts(ui, details, went);
@@ -228,8 +230,7 @@ fn link_step(ui: &mut Ui, step: &ChainStep, layers: &[LayerItem], went: &mut Vec
     let words = RichText::new(&step.about).color(tokens.text_weak);
     let response = match place {
         Some(Place::Layer(_)) => {
-            let cut =
-                RichText::new(elide_middle(&step.about, 200)).font(text::mono()).color(tokens.text_weak);
+            let cut = RichText::new(elide_end(&step.about, 200)).font(text::mono()).color(tokens.text_weak);
             ui.add(Label::new(cut).wrap())
         }
         _ => ui.add(Label::new(words.font(text::small())).wrap()),

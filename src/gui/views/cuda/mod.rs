@@ -14,6 +14,7 @@ use std::sync::Arc;
 use egui::{Frame, Panel, Ui};
 
 use super::{Action, ViewContext};
+use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, LibraryDetails};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
@@ -111,6 +112,11 @@ impl CudaView {
     /// Chooses the library or file at a path and brings it into sight, once it is known.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.state.select_path(path);
+    }
+
+    /// Takes the GPUs to judge by from this catalogue rather than from the one that is built in.
+    pub fn set_catalog(&mut self, catalog: Option<Arc<Catalog>>) {
+        self.state.catalog = catalog;
     }
 
     /// Chooses the GPU to judge by, by its id; `None` for none.

@@ -36,6 +36,8 @@ pub(super) struct State {
     pub(super) ledger_rows: Vec<usize>,
     pub(super) folded_copies: BTreeSet<usize>,
     pub(super) copies: Vec<DuplicateRow>,
+    /// Where the GPUs to judge by come from; `None` for the catalogue that is built in.
+    pub(super) catalog: Option<Arc<Catalog>>,
     /// The GPU to judge by.
     pub(super) target: Option<String>,
     pub(super) details: Option<LibraryDetails>,
@@ -65,6 +67,7 @@ impl Default for State {
             ledger_rows: Vec::new(),
             folded_copies: BTreeSet::new(),
             copies: Vec::new(),
+            catalog: None,
             target: None,
             details: None,
             reveal: false,
@@ -118,9 +121,10 @@ impl State {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         let small = inventory.libraries.len() + inventory.links.objects.len() < AT_ONCE;
+        let catalog = self.catalog.clone();
         let made = self.job.start(&waker, small, move |cancel| {
             cancel.check()?;
-            let targets = TargetItem::all(Catalog::builtin());
+            let targets = TargetItem::all(catalog.as_deref().unwrap_or_else(|| Catalog::builtin()));
             Ok(CudaModel::new(&inventory, &merge.rootfs, targets))
         });
         if let Some(model) = made {

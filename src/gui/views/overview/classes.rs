@@ -80,7 +80,7 @@ fn entry(ui: &mut Ui, item: &ClassItem, width: f32, actions: &mut Vec<Action>) {
     let room = Rect::from_x_y_ranges(rect.left() + 180.0..=rect.right() - 8.0, rect.y_range());
     let written = cell::left(painter, room, item.name, &text::strong(), name, Cut::End);
     let behind = Rect::from_x_y_ranges(written.right() + 10.0..=rect.right() - 8.0, rect.y_range());
-    if behind.width() > 60.0 {
+    if behind.width() > 190.0 {
         cell::left(painter, behind, item.about, &text::small(), tokens.text_weak, Cut::End);
     }
     controls::paint_focus(ui, &response, radius::S);
