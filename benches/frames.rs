@@ -64,6 +64,7 @@ fn layer(files: u32, salt: u32) -> Arc<LayerIndex> {
         );
         let size = u64::from(number.wrapping_mul(2_654_435_761) >> 8);
         let entry = NewEntry {
+            body_at: None,
             kind: EntryKind::File,
             size,
             mode: 0o644,

@@ -211,7 +211,8 @@ fn take_inventory(
     cancel.check()?;
     let wanted = bodies::readable(&analysis.image, &layers, wanted);
     if !wanted.is_empty() {
-        found.waits_for = Some("files of equal size to be compared".to_owned());
+        found.waits_for =
+            Some("files of equal size to be compared, and data to be searched for GPU code".to_owned());
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
         let bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, cancel, progress)?;

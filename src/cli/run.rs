@@ -72,7 +72,9 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         ));
         if done.bytes_compared > 0 {
             let (bytes, size) = (done.bytes_compared, human(done.bytes_compared));
-            message(&format!("then read {bytes} bytes ({size}) of single files, to compare them"));
+            message(&format!(
+                "then read {bytes} bytes ({size}) of single files, to compare them and to find GPU code"
+            ));
         }
     }
     let options = report::Options { show_secrets: plan.show_secrets, ..report::Options::default() };

@@ -59,12 +59,11 @@ impl<'a> Judge<'a> {
             .map(|layer| vec![NOBODY; scene.rootfs.layer(layer).len()])
             .collect();
         for node in scene.rootfs.nodes() {
-            if let Some(entry) = node.entry() {
-                if let Some(slot) =
-                    shown.get_mut(usize::from(node.layer())).and_then(|layer| layer.get_mut(entry.0 as usize))
-                {
-                    *slot = node.id().0;
-                }
+            let layer = shown.get_mut(usize::from(node.layer()));
+            if let Some((layer, entry)) = layer.zip(node.entry())
+                && let Some(slot) = layer.get_mut(entry.0 as usize)
+            {
+                *slot = node.id().0;
             }
         }
         let is_cuda = |library: &&Library| !is_framework_component(&library.component);

@@ -103,10 +103,10 @@ impl Evidence<'_> {
         let mut found: BTreeMap<&str, (Vec<u8>, Vec<ObjectId>)> = BTreeMap::new();
         for id in self.links.ids() {
             let path = self.scene.path(self.links.object(id).node);
-            if let Some(rule) = self.scene.catalog.framework_of_path(&path) {
-                if !known.contains(rule.name.as_str()) {
-                    found.entry(&rule.name).or_insert_with(|| (path, Vec::new())).1.push(id);
-                }
+            if let Some(rule) = self.scene.catalog.framework_of_path(&path)
+                && !known.contains(rule.name.as_str())
+            {
+                found.entry(&rule.name).or_insert_with(|| (path, Vec::new())).1.push(id);
             }
         }
         found
@@ -134,8 +134,8 @@ impl Evidence<'_> {
         library.version.as_ref().map(|(version, _)| version.clone())
     }
 
-    /// `torch/version.py` knows the local part of the version and the CUDA version, which METADATA on PyPI
-    /// does not.
+    /// `torch/version.py` knows the local part of the version and the CUDA version, which the `METADATA`
+    /// of the index does not.
     fn torch_version(&self, root: &[u8]) -> Option<pip::TorchVersion> {
         let path = [root, b"/torch/version.py"].concat();
         let visible = self.scene.visible(DocumentKind::TorchVersion);
@@ -170,10 +170,8 @@ impl Evidence<'_> {
             for id in objects {
                 for need in &self.links.object(*id).needs {
                     let Some(name) = split_library_name(need.name.as_bytes()) else { continue };
-                    if name.stem == stem.as_bytes() {
-                        if let Some(major) = name.version.first() {
-                            return Some(major.to_string());
-                        }
+                    if let (true, Some(major)) = (name.stem == stem.as_bytes(), name.version.first()) {
+                        return Some(major.to_string());
                     }
                 }
             }

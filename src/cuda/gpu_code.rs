@@ -6,7 +6,7 @@ use super::scene::{BinaryFile, Scene};
 use super::value::{GpuCode, GpuCodeSum, GpuHolder, HolderKind};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
-use crate::formats::fatbin::{GpuFacts, GpuKind, Suffix};
+use crate::formats::fatbin::{Compression, GpuFacts, GpuKind, Suffix};
 
 /// GPU code of a file, by architecture.
 pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
@@ -22,6 +22,19 @@ pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
             bytes: row.bytes,
             uncompressed_bytes: row.uncompressed_bytes,
         }));
+    }
+    // PTX as text is its own code, without a container around it.
+    if let FileFacts::Ptx { isa, arch: Some(arch), suffix, bytes } = facts {
+        code.push(GpuCode {
+            arch: *arch,
+            suffix: *suffix,
+            kind: GpuKind::Ptx,
+            isa: *isa,
+            compression: Compression::None,
+            entries: 1,
+            bytes: *bytes,
+            uncompressed_bytes: *bytes,
+        });
     }
     code
 }

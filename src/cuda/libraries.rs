@@ -180,9 +180,9 @@ fn version(
     if let Some(version) = sibling {
         return Some((version, VersionSource::Link));
     }
-    let note =
-        elf.forward_compat.as_deref().and_then(|note| serde_json::from_str::<ForwardCompat>(note).ok());
-    if let Some(version) = note.and_then(|note| note.cuda_version) {
+    let compat: Option<ForwardCompat> =
+        elf.forward_compat.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    if let Some(version) = compat.and_then(|compat| compat.cuda_version) {
         return Some((printable(&version), VersionSource::Note));
     }
     let package = &around.packages.list[package?];

@@ -25,7 +25,7 @@ pub use inventory::{Wanted, inventory};
 pub use names::{arch_name, compression_name, kind_name};
 pub use scene::{Bodies, Inode, Input};
 pub use value::{
-    BaseImage, Class, ClassBytes, Component, Duplicate, Flavor, ForwardCompat, Framework, GpuCode, GpuCodeSum, GpuHolder,
-    HolderKind, Identical, Inventory, Level, Library, Package, Pick, Role, StackLevel, Strategy, SuppliedBy,
-    Supplier, Toolkit, Use, VersionSource, WeightFile,
+    BaseImage, Class, ClassBytes, Component, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
+    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, Package, Pick, Role, StackLevel,
+    Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource, WeightFile,
 };

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalog::{Open, Search};
-use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
+use super::classes::is_framework_component;
 use super::libraries::is_system_folder;
+use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
 use super::loader;
 use super::packages::Packages;
 use super::scene::{BinaryFile, Scene};
@@ -189,13 +190,19 @@ impl Rules for CatalogRules<'_> {
     fn is_of_application(&self, binary: &Binary<'_>) -> bool {
         let catalog = self.scene.catalog;
         let name = self.scene.node(binary.node).name();
-        let is_component = catalog.component_of(name).is_some()
-            || binary.soname.is_some_and(|soname| catalog.component_of(soname).is_some());
-        self.packages.owners.of(binary.node).is_none()
-            && !is_component
-            && site_root(&binary.path).is_none()
-            && !is_system_folder(&binary.path)
-            && !self.is_toolkit_or_tool(&binary.path)
+        let component = catalog
+            .component_of(name)
+            .or_else(|| catalog.component_of(binary.soname?))
+            .filter(|component| !is_framework_component(&component.name));
+        if component.is_some() || self.is_toolkit_or_tool(&binary.path) {
+            return false;
+        }
+        match site_root(&binary.path) {
+            // `libtriton.so` is imported as a module, and many packages open a library of their own by its
+            // path. With a version in its name a library is linked against.
+            Some((_, below)) => name.ends_with(b".so") && !below.starts_with(b"nvidia/"),
+            None => self.packages.owners.of(binary.node).is_none() && !is_system_folder(&binary.path),
+        }
     }
 
     fn is_devel_owned(&self, node: NodeId) -> bool {

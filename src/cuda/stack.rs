@@ -182,11 +182,11 @@ impl Known<'_> {
         } else if used.is_empty() && !here.is_empty() {
             note = Some("they are here, and nothing that is known loads them".to_owned());
         }
-        let none = by.is_empty();
+        let unused = by.is_empty();
         StackLevel {
             level,
             names: names.into_iter().map(str::to_owned).collect(),
-            supplied_by: if none { vec![SuppliedBy::NotUsed] } else { by.into_iter().collect() },
+            supplied_by: if unused { vec![SuppliedBy::NotUsed] } else { by.into_iter().collect() },
             nodes: shown.iter().map(|library| library.node).take(PATHS).collect(),
             note,
         }
@@ -238,19 +238,20 @@ impl Known<'_> {
             .map(|library| library.node)
             .collect();
         let compat = self.libraries.iter().any(|library| library.role == Role::Compat);
-        let mut note = "mounted from the host when the container starts".to_owned();
-        if !baked.is_empty() {
-            note = "the host mounts it; copies of driver libraries in the image get in its way".to_owned();
+        let note = if !baked.is_empty() {
+            "the host mounts it; copies of driver libraries in the image get in its way"
         } else if compat {
-            note.push_str("; the image also has the forward-compatibility driver");
-        }
+            "mounted from the host when the container starts; the image also has the forward-compatibility driver"
+        } else {
+            "mounted from the host when the container starts"
+        };
         let used = self.uses_cuda();
         StackLevel {
             level: Level::Driver,
             names: vec!["libcuda.so.1".to_owned()],
             supplied_by: vec![if used { SuppliedBy::Host } else { SuppliedBy::NotUsed }],
             nodes: baked,
-            note: Some(note),
+            note: Some(note.to_owned()),
         }
     }
 

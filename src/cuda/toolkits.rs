@@ -80,7 +80,7 @@ fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (
         let minor = package_minor(&package.name);
         minor.is_some() && folder.as_ref().is_none_or(|folder| minor.as_ref() == Some(folder))
     };
-    let cudart = packages.list.iter().filter(is_system).find(of_minor);
+    let cudart = packages.list.iter().filter(|package| is_system(package)).find(of_minor);
     if let Some(package) = cudart {
         let minor = package_minor(&package.name);
         let release = point_release(scene.catalog, packages, &package.version);
@@ -93,7 +93,7 @@ fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (
     }
 }
 
-fn is_system(package: &&Package) -> bool {
+fn is_system(package: &Package) -> bool {
     matches!(package.manager, "dpkg" | "rpm" | "apk")
 }
 
@@ -106,8 +106,11 @@ fn point_release(catalog: &Catalog, packages: &Packages, cudart: &str) -> Option
     if let [one] = releases[..] {
         return Some(one.to_owned());
     }
-    let cublas =
-        packages.list.iter().filter(is_system).find(|package| is_package_of(&package.name, "libcublas"))?;
+    let cublas = packages
+        .list
+        .iter()
+        .filter(|package| is_system(package))
+        .find(|package| is_package_of(&package.name, "libcublas"))?;
     let of_cublas: Vec<&str> = catalog
         .toolkits_of_cublas(upstream("dpkg", &cublas.version))
         .map(|toolkit| toolkit.version.as_str())

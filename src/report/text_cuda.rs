@@ -57,7 +57,8 @@ fn components(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     writeln!(out, "\nCUDA libraries by component; used: reached from something that runs")?;
     writeln!(out, "{:>10} {:>5} {:>5}  {:<14} supplied by", "bytes", "files", "used", "component")?;
     for component in cuda.components.iter().take(MOST) {
-        let of = |library: &&LibraryLine| library.component == component.name && library.hardlink_of.is_none();
+        let of =
+            |library: &&LibraryLine| library.component == component.name && library.hardlink_of.is_none();
         let used = cuda.libraries.iter().filter(of).filter(|library| library.usage != "unreferenced").count();
         writeln!(
             out,
@@ -104,7 +105,8 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
             elide_end(&printable(&text), WIDTH - 12)
         )?;
         for path in &duplicate.paths {
-            let users = duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
+            let users =
+                duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
             let users = if users == 0 { "not loaded".to_owned() } else { format!("loaded by {users}") };
             writeln!(out, "{:>12}{users:<14} {}", "", elide_middle(path, WIDTH - 27))?;
         }

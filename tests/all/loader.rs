@@ -600,7 +600,7 @@ fn random_trees_are_loaded_as_the_loader_does() {
         if random(2) == 0 {
             "/env:/b".clone_into(&mut tree.library_path);
         }
-        let mut some = |random: &mut dyn FnMut(usize) -> usize| -> Vec<&str> {
+        let some = |random: &mut dyn FnMut(usize) -> usize| -> Vec<&str> {
             let count = random(4);
             (0..count).map(|_| names[random(names.len())].as_str()).collect()
         };

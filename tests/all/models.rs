@@ -237,8 +237,16 @@ fn build(script: &Script) -> Arc<LayerIndex> {
             6 => format!("{path}/.wh..wh..opq"),
             _ => path.to_owned(),
         };
-        let entry =
-            NewEntry { kind, size: *size, mode: 0, uid: 0, gid: 0, mtime: 0, link: NAMES[*to].as_bytes(), body_at: None };
+        let entry = NewEntry {
+            kind,
+            size: *size,
+            mode: 0,
+            uid: 0,
+            gid: 0,
+            mtime: 0,
+            link: NAMES[*to].as_bytes(),
+            body_at: None,
+        };
         builder.add_path(path.as_bytes(), entry).unwrap();
     }
     Arc::new(builder.finish())

@@ -59,7 +59,8 @@ def container(data, at, end):
             raise Broken(f"no entry at {at}")
         name, prefix = KINDS.get(kind, ("other", "other_"))
         suffix = "a" if flags & 0x100000 else "f" if flags & 0x200000 else ""
-        coding = {0: "none", 0x2000: "lz4", 0x8000: "zstd"}.get(flags & 0xA000, "other")
+        # What is obfuscated (0x10000: link-time code) cannot be unpacked by either.
+        coding = {0: "none", 0x2000: "lz4", 0x8000: "zstd"}.get(flags & 0x1A000, "other")
         isa = f"{major}.{minor}" if name == "ptx" else None
         entries.append(((f"{prefix}{arch}{suffix}", name, isa, coding), head + size, unpacked or size, arch))
         at += head + size

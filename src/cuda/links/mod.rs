@@ -124,8 +124,8 @@ pub trait Rules {
     fn preload_folders(&self) -> Vec<String>;
     /// Whether a file belongs to a toolkit or to a wheel's tools: nothing there is a root.
     fn is_toolkit_or_tool(&self, path: &[u8]) -> bool;
-    /// Whether a library belongs to no package, toolkit or known component, but to whoever made the image: it
-    /// is there to be opened by name, which no NEEDED entry tells.
+    /// Whether a library is there to be opened by name, which no NEEDED entry tells: it is no known component and
+    /// belongs to whoever made the image, or to a Python package that may import it or open it by its path.
     fn is_of_application(&self, binary: &Binary<'_>) -> bool;
     /// Whether a package that is only for building owns the file.
     fn is_devel_owned(&self, node: NodeId) -> bool;

@@ -223,7 +223,8 @@ impl Finder<'_, '_> {
             } else if binary.is_library && is_extension(&binary.path) {
                 RootKind::Extension
             } else if binary.is_library && rules.is_of_application(binary) {
-                self.add(object, RootKind::Extension, "the application's own library: what opens it is not known");
+                let why = "a library of the application or a Python package: what opens it is not known";
+                self.add(object, RootKind::Extension, why);
                 continue;
             } else {
                 continue;

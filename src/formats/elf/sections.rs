@@ -5,10 +5,10 @@ use std::io;
 
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{self, Region};
-use super::{ElfFacts, ElfKind};
 use super::layout::{self, SectionHeader, Table};
 use super::notes::{self, COMPAT_SECTION};
 use super::parse::{Context, Places};
+use super::{ElfFacts, ElfKind};
 use crate::base::text::escape;
 
 /// Longest section name that is looked at: the names looked for are shorter.

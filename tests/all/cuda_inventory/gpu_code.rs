@@ -199,7 +199,6 @@ fn the_image_sum_is_that_of_its_parts_by_what_holds_them() {
 }
 
 #[test]
-#[ignore = "loose PTX files are recognised, and no ledger counts them yet"]
 fn a_loose_ptx_file_counts_as_gpu_code() {
     let ptx = ".version 8.7\n.target sm_90a\n.address_size 64\n".repeat(9);
     for report in in_both_kinds_of_layers(&[file("opt/app/kernels.ptx", ptx.clone())]) {

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::{column, library, number, only_warns_of, report_of_members};
+use super::{column, image, library, number, only_warns_of, report_of, report_of_members};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::fatbin::{Coding, section};
 use crate::fixtures::packages::dpkg_status;
+use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, conda, debs, files, wheel};
-use crate::fixtures::tarball::{Member, file, hardlink};
+use crate::fixtures::tarball::{Member, file, hardlink, whiteout};
 
 const CUDA: &str = "usr/local/cuda-13.0";
 const SYSTEM: &str = "usr/lib/x86_64-linux-gnu";
@@ -49,7 +50,7 @@ fn put(short: &str, soname: &str) -> Member {
     file(full(short), built(soname))
 }
 
-/// What a report says of a library: component, version, soname, supplier, role, CUDA and machine; its package.
+/// What a report says of a library: component, version, soname, supplier, role, CUDA, machine; its package.
 fn facts(library: &Value) -> (String, String) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -288,11 +289,39 @@ fn copies_count_each_and_hard_links_once() {
 }
 
 #[test]
+fn only_what_a_container_sees_is_listed() {
+    let body = |seed: &str| Elf { seed: seed.into(), ..Elf::library("libnccl.so.2") }.sized(9_000);
+    let layers = [
+        vec![
+            put("opt/gone/libcudart.so.13", "libcudart.so.13"),
+            file("opt/new/libnccl.so.2", body("old")),
+            put("opt/kept/libcufft.so.12", "libcufft.so.12"),
+        ],
+        vec![
+            whiteout("opt/gone/libcudart.so.13"),
+            file("opt/new/libnccl.so.2", [body("new"), vec![0; 8]].concat()),
+        ],
+        // A change of the owner copies the bytes into a layer of its own.
+        vec![put("opt/kept/libcufft.so.12", "libcufft.so.12").owned_by(7, 7)],
+    ];
+    let report = report_of(&image(Packing::Gzip, &layers));
+    let found: Vec<(&str, u64, u64)> = report.json["cuda"]["libraries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["path"].as_str().unwrap(), number(&one["layer"]), number(&one["bytes"])))
+        .collect();
+    let cufft = built("libcufft.so.12").len() as u64;
+    let nccl = body("new").len() as u64 + 8;
+    assert_eq!(found, [("/opt/kept/libcufft.so.12", 2, cufft), ("/opt/new/libnccl.so.2", 1, nccl)]);
+}
+
+#[test]
 fn a_library_of_the_platform_is_not_foreign() {
     let arm = for_machine(built("libcudart.so.13"), 183);
     let members =
         vec![file("opt/a/libcudart.so.13", arm), file("opt/b/libcudart.so.13", built("libcudart.so.13"))];
-    let image = super::image(crate::fixtures::packing::Packing::Gzip, &[members]);
+    let image = image(Packing::Gzip, &[members]);
     let place = crate::support::Place::new();
     let layout = crate::fixtures::layout::Layout::of(&image.for_platform("linux", "arm64", None), "t");
     let path = place.put_layout("image", &layout);

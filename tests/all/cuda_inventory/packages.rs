@@ -42,7 +42,8 @@ fn a_package_of_dpkg_has_the_files_of_its_list() {
     assert!(status.contains("hold ok installed"));
     members.push(file("var/lib/dpkg/status", status + &removed));
     // A list may name folders, links and what is not there any more.
-    let list = "/.\n/usr\n/usr/bin\n/usr/bin/tool\n/usr/share/tool/data\n/usr/bin/second\n/usr/bin/link\n/usr/share/doc/gone\n";
+    let list = "/.\n/usr\n/usr/bin\n/usr/bin/tool\n/usr/share/tool/data\n/usr/bin/second\n/usr/bin/link\n\
+                /usr/share/doc/gone\n";
     members.push(file("var/lib/dpkg/info/tool.list", list));
     members.push(hardlink("usr/bin/second", "usr/bin/tool"));
     members.push(symlink("usr/bin/link", "tool"));

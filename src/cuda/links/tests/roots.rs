@@ -194,7 +194,7 @@ fn libraries_of_the_application_are_there_to_be_opened() {
     let mut image = programs();
     image.library("/app/plugins/ops.so", &["libdep.so"]).library("/usr/lib/libdep.so", &[]);
     image.library("/opt/other/libother.so", &[]);
-    let why = "the application's own library: what opens it is not known";
+    let why = "a library of the application or a Python package: what opens it is not known";
     let expected = ("/app/plugins/ops.so".to_owned(), RootKind::Extension, why.to_owned());
     assert!(roots(&image).contains(&expected));
     let links = image.resolve();
