@@ -43,6 +43,8 @@ pub enum WarningCode {
     PackagesMalformed,
     /// Something was not looked into, because there is more of it than is looked into.
     FactsLimited,
+    /// The search for libraries met something odd: an entrypoint that is no file, a limit on work.
+    LinksOddity,
     /// More warnings of the same kind were counted, not kept.
     MoreWarnings,
 }
@@ -69,6 +71,7 @@ impl WarningCode {
             Self::BinaryMalformed => "binary-malformed",
             Self::PackagesMalformed => "packages-malformed",
             Self::FactsLimited => "facts-limited",
+            Self::LinksOddity => "links-oddity",
             Self::MoreWarnings => "more-warnings",
         }
     }

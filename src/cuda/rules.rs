@@ -34,7 +34,7 @@ pub(super) fn links(scene: &Scene<'_>, packages: &Packages, warnings: &mut Warni
     };
     let (links, problems) = links::resolve(&binaries, &scene.paths, &environment, &rules, &script);
     for problem in problems {
-        warnings.push_with(WarningCode::FactsLimited, || ("links between libraries".to_owned(), problem));
+        warnings.push_with(WarningCode::LinksOddity, || ("links between libraries".to_owned(), problem));
     }
     links
 }
