@@ -174,6 +174,7 @@ fn hash_group(
 
 fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
     let mut hasher = blake3::Hasher::new_derive_key("cutaway sample of a file");
+    hasher.update(&size.to_le_bytes());
     for at in [0, size / 2, size.saturating_sub(SAMPLE_BYTES)] {
         hasher.update(&section.part(at, SAMPLE_BYTES).read_all(SAMPLE_BYTES)?);
     }

@@ -57,14 +57,18 @@ fn group(
         })
         .filter(|pick| !pick.loaded_by.is_empty())
         .collect();
-    let is_picked = |place: &usize| picks.iter().any(|pick| pick.library == *place);
-    let mut reclaimable_bytes = 0;
-    // With no copy loaded by anybody it cannot be said which one is too many.
-    if !picks.is_empty() {
-        for place in members.iter().filter(|place| !is_picked(place)) {
-            reclaimable_bytes += libraries[*place].bytes;
-        }
-    }
+    // A copy that stands for itself is reached without being picked.
+    let is_reached = |place: usize| links.object(libraries[place].object).usage != Use::Unreferenced;
+    // Majors of CUDA share some sonames: a copy for another major is not in the place of the loaded one.
+    let major = |place: usize| libraries[place].cuda_major.as_ref().map(|(major, _)| *major);
+    let stands_in = |place: usize| {
+        picks.iter().any(|pick| {
+            let (one, other) = (major(place), major(pick.library));
+            one.is_none() || other.is_none() || one == other
+        })
+    };
+    let spare = members.iter().filter(|place| !is_reached(**place) && stands_in(**place));
+    let reclaimable_bytes = spare.map(|place| libraries[*place].bytes).sum();
     let inodes: Vec<Inode> =
         members.iter().filter_map(|place| scene.node(libraries[*place].node).content()).collect();
     Duplicate {
@@ -94,10 +98,10 @@ fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
 
 /// Large files of the merged view with the same bytes, most bytes to gain first.
 pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
-    let mut groups: HashMap<ContentHash, BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
+    let mut groups: HashMap<(u64, ContentHash), BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
     for (inode, node) in compared_files(scene).filter(|(inode, _)| scene.size(*inode) >= HASHED_BYTES) {
         if let Some(hash) = scene.hash(inode) {
-            groups.entry(*hash).or_default().entry(inode).or_default().push(node);
+            groups.entry((scene.size(inode), *hash)).or_default().entry(inode).or_default().push(node);
         }
     }
     let mut found: Vec<Identical> = Vec::new();

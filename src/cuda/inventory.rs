@@ -65,6 +65,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         weights: &weights,
         classes: &class_bytes,
         gpu_code: !gpu_code.is_empty(),
+        linked_code: gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
     });
     binary_faults(&scene, &mut warnings);
     let wanted = wanted(&scene);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::catalog::{LibraryComponent, split_library_name};
 use super::gpu_code;
-use super::links::{Links, ObjectId};
+use super::links::{Links, ObjectId, site_root};
 use super::packages::Packages;
 use super::scene::{BinaryFile, Inode, Scene};
 use super::value::{Component, ForwardCompat, Library, Role, Supplier, Toolkit, VersionSource};
@@ -75,7 +75,7 @@ fn library(
     let scene = around.scene;
     let path = scene.path(file.node);
     let package = around.packages.owners.of(file.node);
-    let role = role(around, &path, package);
+    let role = role(around, &path, package, component);
     let gpu = elf.gpu.as_deref();
     let (overhead_bytes, gpu_section_bytes) = gpu_code::section_sums(gpu);
     Library {
@@ -104,9 +104,16 @@ fn has_part(path: &[u8], part: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|one| one == part)
 }
 
-fn role(around: &Surroundings<'_>, path: &[u8], package: Option<usize>) -> Role {
+fn role(
+    around: &Surroundings<'_>,
+    path: &[u8],
+    package: Option<usize>,
+    component: Option<&LibraryComponent>,
+) -> Role {
     let owner = package.map(|place| around.packages.list[place].name.as_str());
-    if has_part(path, b"stubs") {
+    // A folder of that name outside a toolkit may hold anything, except a driver, which no image needs.
+    let toolkit = around.scene.catalog.toolkit_root(path).is_some();
+    if has_part(path, b"stubs") && (toolkit || component.is_some_and(|component| component.driver)) {
         Role::Stub
     } else if owner.is_some_and(|name| name.starts_with("cuda-compat"))
         || (has_part(path, b"compat") && around.scene.catalog.toolkit_root(path).is_some())
@@ -229,7 +236,7 @@ fn cuda_major(
             return Some((major, format!("toolkit {}", escape(&toolkit.root))));
         }
     }
-    if let Some(major) = path.split(|byte| *byte == b'/').find_map(folder_major) {
+    if let Some(major) = site_root(path).and_then(|(_, below)| folder_major(below)) {
         return Some((major, format!("folder nvidia/cu{major}")));
     }
     let component = component?;
@@ -245,9 +252,10 @@ fn cuda_of_version(version: &str) -> Option<u32> {
     version.split_once("+cuda")?.1.split('.').next()?.parse().ok()
 }
 
-/// `cu13`, as wheels of CUDA 13 name their folder.
-fn folder_major(part: &[u8]) -> Option<u32> {
-    let digits = str::from_utf8(part.strip_prefix(b"cu")?).ok()?;
+/// 13 for `nvidia/cu13/…`, as wheels of CUDA 13 name their folder below that of Python packages.
+fn folder_major(below: &[u8]) -> Option<u32> {
+    let part = below.strip_prefix(b"nvidia/cu")?.split(|byte| *byte == b'/').next()?;
+    let digits = str::from_utf8(part).ok()?;
     digits.parse().ok().filter(|major| (10..100).contains(major))
 }
 

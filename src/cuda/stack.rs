@@ -27,6 +27,8 @@ pub(super) struct Known<'a> {
     pub(super) classes: &'a ClassBytes,
     /// Whether any file holds GPU code.
     pub(super) gpu_code: bool,
+    /// Whether a library or program does.
+    pub(super) linked_code: bool,
 }
 
 /// Paths that stand for a level; JSON has all libraries elsewhere.
@@ -117,7 +119,8 @@ impl Known<'_> {
             let words = config.entrypoint().iter().flatten().chain(config.cmd().iter().flatten());
             words.cloned().collect::<Vec<String>>()
         });
-        let program = words.and_then(|words| words.first().cloned());
+        // A whole command line in one word may hold secrets: its first part names the program.
+        let program = words.and_then(|words| Some(words.first()?.split_whitespace().next()?.to_owned()));
         StackLevel {
             supplied_by: vec![SuppliedBy::Unknown],
             note: Some(match &program {
@@ -150,8 +153,8 @@ impl Known<'_> {
             names,
             supplied_by: if none { vec![SuppliedBy::Unknown] } else { by.into_iter().collect() },
             nodes: self.weights.iter().map(|file| file.node).take(PATHS).collect(),
-            note: (weights == 0).then(|| {
-                "no model weights are in the image: they come from a volume or a download".to_owned()
+            note: (weights == 0 && self.uses_cuda()).then(|| {
+                "no model weights are in the image: if it needs any, they come from elsewhere".to_owned()
             }),
         }
     }
@@ -221,9 +224,16 @@ impl Known<'_> {
             }
         }
         level.names.retain(|name| name != "cudart");
-        if level.nodes.is_empty() && self.gpu_code && !level.supplied_by.contains(&SuppliedBy::Missing) {
-            level.supplied_by = vec![SuppliedBy::Static];
-            level.note = Some("no libcudart is here: what holds GPU code has it linked in".to_owned());
+        if level.nodes.is_empty() && !level.supplied_by.contains(&SuppliedBy::Missing) {
+            if self.linked_code {
+                let note =
+                    "no libcudart is here: programs with GPU code have it linked in, or use the driver alone";
+                level.supplied_by = vec![SuppliedBy::Static];
+                level.note = Some(note.to_owned());
+            } else if self.gpu_code {
+                level.supplied_by = vec![SuppliedBy::Unknown];
+                level.note = Some("no libcudart is here: GPU code is loaded through the driver".to_owned());
+            }
         }
         level
     }

@@ -273,7 +273,7 @@ pub struct Duplicate {
     pub libraries: Vec<usize>,
     /// Whether all have the same bytes; `None` when that was not compared.
     pub identical: Option<bool>,
-    /// Bytes of the copies that the loader takes for nobody; 0 when each is taken by somebody.
+    /// Bytes of the copies that nothing reaches while another copy for the same CUDA is loaded.
     pub reclaimable_bytes: u64,
     /// Which copy is loaded by what.
     pub picks: Vec<Pick>,
@@ -390,7 +390,7 @@ pub struct StackLevel {
     pub level: Level,
     /// What stands there, such as `uvicorn 0.38.0`.
     pub names: Vec<String>,
-    /// Who supplies it, most important first; never empty.
+    /// Who supplies it, in the order of the names below; never empty.
     pub supplied_by: Vec<SuppliedBy>,
     /// Files that stand for it.
     pub nodes: Vec<NodeId>,

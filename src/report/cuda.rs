@@ -25,6 +25,8 @@ pub struct PackageLine {
     pub files: Option<u64>,
     /// The lowest layer whose database has this version.
     pub layer: u16,
+    /// The folder that it is installed in, for pip and conda.
+    pub root: Option<String>,
 }
 
 /// The image that this one was built on.
@@ -308,6 +310,7 @@ pub(super) fn packages(inventory: &Inventory) -> Vec<PackageLine> {
         bytes: package.bytes,
         files: package.files,
         layer: package.layer,
+        root: package.root.as_deref().map(escape),
     };
     inventory.packages.iter().map(line).collect()
 }

@@ -11,6 +11,7 @@ use crate::base::text::{elide_end, elide_middle, printable};
 /// What a report for people lists of each part; JSON has all of it.
 const MOST: usize = 20;
 const MOST_UNRESOLVED: usize = 10;
+const MOST_COPIES: usize = 8;
 
 pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     let Some(cuda) = &report.cuda else { return Ok(()) };
@@ -104,11 +105,20 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
             human(duplicate.reclaimable_bytes),
             elide_end(&printable(&text), WIDTH - 12)
         )?;
-        for path in &duplicate.paths {
+        for path in duplicate.paths.iter().take(MOST_COPIES) {
             let users =
                 duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
-            let users = if users == 0 { "not loaded".to_owned() } else { format!("loaded by {users}") };
+            let runs =
+                || cuda.libraries.iter().any(|line| line.path == *path && line.usage != "unreferenced");
+            let users = match users {
+                0 if runs() => "by itself".to_owned(),
+                0 => "not loaded".to_owned(),
+                users => format!("loaded by {users}"),
+            };
             writeln!(out, "{:>12}{users:<14} {}", "", elide_middle(path, WIDTH - 27))?;
+        }
+        if let Some(rest @ 1..) = copies.checked_sub(MOST_COPIES) {
+            writeln!(out, "{:>12}and {rest} more copies", "")?;
         }
     }
     more(out, cuda.duplicates.len(), MOST, "sonames")

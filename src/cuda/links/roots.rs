@@ -104,7 +104,9 @@ impl Finder<'_, '_> {
         let what = if environment.entrypoint.is_empty() { "command" } else { "entrypoint" };
         let Some(program) = both.first() else { return };
         if self.program(program).is_none() {
-            self.problems.push(format!("the image's {what} {} is no file of the image", escape(program)));
+            // A whole command line in one word may hold secrets: its first part names the program.
+            let name = program.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            self.problems.push(format!("the image's {what} {} is no file of the image", escape(name)));
         }
         self.follow(&both, &format!("the image's {what}"), 0);
         // Many entrypoints end by running the command.

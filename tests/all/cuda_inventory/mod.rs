@@ -15,6 +15,7 @@ mod links;
 mod packages;
 mod reading;
 mod stack;
+mod statements;
 mod toolkits;
 mod weights;
 
