@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 use crate::base::read_at::SectionReader;
@@ -92,9 +93,10 @@ impl Source<'_> {
             Blob::Section(section) => section.part(index.body_at(inode.1)?, size),
             Blob::Folder(root) => {
                 let file = open_file(root, self.paths.get(&inode)?).ok()?;
-                // A file that changed since is another file.
-                let now = file.metadata().ok()?.len();
-                (now == size).then(|| Section::new(Arc::new(file), 0, size))?
+                // A file that changed since is another file; one that is nearly all holes is not worth reading.
+                let now = file.metadata().ok()?;
+                let full = now.blocks().saturating_mul(512) >= size / 64 || size <= 1 << 20;
+                (now.len() == size && full).then(|| Section::new(Arc::new(file), 0, size))?
             }
             Blob::Streamed(_) | Blob::Missing(_) => return None,
         };

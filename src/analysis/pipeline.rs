@@ -129,11 +129,8 @@ pub fn analyze(
         let subject_of = |place: usize| subject(place, &image.layers[place]);
         let subject = subject_of(place);
         if entries.load(Ordering::Relaxed) > options.limits.image_entries {
-            let message =
-                format!("not read: the image has more than {} entries", options.limits.image_entries);
             for place in places {
-                let fault = Warning::new(WarningCode::LayerMalformed, subject_of(place), &*message);
-                lock().layers[place] = Layer { read: None, fault: Some(fault) };
+                lock().layers[place] = too_many(&subject_of(place), options);
             }
             return;
         }
@@ -149,12 +146,16 @@ pub fn analyze(
                 Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
             }
         };
-        if let Some(read) = &layer.read {
-            entries.fetch_add(read.index.len() as u64, Ordering::Relaxed);
-        }
+        let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
         let mut state = lock();
-        for place in places {
-            state.layers[place] = judged(&layer, &image.layers[place], &subject_of(place));
+        for (number, place) in places.into_iter().enumerate() {
+            // A blob that is many layers is read once, and costs the merge as often as it is named.
+            let before = entries.fetch_add(count, Ordering::Relaxed);
+            state.layers[place] = if number > 0 && before > options.limits.image_entries {
+                too_many(&subject_of(place), options)
+            } else {
+                judged(&layer, &image.layers[place], &subject_of(place))
+            };
             progress.add_layer();
         }
         // Within the lock, so that no older stage is published after a newer one.
@@ -312,6 +313,12 @@ fn expected(source: &LayerSource, verify: bool) -> Expected {
         media_type: source.media_type.clone(),
         verify,
     }
+}
+
+/// A layer that is left out because those before it have as many entries as an image may have.
+fn too_many(subject: &str, options: &Options) -> Layer {
+    let message = format!("not read: the image has more than {} entries", options.limits.image_entries);
+    Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
 }
 
 fn missing(subject: &str, reason: &str) -> Layer {

@@ -107,6 +107,17 @@ impl Warning {
     }
 }
 
+/// Bytes of one text of a warning: names of strangers may be of any length.
+const TEXT_BYTES: usize = 4 << 10;
+
+fn cut(mut text: String) -> String {
+    if text.len() > TEXT_BYTES {
+        text.truncate(text.floor_char_boundary(TEXT_BYTES));
+        text.push('…');
+    }
+    text
+}
+
 /// Gathers warnings and keeps at most a set number of each code, so that a hostile layer with a
 /// million faults costs a counter and not a million strings.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +139,7 @@ impl Warnings {
         *count += 1;
         if *count <= self.per_code {
             let (subject, message) = make();
-            self.kept.push(Warning { code, message, subject });
+            self.kept.push(Warning { code, message: cut(message), subject: cut(subject) });
         }
     }
 

@@ -1,6 +1,6 @@
 //! Carries plans out.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::analysis::{self, AnalysisError, analyze};
 use crate::base::Limits;
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
-use crate::cuda::catalog::Catalog;
+use crate::cuda::catalog::{self, Catalog};
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{self, Report, to_json, to_text};
 use crate::source::Reference;
@@ -111,7 +111,16 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
     let mut texts = Vec::new();
     for file in files {
         let name = file.display().to_string();
-        let bytes = std::fs::read(file).with_context(|| format!("cannot read the catalogue {name}"))?;
+        let read = || -> std::io::Result<Vec<u8>> {
+            let opened = std::fs::File::open(file)?;
+            if !opened.metadata()?.is_file() {
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file"));
+            }
+            let mut bytes = Vec::new();
+            opened.take(catalog::FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().with_context(|| format!("cannot read the catalogue {name}"))?;
         let text = String::from_utf8(bytes).with_context(|| format!("the catalogue {name} is not UTF-8"))?;
         texts.push((name, text));
     }

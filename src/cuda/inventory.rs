@@ -35,6 +35,13 @@ impl Wanted {
 pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wanted) {
     let scene = Scene::new(input);
     let mut warnings = Warnings::with_limit(warnings_per_code);
+    if scene.left_out > 0 {
+        warnings.push_with(WarningCode::FactsLimited, || {
+            let what =
+                format!("{} binaries were left out: the paths of all are too long together", scene.left_out);
+            ("binaries".to_owned(), what)
+        });
+    }
     let packages = packages::gather(&scene, &mut warnings);
     let (mut found_toolkits, toolkit) = toolkits::find(&scene, &packages);
     let links = rules::links(&scene, &packages, &mut warnings);
@@ -45,6 +52,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         links: &links,
         toolkits: &found_toolkits,
         conda_roots: &conda_roots,
+        names: libraries::names(&scene),
     });
     toolkits::add_cudnn(&mut found_toolkits, &libraries, &packages);
     let frameworks = frameworks::find(&Evidence {

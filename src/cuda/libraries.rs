@@ -12,7 +12,7 @@ use super::value::{Component, ForwardCompat, Library, Role, Supplier, Toolkit, V
 use crate::base::text::{escape, printable};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::NodeId;
 
 /// What is known besides the file itself.
 pub(super) struct Surroundings<'a> {
@@ -22,6 +22,18 @@ pub(super) struct Surroundings<'a> {
     pub(super) toolkits: &'a [Toolkit],
     /// Folders that conda packages are installed in.
     pub(super) conda_roots: &'a [Vec<u8>],
+    /// Binaries with several names.
+    pub(super) names: HashMap<Inode, Vec<NodeId>>,
+}
+
+/// All names of the binaries that have several.
+pub(super) fn names(scene: &Scene<'_>) -> HashMap<Inode, Vec<NodeId>> {
+    let mut names: HashMap<Inode, Vec<NodeId>> = HashMap::new();
+    for file in &scene.binaries {
+        names.entry(file.inode).or_default().push(file.node);
+    }
+    names.retain(|_, names| names.len() > 1);
+    names
 }
 
 /// All libraries by path.
@@ -178,11 +190,13 @@ fn version(
         return Some((version, VersionSource::FileName));
     }
     // A second name of the same inode, such as `libnccl.so.2.28.3` beside `libnccl.so.2`.
-    let sibling = node
-        .parent()
-        .children()
-        .filter(|sibling| sibling.kind() == NodeKind::File && sibling.content() == Some(file.inode))
-        .filter_map(|sibling| full(sibling.name()))
+    let names = around.names.get(&file.inode).map(Vec::as_slice).unwrap_or_default();
+    let folder = node.parent().id();
+    let sibling = names
+        .iter()
+        .map(|name| scene.node(*name))
+        .filter(|name| name.parent().id() == folder)
+        .filter_map(|name| full(name.name()))
         .min();
     if let Some(version) = sibling {
         return Some((version, VersionSource::Link));

@@ -14,6 +14,9 @@ use crate::source::Image;
 /// The layer and entry that hold the bytes of a file.
 pub type Inode = (u16, EntryId);
 
+/// Bytes of the paths of all binaries together: those of 50,000 binaries are 5 MB.
+const PATH_BYTES: usize = 64 << 20;
+
 /// What an inventory is made from.
 pub struct Input<'a> {
     /// Config and history.
@@ -60,6 +63,8 @@ pub(super) struct Scene<'a> {
     /// All binaries by path, hard links each.
     pub(super) binaries: Vec<BinaryFile<'a>>,
     documents: BTreeMap<DocumentKind, Vec<Visible<'a>>>,
+    /// Binaries whose paths were too long to be looked at.
+    pub(super) left_out: usize,
 }
 
 impl<'a> Scene<'a> {
@@ -67,14 +72,21 @@ impl<'a> Scene<'a> {
         let rootfs = &input.merge.rootfs;
         let mut binaries = Vec::new();
         let mut documents: BTreeMap<DocumentKind, Vec<Visible<'a>>> = BTreeMap::new();
+        let (mut path_bytes, mut left_out) = (0, 0);
         for node in rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
             let Some(inode) = node.content() else { continue };
             let Some(read) = layer(input, inode.0) else { continue };
-            if let Some(facts) = read.facts.binary(inode.1) {
-                let facts = input.bodies.binaries.get(&inode).unwrap_or(facts);
-                binaries.push((node.path(), BinaryFile { node: node.id(), inode, facts }));
-            } else if let Some(document) = read.facts.document(inode.1) {
+            if let Some(document) = read.facts.document(inode.1) {
                 documents.entry(document.kind).or_default().push(Visible { node: node.id(), document });
+            } else if let Some(facts) = read.facts.binary(inode.1) {
+                let path = node.path();
+                path_bytes += path.len();
+                if path_bytes > PATH_BYTES {
+                    left_out += 1;
+                    continue;
+                }
+                let facts = input.bodies.binaries.get(&inode).unwrap_or(facts);
+                binaries.push((path, BinaryFile { node: node.id(), inode, facts }));
             }
         }
         binaries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -88,6 +100,7 @@ impl<'a> Scene<'a> {
             catalog: input.catalog,
             binaries: binaries.into_iter().map(|(_, binary)| binary).collect(),
             documents,
+            left_out,
         }
     }
 

@@ -96,7 +96,9 @@ impl<'a> Capture<'a> {
     /// Begins to look at a file whose bytes will pass; `None` when there is nothing to look for.
     pub(super) fn watch(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
         let document = self.document_of(file, index);
-        let (look, hash) = (is_worth_a_look(file), is_hashed(file.name, file.size) && !file.sparse);
+        // A document is no binary, whatever it begins with: so it is where bodies are not read, too.
+        let look = document.is_none() && is_worth_a_look(file);
+        let hash = is_hashed(file.name, file.size) && !file.sparse;
         if document.is_none() && !look && !hash {
             return None;
         }

@@ -228,7 +228,11 @@ impl Walk<'_> {
     fn look_into(&mut self, fd: &Arc<OwnedFd>, dir: DirId, entry: EntryId, name: &CStr, stat: &Stat) {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let (mode, bytes) = (stat.st_mode, name.to_bytes());
-        let file = File { entry, dir, name: bytes, size, sparse: false, mode };
+        // A file that is nearly all holes costs nothing on disk and would cost its size to read. Compressing
+        // file systems store little of good files too, but not as little as this.
+        let stored = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+        let sparse = size > 1 << 20 && stored < size / 64;
+        let file = File { entry, dir, name: bytes, size, sparse, mode };
         if !self.capture.wants(&file, self.builder.so_far()) {
             return;
         }

@@ -1,6 +1,6 @@
 //! A catalogue file as it is read: all tables that any of them may hold, checked and merged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ use super::places::{DevelPath, PathClass, ToolFolder, ToolkitRoot};
 use super::weights::WeightFormat;
 
 /// Bytes of one catalogue file: the built-in ones have less than 64 KiB each.
-const FILE_BYTES: usize = 1 << 20;
+pub const FILE_BYTES: usize = 1 << 20;
 
 /// Bytes of one pattern or glob. Longer lists are several patterns.
 const PATTERN_TEXT_BYTES: usize = 1 << 10;
@@ -196,9 +196,11 @@ fn short(text: &str) -> Result<(), String> {
 }
 
 fn merge<E: Entry>(known: &mut Vec<E>, newer: Vec<E>) {
+    let mut places: BTreeMap<String, usize> =
+        known.iter().enumerate().map(|(place, entry)| (entry.key(), place)).collect();
     for entry in newer {
-        let key = entry.key();
-        match known.iter_mut().find(|old| old.key() == key) {
+        let place = *places.entry(entry.key()).or_insert(known.len());
+        match known.get_mut(place) {
             Some(old) => *old = entry,
             None => known.push(entry),
         }

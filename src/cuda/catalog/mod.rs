@@ -20,7 +20,7 @@ mod weights;
 use std::sync::OnceLock;
 
 pub use bases::{BaseFacts, BaseImageRule, Distribution, ValueRule};
-pub use document::CatalogError;
+pub use document::{CatalogError, FILE_BYTES};
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
 pub use hardware::{
     Architecture, ArchitectureSuffix, DriverBranch, GpuClass, MajorVersion, ReleasedToolkit, Target,

@@ -115,3 +115,32 @@ fn code_that_no_program_holds_is_not_linked_in() {
     let runtime = entry(&report.json["cuda"]["stack"], "level", "runtime");
     assert_eq!(runtime["supplied_by"], "unknown", "{runtime:#}");
 }
+
+#[test]
+fn a_document_is_no_binary_whatever_it_begins_with() {
+    let status = "MZ: x\nPackage: tool\nStatus: install ok installed\nVersion: 1.0\n\n";
+    let metadata = "!<arch>\nName: torch\nVersion: 2.9.1\n";
+    let folder = format!("{SITE}/torch-2.9.1.dist-info");
+    let members = vec![file("var/lib/dpkg/status", status), file(format!("{folder}/METADATA"), metadata)];
+    let packages = [Packing::Gzip, Packing::Plain]
+        .map(|packing| report_of(&image(packing, &[members.clone()])).json["packages"].clone());
+    assert_eq!(packages[0], packages[1]);
+    assert!(items(&packages[0]).iter().any(|package| package["name"] == "tool"), "{packages:#?}");
+}
+
+#[test]
+fn holes_are_not_read() {
+    use std::fs;
+    let place = crate::support::Place::new();
+    for name in ["a/libx.so", "b/libx.so"] {
+        let path = place.path(&format!("root/{name}"));
+        fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        let file = fs::File::create(&path).unwrap();
+        // As large as the file system of the folder allows.
+        if file.set_len(8 << 40).is_err() {
+            file.set_len(1 << 40).unwrap();
+        }
+    }
+    let report = place.report(&format!("rootfs:{}", place.path("root")));
+    assert_eq!(report.json["cuda"]["identical"], json!([]));
+}
