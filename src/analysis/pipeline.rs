@@ -79,18 +79,21 @@ pub fn analyze(
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
 ) -> Result<Arc<Analysis>, AnalysisError> {
     let mut streamed: Vec<LayerRead> = Vec::new();
+    let kept = Arc::new(AtomicU64::new(0));
+    let context_of = |limits: Limits, subject: &str| Context {
+        limits,
+        cancel: cancel.clone(),
+        progress: progress.clone(),
+        subject: subject.to_owned(),
+        kept: Arc::clone(&kept),
+    };
     let image = {
         let mut passed_entries = 0;
         let mut sink = |member: &StreamedMember, bytes: &mut dyn std::io::Read| {
             // All members are kept until the manifest tells which are wanted, so they share one bound.
             let left = in_memory(options.limits.image_entries.saturating_sub(passed_entries));
             let layer_entries = options.limits.layer_entries.min(left);
-            let context = Context {
-                limits: Limits { layer_entries, ..options.limits.clone() },
-                cancel: cancel.clone(),
-                progress: progress.clone(),
-                subject: member.name.clone(),
-            };
+            let context = context_of(Limits { layer_entries, ..options.limits.clone() }, &member.name);
             // The digest in the member's name says by which algorithm to hash; it is judged later.
             let expected =
                 Expected { verify: options.verify, digest: member.digest.clone(), ..Expected::default() };
@@ -134,7 +137,8 @@ pub fn analyze(
             }
             return;
         }
-        let done = catch_panic(|| read_one(source, &subject, options, cancel, progress, &streamed));
+        let context = context_of(options.limits.clone(), &subject);
+        let done = catch_panic(|| read_one(source, &context, options.verify, &streamed));
         let layer = match done {
             Ok(Ok(layer)) => layer,
             Ok(Err(error)) => {
@@ -262,22 +266,15 @@ fn subject(place: usize, layer: &LayerSource) -> String {
 
 fn read_one(
     source: &LayerSource,
-    subject: &str,
-    options: &Options,
-    cancel: &CancelToken,
-    progress: &Progress,
+    context: &Context,
+    verify: bool,
     streamed: &[LayerRead],
 ) -> Result<Layer, AnalysisError> {
-    let expected = expected(source, options.verify);
-    let context = Context {
-        limits: options.limits.clone(),
-        cancel: cancel.clone(),
-        progress: progress.clone(),
-        subject: subject.to_owned(),
-    };
+    let expected = expected(source, verify);
+    let subject = context.subject.as_str();
     let read = match &source.blob {
-        Blob::Section(section) => read_layer(section, &expected, &context)?,
-        Blob::Folder(path) => read_folder(path, &context).map_err(|source| AnalysisError::Folder {
+        Blob::Section(section) => read_layer(section, &expected, context)?,
+        Blob::Folder(path) => read_folder(path, context).map_err(|source| AnalysisError::Folder {
             path: crate::base::text::printable(&path.display().to_string()),
             source,
         })?,

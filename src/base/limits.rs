@@ -46,6 +46,9 @@ pub struct Limits {
     pub document_head_bytes: u64,
     /// Bytes of all documents of a layer as they are kept, packed: some 100,000 packages.
     pub documents_total: u64,
+    /// Bytes of the facts of all binaries and documents of an image as they are kept. Those of an image with
+    /// 300,000 files take 20 MB.
+    pub facts_total: u64,
     /// Binaries and scripts of one layer that are looked into; whole distributions have under 50,000.
     pub layer_binaries: usize,
     /// Distinct warnings of one code and layer that are kept; the rest is counted.
@@ -72,9 +75,10 @@ impl Default for Limits {
             inflated_bytes: 256 << 30,
             zstd_window_log: 27,
             database_bytes: 256 << 20,
-            document_bytes: 32 << 20,
+            document_bytes: 8 << 20,
             document_head_bytes: 256 << 10,
             documents_total: 256 << 20,
+            facts_total: 512 << 20,
             layer_binaries: 500_000,
             warnings_per_code: 20,
         }

@@ -1,5 +1,7 @@
 //! The loader's configuration in the image.
 
+use std::collections::HashSet;
+
 use super::scene::Scene;
 use crate::base::WarningCode;
 use crate::base::text::escape;
@@ -8,76 +10,129 @@ use crate::formats::document::DocumentKind;
 use crate::formats::ld_so_conf::{self, Line, glob_match};
 use crate::rootfs::NodeId;
 
-/// Files that include files that include files: ldconfig has no bound, a loop would be one.
+/// Files that include files that include files: ldconfig has no bound, and none in use has two.
 const DEPTH: usize = 8;
 /// Folders in all; real images have under thirty.
 const FOLDERS: usize = 4096;
+/// Names of `/etc/ld.so.preload`; real ones have one or two.
+const PRELOADS: usize = 64;
+/// No kernel opens a path of as many bytes (`PATH_MAX`).
+const NAME_BYTES: usize = 4096;
+/// Names that includes are compared with in all; real images have under a hundred.
+const NAMES: usize = 1 << 20;
 
 /// The folders of `/etc/ld.so.conf` in the order in which ldconfig reads them, includes applied.
 pub(super) fn conf_folders(scene: &Scene<'_>, warnings: &mut Warnings) -> Vec<Vec<u8>> {
-    let mut folders = Vec::new();
+    let mut reader = Reader {
+        scene,
+        warnings,
+        folders: Vec::new(),
+        known: HashSet::new(),
+        files: HashSet::new(),
+        names_left: NAMES,
+    };
     if let Some(node) = scene.paths.lookup(b"/etc/ld.so.conf") {
-        read_conf(scene, node, 0, &mut folders, warnings);
+        reader.read(node, 0);
     }
-    folders
+    reader.folders
 }
 
-fn read_conf(
-    scene: &Scene<'_>,
-    node: NodeId,
-    depth: usize,
-    folders: &mut Vec<Vec<u8>>,
-    warnings: &mut Warnings,
-) {
-    let path = scene.path(node);
-    let Some(bytes) = document(scene, node) else {
-        warnings.push_with(WarningCode::FactsLimited, || {
-            (escape(&path), format!("{} was not kept: the loader's folders may lack some", escape(&path)))
-        });
-        return;
-    };
-    for line in ld_so_conf::read(&bytes) {
-        match line {
-            Line::Folder(folder) if folders.len() < FOLDERS => {
-                if !folders.contains(&folder) {
-                    folders.push(folder);
+struct Reader<'a, 'w> {
+    scene: &'a Scene<'a>,
+    warnings: &'w mut Warnings,
+    folders: Vec<Vec<u8>>,
+    known: HashSet<Vec<u8>>,
+    /// Files that were read: another time they add nothing.
+    files: HashSet<NodeId>,
+    names_left: usize,
+}
+
+impl Reader<'_, '_> {
+    fn read(&mut self, node: NodeId, depth: usize) {
+        if !self.files.insert(node) {
+            return;
+        }
+        let path = self.scene.path(node);
+        let Some(bytes) = document(self.scene, node) else {
+            self.warnings.push_with(WarningCode::FactsLimited, || {
+                (escape(&path), format!("{} was not kept: the loader's folders may lack some", escape(&path)))
+            });
+            return;
+        };
+        let mut is_cut = false;
+        for line in ld_so_conf::read(&bytes) {
+            match line {
+                Line::Folder(folder) if self.known.contains(&folder) => {}
+                Line::Folder(folder) if self.folders.len() < FOLDERS => {
+                    self.known.insert(folder.clone());
+                    self.folders.push(folder);
                 }
-            }
-            Line::Include(pattern) if depth < DEPTH => {
-                for node in included(scene, &path, &pattern) {
-                    read_conf(scene, node, depth + 1, folders, warnings);
+                Line::Include(pattern) if depth < DEPTH && self.names_left > 0 => {
+                    for node in self.included(&path, &pattern) {
+                        self.read(node, depth + 1);
+                    }
                 }
+                Line::Folder(_) | Line::Include(_) => is_cut = true,
             }
-            Line::Folder(_) | Line::Include(_) => warnings.push_with(WarningCode::FactsLimited, || {
+        }
+        if is_cut {
+            self.warnings.push_with(WarningCode::FactsLimited, || {
                 (escape(&path), format!("{} names more folders than are followed", escape(&path)))
-            }),
+            });
         }
     }
-}
 
-/// Files that an include names; only its last part is a pattern, as everywhere where one is used.
-fn included(scene: &Scene<'_>, from: &[u8], pattern: &[u8]) -> Vec<NodeId> {
-    let slash = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/');
-    let absolute = if pattern.starts_with(b"/") {
-        pattern.to_vec()
-    } else {
-        let folder = slash(from).map_or(&b""[..], |slash| &from[..=slash]);
-        [folder, pattern].concat()
-    };
-    let Some(slash) = slash(&absolute) else { return Vec::new() };
-    let (folder, name) = (&absolute[..=slash], &absolute[slash + 1..]);
-    scene
-        .paths
-        .children_of(folder)
-        .into_iter()
-        .filter(|child| glob_match(name, scene.node(*child).name()))
-        .filter_map(|child| scene.paths.lookup(&scene.path(child)))
-        .collect()
+    /// Files that an include names; only its last part is a pattern, as everywhere where one is used.
+    fn included(&mut self, from: &[u8], pattern: &[u8]) -> Vec<NodeId> {
+        let slash = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/');
+        let absolute = if pattern.starts_with(b"/") {
+            pattern.to_vec()
+        } else {
+            let folder = slash(from).map_or(&b""[..], |slash| &from[..=slash]);
+            [folder, pattern].concat()
+        };
+        let Some(slash) = slash(&absolute) else { return Vec::new() };
+        let (folder, name) = (&absolute[..=slash], &absolute[slash + 1..]);
+        let paths = &self.scene.paths;
+        let mut budget = self.names_left as u64;
+        let folder = paths.walk(NodeId::ROOT, folder, &mut budget);
+        let children = folder.map(|folder| paths.children(folder)).unwrap_or_default();
+        // Long patterns take long to compare, and a line costs its own text whatever the folder holds.
+        let cost = children.len().saturating_mul(1 + name.len() / 8).saturating_add(absolute.len());
+        self.names_left = self.names_left.saturating_sub(cost);
+        children
+            .into_iter()
+            .filter(|child| glob_match(name, self.scene.node(*child).name()))
+            .filter_map(|child| paths.lookup(&self.scene.path(child)))
+            .collect()
+    }
 }
 
 fn document(scene: &Scene<'_>, node: NodeId) -> Option<Vec<u8>> {
     let (layer, entry) = scene.node(node).content()?;
     scene.layer(layer)?.facts.document(entry)?.bytes().ok()
+}
+
+/// Whether musl is the only C library whose loader is here; one of both is the distribution's when no program
+/// tells: the image's own is glibc then, since programs for musl bring their loader along.
+pub(super) fn is_musl_alone(scene: &Scene<'_>) -> bool {
+    let has = |start: &[u8]| {
+        let folders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
+        let mut nodes = folders.iter().flat_map(|folder| scene.paths.children_of(folder.as_bytes()));
+        nodes.any(|node| scene.node(node).name().starts_with(start))
+    };
+    has(b"ld-musl-") && !has(b"ld-linux")
+}
+
+/// The folders of `/etc/ld-musl-*.path`, in order.
+pub(super) fn musl_folders(scene: &Scene<'_>) -> Vec<Vec<u8>> {
+    let bytes = scene.visible(DocumentKind::MuslPath).iter().filter_map(|file| file.document.bytes().ok());
+    let mut folders = Vec::new();
+    for bytes in bytes {
+        let lines = bytes.split(|byte| matches!(byte, b':' | b'\n')).filter(|folder| !folder.is_empty());
+        folders.extend(lines.take(FOLDERS - folders.len()).map(<[u8]>::to_vec));
+    }
+    folders
 }
 
 /// Libraries that `/etc/ld.so.preload` names.
@@ -86,7 +141,8 @@ pub(super) fn preloads(scene: &Scene<'_>) -> Vec<Vec<u8>> {
     let bytes = files.iter().filter_map(|file| file.document.bytes().ok()).flatten().collect::<Vec<u8>>();
     bytes
         .split(|byte| byte.is_ascii_whitespace() || *byte == b':')
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.is_empty() && name.len() < NAME_BYTES)
+        .take(PRELOADS)
         .map(<[u8]>::to_vec)
         .collect()
 }

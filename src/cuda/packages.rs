@@ -34,6 +34,30 @@ struct Found {
     files: Option<Vec<Vec<u8>>>,
 }
 
+/// Bytes that the lists of files of all packages may take together, with what each path costs beside its
+/// text. Those of an image with 300,000 files take 40 MB; a short list may name its folder once for each line.
+const LIST_BYTES: usize = 256 << 20;
+/// What a path costs beside its text.
+const PATH_COST: usize = 32;
+
+/// What is left of [`LIST_BYTES`].
+struct Room(usize);
+
+impl Room {
+    /// The list, as far as there is room for all of it.
+    fn take(&mut self, paths: impl Iterator<Item = Vec<u8>>) -> Option<Vec<Vec<u8>>> {
+        let mut list = Vec::new();
+        for path in paths {
+            self.0 = self.0.checked_sub(path.len() + PATH_COST).or_else(|| {
+                self.0 = 0;
+                None
+            })?;
+            list.push(path);
+        }
+        Some(list)
+    }
+}
+
 /// What is known of the packages of an image.
 #[derive(Default)]
 pub(super) struct Packages {
@@ -47,11 +71,20 @@ const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "conda", "pip"];
 
 pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
     let mut found = Vec::new();
-    read_dpkg(scene, &mut found, warnings);
-    read_rpm(scene, &mut found, warnings);
-    read_apk(scene, &mut found, warnings);
-    read_pip(scene, &mut found, warnings);
-    read_conda(scene, &mut found, warnings);
+    let mut space = Room(LIST_BYTES);
+    read_dpkg(scene, &mut found, &mut space, warnings);
+    read_rpm(scene, &mut found, &mut space, warnings);
+    read_apk(scene, &mut found, &mut space, warnings);
+    read_pip(scene, &mut found, &mut space, warnings);
+    read_conda(scene, &mut found, &mut space, warnings);
+    if space.0 == 0 {
+        warnings.push_with(WarningCode::FactsLimited, || {
+            let what = format!(
+                "the lists of files of all packages have more than {LIST_BYTES} bytes: some were left out"
+            );
+            ("package lists".to_owned(), what)
+        });
+    }
     found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
     // A database may stand in two places that are one folder.
     found.dedup_by(|a, b| key(&a.package) == key(&b.package));
@@ -170,18 +203,20 @@ fn read(
     }
 }
 
-fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
     let bytes = |document: &Document| document.bytes().unwrap_or_default();
     let mut lists: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
     for visible in scene.visible(DocumentKind::DpkgList) {
         if let Some(name) = dpkg::list_name(scene.node(visible.node).name()) {
-            lists.entry(name.to_vec()).or_default().extend(dpkg::read_list(&bytes(visible.document)));
+            let list = space.take(dpkg::read_list(&bytes(visible.document)).into_iter());
+            lists.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
         }
     }
     for visible in scene.visible(DocumentKind::DpkgSums) {
         let name = scene.node(visible.node).name();
         let name = name.strip_suffix(b".md5sums").unwrap_or(name);
-        lists.entry(name.to_vec()).or_default().extend(dpkg::read_md5sums(&bytes(visible.document)));
+        let list = space.take(dpkg::read_md5sums(&bytes(visible.document)).into_iter());
+        lists.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
     }
     for kind in [DocumentKind::DpkgStatus, DocumentKind::DpkgStatusPart] {
         for visible in scene.visible(kind) {
@@ -208,7 +243,7 @@ fn read_whole_status(bytes: &[u8]) -> formats::Read {
     read
 }
 
-fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::RpmJournal) {
         if visible.document.size > 0 {
             warnings.push_with(WarningCode::PackagesMalformed, || {
@@ -223,7 +258,8 @@ fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) 
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, read_rpm_bytes) {
             let package = package("rpm", &from, layer, None);
-            found.push(Found { package, files: from.files });
+            let files = from.files.and_then(|files| space.take(files.into_iter()));
+            found.push(Found { package, files });
         }
     }
 }
@@ -239,17 +275,18 @@ fn read_rpm_bytes(bytes: &[u8]) -> formats::Read {
     }
 }
 
-fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::Apk) {
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, apk::read_installed) {
             let package = package("apk", &from, layer, None);
-            found.push(Found { package, files: from.files });
+            let files = from.files.and_then(|files| space.take(files.into_iter()));
+            found.push(Found { package, files });
         }
     }
 }
 
-fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::PipMetadata) {
         let info = scene.node(visible.node).parent();
         let root = info.parent().path();
@@ -264,7 +301,7 @@ fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) 
                     entries = record.entries;
                     formats::Read { packages: Vec::new(), problems: record.problems }
                 });
-                Some(entries.iter().map(|entry| joined(&root, &entry.path)).collect())
+                space.take(entries.iter().map(|entry| joined(&root, &entry.path)))
             });
             let package = package("pip", &from, layer, Some(root.clone()));
             found.push(Found { package, files });
@@ -272,13 +309,15 @@ fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) 
     }
 }
 
-fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, warnings: &mut Warnings) {
+fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::CondaMeta) {
         let root = scene.node(visible.node).parent().parent().path();
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, conda::read_meta) {
-            let files =
-                from.files.as_ref().map(|files| files.iter().map(|file| joined(&root, file)).collect());
+            let files = from
+                .files
+                .as_ref()
+                .and_then(|files| space.take(files.iter().map(|file| joined(&root, file))));
             let package = package("conda", &from, layer, Some(root.clone()));
             found.push(Found { package, files });
         }

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalog::{Open, Search};
+use super::catalog::{Open, OpenName, Search};
 use super::classes::is_framework_component;
-use super::libraries::is_system_folder;
 use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
 use super::loader;
 use super::packages::Packages;
@@ -12,7 +11,6 @@ use super::scene::{BinaryFile, Scene};
 use crate::base::WarningCode;
 use crate::base::warning::Warnings;
 use crate::formats::binary::FileFacts;
-use crate::formats::document::DocumentKind;
 use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::NodeId;
 
@@ -27,7 +25,12 @@ pub(super) fn links(scene: &Scene<'_>, packages: &Packages, warnings: &mut Warni
         .map(|(file, elf)| binary(scene, file, elf))
         .collect();
     let environment = environment(scene, warnings);
-    let rules = CatalogRules { scene, packages, distributions: distributions(scene, packages) };
+    let rules = CatalogRules {
+        scene,
+        packages,
+        distributions: distributions(scene, packages),
+        opened_beside: opened_beside(scene, &binaries),
+    };
     let script = |node: NodeId| {
         let (layer, entry) = scene.node(node).content()?;
         scene.layer(layer)?.facts.script(entry).map(<[u8]>::to_vec)
@@ -86,20 +89,6 @@ fn environment(scene: &Scene<'_>, warnings: &mut Warnings) -> Environment {
         .map(|name| name.as_bytes().to_vec())
         .collect();
     ld_preload.extend(loader::preloads(scene));
-    let musl_paths = scene.visible(DocumentKind::MuslPath);
-    let musl = scene.paths.children_of(b"/lib").iter().any(|node| {
-        let name = scene.node(*node).name();
-        name.starts_with(b"ld-musl-") && name.ends_with(b".so.1")
-    });
-    let conf_folders = if musl {
-        let bytes = musl_paths.iter().filter_map(|file| file.document.bytes().ok());
-        let lines = bytes.flat_map(|bytes| {
-            bytes.split(|byte| matches!(byte, b':' | b'\n')).map(<[u8]>::to_vec).collect::<Vec<_>>()
-        });
-        lines.filter(|folder| !folder.is_empty()).collect()
-    } else {
-        loader::conf_folders(scene, warnings)
-    };
     Environment {
         ld_library_path: list("LD_LIBRARY_PATH"),
         ld_preload,
@@ -110,8 +99,9 @@ fn environment(scene: &Scene<'_>, warnings: &mut Warnings) -> Environment {
             .and_then(|config| config.working_dir().clone())
             .map(String::into_bytes)
             .unwrap_or_default(),
-        conf_folders,
-        musl,
+        conf_folders: loader::conf_folders(scene, warnings),
+        musl_folders: loader::musl_folders(scene),
+        musl: loader::is_musl_alone(scene),
     }
 }
 
@@ -120,6 +110,47 @@ struct CatalogRules<'a> {
     packages: &'a Packages,
     /// Distributions whose files stand in a folder of Python packages, by its first part.
     distributions: BTreeMap<Vec<u8>, BTreeSet<String>>,
+    /// By folder: what libraries there open and do without.
+    opened_beside: BTreeMap<NodeId, Vec<OpenName>>,
+}
+
+/// Folders below which libraries are opened by whoever lists the folder, packaged or not: plugins of
+/// `GStreamer` (`GST_PLUGIN_SYSTEM_PATH`), backends of Ollama (its `discover` package), libraries of
+/// `DeepStream`, which its configuration files name.
+const PLUGIN_FOLDERS: [&[u8]; 3] = [b"/gstreamer-1.0/", b"/usr/lib/ollama/", b"/opt/nvidia/deepstream/"];
+
+/// Whether a file lies right in a folder where every loader looks, or in one of its copies for newer
+/// processors: libraries there are linked against. What lies deeper is found by its path only.
+fn is_in_loader_folder(path: &[u8]) -> bool {
+    const LOADER: [&[u8]; 3] = [b"lib", b"lib64", b"lib32"];
+    let path = path.strip_prefix(b"/usr").unwrap_or(path);
+    let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').skip(1).collect();
+    let Some((first, below)) = parts.split_first().filter(|(first, _)| LOADER.contains(*first)) else {
+        return false;
+    };
+    let is_of_machine = |part: &[u8]| part.windows(7).any(|part| part == b"-linux-");
+    let below = match below.split_first() {
+        Some((machine, rest)) if *first == b"lib" && is_of_machine(machine) => rest,
+        _ => below,
+    };
+    below.len() == 1 || below.first() == Some(&&b"glibc-hwcaps"[..])
+}
+
+/// What libraries open from their own folder and do without, such as the providers of ONNX Runtime.
+fn opened_beside(scene: &Scene<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId, Vec<OpenName>> {
+    let mut beside: BTreeMap<NodeId, Vec<OpenName>> = BTreeMap::new();
+    for binary in binaries.iter().filter(|binary| binary.is_library) {
+        let name = binary.soname.unwrap_or_else(|| scene.node(binary.node).name());
+        for open in scene.catalog.opens_of(name).filter(|open| open.optional) {
+            let known = beside.entry(scene.paths.parent(binary.node)).or_default();
+            for more in open.names_for(name) {
+                if !known.iter().any(|one| one.text == more.text) {
+                    known.push(more);
+                }
+            }
+        }
+    }
+    beside
 }
 
 /// A distribution and the folder that it is imported from have different names: which it is, its files tell.
@@ -134,6 +165,17 @@ fn distributions(scene: &Scene<'_>, packages: &Packages) -> BTreeMap<Vec<u8>, BT
         }
     }
     folders
+}
+
+impl CatalogRules<'_> {
+    /// Whether another library of the same folder opens this one and does without.
+    fn is_opened_beside(&self, binary: &Binary<'_>, name: &[u8]) -> bool {
+        let opened = self.opened_beside.get(&self.scene.paths.parent(binary.node));
+        opened
+            .into_iter()
+            .flatten()
+            .any(|open| open.matches(name) || binary.soname.is_some_and(|soname| open.matches(soname)))
+    }
 }
 
 fn rule(open: &Open, opener: &[u8]) -> OpenRule {
@@ -194,14 +236,21 @@ impl Rules for CatalogRules<'_> {
             .component_of(name)
             .or_else(|| catalog.component_of(binary.soname?))
             .filter(|component| !is_framework_component(&component.name));
-        if component.is_some() || self.is_toolkit_or_tool(&binary.path) {
+        if component.is_some()
+            || self.is_toolkit_or_tool(&binary.path)
+            || self.is_devel_owned(binary.node)
+            || self.is_opened_beside(binary, name)
+        {
             return false;
         }
+        let is_plugin =
+            PLUGIN_FOLDERS.iter().any(|folder| binary.path.windows(folder.len()).any(|part| part == *folder));
         match site_root(&binary.path) {
             // `libtriton.so` is imported as a module, and many packages open a library of their own by its
             // path. With a version in its name a library is linked against.
             Some((_, below)) => name.ends_with(b".so") && !below.starts_with(b"nvidia/"),
-            None => self.packages.owners.of(binary.node).is_none() && !is_system_folder(&binary.path),
+            None if is_plugin => true,
+            None => self.packages.owners.of(binary.node).is_none() && !is_in_loader_folder(&binary.path),
         }
     }
 
@@ -210,5 +259,37 @@ impl Rules for CatalogRules<'_> {
             let package = &self.packages.list[owner];
             self.scene.catalog.is_devel_package(package.manager, &package.name).is_some()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_in_loader_folder;
+
+    #[test]
+    fn only_what_lies_right_in_a_loader_folder_is_of_the_system() {
+        for path in [
+            "/lib/libx.so",
+            "/usr/lib/libx.so.1",
+            "/lib64/libx.so.1",
+            "/usr/lib32/libx.so",
+            "/usr/lib/x86_64-linux-gnu/libx.so.1",
+            "/lib/aarch64-linux-gnu/libx.so.1",
+            "/usr/lib64/glibc-hwcaps/x86-64-v3/libx.so.1",
+            "/usr/lib/x86_64-linux-gnu/glibc-hwcaps/x86-64-v3/libx.so.1",
+        ] {
+            assert!(is_in_loader_folder(path.as_bytes()), "{path}");
+        }
+        for path in [
+            "/usr/lib/ollama/libggml-base.so",
+            "/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgstx.so",
+            "/usr/lib64/a/b/c.so",
+            "/usr/local/lib/libx.so",
+            "/libx.so",
+            "/opt/lib/libx.so",
+            "/usr/libexec/x.so",
+        ] {
+            assert!(!is_in_loader_folder(path.as_bytes()), "{path}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::classes::is_framework_component;
-use super::links::{Links, Resolution};
+use super::links::Links;
 use super::packages::Packages;
 use super::scene::Scene;
 use super::value::{
@@ -195,11 +195,14 @@ impl Known<'_> {
         }
     }
 
-    /// Names of these components that something reached needs and nothing supplies.
+    /// Names of these components that something reached needs and nothing supplies; what is there for openers
+    /// that do without it, such as another provider of ONNX Runtime, may lack its libraries.
     fn missing(&self, fits: &impl Fn(&str) -> bool) -> Vec<String> {
         let mut names = BTreeSet::new();
-        for object in self.links.objects.iter().filter(|object| object.usage != Use::Unreferenced) {
-            for need in object.needs.iter().filter(|need| need.found.contains(&Resolution::Missing)) {
+        let firm = self.links.firmly_used();
+        let used = self.links.objects.iter().zip(firm).filter(|(_, firm)| *firm);
+        for (object, _) in used {
+            for need in object.needs.iter().filter(|need| need.is_missing()) {
                 let component = self.scene.catalog.component_of(need.name.as_bytes());
                 if component.is_some_and(|component| fits(&component.name)) {
                     names.insert(need.name.clone());

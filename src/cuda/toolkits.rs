@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::value::{Flavor, Library, Package, Role, Supplier, Toolkit};
 use crate::base::text::escape;
 use crate::formats::cuda_version;
-use crate::formats::document::DocumentKind;
+use crate::formats::document::{DocumentKind, may_be_toolkit};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// All toolkits by root, and which of them `/usr/local/cuda` names.
@@ -15,7 +15,9 @@ pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> (Vec<Toolkit>, Opt
     let mut toolkits: Vec<Toolkit> = scene
         .rootfs
         .nodes()
-        .filter(|node| node.kind() == NodeKind::Directory && node.name().starts_with(b"cuda"))
+        .filter(|node| {
+            node.kind() == NodeKind::Directory && may_be_toolkit(node.parent().name(), node.name())
+        })
         .map(|node| (node.id(), node.path()))
         .filter(|(_, path)| scene.catalog.toolkit_root(path).is_some_and(|(_, rest)| rest.is_empty()))
         .filter_map(|(id, root)| toolkit(scene, packages, id, root))
@@ -74,6 +76,13 @@ fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (
         if let Some(read) = cuda_version::read(&bytes) {
             return (Some(read.cuda), escape(&node.path()));
         }
+    }
+    // The package of a distribution has the name of its folder.
+    let by_name =
+        |package: &&Package| root.rsplit(|byte| *byte == b'/').next() == Some(package.name.as_bytes());
+    if let Some(package) = packages.list.iter().filter(|package| is_system(package)).find(by_name) {
+        let version = upstream(package.manager, &package.version).to_owned();
+        return (Some(version), format!("package {} {}", package.name, package.version));
     }
     let folder = folder_version(root);
     let of_minor = |package: &&Package| {
@@ -138,10 +147,11 @@ fn minor_suffix(rest: &str) -> Option<String> {
     (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
 }
 
-/// `13.0` for `/usr/local/cuda-13.0`.
+/// `13.0` for `/usr/local/cuda-13.0`, and for `cuda/13.0` of the HPC SDK.
 fn folder_version(root: &[u8]) -> Option<String> {
-    let name = root.rsplit(|byte| *byte == b'/').next()?;
-    let version = name.strip_prefix(b"cuda-")?;
+    let mut parts = root.rsplit(|byte| *byte == b'/');
+    let name = parts.next()?;
+    let version = if parts.next() == Some(b"cuda") { name } else { name.strip_prefix(b"cuda-")? };
     (numbers(version).len() > 1).then(|| escape(version))
 }
 

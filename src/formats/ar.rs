@@ -30,6 +30,15 @@ pub struct ArchiveFacts {
     pub problems: Vec<Problem>,
 }
 
+impl ArchiveFacts {
+    /// About how many bytes of memory these facts take.
+    pub(super) fn kept_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.gpu.kept_bytes()
+            + self.problems.iter().map(Problem::kept_bytes).sum::<usize>()
+    }
+}
+
 /// One member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Member {
@@ -147,7 +156,11 @@ impl ArchiveScan {
             size,
             thin,
             total: Total::new(limits),
-            limits: BinaryLimits { data_sections: false, ..limits.clone() },
+            limits: BinaryLimits {
+                head_bytes: limits.member_head_bytes,
+                data_sections: false,
+                ..limits.clone()
+            },
         }
     }
 

@@ -86,14 +86,15 @@ pub enum Folder {
     UsrLib,
     /// `/etc/ld.so.conf.d`.
     LoaderConf,
-    /// The root of a CUDA toolkit, whose name begins with `cuda`.
+    /// What may be the root of a CUDA toolkit, by [`may_be_toolkit`].
     Cuda,
 }
 
 impl Folder {
     /// What the folder with this absolute path holds; `None` for nearly all.
     pub fn of(path: &[u8]) -> Option<Self> {
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let mut parts = path.rsplit(|byte| *byte == b'/');
+        let (name, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         Some(match path {
             b"/var/lib/dpkg" => Self::Dpkg,
             b"/var/lib/dpkg/status.d" => Self::DpkgParts,
@@ -106,7 +107,7 @@ impl Folder {
             _ if name == b"torch" => Self::Torch,
             _ if name == b"conda-meta" => Self::CondaMeta,
             _ if name.ends_with(b".dist-info") || name.ends_with(b".egg-info") => Self::PythonPackage,
-            _ if name.starts_with(b"cuda") => Self::Cuda,
+            _ if may_be_toolkit(parent, name) => Self::Cuda,
             _ => return None,
         })
     }
@@ -134,4 +135,11 @@ impl Folder {
             _ => return None,
         })
     }
+}
+
+/// Whether a folder may be the root of a CUDA toolkit, by its own name and that of the folder above: `cuda-13.0`,
+/// `nvidia-cuda-toolkit` of Debian, `cuda/12.4` of NVIDIA's HPC SDK.
+pub fn may_be_toolkit(parent: &[u8], name: &[u8]) -> bool {
+    name.windows(4).any(|part| part == b"cuda")
+        || parent == b"cuda" && name.first().is_some_and(u8::is_ascii_digit)
 }

@@ -2,11 +2,13 @@
 //! something.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use zstd::bulk::Compressor;
 
 use super::facts::{Document, LayerFacts, Packed};
 use super::index::{DirId, EntryId, LayerIndex};
+use super::pass::Context;
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -47,6 +49,8 @@ pub(super) struct Capture<'a> {
     limits: &'a Limits,
     binary_limits: BinaryLimits,
     cancel: &'a CancelToken,
+    /// Bytes of facts that all layers of the image keep so far.
+    kept: &'a AtomicU64,
     facts: LayerFacts,
     warnings: Warnings,
     /// Entries come folder by folder.
@@ -70,11 +74,13 @@ pub(super) struct Watch {
 }
 
 impl<'a> Capture<'a> {
-    pub(super) fn new(limits: &'a Limits, cancel: &'a CancelToken) -> Self {
+    pub(super) fn new(context: &'a Context) -> Self {
+        let limits = &context.limits;
         Self {
             limits,
             binary_limits: BinaryLimits::default(),
-            cancel,
+            cancel: &context.cancel,
+            kept: &context.kept,
             facts: LayerFacts::default(),
             warnings: Warnings::with_limit(limits.warnings_per_code),
             last_folder: (DirId::ROOT, None),
@@ -221,9 +227,23 @@ impl<'a> Capture<'a> {
     }
 
     fn keep_binary(&mut self, entry: EntryId, facts: binary::FileFacts) {
-        if self.has_room() {
+        if self.has_room() && self.charge(facts.kept_bytes() as u64) {
             self.facts.binaries.push((entry, facts));
         }
+    }
+
+    /// Whether the image may keep so many bytes more.
+    fn charge(&mut self, bytes: u64) -> bool {
+        let most = self.limits.facts_total;
+        let room = self.kept.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= most;
+        if !room {
+            self.kept.fetch_sub(bytes, Ordering::Relaxed);
+            self.warnings.push_with(WarningCode::FactsLimited, || {
+                let what = format!("what files say takes more than {most} bytes: the rest was left out");
+                ("facts".to_owned(), what)
+            });
+        }
+        room
     }
 
     fn has_room(&mut self) -> bool {
@@ -251,6 +271,9 @@ impl<'a> Capture<'a> {
                 let what = format!("more than {most} bytes of package lists: the rest was left out");
                 ("package lists".to_owned(), what)
             });
+            return;
+        }
+        if !self.charge(length) {
             return;
         }
         self.kept_bytes += length;

@@ -71,7 +71,7 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
     let device = fstat(&root_fd).map_err(io::Error::from)?.st_dev;
     let mut walk = Walk {
         builder: IndexBuilder::new(&context.limits),
-        capture: Capture::new(&context.limits, &context.cancel),
+        capture: Capture::new(context),
         context,
         warnings: Warnings::with_limit(context.limits.warnings_per_code),
         device,

@@ -1,6 +1,7 @@
 //! The one pass over a layer: hash, inflate, walk.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::bounded;
@@ -37,6 +38,8 @@ pub struct Context {
     pub progress: Progress,
     /// What warnings name, such as `layer 3 (sha256:…)`.
     pub subject: String,
+    /// Bytes of facts that all layers of the image keep so far.
+    pub kept: Arc<AtomicU64>,
 }
 
 /// Reads a layer that can be read at any place. A plain one is walked from header to header without
@@ -314,7 +317,7 @@ impl<'a> Pass<'a> {
         let mut builder = IndexBuilder::new(limits);
         let mut oddities = Warnings::with_limit(limits.warnings_per_code);
         let mut walk = TarWalk::new(input, limits);
-        let mut capture = Capture::new(limits, &self.context.cancel);
+        let mut capture = Capture::new(self.context);
         let mut counted = 0;
         let end = loop {
             match walk.advance() {

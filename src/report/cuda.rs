@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::base::text::escape;
-use crate::cuda::links::{Links, ObjectId, Resolution};
+use crate::cuda::links::{Links, ObjectId};
 use crate::cuda::{
     BaseImage, GpuCode, Inventory, Library, Package, StackLevel, Use, arch_name, compression_name, kind_name,
 };
@@ -509,7 +509,7 @@ impl Names<'_> {
         let mut lines = Vec::new();
         for object in &self.links().objects {
             for need in &object.needs {
-                if need.found.contains(&Resolution::Missing) {
+                if need.is_missing() {
                     lines.push(UnresolvedLine { path: self.path(object.node), name: need.name.clone() });
                 }
             }

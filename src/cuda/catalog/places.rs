@@ -168,6 +168,12 @@ struct Scoped<'a> {
     python: Option<&'a [u8]>,
 }
 
+/// Whether a folder called `cuda-` something goes on with a number: `/opt/cuda-server` is no toolkit.
+fn names_a_version(root: &[u8]) -> bool {
+    let name = root.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    name.strip_prefix(b"cuda-").is_none_or(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+}
+
 /// What makes the lookups of this file cheap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
@@ -207,7 +213,8 @@ impl Index {
             let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
             let end = slashes.nth(*parts).unwrap_or(path.len());
             let (root, rest) = path.split_at_checked(end)?;
-            glob.is_match(root).then(|| (root, rest.get(1..).unwrap_or_default()))
+            let fits = glob.is_match(root) && names_a_version(root);
+            fits.then(|| (root, rest.get(1..).unwrap_or_default()))
         })
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Tokens<'a> {
 }
 
 /// Longer paths than this are no paths to a kernel (`PATH_MAX` is 4096).
-const PATH_BYTES: usize = 4096;
+pub(super) const PATH_BYTES: usize = 4096;
 
 /// `text` with its tokens replaced, and nothing when it grows too long for a path; other `$` stay. A token ends where no letter, digit or `_` follows,
 /// or with its brace (`is_dst` of glibc).

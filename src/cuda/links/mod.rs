@@ -89,9 +89,11 @@ pub struct Environment {
     pub cmd: Vec<Vec<u8>>,
     /// The working folder; empty for the root.
     pub working_dir: Vec<u8>,
-    /// Folders of `/etc/ld.so.conf`, in order, its includes in place; with musl those of `/etc/ld-musl-*.path`.
+    /// Folders of `/etc/ld.so.conf`, in order, its includes in place: for the loader of glibc.
     pub conf_folders: Vec<Vec<u8>>,
-    /// Whether the image's own C library is musl.
+    /// Folders of `/etc/ld-musl-*.path`, in order: for the loader of musl, instead of the standard ones.
+    pub musl_folders: Vec<Vec<u8>>,
+    /// Whether musl is the C library of what no program tells the loader of.
     pub musl: bool,
 }
 
@@ -125,7 +127,8 @@ pub trait Rules {
     /// Whether a file belongs to a toolkit or to a wheel's tools: nothing there is a root.
     fn is_toolkit_or_tool(&self, path: &[u8]) -> bool;
     /// Whether a library is there to be opened by name, which no NEEDED entry tells: it is no known component and
-    /// belongs to whoever made the image, or to a Python package that may import it or open it by its path.
+    /// belongs to whoever made the image, to a Python package that may import it or open it by its path, or lies
+    /// in a folder of plugins. What an opener beside it opens and does without is none.
     fn is_of_application(&self, binary: &Binary<'_>) -> bool;
     /// Whether a package that is only for building owns the file.
     fn is_devel_owned(&self, node: NodeId) -> bool;

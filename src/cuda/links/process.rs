@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use super::names::{NameId, NumberMap};
-use super::paths::file_name;
 use super::search::at_path;
 use super::system::System;
-use super::world::{Dir, Step, Target, World};
+use super::world::{Dir, Step, Target, World, is_of_musl};
 use crate::rootfs::NodeId;
 
 /// Names of `LD_PRELOAD` that are looked at; real ones have one or two.
@@ -76,7 +75,7 @@ impl Process {
     pub(super) fn new(world: &mut World<'_>, object: u32, fallbacks: Vec<Fallback>) -> Self {
         let binary = world.binary(object);
         let interpreter = world.interpreter(object);
-        let musl = interpreter.map_or(world.environment.musl, |path| file_name(path).starts_with(b"ld-musl"));
+        let musl = interpreter.map_or(world.environment.musl, is_of_musl);
         let folder = world.paths.parent(binary.node);
         let target = world.target(object);
         let mut process = Self {

@@ -19,6 +19,9 @@ pub(super) fn is_extension(path: &[u8]) -> bool {
 /// The Python that an extension module is for: that of its `lib/python3.12`, else the one of its tag
 /// (`cpython-312`), else any.
 pub(super) fn python_of(world: &mut World<'_>, path: &[u8]) -> Option<u32> {
+    if world.exhausted() {
+        return None;
+    }
     let mut candidates: Vec<Vec<u8>> = Vec::new();
     let mut names: Vec<Vec<u8>> = Vec::new();
     let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();

@@ -1,5 +1,6 @@
 //! What runs on its own account: the entrypoint, other programs, extension modules, preloaded libraries.
 
+use super::expand::PATH_BYTES;
 use super::names::NameId;
 use super::paths::{file_name, folder_of, site_root};
 use super::process::PRELOADS;
@@ -41,6 +42,9 @@ const WRAPPERS: [&[u8]; 20] = [
     b"chrt",
     b"setsid",
 ];
+
+/// Why libraries are roots that something unknown opens.
+const OPENED: &str = "a library of the application or a Python package: what opens it is not known";
 
 /// A root as the simulation needs it.
 #[derive(Clone, Debug)]
@@ -192,7 +196,7 @@ impl Finder<'_, '_> {
             let object = if name.contains(&b'/') {
                 self.world.object_by_path(self.world.working_dir, name)
             } else {
-                let system = self.world.system(target, environment.musl);
+                let system = self.world.system(target, self.world.has_musl(target));
                 let name = self.world.names.id(name);
                 let folders = self.world.library_path(0, NodeId::ROOT);
                 let mut folders = folders.iter().chain(system.folders.iter().map(|(dir, _)| dir));
@@ -225,8 +229,12 @@ impl Finder<'_, '_> {
             } else if binary.is_library && is_extension(&binary.path) {
                 RootKind::Extension
             } else if binary.is_library && rules.is_of_application(binary) {
-                let why = "a library of the application or a Python package: what opens it is not known";
-                self.add(object, RootKind::Extension, why);
+                // A package folder without modules opens its libraries from Python.
+                if site_root(&binary.path).is_some() {
+                    self.extension(object, OPENED);
+                } else {
+                    self.add(object, RootKind::Extension, OPENED);
+                }
                 continue;
             } else {
                 continue;
@@ -238,7 +246,7 @@ impl Finder<'_, '_> {
                 let why = format!("a program in {}", escape(folder_of(&binary.path)));
                 self.add(object, kind, &why);
             } else {
-                self.extension(object);
+                self.extension(object, "an extension module of Python");
             }
         }
         for python in std::mem::take(&mut self.pythons) {
@@ -246,7 +254,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    fn extension(&mut self, object: u32) {
+    fn extension(&mut self, object: u32, why: &str) {
         let path = &self.world.binary(object).path;
         let python =
             python_of(self.world, path).filter(|of| self.world.target(*of) == self.world.target(object));
@@ -254,7 +262,7 @@ impl Finder<'_, '_> {
             let package = below.split(|byte| *byte == b'/').next().unwrap_or_default();
             (self.world.names.id(site), self.world.names.id(package))
         });
-        self.add(object, RootKind::Extension, "an extension module of Python");
+        self.add(object, RootKind::Extension, why);
         if let Some(entry) = &mut self.roots[object as usize]
             && entry.root.kind == RootKind::Extension
         {
@@ -274,7 +282,8 @@ pub(super) fn search_path<'a>(world: &World<'a>) -> Vec<&'a [u8]> {
     if path.is_empty() {
         PATH.to_vec()
     } else {
-        path.iter().take(SEARCH_FOLDERS).map(Vec::as_slice).collect()
+        let folders = path.iter().map(Vec::as_slice).filter(|folder| folder.len() < PATH_BYTES);
+        folders.take(SEARCH_FOLDERS).collect()
     }
 }
 

@@ -43,14 +43,13 @@ impl System {
     /// Reads the folders for files of one format.
     pub(super) fn new(world: &mut World<'_>, target: Target, musl: bool) -> Self {
         let layout = Layout::of(target);
-        // An image with both C libraries has the configuration of one of them.
         let environment = world.environment;
-        let conf: &[Vec<u8>] = if environment.musl == musl { &environment.conf_folders } else { &[] };
+        let conf = if musl { &environment.musl_folders } else { &environment.conf_folders };
         let conf: Vec<Dir> = conf.iter().take(CONF_FOLDERS).filter_map(|folder| world.dir(folder)).collect();
         if musl {
             let standard = ["/lib", "/usr/local/lib", "/usr/lib"];
             // The file replaces the standard folders.
-            let default = if environment.conf_folders.is_empty() || !environment.musl {
+            let default = if environment.musl_folders.is_empty() {
                 standard.iter().filter_map(|folder| world.dir(folder.as_bytes())).collect()
             } else {
                 conf

@@ -73,6 +73,8 @@ struct Image {
 struct Table {
     opens: Vec<(&'static str, OpenRule)>,
     packages: Vec<(&'static str, OpenRule)>,
+    /// Names of libraries that are the application's, beside those of one folder.
+    application: Vec<&'static str>,
 }
 
 impl Rules for Table {
@@ -101,7 +103,8 @@ impl Rules for Table {
     }
 
     fn is_of_application(&self, binary: &Binary<'_>) -> bool {
-        binary.path.starts_with(b"/app/plugins/")
+        let is_named = |name: &&str| name.as_bytes() == file_name(&binary.path);
+        binary.path.starts_with(b"/app/plugins/") || self.application.iter().any(is_named)
     }
 
     fn is_devel_owned(&self, _: NodeId) -> bool {

@@ -109,6 +109,8 @@ impl Run<'_, '_> {
             self.python = Some((python, process));
         }
         let Some((_, base)) = &self.python else { return Process::new(&mut self.world, python, fallbacks) };
+        // A Python of thousands of libraries is copied for each module.
+        self.world.steps_left = self.world.steps_left.saturating_sub(base.loaded.len() as u64);
         let mut process = base.fork(fallbacks);
         process.open_object(&mut self.world, root.object);
         process.run(&mut self.world);

@@ -130,7 +130,34 @@ pub struct Reached {
     pub opened: bool,
 }
 
+impl Need {
+    /// Whether no process finds it and no host supplies it. False when it was not looked for.
+    pub fn is_missing(&self) -> bool {
+        !self.found.is_empty() && self.found.iter().all(|found| *found == Resolution::Missing)
+    }
+}
+
 impl Links {
+    /// By object: whether roots reach it by NEEDED entries and by what openers do not do without.
+    pub fn firmly_used(&self) -> Vec<bool> {
+        let mut firm: Vec<bool> = self.objects.iter().map(|object| object.root.is_some()).collect();
+        let mut open: Vec<usize> = (0..firm.len()).filter(|at| firm[*at]).collect();
+        while let Some(at) = open.pop() {
+            let object = &self.objects[at];
+            let needed = object.needs.iter().flat_map(|need| &need.found);
+            let opened = object.opens.iter().filter(|open| !open.optional).map(|open| &open.found);
+            for found in needed.chain(opened) {
+                if let Resolution::Found { object: ObjectId(to), .. } = found
+                    && let Some(known) = firm.get_mut(*to as usize).filter(|known| !**known)
+                {
+                    *known = true;
+                    open.push(*to as usize);
+                }
+            }
+        }
+        firm
+    }
+
     /// An object.
     pub fn object(&self, id: ObjectId) -> &Object {
         &self.objects[id.0 as usize]

@@ -1,11 +1,11 @@
 //! What all processes share: the objects, the folders that search paths lead to, and what was looked up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::expand::{Tokens, expand};
+use super::expand::{PATH_BYTES, Tokens, expand};
 use super::names::{NameId, Names, NumberMap};
-use super::paths::Paths;
+use super::paths::{Paths, file_name};
 use super::system::System;
 use super::{Binary, Environment};
 use crate::base::convert::index32;
@@ -19,6 +19,10 @@ pub(super) const SEARCH_FOLDERS: usize = 256;
 pub(super) const STEPS: u64 = 50_000_000;
 /// How many file formats get a cache of their own: machine, class and byte order. Images have one or two.
 const TARGETS: usize = 8;
+
+/// Folders of search paths that are written with more bytes are shown by the folder that they lead to: each
+/// result repeats the text.
+const SHOWN_BYTES: usize = 255;
 
 /// An existing folder of a search path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +59,7 @@ pub(super) struct World<'a> {
     pub(super) names: Names,
     pub(super) working_dir: NodeId,
     pub(super) steps_left: u64,
-    /// What loads libraries of each format: the interpreter of the first program.
+    /// What loads libraries of each format: the interpreter that most programs name.
     interpreters: HashMap<Target, &'a [u8]>,
     by_inode: HashMap<(u16, EntryId), u32>,
     found: NumberMap<(NodeId, NameId), Option<u32>>,
@@ -75,12 +79,6 @@ impl<'a> World<'a> {
         let mut names = Names::default();
         let needs = binaries.iter().map(|of| of.needed.iter().map(|name| names.id(name)).collect()).collect();
         let sonames = binaries.iter().map(|of| of.soname.map(|name| names.id(name))).collect();
-        let mut interpreters = HashMap::new();
-        for binary in binaries.iter().filter(|binary| binary.executable) {
-            if let Some(path) = binary.interpreter {
-                interpreters.entry((binary.machine, binary.class64, binary.little_endian)).or_insert(path);
-            }
-        }
         let mut by_inode = HashMap::with_capacity(binaries.len());
         for (id, binary) in binaries.iter().enumerate() {
             if let Some(inode) = paths.inode(binary.node) {
@@ -89,7 +87,6 @@ impl<'a> World<'a> {
         }
         let working_dir = paths.folder_from(NodeId::ROOT, &environment.working_dir).unwrap_or(NodeId::ROOT);
         Self {
-            binaries,
             needs,
             sonames,
             paths,
@@ -97,7 +94,8 @@ impl<'a> World<'a> {
             names,
             working_dir,
             steps_left: steps,
-            interpreters,
+            interpreters: interpreters(&binaries),
+            binaries,
             by_inode,
             found: NumberMap::default(),
             rpaths: NumberMap::default(),
@@ -132,13 +130,24 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Whether libraries of a format are loaded by musl.
+    pub(super) fn has_musl(&self, target: Target) -> bool {
+        self.interpreters.get(&target).map_or(self.environment.musl, |path| is_of_musl(path))
+    }
+
     /// The object that a node is a name of.
     pub(super) fn object_at(&self, node: NodeId) -> Option<u32> {
         self.by_inode.get(&self.paths.inode(node)?).copied()
     }
 
-    /// What a path leads to. Takes its parts off the steps that are left.
+    /// What a path leads to; nothing when it is longer than a kernel takes. Takes its parts off the steps
+    /// that are left.
     pub(super) fn lookup(&mut self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
+        // Taking a long path apart is work of its own.
+        self.steps_left = self.steps_left.saturating_sub(path.len() as u64 / 16);
+        if path.len() >= PATH_BYTES || self.exhausted() {
+            return None;
+        }
         self.paths.walk(folder, path, &mut self.steps_left)
     }
 
@@ -216,8 +225,8 @@ impl<'a> World<'a> {
             if dirs.iter().any(|dir| dir.node == node) {
                 continue;
             }
-            // What is relative or holds a token is shown as the folder that it leads to.
-            let plain = part.starts_with(b"/") && !part.contains(&b'$');
+            // What is relative, long or holds a token is shown as the folder that it leads to.
+            let plain = part.starts_with(b"/") && part.len() <= SHOWN_BYTES && !part.contains(&b'$');
             let shown = if plain { expanded } else { self.paths.path(node) };
             dirs.push(Dir { node, text: self.names.id(&shown) });
         }
@@ -254,6 +263,36 @@ impl<'a> World<'a> {
     /// An existing folder, shown as it is written.
     pub(super) fn dir(&mut self, path: &[u8]) -> Option<Dir> {
         let node = self.folder(NodeId::ROOT, path)?;
-        Some(Dir { node, text: self.names.id(path) })
+        let text = if path.len() <= SHOWN_BYTES {
+            self.names.id(path)
+        } else {
+            self.names.id(&self.paths.path(node))
+        };
+        Some(Dir { node, text })
     }
+}
+
+/// The interpreter that most programs of each format name; that of glibc when two are named as often, since
+/// programs for musl are put into images of glibc, then the first.
+fn interpreters<'a>(binaries: &[&'a Binary<'a>]) -> HashMap<Target, &'a [u8]> {
+    let mut counts: BTreeMap<(Target, &[u8]), usize> = BTreeMap::new();
+    for binary in binaries.iter().filter(|binary| binary.executable) {
+        if let Some(path) = binary.interpreter {
+            let target = (binary.machine, binary.class64, binary.little_endian);
+            *counts.entry((target, path)).or_default() += 1;
+        }
+    }
+    let mut best: BTreeMap<Target, (usize, bool, &[u8])> = BTreeMap::new();
+    for ((target, path), count) in counts {
+        let known = best.entry(target).or_insert((0, false, path));
+        if (count, !is_of_musl(path)) > (known.0, known.1) {
+            *known = (count, !is_of_musl(path), path);
+        }
+    }
+    best.into_iter().map(|(target, (_, _, path))| (target, path)).collect()
+}
+
+/// Whether an interpreter is the loader of musl.
+pub(super) fn is_of_musl(interpreter: &[u8]) -> bool {
+    file_name(interpreter).starts_with(b"ld-musl")
 }

@@ -8,6 +8,9 @@ pub struct BinaryLimits {
     pub member_head_bytes: usize,
     /// Bytes kept from behind the head of one streamed ELF file: tables, notes, strings.
     pub capture_bytes: usize,
+    /// Bytes behind the head within which the strings of one dynamic table may lie, each at its longest: those
+    /// beyond are left out in both ways of reading. Less than `capture_bytes`, so that a stream can keep them.
+    pub spread_bytes: u64,
     /// Bytes of strings from behind the head that may turn out to be library names or search paths.
     pub candidate_bytes: usize,
     /// Program headers of one file. Linkers write about a dozen.
@@ -20,6 +23,9 @@ pub struct BinaryLimits {
     pub versions: usize,
     /// Bytes of a library name or of the interpreter: the longest path that Linux takes.
     pub string_bytes: usize,
+    /// Bytes of the names of one file together: its own, of needed libraries, of versions. Entries may share
+    /// bytes of the file, so its size does not bound them. The most seen is some KiB.
+    pub names_bytes: usize,
     /// Bytes of a library search path.
     pub path_bytes: usize,
     /// Section headers of one file. Objects with a section for each function have thousands.
@@ -52,13 +58,15 @@ impl Default for BinaryLimits {
         Self {
             head_bytes: 4 << 20,
             member_head_bytes: 64 << 10,
-            capture_bytes: 5 << 20,
+            capture_bytes: 12 << 20,
+            spread_bytes: 2 << 20,
             candidate_bytes: 1 << 20,
             program_headers: 4_096,
             dynamic_entries: 65_536,
             needed: 4_096,
             versions: 4_096,
             string_bytes: 4_096,
+            names_bytes: 64 << 10,
             path_bytes: 64 << 10,
             sections: 65_536,
             gpu_sections: 1_024,
@@ -69,7 +77,7 @@ impl Default for BinaryLimits {
             entries: 200_000,
             rows: 4_096,
             members: 1_000_000,
-            search_bytes: 16 << 30,
+            search_bytes: 2 << 30,
             problems: 8,
         }
     }

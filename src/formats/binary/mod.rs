@@ -62,6 +62,19 @@ impl FileFacts {
     }
 }
 
+impl FileFacts {
+    /// About how many bytes of memory these facts take: what a budget over many files counts.
+    pub fn kept_bytes(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Elf(elf) => elf.kept_bytes(),
+                Self::Archive(archive) => archive.kept_bytes(),
+                Self::Fatbin(gpu) => size_of::<GpuFacts>() + gpu.kept_bytes(),
+                Self::Ptx { .. } | Self::Pe { .. } | Self::MachO => 0,
+            }
+    }
+}
+
 /// What the first bytes and the name of a file say.
 enum Sort {
     Elf,

@@ -7,6 +7,13 @@ pub struct Problem {
     pub what: String,
 }
 
+impl Problem {
+    /// About how many bytes of memory it takes.
+    pub(in crate::formats) fn kept_bytes(&self) -> usize {
+        size_of::<Self>() + self.what.capacity()
+    }
+}
+
 /// Collects problems up to a maximum and counts the rest.
 #[derive(Clone, Debug, Default)]
 pub(in crate::formats) struct Problems {

@@ -87,18 +87,27 @@ pub(super) fn dynamic(
     let strings = Strings { at, end: end.min(context.size) };
     let (name, path) = (context.limits.string_bytes, context.limits.path_bytes);
     // All are asked for before the first is read, so that a stream can keep them together.
-    for (offset, most) in (tags.needed.iter().chain(&tags.soname).map(|offset| (*offset, name)))
-        .chain(tags.rpath.iter().chain(&tags.runpath).map(|offset| (*offset, path)))
-    {
-        if let Some((at, bytes)) = strings.place(offset, most) {
-            context.bytes.want(at, bytes);
-        }
-    }
-    for offset in &tags.needed {
-        facts.needed.extend(string(context, strings, *offset, name, "needed library")?);
-    }
+    let wanted = (tags.soname.iter().chain(&tags.needed).map(|offset| (*offset, name)))
+        .chain(tags.rpath.iter().chain(&tags.runpath).map(|offset| (*offset, path)));
+    let wanted: Vec<_> = wanted.filter_map(|(offset, most)| strings.place(offset, most)).collect();
+    let strings = Strings { end: reach(context, wanted, strings.end), ..strings };
+    let mut room = context.limits.names_bytes;
     if let Some(offset) = tags.soname {
         facts.soname = string(context, strings, offset, name, "file itself")?;
+        room = room.saturating_sub(facts.soname.as_ref().map_or(0, Vec::len));
+    }
+    for offset in &tags.needed {
+        let Some(found) = string(context, strings, *offset, name, "needed library")? else { continue };
+        let Some(rest) = room.checked_sub(found.len()) else {
+            let kept = facts.needed.len();
+            let what =
+                format!("too many bytes of names: needed libraries after the first {kept} are left out");
+            context.problems.add(program.at, what);
+            room = 0;
+            break;
+        };
+        room = rest;
+        facts.needed.push(found);
     }
     if let Some(offset) = tags.rpath {
         facts.rpath = string(context, strings, offset, path, "search path")?;
@@ -109,7 +118,7 @@ pub(super) fn dynamic(
     if let Some(address) = tags.versions {
         let known_from = known_from(context, program, programs);
         let needs = match offset_of(address, programs) {
-            Some(at) => versions(context, at, strings, known_from)?,
+            Some(at) => versions(context, at, strings, known_from, room)?,
             None => None,
         };
         facts.version_needs_known = needs.is_some();
@@ -155,6 +164,26 @@ fn offset_of(address: u64, programs: &[Program]) -> Option<u64> {
     })
 }
 
+/// Asks for the strings `wanted` (offset and length), and tells up to where they may be read: behind the head
+/// a stream can only keep so many bytes.
+fn reach(context: &mut Context<'_>, mut wanted: Vec<(u64, u64)>, end: u64) -> u64 {
+    wanted.sort_unstable();
+    let mut passed = context.limits.head_bytes as u64;
+    let mut room = context.limits.spread_bytes;
+    for (at, bytes) in wanted {
+        let behind = at.saturating_add(bytes);
+        let more = behind.saturating_sub(passed.max(at));
+        let Some(rest) = room.checked_sub(more) else {
+            context.problems.add(at, "the names lie too far apart: those from here on are left out");
+            return at;
+        };
+        room = rest;
+        passed = passed.max(behind);
+        context.bytes.want_string(at, bytes);
+    }
+    end
+}
+
 fn string(
     context: &mut Context<'_>,
     strings: Strings,
@@ -177,12 +206,14 @@ fn string(
 }
 
 /// The version needs; `None` when they are damaged, or where a stream could not keep them: their table must
-/// lie in the head, and their strings there or at `known_from`. Both ways of reading know the same.
+/// lie in the head, and their strings there or at `known_from`. Both ways of reading know the same. `room` is
+/// how many bytes of names there may be.
 fn versions(
     context: &mut Context<'_>,
     mut at: u64,
     strings: Strings,
     known_from: u64,
+    mut room: usize,
 ) -> io::Result<Option<Vec<VersionNeed>>> {
     let head = context.limits.head_bytes as u64;
     let mut list = Vec::new();
@@ -192,6 +223,7 @@ fn versions(
         let Some((file, count, first, next)) = need(context, at, head)? else { return Ok(None) };
         let mut need = VersionNeed::default();
         complete &= version_name(context, strings, file, known_from, &mut need.file)?;
+        let mut names = need.file.len();
         let mut aux = at.saturating_add(u64::from(first));
         for _ in 0..count {
             let Some(room) = left.checked_sub(1) else { return Ok(None) };
@@ -199,12 +231,21 @@ fn versions(
             let Some((name, step)) = auxiliary(context, aux, head)? else { return Ok(None) };
             let mut version = Vec::new();
             complete &= version_name(context, strings, name, known_from, &mut version)?;
+            names = names.saturating_add(version.len());
+            if names > room {
+                break;
+            }
             need.versions.push(version);
             if step == 0 {
                 break;
             }
             aux = aux.saturating_add(u64::from(step));
         }
+        let Some(rest) = room.checked_sub(names) else {
+            context.problems.add(at, "too many bytes of names: the versions asked of libraries are left out");
+            return Ok(None);
+        };
+        room = rest;
         list.push(need);
         if next == 0 {
             return Ok(complete.then_some(list));
@@ -269,7 +310,7 @@ fn version_name(
     if !in_head && at < known_from {
         return Ok(false);
     }
-    context.bytes.want(at, bytes);
+    context.bytes.want_string(at, bytes);
     let found = context.bytes.string(at, VERSION_NAME_MAX)?;
     let found = found.filter(|found| (found.len() as u64) < bytes);
     let known = found.is_some();

@@ -19,6 +19,11 @@ const DYNAMIC: &[u8; 16] = b"\x0b\0\0\0\0\0\0\0\x18\0\0\0\0\0\0\0";
 /// Places that look so and are kept.
 const DYNAMIC_MAX: usize = 16;
 
+/// Notes of that owner that are kept. A library has one.
+const NOTES_MAX: usize = 16;
+/// Bytes behind a find that are kept with it: more finds of the same there need no window of their own.
+const WINDOW: usize = 3 * NAME_MAX;
+
 /// Bytes before the owner's name in a note.
 const NOTE_FIELDS: usize = 12;
 
@@ -35,6 +40,7 @@ pub(super) struct Hunt {
     note: Option<Finder<'static>>,
     dynamic: Option<Finder<'static>>,
     dynamic_room: usize,
+    note_room: usize,
     early: [Range<u64>; 2],
     names_end: u64,
     compat_bytes: usize,
@@ -59,6 +65,7 @@ impl Hunt {
             note: (compat_bytes > 0).then(|| Finder::new(COMPAT_OWNER)),
             dynamic: dynamic.then(|| Finder::new(DYNAMIC)),
             dynamic_room: DYNAMIC_MAX,
+            note_room: NOTES_MAX,
             early,
             names_end,
             compat_bytes,
@@ -111,21 +118,24 @@ impl Hunt {
         let end = self.at.saturating_add(self.block.len() as u64);
         if self.early.iter().any(|range| start < range.end && range.start < end) {
             for finder in &self.strings {
-                let mut passed = 0;
-                for place in finds(finder) {
+                let mut next = from;
+                while let Some(place) = self.find(finder, next, to) {
                     // `\0/` begins with the end of the string before.
-                    let place = place + usize::from(finder.needle().starts_with(&[0]));
-                    if place >= passed {
-                        passed = self.keep_string(place, kept);
-                    }
+                    let inside = place + usize::from(finder.needle().starts_with(&[0]));
+                    next = self.keep_string(inside, kept).max(place + 1);
                 }
             }
         }
         if start < self.names_end && (self.note.is_some() || gpu.is_some_and(|gpu| gpu <= end)) {
-            for place in self.names.iter().flat_map(finds) {
-                let window = place.saturating_sub(NAME_MAX)..(place + NAME_MAX).min(self.block.len());
-                let at = self.at.saturating_add(window.start as u64);
-                kept.add_window(at, self.block.get(window).unwrap_or(&[]));
+            for finder in &self.names {
+                let mut next = from;
+                while let Some(place) = self.find(finder, next, to) {
+                    // A name with a find before that ends within the window.
+                    next = place + WINDOW - NAME_MAX;
+                    let window = place.saturating_sub(NAME_MAX)..(place + WINDOW).min(self.block.len());
+                    let at = self.at.saturating_add(window.start as u64);
+                    kept.add_window(at, self.block.get(window).unwrap_or(&[]));
+                }
             }
         }
         if let Some(finder) = &self.dynamic {
@@ -137,7 +147,7 @@ impl Hunt {
                 if let Some(room) = self.dynamic_room.checked_sub(1) {
                     self.dynamic_room = room;
                     let at = self.at.saturating_add(window.start as u64);
-                    let seed = self.block.get(window).unwrap_or(&[]).to_vec();
+                    let seed = self.block.get(window).unwrap_or(&[]);
                     kept.capture(at, at.saturating_add(seed.len() as u64), seed, false);
                 }
             }
@@ -147,14 +157,22 @@ impl Hunt {
             let Some(seed) = self.block.get(note..) else { continue };
             // The length of the owner's name tells the note from the same words in a text.
             if seed.starts_with(&19_u32.to_le_bytes()) {
+                let Some(room) = self.note_room.checked_sub(1) else { break };
+                self.note_room = room;
                 let at = self.at.saturating_add(note as u64);
                 let size = seed.get(4..8).and_then(|raw| raw.first_chunk());
                 let size = size.map_or(0, |raw| u32::from_le_bytes(*raw) as usize).min(self.compat_bytes);
                 let whole = NOTE_FIELDS + COMPAT_OWNER.len() + 1 + size;
-                let seed = seed.get(..whole).unwrap_or(seed).to_vec();
+                let seed = seed.get(..whole).unwrap_or(seed);
                 kept.capture(at, at.saturating_add(whole as u64), seed, false);
             }
         }
+    }
+
+    /// The first find that begins in `from..to`.
+    fn find(&self, finder: &Finder<'static>, from: usize, to: usize) -> Option<usize> {
+        let end = (to + finder.needle().len() - 1).min(self.block.len());
+        finder.find(self.block.get(from..end)?).map(|place| place + from)
     }
 
     /// Whether the bytes before and behind `place` begin like entries of a dynamic table: with a small tag.
@@ -167,12 +185,13 @@ impl Hunt {
         aligned && tag(place.checked_sub(16)).is_some() && tag(place.checked_add(16)).is_some()
     }
 
-    /// Keeps the string around `place` if it could be a name; where it ends.
+    /// Keeps the string around `place` if it could be a name; where it ends, or up to where it does not end:
+    /// looking there again for every find would cost time without end.
     fn keep_string(&self, place: usize, kept: &mut Kept) -> usize {
         let before = self.block.get(place.saturating_sub(REACH)..place).unwrap_or(&[]);
         let after = self.block.get(place..(place + REACH).min(self.block.len())).unwrap_or(&[]);
         let start = memchr::memrchr(0, before).map_or(before.len(), |zero| before.len() - zero - 1);
-        let Some(end) = memchr::memchr(0, after) else { return place };
+        let Some(end) = memchr::memchr(0, after) else { return place + after.len() };
         let (start, end) = (place - start, place + end);
         let text = self.block.get(start..=end).unwrap_or(&[]);
         let printable = text.iter().all(|byte| *byte == 0 || (0x20..0x7f).contains(byte));

@@ -6,38 +6,36 @@ use std::io;
 
 use super::parse::Bytes;
 
-/// Ranges that are kept of one file: tables, notes, strings. Real files need a handful.
-const CAPTURES_MAX: usize = 64;
+/// Ranges that are kept of one file: tables, notes, strings. Real files need a handful; a file may name some
+/// thousand strings that lie apart. Their bytes are bounded besides.
+const RANGES_MAX: usize = 16_384;
 /// Ranges asked for in one pass of the parser, before neighbours are joined.
 const WANTS_MAX: usize = 16_384;
 /// Windows around names that are remembered, the last ones: section names come late in a file.
 const WINDOWS_MAX: usize = 2_048;
 
-/// A range that is kept as it passes.
-#[derive(Debug)]
-struct Capture {
-    at: u64,
+/// The end of a range that is still to pass.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
     end: u64,
-    bytes: Vec<u8>,
     /// Whether the parser asked for it, and may want more when it is there.
     asked: bool,
-}
-
-impl Capture {
-    fn next(&self) -> u64 {
-        self.at.saturating_add(self.bytes.len() as u64)
-    }
 }
 
 /// The bytes kept so far.
 #[derive(Debug)]
 pub(super) struct Kept {
     head: Vec<u8>,
-    captures: Vec<Capture>,
-    wants: Vec<(u64, u64)>,
+    /// By their start; no two overlap.
+    ahead: BTreeMap<u64, Ahead>,
+    /// Bytes kept from behind the head, by their offset; no two overlap or touch.
+    ranges: BTreeMap<u64, Vec<u8>>,
+    /// Start, end, and whether the parser may want more when it is there.
+    wants: Vec<(u64, u64, bool)>,
     strings: BTreeMap<u64, Vec<u8>>,
     windows: BTreeMap<u64, Vec<u8>>,
     capture_room: u64,
+    range_room: usize,
     string_room: usize,
 }
 
@@ -46,11 +44,13 @@ impl Kept {
     pub(super) fn new(captured: usize, strings: usize) -> Self {
         Self {
             head: Vec::new(),
-            captures: Vec::new(),
+            ahead: BTreeMap::new(),
+            ranges: BTreeMap::new(),
             wants: Vec::new(),
             strings: BTreeMap::new(),
             windows: BTreeMap::new(),
             capture_room: captured as u64,
+            range_room: RANGES_MAX,
             string_room: strings,
         }
     }
@@ -67,53 +67,106 @@ impl Kept {
 
     /// How many bytes from `at` on are treated alike: up to where a range begins or ends.
     pub(super) fn run(&self, at: u64) -> u64 {
-        let edges = self.captures.iter().flat_map(|capture| [capture.at, capture.end]);
-        edges.filter(|edge| *edge > at).min().map_or(u64::MAX, |edge| edge - at)
+        let Some((start, ahead)) = self.ahead.first_key_value() else { return u64::MAX };
+        let edge = if *start > at { *start } else { ahead.end };
+        edge.saturating_sub(at).max(1)
     }
 
     /// Keeps what was asked for of the bytes at `at`; whether a range that was asked for was completed.
     pub(super) fn pass(&mut self, at: u64, bytes: &[u8]) -> bool {
+        let passed = at.saturating_add(bytes.len() as u64);
         let mut completed = false;
-        for capture in &mut self.captures {
-            if capture.next() == at && at < capture.end {
-                let room = usize::try_from(capture.end - at).unwrap_or(usize::MAX);
-                capture.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
-                completed |= capture.asked && capture.next() >= capture.end;
+        while let Some(first) = self.ahead.first_entry() {
+            let (start, ahead) = ((*first.key()).max(at), *first.get());
+            if start >= passed {
+                break;
+            }
+            let end = ahead.end.min(passed);
+            if ahead.end <= passed {
+                first.remove();
+                completed |= ahead.asked;
+            }
+            let place = |offset: u64| usize::try_from(offset.saturating_sub(at)).unwrap_or(usize::MAX);
+            self.store(start, bytes.get(place(start)..place(end)).unwrap_or(&[]));
+            if end == passed {
+                break;
             }
         }
         completed
+    }
+
+    /// Adds bytes to the ranges, and joins those that then touch.
+    fn store(&mut self, at: u64, bytes: &[u8]) {
+        let mut joined = self.add_range(at, bytes);
+        while let Some((start, end)) = joined {
+            let next = self.ranges.range(start.saturating_add(1)..=end).next().map(|next| *next.0);
+            let next = next.and_then(|next| self.ranges.remove_entry(&next));
+            joined = next.and_then(|(next, bytes)| self.add_range(next, &bytes));
+        }
+    }
+
+    /// Adds bytes to the range before them or as one of their own: where that begins and ends now.
+    fn add_range(&mut self, at: u64, bytes: &[u8]) -> Option<(u64, u64)> {
+        let end_of = |start: u64, bytes: &[u8]| start.saturating_add(bytes.len() as u64);
+        let before = self.ranges.range_mut(..=at).next_back();
+        let before = before.filter(|(start, known)| end_of(**start, known) >= at);
+        if let Some((start, known)) = before {
+            let shared = usize::try_from(end_of(*start, known) - at).unwrap_or(usize::MAX);
+            known.extend_from_slice(bytes.get(shared..).unwrap_or(&[]));
+            return Some((*start, end_of(*start, known)));
+        }
+        if bytes.is_empty() {
+            return None;
+        }
+        self.ranges.insert(at, bytes.to_vec());
+        Some((at, end_of(at, bytes)))
     }
 
     /// Starts to keep what was wanted, as far as it lies behind `position`, where the stream is.
     pub(super) fn settle(&mut self, position: u64) {
         let mut wants = std::mem::take(&mut self.wants);
         wants.sort_unstable();
-        let mut joined: Vec<(u64, u64)> = Vec::new();
-        for (at, end) in wants {
+        let mut joined: Vec<(u64, u64, bool)> = Vec::new();
+        for (at, end, asked) in wants {
             match joined.last_mut() {
-                Some(last) if at <= last.1 => last.1 = last.1.max(end),
-                _ => joined.push((at, end)),
+                Some(last) if at <= last.1 => (last.1, last.2) = (last.1.max(end), last.2 || asked),
+                _ => joined.push((at, end, asked)),
             }
         }
-        for (at, end) in joined {
+        for (at, end, asked) in joined {
             let head = self.head.len() as u64;
-            if end <= position || self.captures.iter().any(|known| known.at <= at && end <= known.end) {
+            let known = self.ahead.range(..=at.max(position)).next_back();
+            if end <= position || known.is_some_and(|(_, known)| end <= known.end) {
                 continue;
             }
             // What begins in the head goes on from there when the stream is at its end.
             let at = if at < position && position != head { position } else { at };
-            let known = usize::try_from(at).ok().and_then(|start| self.head.get(start..));
-            let seed = known.unwrap_or(&[]).to_vec();
-            self.capture(at, end, seed, true);
+            let seed = usize::try_from(at).ok().and_then(|start| self.head.get(start..));
+            let seed = seed.unwrap_or(&[]).to_vec();
+            self.capture(at, end, &seed, asked);
         }
     }
 
-    /// Keeps `at..end`, of which `seed` is the beginning.
-    pub(super) fn capture(&mut self, at: u64, end: u64, seed: Vec<u8>, asked: bool) {
+    /// Keeps `at..end`, of which `seed` is the beginning: as much of it as has passed.
+    pub(super) fn capture(&mut self, at: u64, end: u64, seed: &[u8], asked: bool) {
         let end = end.min(at.saturating_add(self.capture_room));
-        if self.captures.len() < CAPTURES_MAX && at < end {
-            self.capture_room -= end - at;
-            self.captures.push(Capture { at, end, bytes: seed, asked });
+        let Some(room) = self.range_room.checked_sub(1).filter(|_| at < end) else { return };
+        self.range_room = room;
+        self.capture_room -= end - at;
+        let length = usize::try_from(end - at).unwrap_or(usize::MAX);
+        let seed = seed.get(..length).unwrap_or(seed);
+        self.store(at, seed);
+        let (mut start, mut ahead) = (at.saturating_add(seed.len() as u64), Ahead { end, asked });
+        while start < ahead.end {
+            // Joined with those it overlaps.
+            let other = self.ahead.range(..ahead.end).next_back().filter(|(_, other)| other.end > start);
+            let Some((other, known)) = other.map(|(other, known)| (*other, *known)) else {
+                self.ahead.insert(start, ahead);
+                return;
+            };
+            self.ahead.remove(&other);
+            start = start.min(other);
+            ahead = Ahead { end: ahead.end.max(known.end), asked: ahead.asked || known.asked };
         }
     }
 
@@ -135,13 +188,22 @@ impl Kept {
         }
     }
 
+    /// Bytes kept behind the head.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        [&self.ranges, &self.strings, &self.windows]
+            .into_iter()
+            .flat_map(BTreeMap::values)
+            .map(Vec::len)
+            .sum()
+    }
+
     /// All kept bytes from `at` on that lie side by side in one part.
     fn parts(&self, at: u64) -> impl Iterator<Item = &[u8]> {
         let head = std::iter::once((0, &self.head));
-        let captures = self.captures.iter().map(|capture| (capture.at, &capture.bytes));
-        let near = [&self.strings, &self.windows];
+        let near = [&self.ranges, &self.strings, &self.windows];
         let near = near.into_iter().filter_map(move |map| map.range(..=at).next_back());
-        let all = head.chain(captures).chain(near.map(|(start, bytes)| (*start, bytes)));
+        let all = head.chain(near.map(|(start, bytes)| (*start, bytes)));
         all.filter_map(move |(start, bytes)| {
             let inside = usize::try_from(at.checked_sub(start)?).ok()?;
             bytes.get(inside..).filter(|rest| !rest.is_empty())
@@ -152,7 +214,13 @@ impl Kept {
 impl Bytes for Kept {
     fn want(&mut self, at: u64, bytes: u64) {
         if bytes > 0 && self.wants.len() < WANTS_MAX {
-            self.wants.push((at, at.saturating_add(bytes)));
+            self.wants.push((at, at.saturating_add(bytes), true));
+        }
+    }
+
+    fn want_string(&mut self, at: u64, bytes: u64) {
+        if bytes > 0 && self.wants.len() < WANTS_MAX {
+            self.wants.push((at, at.saturating_add(bytes), false));
         }
     }
 

@@ -102,6 +102,25 @@ pub struct ElfFacts {
     pub problems: Vec<Problem>,
 }
 
+impl ElfFacts {
+    /// About how many bytes of memory these facts take: themselves and all they point to.
+    pub fn kept_bytes(&self) -> usize {
+        let name = |name: &Vec<u8>| size_of::<Vec<u8>>() + name.capacity();
+        let paths = [&self.soname, &self.rpath, &self.runpath, &self.interpreter, &self.build_id];
+        let paths: usize = paths.into_iter().flatten().map(Vec::capacity).sum();
+        let needed: usize = self.needed.iter().map(name).sum();
+        let versions: usize = (self.version_needs.iter())
+            .map(|need| {
+                name(&need.file) + size_of::<Vec<u8>>() + need.versions.iter().map(name).sum::<usize>()
+            })
+            .sum();
+        let note = self.forward_compat.as_ref().map_or(0, String::capacity);
+        let gpu = self.gpu.as_ref().map_or(0, |gpu| size_of::<GpuFacts>() + gpu.kept_bytes());
+        let problems: usize = self.problems.iter().map(Problem::kept_bytes).sum();
+        size_of::<Self>() + paths + needed + versions + note + gpu + problems
+    }
+}
+
 /// Body of a fuzz target: must never panic, and the parts of the file must add up.
 #[doc(hidden)]
 pub fn fuzz_elf(data: &[u8]) {

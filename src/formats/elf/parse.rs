@@ -13,6 +13,9 @@ pub(super) trait Bytes {
     /// Says that these bytes will be asked for, for those who can still keep them.
     fn want(&mut self, at: u64, bytes: u64);
 
+    /// The same for a string, which leads to nothing else.
+    fn want_string(&mut self, at: u64, bytes: u64);
+
     /// Fills `buffer`; false when the bytes are not there.
     ///
     /// # Errors

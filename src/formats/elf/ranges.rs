@@ -54,6 +54,8 @@ impl Ranges<'_> {
 impl Bytes for Ranges<'_> {
     fn want(&mut self, _at: u64, _bytes: u64) {}
 
+    fn want_string(&mut self, _at: u64, _bytes: u64) {}
+
     fn read(&mut self, mut at: u64, mut buffer: &mut [u8]) -> io::Result<bool> {
         while !buffer.is_empty() {
             let block = self.block(at)?;

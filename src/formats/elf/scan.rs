@@ -74,9 +74,8 @@ impl ElfScan {
         let places = std::mem::take(&mut parsed.places);
         let mut sum = Summing::new(&self.limits);
         sum.add_all(&places.regions, &self.walk);
-        if let Some((at, _)) = places.unnamed.iter().find(|(at, end)| self.walk.found().has_whole(*at, *end))
-        {
-            parsed.problems.add(*at, "GPU code in a section whose name was not kept is left out");
+        if let Some(at) = self.walk.found().whole_in(&places.unnamed) {
+            parsed.problems.add(at, "GPU code in a section whose name was not kept is left out");
         }
         parsed.finish(sum)
     }

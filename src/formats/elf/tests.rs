@@ -1,5 +1,7 @@
 #![allow(clippy::cast_possible_truncation, reason = "all numbers are our own and small")]
 
+mod hostile;
+
 use super::{ElfFacts, ElfKind, fuzz_elf};
 use crate::formats::binary::tests::both;
 use crate::formats::binary::tests::build::{Library, container, entry, object};

@@ -30,9 +30,14 @@ pub(in crate::formats) struct Findings {
 }
 
 impl Findings {
-    /// Whether a container that its entries fill exactly lies in `at..end`.
-    pub(in crate::formats) fn has_whole(&self, at: u64, end: u64) -> bool {
-        self.containers.iter().any(|found| found.whole && found.at >= at && found.end <= end)
+    /// The start of the first of `ranges` (offset and end) that holds a container which its entries fill
+    /// exactly. Such containers never overlap, so that the first one behind a start also ends first.
+    pub(in crate::formats) fn whole_in(&self, ranges: &[(u64, u64)]) -> Option<u64> {
+        let whole: Vec<&Found> = self.containers.iter().filter(|found| found.whole).collect();
+        let holds = |at: u64, end: u64| {
+            whole.get(whole.partition_point(|found| found.at < at)).is_some_and(|found| found.end <= end)
+        };
+        ranges.iter().find(|(at, end)| holds(*at, *end)).map(|range| range.0)
     }
 
     /// Where the header of the first container ends.

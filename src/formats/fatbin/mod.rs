@@ -169,6 +169,16 @@ pub struct GpuFacts {
     pub deferred: Vec<Deferred>,
 }
 
+impl GpuFacts {
+    /// About how many bytes of memory these facts take besides their own few fields.
+    pub(in crate::formats) fn kept_bytes(&self) -> usize {
+        let sections = self.sections.iter().map(|section| size_of::<SectionSum>() + section.name.capacity());
+        let deferred = self.deferred.iter().map(|range| size_of::<Deferred>() + range.name.capacity());
+        let problems = self.problems.iter().map(Problem::kept_bytes);
+        self.rows.len() * size_of::<Row>() + sections.chain(deferred).chain(problems).sum::<usize>()
+    }
+}
+
 /// Calls `each` for every entry in `bytes`, in their order.
 pub fn entries(bytes: &[u8], limits: &BinaryLimits, mut each: impl FnMut(&Entry)) {
     let mut walk = Walk::new(limits);

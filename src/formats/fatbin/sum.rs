@@ -31,6 +31,9 @@ impl SectionSum {
 pub(in crate::formats) struct Summing {
     rows: BTreeMap<Key, (u64, u64, u64)>,
     sections: Vec<SectionSum>,
+    /// Where in `sections` a name is first: of sections that share their bytes with others, and of exclusive
+    /// ones.
+    index: [BTreeMap<String, usize>; 2],
     problems: Problems,
     deferred: Vec<Deferred>,
     most_rows: usize,
@@ -44,6 +47,7 @@ impl Summing {
         Self {
             rows: BTreeMap::new(),
             sections: Vec::new(),
+            index: Default::default(),
             problems: Problems::new(limits.problems),
             deferred: Vec::new(),
             most_rows: limits.rows,
@@ -168,9 +172,9 @@ impl Summing {
     }
 
     fn add_section(&mut self, mut section: SectionSum, by_name: bool) {
-        let same =
-            |sum: &&mut SectionSum| by_name && sum.name == section.name && sum.exclusive == section.exclusive;
-        if let Some(sum) = self.sections.iter_mut().find(same) {
+        let index = &mut self.index[usize::from(section.exclusive)];
+        let same = index.get(&section.name).filter(|_| by_name);
+        if let Some(sum) = same.and_then(|place| self.sections.get_mut(*place)) {
             sum.bytes = sum.bytes.saturating_add(section.bytes);
             sum.containers = sum.containers.saturating_add(section.containers);
             sum.entries = sum.entries.saturating_add(section.entries);
@@ -179,6 +183,7 @@ impl Summing {
             sum.unaccounted_bytes = sum.unaccounted_bytes.saturating_add(section.unaccounted_bytes);
         } else if self.sections.len() < self.most_sections {
             section.at = if by_name { 0 } else { section.at };
+            index.entry(section.name.clone()).or_insert(self.sections.len());
             self.sections.push(section);
         } else {
             self.problems.add(section.at, "too many sections with GPU code");

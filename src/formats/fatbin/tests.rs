@@ -73,6 +73,41 @@ fn magic_inside_a_payload_is_stepped_over() {
 }
 
 #[test]
+fn whole_containers_are_found_by_their_place() {
+    let one = container(&[entry(2, 90, 0x11, 64)]);
+    let mut bad = one.clone();
+    bad[20] = 1;
+    let file = [bad, one.clone(), one].concat();
+    let mut walk = Walk::new(&BinaryLimits::default());
+    walk.enter(0, file.len() as u64);
+    walk.push_all(0, &file);
+    let whole = |ranges: &[(u64, u64)]| walk.found().whole_in(ranges);
+    // Containers of 144 bytes, of which the first is not whole.
+    assert_eq!(whole(&[(0, 144), (0, 287), (145, 431), (288, u64::MAX)]), Some(288));
+    assert_eq!(whole(&[(145, 432)]), Some(145));
+    assert_eq!(whole(&[(289, u64::MAX), (u64::MAX, 0), (0, 0)]), None);
+}
+
+#[test]
+fn sections_of_one_name_are_summed_by_their_place() {
+    let limits = BinaryLimits::default();
+    let section = |name: &str, exclusive| {
+        let region = super::Region { name: name.to_owned(), at: 8, bytes: 10, exclusive };
+        let mut sum = super::Summing::new(&limits);
+        sum.search(&region, &Walk::new(&limits), true);
+        sum.finish().unwrap_or_default()
+    };
+    let mut sum = super::Summing::new(&limits);
+    for name in ["a", "b", "a", "c", "b", "a"] {
+        sum.merge(section(name, true), 0, true);
+    }
+    sum.merge(section("a", true), 0, false);
+    let found = sum.finish().unwrap();
+    let seen: Vec<_> = found.sections.iter().map(|section| (section.name.as_str(), section.bytes)).collect();
+    assert_eq!(seen, [("a", 30), ("a", 10), ("b", 20), ("c", 10)]);
+}
+
+#[test]
 fn limits_stop_the_walk_and_say_so() {
     let file = container(&[entry(2, 90, 0x11, 8)]).repeat(10);
     for limits in [

@@ -14,6 +14,7 @@ mod libraries;
 mod links;
 mod packages;
 mod reading;
+mod roots;
 mod stack;
 mod statements;
 mod toolkits;

@@ -123,7 +123,7 @@ fn a_document_is_no_binary_whatever_it_begins_with() {
     let folder = format!("{SITE}/torch-2.9.1.dist-info");
     let members = vec![file("var/lib/dpkg/status", status), file(format!("{folder}/METADATA"), metadata)];
     let packages = [Packing::Gzip, Packing::Plain]
-        .map(|packing| report_of(&image(packing, &[members.clone()])).json["packages"].clone());
+        .map(|packing| report_of(&image(packing, std::slice::from_ref(&members))).json["packages"].clone());
     assert_eq!(packages[0], packages[1]);
     assert!(items(&packages[0]).iter().any(|package| package["name"] == "tool"), "{packages:#?}");
 }

@@ -49,3 +49,18 @@ fn work_is_bounded() {
     let links = image.resolve_within(100_000);
     assert!(links.problems.iter().any(|problem| problem.contains("cut short")), "{:?}", links.problems);
 }
+
+#[test]
+fn long_paths_are_not_repeated_in_each_result() {
+    let mut image = Image::new();
+    image.library("/x/libx.so", &[]).elf("/bin/a", Elf::program(&["libx.so"]));
+    let long = |times: usize| format!("{}/x", "/.".repeat(times));
+    image.environment.conf_folders = vec![long(200).into_bytes()];
+    assert_eq!(image.resolve().need("/bin/a", "libx.so"), "/x/libx.so by cache /x");
+    image.library_path(&long(200));
+    assert_eq!(image.resolve().need("/bin/a", "libx.so"), "/x/libx.so by env /x");
+    // No kernel opens such a path.
+    image.environment.conf_folders = vec![long(2048).into_bytes()];
+    image.library_path(&long(2048));
+    assert_eq!(image.resolve().need("/bin/a", "libx.so"), "missing");
+}

@@ -116,3 +116,26 @@ fn who_hands_over_whole_paths_of_packages_finds_them_before_the_loader() {
     );
     assert_eq!(links.usage("/usr/local/cuda/lib64/libcublas.so.12"), Use::Unreferenced);
 }
+
+#[test]
+fn what_openers_do_without_is_not_firmly_used() {
+    let mut image = Image::new();
+    image.elf("/bin/a", Elf::program(&["liba.so"]).rpath("/x"));
+    for (name, needed) in
+        [("a", "libb.so"), ("b", "liba.so"), ("must", "libofmust.so"), ("may", "libofmay.so")]
+    {
+        image.library(&format!("/x/lib{name}.so"), &[needed]);
+    }
+    image.library("/x/libofmust.so", &[]).library("/x/libofmay.so", &["libb.so", "libgone.so"]);
+    image.rules.opens =
+        vec![("liba.so", rule(&["libmay.so"], true)), ("libb.so", rule(&["libmust.so"], false))];
+    let links = image.resolve();
+    let firm = links.links.firmly_used();
+    let is_firm = |path: &str| firm[links.id(path).0 as usize];
+    for path in ["/bin/a", "/x/liba.so", "/x/libb.so", "/x/libmust.so", "/x/libofmust.so"] {
+        assert!(is_firm(path), "{path}");
+    }
+    for path in ["/x/libmay.so", "/x/libofmay.so"] {
+        assert!(!is_firm(path) && links.usage(path) == Use::Dlopen, "{path}");
+    }
+}

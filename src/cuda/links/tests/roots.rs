@@ -201,3 +201,22 @@ fn libraries_of_the_application_are_there_to_be_opened() {
     assert_eq!(links.usage("/usr/lib/libdep.so"), Use::Needed);
     assert_eq!(links.usage("/opt/other/libother.so"), Use::Unreferenced);
 }
+
+#[test]
+fn libraries_of_a_package_without_modules_stand_for_the_package() {
+    let mut image = programs();
+    let site = "/venv/lib/python3.12/site-packages";
+    let library = format!("{site}/paddle/base/libpaddle.so");
+    image.elf(&library, Elf::library("libpaddle.so", &["libcublas.so.12"]));
+    let cublas = format!("{site}/nvidia/cublas/lib/libcublas.so.12");
+    let cudnn = format!("{site}/nvidia/cudnn/lib/libcudnn.so.9");
+    image.library(&cublas, &[]).library(&cudnn, &[]);
+    image.rules.application = vec!["libpaddle.so"];
+    image.rules.packages = vec![("paddle", super::rule(&["libcublas.so.*", "libcudnn.so.*"], true))];
+    let links = image.resolve();
+    let root = links.object(&library).root.clone().unwrap();
+    assert_eq!(root.kind, RootKind::Extension);
+    assert!(root.why.contains("what opens it is not known"));
+    assert_eq!(links.usage(&cudnn), Use::Dlopen);
+    assert_eq!(links.need(&library, "libcublas.so.12"), format!("{cublas} by table a test"));
+}

@@ -243,7 +243,7 @@ fn musl_has_rules_of_its_own() {
     let program = Elf { interpreter: Some(loader.to_owned()), ..Elf::program(&["libstd.so", "libown.so"]) };
     image.elf("/bin/b", program);
     assert_eq!(image.resolve().need("/bin/b", "libstd.so"), "/usr/lib/libstd.so by default /usr/lib");
-    image.environment.conf_folders = vec![b"/own".to_vec()];
+    image.environment.musl_folders = vec![b"/own".to_vec()];
     let links = image.resolve();
     assert_eq!(links.need("/bin/b", "libstd.so"), "missing");
     assert_eq!(links.need("/bin/b", "libown.so"), "/own/libown.so by default /own");
@@ -278,4 +278,44 @@ fn what_nothing_reaches_is_resolved_alone() {
     foreign.elf("/bin/arm", Elf { machine: 183, ..Elf::program(&["libc.so.6"]) });
     assert_ne!(X86_64, 183);
     assert_eq!(foreign.resolve().need("/bin/arm", "libc.so.6"), "missing");
+}
+
+#[test]
+fn each_program_reads_the_configuration_of_its_own_c_library() {
+    let mut image = Image::new();
+    let musl = "/lib/ld-musl-x86_64.so.1";
+    image.elf(musl, Elf::library("libc.musl-x86_64.so.1", &[]));
+    image.library("/conf/libx.so", &[]).library("/own/libx.so", &[]);
+    image.environment.conf_folders = vec![b"/conf".to_vec()];
+    image.environment.musl_folders = vec![b"/own".to_vec()];
+    image.elf("/bin/of_glibc", Elf::program(&["libx.so"]));
+    let of_musl = Elf { interpreter: Some(musl.to_owned()), ..Elf::program(&["libx.so"]) };
+    image.elf("/bin/a_of_musl", of_musl.clone());
+    // Loaded by what most programs name, and by glibc when two are named as often.
+    image.library("/opt/libalone.so", &["libx.so"]);
+    let links = image.resolve();
+    assert_eq!(links.need("/bin/of_glibc", "libx.so"), "/conf/libx.so by cache /conf");
+    assert_eq!(links.need("/bin/a_of_musl", "libx.so"), "/own/libx.so by default /own");
+    assert_eq!(links.need("/opt/libalone.so", "libx.so"), "/conf/libx.so by cache /conf");
+    image.elf("/bin/b_of_musl", of_musl);
+    assert_eq!(image.resolve().need("/opt/libalone.so", "libx.so"), "/own/libx.so by default /own");
+    // Without programs the environment says it.
+    image.elves.retain(|path, _| !path.starts_with("/bin/"));
+    assert_eq!(image.resolve().need("/opt/libalone.so", "libx.so"), "/conf/libx.so by cache /conf");
+    image.environment.musl = true;
+    assert_eq!(image.resolve().need("/opt/libalone.so", "libx.so"), "/own/libx.so by default /own");
+}
+
+#[test]
+fn a_need_is_missing_when_no_process_finds_it() {
+    let mut image = Image::new();
+    image.elf("/bin/a", Elf::program(&["libmid.so"]).rpath("/x:/private"));
+    image.elf("/bin/b", Elf::program(&["libmid.so", "libno.so"]).rpath("/x"));
+    image.library("/x/libmid.so", &["libdep.so"]).library("/private/libdep.so", &[]);
+    let links = image.resolve();
+    let need = |path: &str, name: &str| {
+        links.object(path).needs.iter().find(|need| need.name == name).unwrap().is_missing()
+    };
+    assert_eq!(links.need("/x/libmid.so", "libdep.so"), "/private/libdep.so by rpath of a /private, missing");
+    assert!(!need("/x/libmid.so", "libdep.so") && need("/bin/b", "libno.so"));
 }

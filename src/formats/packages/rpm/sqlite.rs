@@ -34,7 +34,7 @@ const SCHEMA_BYTES: i32 = 4096;
 
 /// How long a database may take. Only a hostile one gets there: a chain of pages that all its rows share
 /// costs much in few steps. Large databases in use take well below a second.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     if bytes.len() < SMALLEST || !bytes.starts_with(MAGIC) {
