@@ -85,18 +85,32 @@ fn distribution_only(
     let id = release.id.as_deref()?;
     let distribution = scene.catalog.distribution(id)?;
     let version = release.version_id.as_deref().unwrap_or_default();
-    if scene.input.layers.len() < 2 && steps.is_empty() {
-        // One folder or layer without history: what it was built on is not told.
+    if scene.input.layers.len() < 2 {
+        // One folder or layer holds all: what it was built on is not told.
         return None;
     }
+    // Images without a package manager have the release of a distribution, and are no image of it.
+    let bare = !scene.visible(DocumentKind::DpkgStatusPart).is_empty();
+    let told = steps.last().map_or(0, |step| step.layers);
+    let lost = told > 0 && told != scene.input.layers.len();
+    let mut evidence = vec![format!("os-release: {} {}", printable(id), printable(version))];
+    if bare {
+        evidence
+            .push("var/lib/dpkg/status.d: an image without a package manager, such as distroless".to_owned());
+    }
+    if lost {
+        evidence.push(
+            "the history tells of other layers than the image has: where the base ends is lost".to_owned(),
+        );
+    }
     Some(BaseImage {
-        reference: distribution.image(version),
+        reference: if bare { None } else { distribution.image(version) },
         flavor: Flavor::None,
         cuda_version: None,
         cudnn_version: None,
         distribution: distribution_tag(scene, Some(release)),
-        layers: usize::from(brings_release(scene)),
-        evidence: vec![format!("os-release: {} {}", printable(id), printable(version))],
+        layers: usize::from(!bare && !lost && brings_release(scene)),
+        evidence,
     })
 }
 
@@ -155,6 +169,13 @@ const LAST_STEPS: [(Flavor, &str); 3] = [
 /// How many layers are the base's own, and what says so.
 fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {
     let most = scene.input.layers.len();
+    let told = steps.last().map_or(0, |step| step.layers);
+    if told > 0 && told != most {
+        let what = format!(
+            "the history tells of {told} layers and the image has {most}: where the base ends is lost"
+        );
+        return (0, what);
+    }
     // The base comes first: what is built on it may set the same variables again.
     let first = |wanted: &dyn Fn(&str) -> bool| steps.iter().position(|step| wanted(step.created_by));
     let flavor = LAST_STEPS.iter().find(|(flavor, _)| rule.flavor.as_deref() == Some(flavor.as_str()));
@@ -179,8 +200,9 @@ fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize
     }
     let by_history = rule.history.is_empty();
     match rule.layers {
-        Some(count) if by_history => {
-            let count = usize::try_from(count).unwrap_or(usize::MAX).min(most);
+        // Fewer layers than the base alone has: they were joined.
+        Some(count) if by_history && usize::try_from(count).is_ok_and(|count| count <= most) => {
+            let count = usize::try_from(count).unwrap_or(most);
             (count, format!("the history does not say where the base ends; such images have {count} layers"))
         }
         _ => (0, "the history does not say where the base ends".to_owned()),

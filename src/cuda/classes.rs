@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::catalog::PackageKind;
 use super::packages::Packages;
 use super::scene::Scene;
 use super::value::{Class, ClassBytes, Library, Package};
@@ -11,9 +12,15 @@ use crate::rootfs::{NodeId, NodeKind};
 
 const NOBODY: u32 = u32::MAX;
 
-/// Sums the bytes of every regular file of every layer by class, and those of the merged view.
-pub(super) fn sum(scene: &Scene<'_>, packages: &Packages, libraries: &[Library]) -> ClassBytes {
-    let judge = Judge::new(scene, packages, libraries);
+/// Sums the bytes of every regular file of every layer by class, and those of the merged view. What nothing
+/// else tells of in the lowest `base_layers` layers, those of the base image, is the system's.
+pub(super) fn sum(
+    scene: &Scene<'_>,
+    packages: &Packages,
+    libraries: &[Library],
+    base_layers: usize,
+) -> ClassBytes {
+    let judge = Judge { base_layers, ..Judge::new(scene, packages, libraries) };
     let mut classes = ClassBytes::default();
     let mut by_layer: Vec<Vec<Class>> = Vec::new();
     for layer in 0..layer16(scene.input.layers.len()) {
@@ -41,6 +48,8 @@ struct Judge<'a> {
     cuda_libraries: HashSet<NodeId>,
     /// By layer and entry: the node that shows it.
     shown: Vec<Vec<u32>>,
+    /// How many layers are the base image's.
+    base_layers: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,6 +60,8 @@ enum PackageClass {
     CudaDevel,
     System,
     Framework,
+    /// A package of conda that is none of these: Python packages, Python itself, and the libraries below.
+    Conda,
 }
 
 impl<'a> Judge<'a> {
@@ -73,6 +84,7 @@ impl<'a> Judge<'a> {
             of_packages: packages.list.iter().map(|package| package_class(scene, package)).collect(),
             cuda_libraries: libraries.iter().filter(is_cuda).map(|library| library.node).collect(),
             shown,
+            base_layers: 0,
         }
     }
 
@@ -117,6 +129,8 @@ impl<'a> Judge<'a> {
                 PackageClass::Cuda => cuda(),
                 PackageClass::System => Class::System,
                 PackageClass::Framework => Class::Framework,
+                PackageClass::Conda if has_part(folder, b"site-packages") => Class::Framework,
+                PackageClass::Conda => Class::System,
             };
         }
         if catalog.toolkit_root(&path).is_some() {
@@ -128,7 +142,8 @@ impl<'a> Judge<'a> {
         if node.is_some_and(|node| self.cuda_libraries.contains(&node)) {
             return cuda();
         }
-        if is_system(&path) { Class::System } else { Class::Application }
+        let of_base = usize::from(layer) < self.base_layers;
+        if of_base || is_system(&path) { Class::System } else { Class::Application }
     }
 }
 
@@ -139,13 +154,21 @@ pub(super) fn is_framework_component(component: &str) -> bool {
 
 fn package_class(scene: &Scene<'_>, package: &Package) -> PackageClass {
     let catalog = scene.catalog;
+    let conda = |kind| catalog.package_rules("conda", &package.name).any(|rule| rule.kind == kind);
     match package.manager {
+        "conda" if conda(PackageKind::CudaDevel) => PackageClass::CudaDevel,
+        "conda" if conda(PackageKind::CudaRepository) => PackageClass::Cuda,
         "pip" | "conda" => match catalog.component_of_package(&package.name) {
             Some(component) if !is_framework_component(&component.name) => PackageClass::Cuda,
             _ if catalog.framework_of_package(package.manager, &package.name).is_none()
                 && package.name.to_ascii_lowercase().starts_with("nvidia-") =>
             {
                 PackageClass::Cuda
+            }
+            None if package.manager == "conda"
+                && catalog.framework_of_package("conda", &package.name).is_none() =>
+            {
+                PackageClass::Conda
             }
             _ => PackageClass::Framework,
         },
@@ -169,5 +192,20 @@ fn is_system(path: &[u8]) -> bool {
         b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/bin/", b"/sbin/", b"/etc/", b"/var/", b"/boot/",
         b"/run/", b"/dev/",
     ];
-    !path.starts_with(b"/usr/local/") && SYSTEM.iter().any(|folder| path.starts_with(folder))
+    match path.strip_prefix(b"/usr/local/") {
+        Some(local) => is_local_python(local),
+        None => SYSTEM.iter().any(|folder| path.starts_with(folder)),
+    }
+}
+
+/// Whether a path below `/usr/local` is Python itself, which the images of Python have there.
+fn is_local_python(local: &[u8]) -> bool {
+    const PYTHON: [&[u8]; 4] = [b"bin/python3", b"lib/python3", b"lib/libpython3", b"include/python3"];
+    PYTHON.iter().any(|start| local.starts_with(start))
+        && !has_part(local, b"site-packages")
+        && !has_part(local, b"dist-packages")
+}
+
+fn has_part(path: &[u8], wanted: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| part == wanted)
 }

@@ -9,6 +9,7 @@ use super::links::{Links, ObjectId, Resolution};
 use super::packages::Packages;
 use super::scene::Scene;
 use super::value::{Framework, Level, Library, Strategy, Supplier};
+use crate::base::text::printable;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::pip;
@@ -25,12 +26,15 @@ pub(super) struct Evidence<'a> {
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
     let mut groups: BTreeMap<(&str, Vec<u8>), Vec<usize>> = BTreeMap::new();
     for (place, package) in evidence.packages.list.iter().enumerate() {
+        // A package of conda or the distribution may bring what pip would leave, too: it is told once.
+        if evidence.packages.is_double(place) {
+            continue;
+        }
         if let Some(framework) = evidence.scene.catalog.framework_of_package(package.manager, &package.name) {
             let root = package.root.clone().unwrap_or_default();
             groups.entry((&framework.name, root)).or_default().push(place);
         }
     }
-    let known: BTreeSet<&str> = groups.keys().map(|(name, _)| *name).collect();
     let mut found: Vec<Framework> = groups
         .iter()
         .filter_map(|((name, root), places)| {
@@ -38,7 +42,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
             Some(evidence.packaged(rule, root, places))
         })
         .collect();
-    found.extend(evidence.unpackaged(&known));
+    found.extend(evidence.unpackaged(&groups));
     found.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
     found
 }
@@ -59,13 +63,20 @@ impl Evidence<'_> {
         let named = |place: &&usize| normalized_python_name(&list[**place].name) == rule.name;
         let main = places.iter().find(named).or(places.first()).copied();
         let main = main.map(|place| &list[place]);
-        let torch = if rule.name == "torch" { self.torch_version(root) } else { None };
-        let version =
-            torch.as_ref().map(|torch| torch.version.clone()).or_else(|| Some(main?.version.clone()));
-        let objects = self.objects_of(rule, places);
-        let cuda_version = torch
-            .as_ref()
-            .and_then(|torch| torch.cuda.clone())
+        let torch = if rule.name == "torch" { self.torch_version(rule, root) } else { None };
+        let (said_version, said_cuda) = torch.unzip();
+        let version = said_version.or_else(|| Some(main?.version.clone()));
+        let owned = self.owned_by(places);
+        let mut core: Vec<ObjectId> = owned.iter().copied().filter(|id| self.is_core(rule, *id)).collect();
+        let unlisted = places.iter().all(|place| list[*place].files.is_none());
+        if core.is_empty() && !root.is_empty() {
+            // Without a list of its files, or with others in their place, it is found below the same folder.
+            core = self.cores_below(rule, root, |owner| owner.is_none_or(|owner| places.contains(&owner)));
+        }
+        let without_core = core.is_empty();
+        let objects = if without_core { owned } else { core };
+        let cuda_version = said_cuda
+            .flatten()
             .or_else(|| {
                 places
                     .iter()
@@ -83,13 +94,15 @@ impl Evidence<'_> {
             (Strategy::None, "its version says that it was built for other devices".to_owned())
         } else if is_cpu {
             (Strategy::None, "its name or version says that it was built without CUDA".to_owned())
+        } else if objects.is_empty() && unlisted && rule.may_hold_code() {
+            (Strategy::Unknown, "the list of its files is missing".to_owned())
         } else {
-            self.strategy(rule, &objects)
+            self.strategy(rule, &objects, without_core)
         };
         Framework {
             name: Arc::from(rule.name.as_str()),
             version,
-            cuda_version: cuda_version.filter(|_| strategy != Strategy::None),
+            cuda_version: cuda_version.filter(|_| !is_cpu && !other),
             strategy,
             evidence: why,
             path: if root.is_empty() { b"/".to_vec() } else { root.to_vec() },
@@ -98,32 +111,46 @@ impl Evidence<'_> {
         }
     }
 
-    /// Frameworks that no package owns, by their files.
-    fn unpackaged(&self, known: &BTreeSet<&str>) -> Vec<Framework> {
-        let mut found: BTreeMap<&str, (Vec<u8>, Vec<ObjectId>)> = BTreeMap::new();
+    /// Frameworks told by their files, one for each folder: those that no package owns, and those that a
+    /// package of another name carries along.
+    fn unpackaged(&self, packaged: &BTreeMap<(&str, Vec<u8>), Vec<usize>>) -> Vec<Framework> {
+        let mut found: BTreeMap<(&str, Vec<u8>), Vec<ObjectId>> = BTreeMap::new();
         for id in self.links.ids() {
-            let path = self.scene.path(self.links.object(id).node);
-            if let Some(rule) = self.scene.catalog.framework_of_path(&path)
-                && !known.contains(rule.name.as_str())
-            {
-                found.entry(&rule.name).or_insert_with(|| (path, Vec::new())).1.push(id);
+            let node = self.links.object(id).node;
+            let path = self.scene.path(node);
+            let Some(rule) = self.scene.catalog.framework_of_path(&path) else { continue };
+            let owner = self.packages.owners.of(node);
+            let told = packaged.iter().any(|((name, root), places)| {
+                *name == rule.name
+                    && (owner.is_some_and(|owner| places.contains(&owner))
+                        || (!root.is_empty() && is_below(&path, root)))
+            });
+            if !told {
+                found.entry((&rule.name, home(&path).to_vec())).or_default().push(id);
             }
         }
         found
             .into_iter()
-            .filter_map(|(name, (path, objects))| {
+            .filter_map(|((name, folder), matched)| {
                 let rule = self.scene.catalog.framework(name)?;
-                let (strategy, evidence) = self.strategy(rule, &objects);
-                let version = objects.iter().find_map(|id| self.library_version(*id));
+                let package = matched.iter().find_map(|id| {
+                    let node = self.links.object(*id).node;
+                    self.packages.owners.of(node)
+                });
+                let core = self.cores_below(rule, &folder, |owner| owner == package);
+                let without_core = core.is_empty();
+                let version = matched.iter().find_map(|id| self.library_version(*id));
+                let objects = if without_core { matched } else { core };
+                let (strategy, evidence) = self.strategy(rule, &objects, without_core);
                 Some(Framework {
                     name: Arc::from(name),
                     version,
                     cuda_version: self.cuda_of_soname(rule, &objects),
                     strategy,
                     evidence,
-                    path,
+                    path: folder,
                     level: level(rule.level),
-                    package: None,
+                    package,
                 })
             })
             .collect()
@@ -134,27 +161,42 @@ impl Evidence<'_> {
         library.version.as_ref().map(|(version, _)| version.clone())
     }
 
-    /// `torch/version.py` knows the local part of the version and the CUDA version, which the `METADATA`
-    /// of the index does not.
-    fn torch_version(&self, root: &[u8]) -> Option<pip::TorchVersion> {
-        let path = [root, b"/torch/version.py"].concat();
+    /// Version and CUDA version: `torch/version.py` knows the local part of the version and the CUDA version,
+    /// which the `METADATA` of the index does not.
+    fn torch_version(&self, rule: &catalog::Framework, root: &[u8]) -> Option<(String, Option<String>)> {
+        const FILE: &str = "torch/version.py";
         let visible = self.scene.visible(DocumentKind::TorchVersion);
-        let file = visible.iter().find(|file| self.scene.path(file.node) == path)?;
-        pip::torch_version(&file.document.bytes().ok()?)
+        let text = visible.iter().find_map(|file| {
+            let path = self.scene.path(file.node);
+            let folder = path.strip_suffix(FILE.as_bytes())?.strip_suffix(b"/")?;
+            is_python_folder_of(folder, root).then(|| file.document.bytes().ok())?
+        })?;
+        Some((printable(&pip::torch_version(&text)?.version), rule.cuda_of_file(FILE, &text)))
     }
 
-    /// The objects of these packages: those that carry the GPU side, or all when none of them is known.
-    fn objects_of(&self, rule: &catalog::Framework, places: &[usize]) -> Vec<ObjectId> {
-        let owned: Vec<ObjectId> = self
-            .links
-            .ids()
-            .filter(|id| {
-                let owner = self.packages.owners.of(self.links.object(*id).node);
-                owner.is_some_and(|owner| places.contains(&owner))
-            })
-            .collect();
-        let core: Vec<ObjectId> = owned.iter().copied().filter(|id| self.is_core(rule, *id)).collect();
-        if core.is_empty() { owned } else { core }
+    /// The objects that these packages own.
+    fn owned_by(&self, places: &[usize]) -> Vec<ObjectId> {
+        let of_them = |id: &ObjectId| {
+            let owner = self.packages.owners.of(self.links.object(*id).node);
+            owner.is_some_and(|owner| places.contains(&owner))
+        };
+        self.links.ids().filter(of_them).collect()
+    }
+
+    /// The libraries that carry its GPU side below a folder, of owners that fit.
+    fn cores_below(
+        &self,
+        rule: &catalog::Framework,
+        folder: &[u8],
+        fits: impl Fn(Option<usize>) -> bool,
+    ) -> Vec<ObjectId> {
+        let wanted = |id: &ObjectId| {
+            let node = self.links.object(*id).node;
+            self.is_core(rule, *id)
+                && fits(self.packages.owners.of(node))
+                && is_below(&self.scene.path(node), folder)
+        };
+        self.links.ids().filter(wanted).collect()
     }
 
     fn is_core(&self, rule: &catalog::Framework, object: ObjectId) -> bool {
@@ -180,11 +222,20 @@ impl Evidence<'_> {
     }
 
     /// Where the CUDA libraries come from that these objects need and open.
-    fn strategy(&self, rule: &catalog::Framework, objects: &[ObjectId]) -> (Strategy, String) {
+    fn strategy(
+        &self,
+        rule: &catalog::Framework,
+        objects: &[ObjectId],
+        without_core: bool,
+    ) -> (Strategy, String) {
         let mut suppliers: BTreeMap<Supplier, usize> = BTreeMap::new();
         let mut names: BTreeSet<String> = BTreeSet::new();
         let mut missing: BTreeSet<&str> = BTreeSet::new();
         let has_code = objects.iter().any(|id| self.has_gpu_code(*id));
+        if without_core && rule.cpu.without_core_library && !has_code {
+            let stems = rule.core_libraries.join(", ");
+            return (Strategy::None, format!("none of the libraries of its GPU side is there: {stems}"));
+        }
         for id in objects {
             let object = self.links.object(*id);
             let needed = object
@@ -225,7 +276,7 @@ impl Evidence<'_> {
         let strategy = if suppliers.is_empty() {
             if !missing.is_empty() {
                 let list = missing.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-                return (Strategy::Unknown, format!("nothing in the image supplies {list}"));
+                return (Strategy::Unknown, format!("nothing in the image supplies {}", printable(&list)));
             }
             if rule.static_cuda && has_code {
                 return (Strategy::ByHand, "CUDA's runtime is linked into it".to_owned());
@@ -246,7 +297,7 @@ impl Evidence<'_> {
         } else {
             Strategy::Mixed
         };
-        (strategy, format!("{}: {words}", some(&names)))
+        (strategy, format!("{}: {words}", printable(&some(&names))))
     }
 
     fn has_gpu_code(&self, object: ObjectId) -> bool {
@@ -256,6 +307,37 @@ impl Evidence<'_> {
         let facts = self.scene.layer(layer).and_then(|read| read.facts.binary(entry));
         facts.and_then(FileFacts::gpu).is_some_and(|gpu| !gpu.rows.is_empty())
     }
+}
+
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    folder == b"/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+/// Whether `folder` holds the Python packages of what is installed in `root`: a packages folder itself, an
+/// environment of conda (`lib/python3.12/site-packages` below it, but not that of an environment within), or
+/// the whole system when `root` is empty.
+fn is_python_folder_of(folder: &[u8], root: &[u8]) -> bool {
+    if root.is_empty() {
+        return folder.starts_with(b"/usr/lib") && folder.ends_with(b"-packages");
+    }
+    let Some(rest) = folder.strip_prefix(root) else { return false };
+    let parts: Vec<&[u8]> = rest.split(|byte| *byte == b'/').collect();
+    match parts[..] {
+        [b""] => true,
+        [b"", b"lib", version, b"site-packages"] => version.starts_with(b"python3"),
+        _ => false,
+    }
+}
+
+/// The folder that a file of a framework stands for: that of the file, without `bin` or `lib` at its end, but
+/// no folder of the whole system.
+fn home(path: &[u8]) -> &[u8] {
+    let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    let inner = &path[..folder(path)];
+    let outer = &inner[..folder(inner)];
+    let is_part = [&b"/bin"[..], b"/lib", b"/lib64"].iter().any(|end| inner.ends_with(end));
+    let chosen = if is_part && !matches!(outer, b"" | b"/usr" | b"/usr/local") { outer } else { inner };
+    if chosen.is_empty() { b"/" } else { chosen }
 }
 
 fn words(supplier: Supplier) -> &'static str {

@@ -62,7 +62,9 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         libraries: &libraries,
     });
     let weights = weights::find(&scene);
-    let class_bytes = classes::sum(&scene, &packages, &libraries);
+    let base = base_image::find(&scene, &packages);
+    let base_layers = base.as_ref().map_or(0, |base| base.layers);
+    let class_bytes = classes::sum(&scene, &packages, &libraries, base_layers);
     let gpu_code = gpu_code::sum(&scene);
     let stack = stack::levels(&Known {
         scene: &scene,
@@ -88,7 +90,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         frameworks,
         stack,
         weights,
-        base: base_image::find(&scene, &packages),
+        base,
         classes: class_bytes,
         libraries,
         links,

@@ -1,17 +1,19 @@
 //! Installed packages, and which file belongs to which.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod own;
 
-use super::scene::{Inode, Scene};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::scene::Scene;
 use super::value::Package;
 use crate::base::WarningCode;
-use crate::base::convert::index32;
+use crate::base::convert::layer16;
 use crate::base::text::{escape, printable};
 use crate::base::warning::Warnings;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
 use crate::layer::Document;
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::NodeId;
 
 /// Whose file a path is.
 #[derive(Debug, Default)]
@@ -31,7 +33,17 @@ impl Owners {
 /// A package on its way to being one of the inventory.
 struct Found {
     package: Package,
+    /// The file that speaks of it, when that is one of its own.
+    papers: Option<NodeId>,
     files: Option<Vec<Vec<u8>>>,
+    /// The highest layer whose database lists this version of it.
+    last_layer: u16,
+}
+
+impl Found {
+    fn new(package: Package, papers: Option<NodeId>, files: Option<Vec<Vec<u8>>>) -> Self {
+        Self { last_layer: package.layer, package, papers, files }
+    }
 }
 
 /// Bytes that the lists of files of all packages may take together, with what each path costs beside its
@@ -63,6 +75,15 @@ impl Room {
 pub(super) struct Packages {
     pub(super) list: Vec<Package>,
     pub(super) owners: Owners,
+    /// Packages of pip whose own papers another package brought.
+    doubles: BTreeSet<usize>,
+}
+
+impl Packages {
+    /// Whether a package of pip is one of another manager too, which brought its papers.
+    pub(super) fn is_double(&self, place: usize) -> bool {
+        self.doubles.contains(&place)
+    }
 }
 
 /// Managers in the order in which they own: a file that a distribution's package brings is its file, though
@@ -88,15 +109,21 @@ pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
     found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
     // A database may stand in two places that are one folder.
     found.dedup_by(|a, b| key(&a.package) == key(&b.package));
-    let layers = first_layers(scene);
+    let layers = database_layers(scene);
     for found in &mut found {
-        let identity = identity(found.package.manager, &found.package.name, &found.package.version);
-        if let Some(layer) = layers.get(&identity) {
-            found.package.layer = found.package.layer.min(*layer);
+        let package = &found.package;
+        let identity = identity(package.manager, &package.name, &package.version, package.root.as_deref());
+        if let Some((first, last)) = layers.get(&identity) {
+            found.package.layer = found.package.layer.min(*first);
+            found.last_layer = found.last_layer.max(*last);
         }
     }
-    let owners = own(scene, &mut found);
-    Packages { list: found.into_iter().map(|found| found.package).collect(), owners }
+    let owners = own::own(scene, &mut found);
+    let brought = |papers: Option<NodeId>| owners.of(papers?).map(|owner| found[owner].package.manager);
+    let doubles = (0..found.len())
+        .filter(|place| brought(found[*place].papers).is_some_and(|manager| manager != "pip"))
+        .collect();
+    Packages { list: found.into_iter().map(|found| found.package).collect(), owners, doubles }
 }
 
 fn key(package: &Package) -> (&str, &str, &str, Option<&[u8]>) {
@@ -105,61 +132,6 @@ fn key(package: &Package) -> (&str, &str, &str, Option<&[u8]>) {
 
 fn rank(package: &Package) -> usize {
     MANAGERS.iter().position(|manager| *manager == package.manager).unwrap_or(MANAGERS.len())
-}
-
-/// Gives each file its package, and each package its bytes.
-fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
-    let mut by_node = vec![0_u32; scene.rootfs.len()];
-    let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by_key(|place| (rank(&found[*place].package), *place));
-    for place in order {
-        let Some(files) = found[place].files.take() else { continue };
-        let mut folders = Folders::default();
-        let (mut bytes, mut count) = (0_u64, 0_u64);
-        let mut seen: HashSet<Inode> = HashSet::new();
-        let mut nodes: HashSet<NodeId> = HashSet::new();
-        for path in &files {
-            let Some(id) = folders.entry_at(scene, path) else { continue };
-            let node = scene.node(id);
-            if node.kind() == NodeKind::Directory || !nodes.insert(id) {
-                continue;
-            }
-            let owner = &mut by_node[id.0 as usize];
-            if *owner == 0 {
-                *owner = index32(place + 1);
-            }
-            if let (NodeKind::File, Some(inode)) = (node.kind(), node.content()) {
-                count += 1;
-                if seen.insert(inode) {
-                    bytes += scene.size(inode);
-                }
-            }
-        }
-        found[place].package.bytes = Some(bytes);
-        found[place].package.files = Some(count);
-    }
-    Owners { by_node }
-}
-
-/// Lists name the files of a folder one after another: the last folder is remembered.
-#[derive(Default)]
-struct Folders {
-    last: Option<(Vec<u8>, Option<NodeId>)>,
-}
-
-impl Folders {
-    fn entry_at(&mut self, scene: &Scene<'_>, path: &[u8]) -> Option<NodeId> {
-        let path = path.strip_suffix(b"/").unwrap_or(path);
-        let slash = path.iter().rposition(|byte| *byte == b'/')?;
-        let (folder, name) = (&path[..slash], &path[slash + 1..]);
-        let known = self.last.as_ref().filter(|(last, _)| last == folder).map(|(_, node)| *node);
-        let node = known.unwrap_or_else(|| {
-            let node = scene.paths.lookup(if folder.is_empty() { b"/" } else { folder });
-            self.last = Some((folder.to_vec(), node));
-            node
-        });
-        scene.paths.child(node?, name)
-    }
 }
 
 fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Option<Vec<u8>>) -> Package {
@@ -226,7 +198,7 @@ fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnin
             for from in packages.into_iter().filter(|from| from.installed) {
                 // Two architectures of a package are two packages of one name; their lists were joined.
                 let files = lists.remove(from.name.as_bytes());
-                found.push(Found { package: package("dpkg", &from, layer, None), files });
+                found.push(Found::new(package("dpkg", &from, layer, None), None, files));
             }
         }
     }
@@ -259,7 +231,7 @@ fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warning
         for from in read(scene, visible.node, visible.document, warnings, read_rpm_bytes) {
             let package = package("rpm", &from, layer, None);
             let files = from.files.and_then(|files| space.take(files.into_iter()));
-            found.push(Found { package, files });
+            found.push(Found::new(package, None, files));
         }
     }
 }
@@ -281,7 +253,7 @@ fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warning
         for from in read(scene, visible.node, visible.document, warnings, apk::read_installed) {
             let package = package("apk", &from, layer, None);
             let files = from.files.and_then(|files| space.take(files.into_iter()));
-            found.push(Found { package, files });
+            found.push(Found::new(package, None, files));
         }
     }
 }
@@ -290,6 +262,9 @@ fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warning
     for visible in scene.visible(DocumentKind::PipMetadata) {
         let info = scene.node(visible.node).parent();
         let root = info.parent().path();
+        if !is_python_folder(scene, &root) || is_conda_cache(&root) {
+            continue;
+        }
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, pip::read_metadata) {
             let files = scene.paths.child(info.id(), b"RECORD").and_then(|record| {
@@ -304,9 +279,27 @@ fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warning
                 space.take(entries.iter().map(|entry| joined(&root, &entry.path)))
             });
             let package = package("pip", &from, layer, Some(root.clone()));
-            found.push(Found { package, files });
+            found.push(Found::new(package, Some(visible.node), files));
         }
     }
+}
+
+/// Whether Python looks for packages in this folder. What is vendored in a package (`_vendor`) and what a
+/// build left beside its sources is not installed.
+fn is_python_folder(scene: &Scene<'_>, folder: &[u8]) -> bool {
+    let mut parts = folder.rsplit(|byte| *byte == b'/');
+    let (name, above) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let trimmed = |listed: &str| listed.trim_end_matches('/').as_bytes() == folder;
+    matches!(name, b"site-packages" | b"dist-packages")
+        || (name.starts_with(b"python3") && matches!(above, b"lib" | b"lib64"))
+        || scene.variable("PYTHONPATH").is_some_and(|list| list.split(':').any(trimmed))
+}
+
+/// Whether a packages folder lies in what conda unpacked for itself, `pkgs/NAME/lib/python3.12/site-packages` or
+/// `pkgs/NAME/site-packages`: hard links of what is installed, and more.
+fn is_conda_cache(folder: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = folder.rsplit(|byte| *byte == b'/').take(5).collect();
+    matches!(parts[..], [_, _, b"lib", _, b"pkgs"] | [_, _, b"pkgs", ..])
 }
 
 fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
@@ -319,7 +312,7 @@ fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warni
                 .as_ref()
                 .and_then(|files| space.take(files.iter().map(|file| joined(&root, file))));
             let package = package("conda", &from, layer, Some(root.clone()));
-            found.push(Found { package, files });
+            found.push(Found::new(package, None, files));
         }
     }
 }
@@ -343,16 +336,19 @@ fn joined(root: &[u8], path: &[u8]) -> Vec<u8> {
     joined
 }
 
-type Identity = (&'static str, String, String);
+/// Manager, name, version, and the folder where several may be.
+type Identity = (&'static str, String, String, Option<Vec<u8>>);
 
-fn identity(manager: &'static str, name: &str, version: &str) -> Identity {
-    (manager, name.to_owned(), version.to_owned())
+/// What makes a version of a package the same in every layer. An environment of Python has its own.
+fn identity(manager: &'static str, name: &str, version: &str, root: Option<&[u8]>) -> Identity {
+    (manager, name.to_owned(), version.to_owned(), root.map(<[u8]>::to_vec))
 }
 
-/// The lowest layer whose database holds each version of each package, hidden databases included.
-fn first_layers(scene: &Scene<'_>) -> BTreeMap<Identity, u16> {
-    let mut first = BTreeMap::new();
-    for layer in 0..crate::base::convert::layer16(scene.input.layers.len()) {
+/// The lowest and the highest layer whose database holds each version of each package, hidden databases
+/// included.
+fn database_layers(scene: &Scene<'_>) -> BTreeMap<Identity, (u16, u16)> {
+    let mut layers: BTreeMap<Identity, (u16, u16)> = BTreeMap::new();
+    for layer in 0..layer16(scene.input.layers.len()) {
         let Some(read) = scene.layer(layer) else { continue };
         for document in read.facts.documents() {
             let (manager, parse): (_, fn(&[u8]) -> formats::Read) = match document.kind {
@@ -364,11 +360,17 @@ fn first_layers(scene: &Scene<'_>) -> BTreeMap<Identity, u16> {
                 _ => continue,
             };
             let Ok(bytes) = document.bytes() else { continue };
+            let index = scene.rootfs.layer(layer);
+            // Both keep a document in a folder of their own, in the folder of the packages.
+            let root = matches!(manager, "pip" | "conda")
+                .then(|| index.dir_path(index.dir_parent(index.dir(document.entry))));
+            let root = root.map(|root| if root.is_empty() { b"/".to_vec() } else { root });
             for package in parse(&bytes).packages.into_iter().filter(|package| package.installed) {
-                let identity = identity(manager, &printable(&package.name), &printable(&package.version));
-                first.entry(identity).or_insert(layer);
+                let (name, version) = (printable(&package.name), printable(&package.version));
+                let identity = identity(manager, &name, &version, root.as_deref());
+                layers.entry(identity).or_insert((layer, layer)).1 = layer;
             }
         }
     }
-    first
+    layers
 }

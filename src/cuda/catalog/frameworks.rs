@@ -71,7 +71,7 @@ pub struct CpuBuild {
     /// Regular expressions that fit the whole name of a distribution that has no CUDA.
     #[serde(default)]
     pub packages: Vec<String>,
-    /// Whether it has no CUDA when none of its core libraries is there.
+    /// Whether it has no CUDA when none of its core libraries is there, and what there is holds no GPU code.
     #[serde(default)]
     pub without_core_library: bool,
     /// Regular expressions over the version of a build for other devices, such as `\+rocm`.
@@ -83,7 +83,8 @@ pub struct CpuBuild {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CudaClue {
-    /// The first group of `pattern`, over the text of the file `path` below the folder of Python packages.
+    /// The first group of `pattern` (and the second, as the minor version), over the text of the file `path`
+    /// below the folder of Python packages. Of these files only `torch/version.py` is read.
     VersionFile,
     /// The first group of `pattern` (and the second, as the minor version), over the package's name.
     PackageName,
@@ -134,6 +135,14 @@ impl Framework {
     pub fn is_cpu_build(&self, name: &str, version: &str) -> bool {
         let name = normalized_python_name(name);
         fits(&self.cpu.versions, version) || fits_whole(&self.cpu.packages, &name)
+    }
+
+    /// Whether it may hold GPU code itself: model code and servers mostly leave that to others.
+    pub fn may_hold_code(&self) -> bool {
+        matches!(self.level, FrameworkLevel::Framework | FrameworkLevel::Kernels)
+            || !self.core_libraries.is_empty()
+            || !self.cuda_from.is_empty()
+            || self.static_cuda
     }
 
     /// Whether the package's version says that it is for devices other than NVIDIA's.

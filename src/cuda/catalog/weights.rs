@@ -43,6 +43,22 @@ pub struct Magic {
     /// The bytes in hexadecimal digits.
     #[serde(deserialize_with = "hex")]
     pub bytes: Vec<u8>,
+    /// Endings of the names that it is for; all when empty.
+    #[serde(default)]
+    pub suffixes: Vec<String>,
+    /// Words of which the name has one; none are asked for when empty.
+    #[serde(default)]
+    pub words: Vec<String>,
+}
+
+impl Magic {
+    /// Whether it may tell of a file with this name. A name without an ending says nothing against it.
+    fn is_for(&self, name: &[u8]) -> bool {
+        let has = |word: &String| memchr::memmem::find(name, word.as_bytes()).is_some();
+        !name.contains(&b'.')
+            || ((self.suffixes.is_empty() || self.suffixes.iter().any(|suffix| ends_with(name, suffix)))
+                && (self.words.is_empty() || self.words.iter().any(has)))
+    }
 }
 
 fn hex<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
@@ -68,13 +84,15 @@ impl Entry for WeightFormat {
 }
 
 impl WeightFormat {
-    /// Whether the first bytes fit; `None` when they are not known, too few, or the format has no magic.
-    fn has_magic(&self, head: Option<&[u8]>) -> Option<bool> {
+    /// Whether the first bytes fit; `None` when they are not known, too few, or the format has no magic for
+    /// such a name.
+    fn has_magic(&self, name: &[u8], head: Option<&[u8]>) -> Option<bool> {
         let head = head?;
-        let needed = self.magic.iter().map(|magic| magic.offset.saturating_add(magic.bytes.len())).max()?;
+        let mut known = self.magic.iter().filter(|magic| magic.is_for(name));
+        let needed = known.clone().map(|magic| magic.offset.saturating_add(magic.bytes.len())).max()?;
         let fits =
             |magic: &Magic| head.get(magic.offset..).is_some_and(|rest| rest.starts_with(&magic.bytes));
-        let any = self.magic.iter().any(fits);
+        let any = known.any(fits);
         (any || head.len() >= needed).then_some(any)
     }
 }
@@ -100,6 +118,23 @@ impl Index {
     }
 }
 
+/// Checkpoints of TensorFlow come in shards, `NAME.data-00001-of-00004`: each is named as a lone one.
+fn whole_shard(name: Vec<u8>) -> Vec<u8> {
+    let digits = |part: &[u8]| part.len() == 5 && part.iter().all(u8::is_ascii_digit);
+    let shard = name.len().checked_sub(20).map(|at| name.split_at(at));
+    match shard {
+        Some((stem, end))
+            if end.starts_with(b".data-")
+                && digits(&end[6..11])
+                && &end[11..15] == b"-of-"
+                && digits(&end[15..]) =>
+        {
+            [stem, b".data-00000-of-00001"].concat()
+        }
+        _ => name,
+    }
+}
+
 /// What follows the last point; all of it without one.
 fn extension(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'.').next().unwrap_or(name)
@@ -113,19 +148,21 @@ impl Catalog {
     /// The format of a model file, by its absolute path, its size and, where they are at hand, its first
     /// bytes. Without them an ambiguous name is judged by its size alone.
     pub fn weight_format(&self, path: &[u8], head: Option<&[u8]>, size: u64) -> Option<&WeightFormat> {
-        let name = file_name(path).to_ascii_lowercase();
+        let name = whole_shard(file_name(path).to_ascii_lowercase());
         let formats = &self.document.weight_formats;
+        // Text that begins as JSON or XML is no model, unless its format says that it may begin so.
+        let is_text = head.is_some_and(|head| matches!(head.first(), Some(b'{' | b'<')));
         let candidates =
             if name.contains(&b'.') { self.weights.by_extension.get(extension(&name)) } else { None };
         let named = candidates.into_iter().flatten().filter_map(|at| formats.get(*at));
         let by_name = named.clone().find(|format| {
             let certain = format.suffixes.iter().any(|suffix| ends_with(&name, suffix));
             let ambiguous = || format.ambiguous_suffixes.iter().any(|suffix| ends_with(&name, suffix));
-            let magic = format.has_magic(head);
+            let magic = format.has_magic(&name, head);
             if certain {
                 return size > 0 && magic != Some(false);
             }
-            ambiguous() && size >= format.minimum_bytes && magic != Some(false)
+            ambiguous() && size >= format.minimum_bytes && magic.unwrap_or(!is_text)
         });
         by_name.or_else(|| self.weights_without_ending(path, &name, head, size))
     }
@@ -145,7 +182,7 @@ impl Catalog {
         self.document.weight_formats.iter().find(|format| {
             size >= format.minimum_bytes.max(1)
                 && !format.folders.is_empty()
-                && format.has_magic(head) != Some(false)
+                && format.has_magic(name, head) != Some(false)
                 && format.folders.iter().any(contains)
         })
     }

@@ -14,6 +14,7 @@ mod libraries;
 mod links;
 mod packages;
 mod reading;
+mod review;
 mod roots;
 mod stack;
 mod statements;

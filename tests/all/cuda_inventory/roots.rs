@@ -236,15 +236,3 @@ fn a_provider_that_is_not_asked_for_may_lack_its_libraries() {
     members.extend(wheel(SITE, "nvidia-cudnn-cu12", "9.1.0.70", &[(cudnn, built("libcudnn.so.9", &[]))]));
     assert!(!note(&report_of_members(members)).contains("needed and not here"));
 }
-
-#[test]
-fn endless_lists_for_the_loader_are_cut() {
-    let members = vec![
-        file("etc/ld.so.preload", "a ".repeat(1 << 20) + &"\x1b".repeat(1 << 20)),
-        file("etc/ld-musl-x86_64.path", "a:".repeat(1 << 20)),
-        executable("usr/bin/server", &program("server", &[])),
-    ];
-    let report = report_of(&configured(members, starting(SERVER)));
-    let messages = report.json["warnings"].to_string();
-    assert!(messages.len() < 10_000, "{} bytes of warnings", messages.len());
-}

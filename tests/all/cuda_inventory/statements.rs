@@ -144,3 +144,60 @@ fn holes_are_not_read() {
     let report = place.report(&format!("rootfs:{}", place.path("root")));
     assert_eq!(report.json["cuda"]["identical"], json!([]));
 }
+
+#[test]
+fn where_a_squashed_image_ends_its_base_is_not_known() {
+    let release = "ID=ubuntu\nVERSION_ID=\"22.04\"\n";
+    let mut squashed = image(
+        Packing::Gzip,
+        &[vec![file("etc/os-release", release), file("app/x", "x")], vec![file("b", "b")]],
+    );
+    // The history of a build whose layers were joined afterwards.
+    squashed.history.push(("COPY more / # buildkit".into(), false));
+    let report = report_of(&squashed);
+    let base = &report.json["image"]["base"];
+    assert_eq!((&base["reference"], &base["layers"]), (&json!("ubuntu:22.04"), &json!(0)), "{base:#}");
+    let lone = image(Packing::Gzip, &[vec![file("etc/os-release", release), file("app/x", "x")]]);
+    assert_eq!(report_of(&lone).json["image"]["base"], Value::Null);
+}
+
+#[test]
+fn packages_that_python_does_not_find_are_not_installed() {
+    let papers = |name: &str| format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n");
+    let at = |folder: &str, name: &str| file(format!("{folder}/{name}-1.0.dist-info/METADATA"), papers(name));
+    let report = report_of_members(vec![
+        at(SITE, "real"),
+        at("opt/conda/pkgs/real-1.0-py312_0/lib/python3.12/site-packages", "cached"),
+        at(&format!("{SITE}/setuptools/_vendor"), "vendored"),
+        file("src/app/built.egg-info/PKG-INFO", papers("built")),
+    ]);
+    let names = super::column(&report.json["packages"], "name");
+    assert_eq!(names, ["real"]);
+}
+
+#[test]
+fn a_framework_without_a_list_of_files_is_not_said_to_use_no_cuda() {
+    let version = "__version__ = '2.9.1+cu128\u{202e}'\ncuda = '12.8'\n";
+    let papers = "Metadata-Version: 2.1\nName: torch\nVersion: 2.9.1\n";
+    let members = vec![
+        file(format!("{SITE}/torch-2.9.1.dist-info/METADATA"), papers),
+        file(format!("{SITE}/torch/version.py"), version),
+    ];
+    let of = |members: Vec<_>| {
+        let report = report_of_members(members);
+        entry(&report.json["cuda"]["frameworks"], "name", "torch").clone()
+    };
+    let torch = of(members.clone());
+    assert_eq!((&torch["strategy"], &torch["cuda_version"]), (&json!("unknown"), &json!("12.8")));
+    assert!(!torch["version"].as_str().unwrap().contains('\u{202e}'));
+    // Its own library stands for it.
+    let mut with_library = members;
+    let mut core = Elf::library("libtorch_cuda.so").needing(&["libcublas.so.12"]);
+    core.rpath = Some("$ORIGIN/../../nvidia/cublas/lib".into());
+    with_library.push(file(format!("{SITE}/torch/lib/libtorch_cuda.so"), core.sized(9_000)));
+    with_library.push(file(
+        format!("{SITE}/nvidia/cublas/lib/libcublas.so.12"),
+        Elf::library("libcublas.so.12").sized(5_000),
+    ));
+    assert_eq!(of(with_library)["strategy"], "wheel-bundled");
+}

@@ -1,0 +1,143 @@
+//! Which file belongs to which package.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::scene::{Inode, Scene};
+use super::{Found, Owners, rank};
+use crate::base::convert::{index32, layer16};
+use crate::layer::EntryKind;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Gives each file its package, and each package its bytes.
+pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
+    let mut claims: Vec<Vec<NodeId>> = Vec::with_capacity(found.len());
+    for one in found.iter() {
+        claims.push(one.files.as_deref().map(|files| nodes(scene, files)).unwrap_or_default());
+    }
+    let replaced = replaced(scene, found, &claims);
+    let mut by_node = vec![0_u32; scene.rootfs.len()];
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|place| (rank(&found[*place].package), *place));
+    for place in order {
+        if found[place].files.take().is_none() {
+            continue;
+        }
+        let (mut bytes, mut count) = (0_u64, 0_u64);
+        let mut seen: HashSet<Inode> = HashSet::new();
+        for id in claims[place].iter().copied().filter(|id| !replaced.contains(&(place, *id))) {
+            let node = scene.node(id);
+            let owner = &mut by_node[id.0 as usize];
+            if *owner == 0 {
+                *owner = index32(place + 1);
+            }
+            if let (NodeKind::File, Some(inode)) = (node.kind(), node.content()) {
+                count += 1;
+                if seen.insert(inode) {
+                    bytes += scene.size(inode);
+                }
+            }
+        }
+        found[place].package.bytes = Some(bytes);
+        found[place].package.files = Some(count);
+    }
+    Owners { by_node }
+}
+
+/// What a list names, each once and without folders.
+fn nodes(scene: &Scene<'_>, files: &[Vec<u8>]) -> Vec<NodeId> {
+    let mut folders = Folders::default();
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    files
+        .iter()
+        .filter_map(|path| folders.entry_at(scene, path))
+        .filter(|id| scene.node(*id).kind() != NodeKind::Directory && seen.insert(*id))
+        .collect()
+}
+
+/// A file that lies above every database that lists its package, and may stand for the package's own.
+struct Suspect {
+    place: usize,
+    size: u64,
+    /// The highest layer with a database that lists the package: what the package brought lies no higher.
+    database: u16,
+    /// The highest layer up to that one with the path, and whether it holds a file of this size.
+    before: Option<bool>,
+}
+
+/// Files that somebody put over those of a package: their layer is above every layer whose database lists the
+/// package, and what lay there when it was last listed is something else. A copy that only changes owner or
+/// mode has the size that was there, and stays the package's.
+fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Vec<NodeId>]) -> HashSet<(usize, NodeId)> {
+    let mut suspects: HashMap<NodeId, Vec<Suspect>> = HashMap::new();
+    let mut names: HashSet<&[u8]> = HashSet::new();
+    for (place, (one, nodes)) in found.iter().zip(claims).enumerate() {
+        for id in nodes {
+            let node = scene.node(*id);
+            let Some(inode) = node.content().filter(|_| node.kind() == NodeKind::File) else { continue };
+            if inode.0 > one.last_layer {
+                let (size, database) = (scene.size(inode), one.last_layer);
+                names.insert(node.name());
+                suspects.entry(*id).or_default().push(Suspect { place, size, database, before: None });
+            }
+        }
+    }
+    if suspects.is_empty() {
+        return HashSet::new();
+    }
+    for number in 0..layer16(scene.input.layers.len()) {
+        let layer = scene.rootfs.layer(number);
+        let mut folder = None;
+        // Folders are looked up only for the few entries that have the name of a suspect.
+        for entry in layer.entries().filter(|entry| names.contains(layer.name(*entry))) {
+            let kind = layer.kind(entry);
+            if matches!(kind, EntryKind::Whiteout | EntryKind::Opaque | EntryKind::Directory) {
+                continue;
+            }
+            let dir = layer.dir(entry);
+            let node = match folder {
+                Some((known, node)) if known == dir => node,
+                _ => {
+                    let path = layer.dir_path(dir);
+                    let node = scene.paths.lookup(if path.is_empty() { b"/" } else { &path });
+                    folder = Some((dir, node));
+                    node
+                }
+            };
+            let node = node.and_then(|node| scene.paths.child(node, layer.name(entry)));
+            for suspect in node.and_then(|node| suspects.get_mut(&node)).into_iter().flatten() {
+                if number <= suspect.database {
+                    // The size of a second name is not at hand: it stays the package's.
+                    let same = kind == EntryKind::File && layer.size(entry) == suspect.size;
+                    suspect.before = Some(same || kind == EntryKind::HardLink);
+                }
+            }
+        }
+    }
+    let mut replaced = HashSet::new();
+    for id in claims.iter().flatten() {
+        let of_node = suspects.remove(id).into_iter().flatten();
+        replaced.extend(of_node.filter(|one| one.before == Some(false)).map(|one| (one.place, *id)));
+    }
+    replaced
+}
+
+/// Lists name the files of a folder one after another: the last folder is remembered.
+#[derive(Default)]
+struct Folders {
+    last: Option<(Vec<u8>, Option<NodeId>)>,
+}
+
+impl Folders {
+    fn entry_at(&mut self, scene: &Scene<'_>, path: &[u8]) -> Option<NodeId> {
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let slash = path.iter().rposition(|byte| *byte == b'/')?;
+        let (folder, name) = (&path[..slash], &path[slash + 1..]);
+        let known = self.last.as_ref().filter(|(last, _)| last == folder).map(|(_, node)| *node);
+        let node = known.unwrap_or_else(|| {
+            let node = scene.paths.lookup(if folder.is_empty() { b"/" } else { folder });
+            self.last = Some((folder.to_vec(), node));
+            node
+        });
+        scene.paths.child(node?, name)
+    }
+}
