@@ -3,6 +3,7 @@
 //! Must not know: where the text goes, or how the image was read.
 
 mod cuda;
+mod inventory;
 mod json;
 mod model;
 mod text;

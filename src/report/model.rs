@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::cuda::{self, BasePart, CudaPart, PackageLine};
+use super::cuda::{BasePart, CudaPart, PackageLine};
+use super::inventory;
 use crate::analysis::Analysis;
 use crate::base::text::escape;
 use crate::base::{Warning, redact};
@@ -186,7 +187,7 @@ pub struct LayerLine {
     pub metadata_only_bytes: Option<u64>,
     /// The instruction that made it, secrets redacted.
     pub created_by: Option<String>,
-    /// Whether it belongs to the recognised base image; null when none was recognised.
+    /// Whether it belongs to the recognised base image; null when none was recognised, or not where it ends.
     pub is_base: Option<bool>,
     /// `content_bytes` by what they are for; null when the layer could not be read.
     pub class_bytes: Option<BTreeMap<&'static str, u64>>,
@@ -234,8 +235,8 @@ impl Report {
                 efficiency: totals.efficiency,
             },
             layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
-            packages: analysis.inventory.as_deref().map(cuda::packages).unwrap_or_default(),
-            cuda: cuda::cuda_part(analysis),
+            packages: analysis.inventory.as_deref().map(inventory::packages).unwrap_or_default(),
+            cuda: inventory::cuda_part(analysis),
             largest_files,
             warnings: analysis.warnings(),
         })
@@ -264,7 +265,7 @@ pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
         }),
         created: config.and_then(|config| config.created().clone()),
         config: config.map(|config| run_config(config.config().as_ref(), options)),
-        base: analysis.inventory.as_ref().and_then(|found| found.base.as_ref()).map(cuda::base),
+        base: analysis.inventory.as_ref().and_then(|found| found.base.as_ref()).map(inventory::base),
     }
 }
 
@@ -340,7 +341,11 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             .created_by
             .as_ref()
             .map(|text| if options.show_secrets { text.clone() } else { redact::instruction(text) }),
-        is_base: found.and_then(|found| found.base.as_ref()).map(|base| index < base.layers),
+        // A base whose end is not known tells nothing of any layer.
+        is_base: found
+            .and_then(|found| found.base.as_ref())
+            .filter(|base| base.layers > 0)
+            .map(|base| index < base.layers),
         class_bytes: found.zip(counts).and_then(|(found, _)| {
             let classes = found.classes.layers.get(index)?;
             Some(Class::ALL.map(|class| (class.as_str(), classes.get(&class).copied().unwrap_or(0))).into())

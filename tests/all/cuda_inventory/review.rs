@@ -142,6 +142,7 @@ fn the_version_of_torch_is_shown_as_text() {
     let report = report_of_members(members);
     let shown = report.json["cuda"]["frameworks"].to_string() + &report.json["cuda"]["stack"].to_string();
     assert!(shown.contains("2.0"), "{shown}");
+    assert_eq!(report.json["cuda"]["frameworks"][0]["cuda_version"], Value::Null);
     assert!(!shown.contains('\u{202e}') && !shown.contains("\\u001b"), "{shown}");
 }
 
