@@ -178,8 +178,8 @@ fn what_is_loaded_is_taken_by_name_soname_and_inode() {
 #[test]
 fn names_with_slashes_are_paths() {
     let mut image = Image::new();
-    image.library("/opt/app/lib/libx.so", &[]).library("/work/libw.so", &[]);
-    image.environment.working_dir = b"/work".to_vec();
+    image.library("/opt/app/lib/libx.so", &[]).library("/srv/libw.so", &[]);
+    image.environment.working_dir = b"/srv".to_vec();
     image.elf(
         "/opt/app/a",
         Elf::program(&["/opt/app/lib/libx.so", "$ORIGIN/lib/libx.so", "./libw.so", "/no/libx.so"]),
@@ -187,11 +187,11 @@ fn names_with_slashes_are_paths() {
     let links = image.resolve();
     assert_eq!(links.need("/opt/app/a", "/opt/app/lib/libx.so"), "/opt/app/lib/libx.so by path");
     assert_eq!(links.need("/opt/app/a", "$ORIGIN/lib/libx.so"), "/opt/app/lib/libx.so by path");
-    assert_eq!(links.need("/opt/app/a", "./libw.so"), "/work/libw.so by path");
+    assert_eq!(links.need("/opt/app/a", "./libw.so"), "/srv/libw.so by path");
     assert_eq!(links.need("/opt/app/a", "/no/libx.so"), "missing");
     // An empty part of the search path is the working folder.
     image.elf("/bin/b", Elf::program(&["libw.so"])).library_path("/none:");
-    assert_eq!(image.resolve().need("/bin/b", "libw.so"), "/work/libw.so by env /work");
+    assert_eq!(image.resolve().need("/bin/b", "libw.so"), "/srv/libw.so by env /srv");
 }
 
 #[test]
