@@ -22,6 +22,7 @@ pub mod analysis;
 pub mod base;
 pub mod cli;
 pub mod cuda;
+pub mod findings;
 pub mod formats;
 #[cfg(feature = "gui")]
 pub mod gui;

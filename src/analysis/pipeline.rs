@@ -11,6 +11,7 @@ use crate::base::digest::short;
 use crate::base::{Limits, Platform, Warning, WarningCode};
 use crate::cuda::catalog::Catalog;
 use crate::cuda::{Bodies, Input, Inventory, inventory};
+use crate::findings::{self, Findings, TargetGpu, findings};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{
     Context, Expected, FolderError, LayerIndex, LayerRead, read_folder, read_layer, read_stream,
@@ -29,6 +30,10 @@ pub struct Options {
     pub limits: Limits,
     /// Rules that are data; `None` for those that are built in.
     pub catalog: Option<Arc<Catalog>>,
+    /// GPUs that the image is meant for; none for those that data centres have most.
+    pub targets: Vec<TargetGpu>,
+    /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
+    pub today: Option<u32>,
 }
 
 /// Why there is no analysis at all. Faults of single layers are warnings in it instead.
@@ -112,7 +117,13 @@ pub fn analyze(
         Arc::new(open(reference, &mut context)?)
     };
     let layers = vec![Layer::default(); image.layers.len()];
-    let state = Mutex::new(Analysis { image: Arc::clone(&image), layers, merge: None, inventory: None });
+    let state = Mutex::new(Analysis {
+        image: Arc::clone(&image),
+        layers,
+        merge: None,
+        inventory: None,
+        findings: None,
+    });
     let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
     publish(Arc::new(lock().clone()));
 
@@ -206,7 +217,8 @@ fn take_inventory(
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "CUDA inventory", message)];
         Arc::new(Inventory { warnings, ..Inventory::default() })
     };
-    let (mut found, wanted) = match look(&Bodies::default()) {
+    let mut bodies = Bodies::default();
+    let (mut found, wanted) = match look(&bodies) {
         Ok(found) => found,
         Err(panic) => {
             analysis.inventory = Some(failed(&panic));
@@ -220,7 +232,7 @@ fn take_inventory(
             Some("files of equal size to be compared, and data to be searched for GPU code".to_owned());
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
-        let bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, cancel, progress)?;
+        bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, cancel, progress)?;
         found = match look(&bodies) {
             Ok((found, _)) => found,
             Err(panic) => {
@@ -229,8 +241,36 @@ fn take_inventory(
             }
         };
     }
-    analysis.inventory = Some(Arc::new(found));
+    let found = Arc::new(found);
+    analysis.findings = Some(Arc::new(apply_rules(analysis, &found, &bodies, options)));
+    analysis.inventory = Some(found);
     Ok(())
+}
+
+/// Lets the rules look at a complete inventory.
+fn apply_rules(analysis: &Analysis, inventory: &Inventory, bodies: &Bodies, options: &Options) -> Findings {
+    let Some(merge) = &analysis.merge else { return Findings::default() };
+    let layers: Vec<Option<Arc<LayerRead>>> =
+        analysis.layers.iter().map(|layer| layer.read.clone()).collect();
+    let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+    let common = findings::default_targets(catalog);
+    let targets = if options.targets.is_empty() { &common } else { &options.targets };
+    let input = findings::Input {
+        image: &analysis.image,
+        layers: &layers,
+        merge,
+        bodies,
+        inventory,
+        catalog,
+        complete: analysis.totals().is_some_and(|totals| totals.complete),
+        targets,
+        today: options.today,
+    };
+    catch_panic(|| findings(&input)).unwrap_or_else(|panic| {
+        let message = format!("looking for what can go failed inside cutaway, please report this: {panic}");
+        let warnings = vec![Warning::new(WarningCode::FactsLimited, "findings", message)];
+        Findings { warnings, ..Findings::default() }
+    })
 }
 
 /// Layers that are one blob are read once, whatever is claimed of each; largest first, so that the longest

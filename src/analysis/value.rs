@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use crate::base::Warning;
 use crate::cuda::Inventory;
+use crate::findings::{Findings, Plan, Predicted};
 use crate::layer::{Counts, LayerRead};
 use crate::rootfs::{LayerWaste, Merge};
 use crate::source::Image;
@@ -18,6 +19,8 @@ pub struct Analysis {
     /// Packages, CUDA libraries and GPU code, once the merged view was looked through. A newer one may follow
     /// while [`Inventory::waits_for`] says so.
     pub inventory: Option<Arc<Inventory>>,
+    /// What should not be there, once the inventory is complete.
+    pub findings: Option<Arc<Findings>>,
 }
 
 /// One layer: not read yet, read as far as possible, or without bytes.
@@ -94,6 +97,13 @@ impl Analysis {
         })
     }
 
+    /// What the image is when a plan is carried out; `None` until the findings are there.
+    pub fn predict(&self, plan: &Plan) -> Option<Predicted> {
+        let (findings, merge) = (self.findings.as_deref()?, self.merge.as_ref()?);
+        let layers: Vec<Option<&LayerRead>> = self.layers.iter().map(|layer| layer.read.as_deref()).collect();
+        Some(plan.predict(findings, merge.merged_bytes, &layers))
+    }
+
     /// Waste of a layer, once merged.
     pub fn waste(&self, layer: usize) -> Option<LayerWaste> {
         self.merge.as_ref()?.waste.get(layer).copied()
@@ -113,6 +123,9 @@ impl Analysis {
         }
         if let Some(inventory) = &self.inventory {
             all.extend(inventory.warnings.iter().cloned());
+        }
+        if let Some(findings) = &self.findings {
+            all.extend(findings.warnings.iter().cloned());
         }
         // Layers that are the same blob are read once: their faults are told once.
         let mut told = std::collections::HashSet::new();

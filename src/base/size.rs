@@ -25,6 +25,45 @@ pub fn human_or_dash(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_owned(), human)
 }
 
+/// A size as people write it: a number, which may have a point, and a unit with or without a space between them:
+/// `500 MB` (decimal, from kB to PB), `1.5 GiB` (binary, from KiB to PiB), `4096` or `4096 B`. What is left of a
+/// byte is cut off.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn parse(text: &str) -> Result<u64, String> {
+    const WRITTEN: [(&str, u128); 13] = [
+        ("", 1),
+        ("B", 1),
+        ("kB", 1000),
+        ("KB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("PB", 1_000_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("PiB", 1 << 50),
+    ];
+    /// More digits after the point than a byte of a pebibyte has say nothing.
+    const MOST_DIGITS: usize = 15;
+    let fault = || format!("{text:?} is no size such as \"4 GiB\" or \"500 MB\"");
+    let too_large = || format!("{text:?} is larger than any file system");
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
+    let unit = WRITTEN.iter().find(|(written, _)| *written == unit).map(|(_, unit)| *unit).ok_or_else(fault)?;
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    if whole.is_empty() || part.is_empty() || part.len() > MOST_DIGITS || part.contains('.') {
+        return Err(fault());
+    }
+    let whole: u64 = whole.parse().map_err(|_| too_large())?;
+    let scaled: u128 = format!("{part:0<MOST_DIGITS$}").parse().map_err(|_| fault())?;
+    u64::try_from(u128::from(whole) * unit + scaled * unit / 1_000_000_000_000_000).map_err(|_| too_large())
+}
+
 /// `count` with thousands separated by commas.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -40,7 +79,7 @@ pub fn grouped(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, human};
+    use super::{grouped, human, parse};
 
     #[test]
     fn units_step_before_rounding_reaches_the_next() {
@@ -64,5 +103,35 @@ mod tests {
     fn groups_of_three() {
         let texts: Vec<_> = [0, 999, 1000, 300_000, 1_234_567].map(grouped).into();
         assert_eq!(texts, ["0", "999", "1,000", "300,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn sizes_as_people_write_them() {
+        let cases: [(&str, u64); 10] = [
+            ("0", 0),
+            ("4096", 4096),
+            ("4096 B", 4096),
+            ("4 GiB", 4 << 30),
+            ("4GiB", 4 << 30),
+            ("500 MB", 500_000_000),
+            ("1 kB", 1000),
+            ("1.5 KiB", 1536),
+            ("0.3 B", 0),
+            ("16383.999 PiB", 18_446_743_947_809_699_774),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        let texts = ["", " ", "GiB", "4  GiB", "-1", "4 G", "4 gib", "1. GiB", ".5 GiB", "1.2.3", "1e9", "4 GiB "];
+        for text in texts {
+            assert!(parse(text).unwrap_err().contains("is no size"), "{text}");
+        }
+        for text in ["16384 PiB", "99999999999999999999"] {
+            assert!(parse(text).unwrap_err().contains("larger"), "{text}");
+        }
     }
 }

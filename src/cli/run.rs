@@ -57,6 +57,7 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         verify: plan.verify,
         limits: Limits::default(),
         catalog: read_catalog(&plan.catalog)?,
+        ..analysis::Options::default()
     };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let analysis = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()))?;

@@ -6,7 +6,7 @@ use super::catalog::{LibraryName, split_library_name};
 use super::links::{Links, ObjectId};
 use super::scene::{Inode, Scene};
 use super::value::{Duplicate, Identical, Library, Pick, Role, Use};
-use crate::layer::{ContentHash, HASHED_BYTES, is_hashed};
+use crate::layer::{ContentHash, COMPARED_BYTES, is_compared};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
@@ -99,7 +99,7 @@ fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
 /// Large files of the merged view with the same bytes, most bytes to gain first.
 pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
     let mut groups: HashMap<(u64, ContentHash), BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
-    for (inode, node) in compared_files(scene).filter(|(inode, _)| scene.size(*inode) >= HASHED_BYTES) {
+    for (inode, node) in compared_files(scene).filter(|(inode, _)| scene.size(*inode) >= COMPARED_BYTES) {
         if let Some(hash) = scene.hash(inode) {
             groups.entry((scene.size(inode), *hash)).or_default().entry(inode).or_default().push(node);
         }
@@ -127,7 +127,7 @@ fn compared_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, Node
         .nodes()
         .filter(|node| node.kind() == NodeKind::File)
         .filter_map(|node| Some((node.content()?, node)))
-        .filter(|(inode, node)| is_hashed(node.name(), scene.size(*inode)))
+        .filter(|(inode, node)| is_compared(node.name(), scene.size(*inode)))
         .map(|(inode, node)| (inode, node.id()))
 }
 

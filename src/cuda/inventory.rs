@@ -5,7 +5,7 @@ use super::libraries::Surroundings;
 use super::packages::Packages;
 use super::scene::{BinaryFile, Inode, Input, Scene};
 use super::stack::Known;
-use super::value::Inventory;
+use super::value::{Inventory, Searched};
 use super::{
     base_image, classes, duplicates, frameworks, gpu_code, libraries, packages, rules, stack, toolkits,
     weights,
@@ -94,7 +94,10 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         classes: class_bytes,
         libraries,
         links,
+        mentions: Vec::new(),
+        searched: Searched::default(),
         packages: packages.list,
+        owners: packages.owners,
         warnings: finish(warnings, input),
         waits_for: None,
     };

@@ -15,6 +15,7 @@ mod loader;
 mod names;
 mod packages;
 mod rules;
+mod runs;
 mod scene;
 mod stack;
 mod toolkits;
@@ -23,9 +24,11 @@ mod weights;
 
 pub use inventory::{Wanted, inventory};
 pub use names::{arch_name, compression_name, kind_name};
+pub use packages::Owners;
+pub use runs::{Fit, fit};
 pub use scene::{Bodies, Inode, Input};
 pub use value::{
     BaseImage, Class, ClassBytes, Component, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
-    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, Package, Pick, Role, StackLevel,
-    Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource, WeightFile,
+    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, Mention, Package, Pick, Role,
+    Searched, StackLevel, Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource, WeightFile,
 };

@@ -15,16 +15,17 @@ use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
 use crate::layer::Document;
 use crate::rootfs::NodeId;
 
-/// Whose file a path is.
-#[derive(Debug, Default)]
-pub(super) struct Owners {
+/// Which package each file of the merged view belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct Owners {
     /// By node: place in the list of packages, counted from 1.
     by_node: Vec<u32>,
 }
 
 impl Owners {
-    /// The package that a path belongs to.
-    pub(super) fn of(&self, node: NodeId) -> Option<usize> {
+    /// The package that a file belongs to, in [`Inventory::packages`](super::Inventory::packages); `None` when no
+    /// package lists it.
+    pub fn of(&self, node: NodeId) -> Option<usize> {
         let place = *self.by_node.get(node.0 as usize)?;
         (place as usize).checked_sub(1)
     }

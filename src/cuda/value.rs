@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::links::{Links, ObjectId};
+use super::packages::Owners;
 use crate::base::Warning;
 use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 use crate::rootfs::NodeId;
@@ -39,6 +40,12 @@ pub struct Inventory {
     pub weights: Vec<WeightFile>,
     /// Packages, by manager and name.
     pub packages: Vec<Package>,
+    /// Which package each file belongs to.
+    pub owners: Owners,
+    /// What files of whoever made the image name of tools and libraries, by path; each inode once.
+    pub mentions: Vec<Mention>,
+    /// How much of the image stands behind [`Self::mentions`].
+    pub searched: Searched,
     /// The base image, when it was recognised.
     pub base: Option<BaseImage>,
     /// What each byte is for.
@@ -49,6 +56,28 @@ pub struct Inventory {
     pub warnings: Vec<Warning>,
     /// What is still being looked into, in words; `None` when nothing more will come.
     pub waits_for: Option<String>,
+}
+
+/// A file that names tools of the build, headers of CUDA, or shared libraries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// The file: no package owns it, and it lies in none of the folders of a system.
+    pub node: NodeId,
+    /// The words of [`WORDS`](crate::formats::mentions::WORDS) that it holds, in their order.
+    pub words: Vec<&'static str>,
+    /// Names of shared libraries, escaped; of an ELF file without those that its dynamic table has.
+    pub libraries: Vec<String>,
+}
+
+/// How many files of whoever made the image were searched for [`Inventory::mentions`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// Files, each inode once.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Files of the right kind that were not searched: too large, beyond what is read, or not readable.
+    pub left_out: u64,
 }
 
 /// Flavour of NVIDIA's CUDA images, and what a toolkit is like.

@@ -11,6 +11,7 @@ pub mod elf;
 pub mod fatbin;
 pub mod input;
 pub mod ld_so_conf;
+pub mod mentions;
 pub mod os_release;
 pub mod packages;
 pub mod pax;

@@ -15,15 +15,22 @@ use crate::base::warning::Warnings;
 use crate::base::{Limits, Section, WarningCode};
 use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES, Scan};
 use crate::formats::document::{DocumentKind, Folder, Keep};
+use crate::formats::mentions::{Scanner, Sort};
 use crate::jobs::CancelToken;
 
-/// Files from this size on are hashed when their bytes pass: those below add up to little, however many
-/// of them are the same. Libraries are hashed whatever their size, since two of one name are compared.
-pub const HASHED_BYTES: u64 = 64 << 10;
+/// Files from this size on are compared with others of their size: those below add up to little, however many
+/// of them are the same. Libraries are compared whatever their size, since two of one name are.
+pub const COMPARED_BYTES: u64 = 64 << 10;
 
-/// Whether a file with this name and size is hashed when its bytes pass.
-pub fn is_hashed(name: &[u8], size: u64) -> bool {
-    size >= HASHED_BYTES || (size > 0 && memchr::memmem::find(name, b".so").is_some())
+/// Whether a file with this name and size is compared with others of its size.
+pub fn is_compared(name: &[u8], size: u64) -> bool {
+    size >= COMPARED_BYTES || (size > 0 && memchr::memmem::find(name, b".so").is_some())
+}
+
+/// Whether a file is hashed when its bytes pass. Small ones are too: only that proves that a layer above brings
+/// the same file again, with another mode or owner.
+fn is_hashed(file: &File<'_>) -> bool {
+    file.size > 0 && !file.sparse
 }
 
 /// The first bytes of files from this size on are kept: smaller ones are no models.
@@ -71,6 +78,7 @@ pub(super) struct Watch {
     scan: Option<Scan>,
     document: Option<(DocumentKind, Vec<u8>, usize)>,
     hasher: Option<blake3::Hasher>,
+    mentions: Option<Scanner>,
 }
 
 impl<'a> Capture<'a> {
@@ -104,10 +112,17 @@ impl<'a> Capture<'a> {
         let document = self.document_of(file, index);
         // A document is no binary, whatever it begins with: so it is where bodies are not read, too.
         let look = document.is_none() && is_worth_a_look(file);
-        let hash = is_hashed(file.name, file.size) && !file.sparse;
+        let hash = is_hashed(file);
+        let mentions = match Sort::by_name(file.name) {
+            _ if file.sparse => None,
+            Some(sort) => Scanner::new(sort, file.size),
+            None if look => Scanner::waiting(file.size, file.mode & 0o111 != 0),
+            None => None,
+        };
         if document.is_none() && !look && !hash {
             return None;
         }
+        self.facts.passed = true;
         let document = document.map(|(kind, most)| (kind, Vec::new(), most));
         Some(Watch {
             entry: file.entry,
@@ -119,6 +134,7 @@ impl<'a> Capture<'a> {
             scan: None,
             document,
             hasher: hash.then(blake3::Hasher::new),
+            mentions,
         })
     }
 
@@ -140,6 +156,13 @@ impl<'a> Capture<'a> {
         }
         if let Some(hasher) = watch.hasher {
             self.facts.hashes.push((entry, *hasher.finalize().as_bytes()));
+        }
+        if let Some(mentions) = watch.mentions.map(Scanner::finish).filter(|mentions| !mentions.is_empty()) {
+            if self.charge(mentions.kept_bytes() as u64) {
+                self.facts.mentions.push((entry, mentions));
+            } else {
+                self.facts.lost_mentions += 1;
+            }
         }
     }
 
@@ -300,6 +323,9 @@ impl Watch {
     pub(super) fn push(&mut self, bytes: &[u8], limits: &BinaryLimits) {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(bytes);
+        }
+        if let Some(mentions) = &mut self.mentions {
+            mentions.push(bytes);
         }
         if let Some((_, kept, most)) = &mut self.document {
             let room = *most - kept.len();

@@ -5,6 +5,8 @@ use std::io;
 use super::index::EntryId;
 use crate::formats::binary::{FileFacts, HEAD_BYTES};
 use crate::formats::document::DocumentKind;
+use crate::formats::elf::ElfKind;
+use crate::formats::mentions::{Mentions, Sort};
 
 /// BLAKE3 of a file's bytes. Unlike a plain checksum it proves that two files are the same, at a cost that a
 /// single pass can bear.
@@ -18,6 +20,9 @@ pub struct LayerFacts {
     pub(super) documents: Vec<Document>,
     pub(super) hashes: Vec<(EntryId, ContentHash)>,
     pub(super) heads: Vec<(EntryId, [u8; HEAD_BYTES])>,
+    pub(super) mentions: Vec<(EntryId, Mentions)>,
+    pub(super) lost_mentions: u64,
+    pub(super) passed: bool,
 }
 
 /// A small file that is kept whole.
@@ -87,8 +92,33 @@ impl LayerFacts {
         Some(&self.heads[place].1)
     }
 
-    /// The hash of a file that [`is_hashed`](super::is_hashed) and passed whole. `None` for those of layers
-    /// whose bodies are not read.
+    /// Whether the bodies of the layer's files passed, so that what only they tell is known.
+    pub fn bodies_passed(&self) -> bool {
+        self.passed
+    }
+
+    /// How a file is searched for words, by its name or by what was found of its first bytes; `None` when it is
+    /// neither a script, settings, nor a program.
+    pub fn mention_sort(&self, name: &[u8], entry: EntryId) -> Option<Sort> {
+        Sort::by_name(name).or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| {
+            let Some(FileFacts::Elf(elf)) = self.binary(entry) else { return None };
+            matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject).then_some(Sort::Binary)
+        })
+    }
+
+    /// The words that a file holds whose bytes passed; `None` when it holds none.
+    pub fn mentions(&self, entry: EntryId) -> Option<&Mentions> {
+        let place = self.mentions.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
+        Some(&self.mentions[place].1)
+    }
+
+    /// Files that hold such words, and whose words there was no room for.
+    pub fn lost_mentions(&self) -> u64 {
+        self.lost_mentions
+    }
+
+    /// The hash of a file that passed whole and is not empty. `None` for those of layers whose bodies are not
+    /// read.
     pub fn hash(&self, entry: EntryId) -> Option<&ContentHash> {
         let place = self.hashes.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.hashes[place].1)
@@ -106,5 +136,6 @@ impl LayerFacts {
         self.documents.retain(|document| document.entry < entry);
         self.hashes.retain(|(known, _)| *known < entry);
         self.heads.retain(|(known, _)| *known < entry);
+        self.mentions.retain(|(known, _)| *known < entry);
     }
 }

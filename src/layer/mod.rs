@@ -11,7 +11,7 @@ mod outcome;
 mod pass;
 
 pub use builder::{IndexBuilder, IndexFull, NewEntry};
-pub use capture::{HASHED_BYTES, is_hashed};
+pub use capture::{COMPARED_BYTES, is_compared};
 pub use facts::{ContentHash, Document, LayerFacts};
 pub use folder::{FolderError, open_file, read_folder};
 pub(crate) use index::parts;

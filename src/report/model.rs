@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::cuda::{BasePart, CudaPart, PackageLine};
+use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
 use super::inventory;
 use crate::analysis::Analysis;
 use crate::base::text::escape;
 use crate::base::{Warning, redact};
 use crate::cuda::Class;
+use crate::findings::Plan;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
 
@@ -20,17 +22,19 @@ use crate::layer::Verified;
 const SCHEMA: &str = "cutaway.report/1";
 
 /// How to make a report.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Show values that look like secrets.
     pub show_secrets: bool,
     /// How many of the largest files to list.
     pub largest_files: usize,
+    /// What is to be taken away; `None` for all that is safe.
+    pub plan: Option<Plan>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { show_secrets: false, largest_files: 20 }
+        Self { show_secrets: false, largest_files: 20, plan: None }
     }
 }
 
@@ -51,6 +55,12 @@ pub struct Report {
     pub packages: Vec<PackageLine>,
     /// CUDA libraries, GPU code, frameworks; null when they were not looked for.
     pub cuda: Option<CudaPart>,
+    /// What should not be there; null when the rules have not looked.
+    pub findings: Option<Vec<FindingLine>>,
+    /// What can be gained; null when the rules have not looked.
+    pub reclaimable: Option<ReclaimablePart>,
+    /// What is to be taken away; null when the rules have not looked.
+    pub plan: Option<PlanPart>,
     /// The largest files of the merged view, each inode once.
     pub largest_files: Vec<FileLine>,
     /// Everything that went wrong.
@@ -237,6 +247,9 @@ impl Report {
             layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
             packages: analysis.inventory.as_deref().map(inventory::packages).unwrap_or_default(),
             cuda: inventory::cuda_part(analysis),
+            findings: findings::lines(analysis, options),
+            reclaimable: analysis.findings.as_deref().map(findings::reclaimable),
+            plan: findings::plan(analysis, options),
             largest_files,
             warnings: analysis.warnings(),
         })
@@ -336,7 +349,10 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
         wasted_bytes: waste.map(|waste| waste.wasted_bytes),
         // A layer that could not be read hides nothing that we know of.
         hides_bytes: waste.map(|waste| waste.hides_bytes),
-        metadata_only_bytes: None,
+        metadata_only_bytes: waste.and(analysis.findings.as_deref()).and_then(|found| {
+            let nothing = waste.filter(|waste| waste.hides_bytes == 0).map(|_| 0);
+            nothing.or_else(|| found.metadata_only.get(index).copied().flatten())
+        }),
         created_by: source
             .created_by
             .as_ref()

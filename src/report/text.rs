@@ -23,6 +23,7 @@ fn write_all(out: &mut String, report: &Report) -> std::fmt::Result {
     head(out, report)?;
     totals(out, report)?;
     layers(out, report)?;
+    super::text_findings::write(out, report)?;
     super::text_cuda::write(out, report)?;
     largest(out, report)?;
     warnings(out, report)

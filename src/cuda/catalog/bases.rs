@@ -117,6 +117,58 @@ pub struct Distribution {
     pub source: String,
 }
 
+/// How long a release of a distribution gets security updates.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Release {
+    /// The `ID` of its `os-release`.
+    pub distribution: String,
+    /// Its `VERSION_ID`.
+    pub version: String,
+    /// Its name.
+    pub name: String,
+    /// The last day of its security updates for everybody, `2023-05-31`; `2029-04` for the end of a month.
+    pub end_of_support: String,
+    /// The last day of updates that volunteers or partners go on with, free of charge.
+    #[serde(default)]
+    pub long_term: Option<String>,
+    /// Where the dates come from.
+    pub source: String,
+}
+
+impl Release {
+    /// The last day of its security updates, in days since 1970.
+    pub fn end(&self) -> Option<u32> {
+        last_day(&self.end_of_support)
+    }
+
+    /// The last day of what volunteers or partners go on with, in days since 1970.
+    pub fn long_term_end(&self) -> Option<u32> {
+        last_day(self.long_term.as_deref()?)
+    }
+}
+
+/// Days since 1970 of `2023-05-31`, or of the last day of `2029-04`.
+fn last_day(date: &str) -> Option<u32> {
+    let mut parts = date.split('-').map(|part| part.parse::<u32>().ok());
+    let (year, month) = (parts.next()??, parts.next()??);
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let leap = |year: u32| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = |month: u32| match month {
+        2 => 28 + u32::from(leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let day = match parts.next() {
+        Some(day) => day.filter(|day| (1..=days(month)).contains(day))?,
+        None => days(month),
+    };
+    let years: u32 = (1970..year).map(|year| 365 + u32::from(leap(year))).sum();
+    Some(years + (1..month).map(days).sum::<u32>() + day - 1)
+}
+
 impl Distribution {
     /// The spelling in tags of NVIDIA's images, such as `ubuntu24.04`, for a `VERSION_ID`.
     pub fn tag(&self, version: &str) -> Option<String> {
@@ -157,7 +209,26 @@ impl Entry for Distribution {
     }
 }
 
+impl Entry for Release {
+    fn key(&self) -> String {
+        format!("{} {}", self.distribution, self.version)
+    }
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
 impl Catalog {
+    /// The release of a distribution by `ID` and `VERSION_ID` of its `os-release`; point releases such as `9.3`
+    /// are those of `9` when they are not known themselves.
+    pub fn release(&self, id: &str, version: &str) -> Option<&Release> {
+        let major = version.split('.').next().unwrap_or(version);
+        let find = |version: &str| {
+            self.document.releases.iter().find(|one| one.distribution == id && one.version == version)
+        };
+        find(version).or_else(|| find(major))
+    }
+
     /// All fingerprints of base images, the most specific first.
     pub fn base_images(&self) -> &[BaseImageRule] {
         &self.document.base_images
@@ -172,5 +243,32 @@ impl Catalog {
     /// A distribution by the `ID` of its `os-release`.
     pub fn distribution(&self, id: &str) -> Option<&Distribution> {
         self.document.distributions.iter().find(|distribution| distribution.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Catalog, last_day};
+
+    #[test]
+    fn days_are_counted_from_1970() {
+        for (date, wanted) in [
+            ("1970-01-01", Some(0)),
+            ("1970-01", Some(30)),
+            ("2000-03-01", Some(11_017)),
+            ("2024-02", Some(19_782)),
+            ("2025-05-31", Some(20_239)),
+            ("2025-13", None),
+            ("2025-02-29", None),
+            ("later", None),
+        ] {
+            assert_eq!(last_day(date), wanted, "{date}");
+        }
+        let releases = &Catalog::builtin().document.releases;
+        assert!(releases.len() > 5);
+        for release in releases {
+            assert!(release.end().is_some(), "{release:?}");
+            assert!(release.long_term.is_none() || release.long_term_end() > release.end(), "{release:?}");
+        }
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::bases::{BaseImageRule, Distribution};
+use super::bases::{BaseImageRule, Distribution, Release};
 use super::frameworks::Framework;
-use super::hardware::{Architecture, DriverBranch, MajorVersion, ReleasedToolkit, Target};
+use super::hardware::{Architecture, DriverBranch, Machine, MajorVersion, ReleasedToolkit, Target};
 use super::libraries::{HostLibrary, LibraryComponent};
 use super::names::{Glob, pattern};
 use super::opens::{ExternalLibrary, Open};
@@ -131,6 +131,7 @@ document! {
     majors: MajorVersion = "major",
     driver_branches: DriverBranch = "driver_branch",
     targets: Target = "target",
+    machines: Machine = "machine",
     weight_formats: WeightFormat = "weight_format",
     toolkit_roots: ToolkitRoot = "toolkit_root",
     devel_paths: DevelPath = "devel_path",
@@ -141,6 +142,7 @@ document! {
     cuda_suffixes: CudaSuffix = "cuda_suffix",
     base_images: BaseImageRule = "base_image",
     distributions: Distribution = "distribution",
+    releases: Release = "release",
 }
 
 impl Document {

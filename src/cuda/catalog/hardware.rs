@@ -176,6 +176,27 @@ impl Target {
     }
 }
 
+/// Machines of a cloud that have one kind of GPU.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// How they are named on the command line, such as `azure:Standard_NC24ads_A100_v4`; the first is the key.
+    pub ids: Vec<String>,
+    /// Their GPU, by the id of its target.
+    pub target: String,
+    /// Where the facts come from.
+    pub source: String,
+}
+
+impl Entry for Machine {
+    fn key(&self) -> String {
+        self.ids.first().cloned().unwrap_or_default()
+    }
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
 macro_rules! entry {
     ($entry:ty, $key:ident) => {
         impl Entry for $entry {
@@ -258,6 +279,11 @@ impl Catalog {
     /// The GPUs that images are judged against.
     pub fn targets(&self) -> &[Target] {
         &self.document.targets
+    }
+
+    /// Machines of clouds, with the GPUs that they have.
+    pub fn machines(&self) -> &[Machine] {
+        &self.document.machines
     }
 
     /// A target by its id, such as `gpu:l4`.

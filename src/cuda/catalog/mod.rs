@@ -15,27 +15,29 @@ mod packages;
 mod places;
 #[cfg(test)]
 mod tests;
+mod walk;
 mod weights;
 
 use std::sync::OnceLock;
 
-pub use bases::{BaseFacts, BaseImageRule, Distribution, ValueRule};
+pub use bases::{BaseFacts, BaseImageRule, Distribution, Release, ValueRule};
 pub use document::{CatalogError, FILE_BYTES};
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
 pub use hardware::{
-    Architecture, ArchitectureSuffix, DriverBranch, GpuClass, MajorVersion, ReleasedToolkit, Target,
+    Architecture, ArchitectureSuffix, DriverBranch, GpuClass, Machine, MajorVersion, ReleasedToolkit, Target,
 };
 pub use libraries::{HostLibrary, LibraryComponent, SonameRule};
 pub use names::{LibraryName, normalized_python_name, numbers, split_library_name};
 pub use opens::{ExternalLibrary, Open, OpenName, Search};
 pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
 pub use places::{DevelPath, PathClass, PathScope, ToolFolder, ToolkitRoot};
+pub use walk::{FolderState, PathRules, Walker};
 pub use weights::{Magic, WeightFormat};
 
 use document::Document;
 
 /// The built-in files, by the names that errors show.
-const BUILTIN: [(&str, &str); 11] = [
+const BUILTIN: [(&str, &str); 12] = [
     ("components.toml", include_str!("../../../assets/catalog/components.toml")),
     ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
     ("dlopen.toml", include_str!("../../../assets/catalog/dlopen.toml")),
@@ -45,6 +47,7 @@ const BUILTIN: [(&str, &str); 11] = [
     ("targets.toml", include_str!("../../../assets/catalog/targets.toml")),
     ("weights.toml", include_str!("../../../assets/catalog/weights.toml")),
     ("files.toml", include_str!("../../../assets/catalog/files.toml")),
+    ("leftovers.toml", include_str!("../../../assets/catalog/leftovers.toml")),
     ("packages.toml", include_str!("../../../assets/catalog/packages.toml")),
     ("base_images.toml", include_str!("../../../assets/catalog/base_images.toml")),
 ];

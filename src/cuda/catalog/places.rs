@@ -1,13 +1,11 @@
 //! Places: toolkit folders, content for building, folders of tools, classes of paths.
 
-use std::borrow::Cow;
-
-use regex::bytes::Regex;
 use serde::Deserialize;
 
 use super::Catalog;
 use super::document::{CatalogError, Document, Entry, texts};
-use super::names::{Glob, Globs, pattern};
+use super::names::{Glob, file_name};
+use super::walk::Net;
 
 /// What a path is compared from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -120,120 +118,55 @@ pub(super) fn both<'a>(patterns: &'a [String], except: &'a [String]) -> Vec<&'a 
     patterns.iter().chain(except).map(String::as_str).collect()
 }
 
-/// Globs of one table, by scope, each with its entry.
-#[derive(Clone, Debug, Default)]
-struct Rules {
-    system: Globs,
-    toolkit: Globs,
-    python: Globs,
-    except: Vec<Vec<Glob>>,
-}
-
-impl Rules {
-    fn new<'a>(
-        entries: impl Iterator<Item = (PathScope, &'a [String], &'a [String])>,
-    ) -> Result<Self, CatalogError> {
-        let compile = |glob: &String| Glob::new(glob).map_err(CatalogError::patterns("path"));
-        let mut rules = Self::default();
-        for (at, (scope, patterns, except)) in entries.enumerate() {
-            let list = match scope {
-                PathScope::System => &mut rules.system,
-                PathScope::Toolkit => &mut rules.toolkit,
-                PathScope::Python => &mut rules.python,
-            };
-            for glob in patterns {
-                list.push(compile(glob)?, at);
-            }
-            rules.except.push(except.iter().map(compile).collect::<Result<_, _>>()?);
-        }
-        Ok(rules)
-    }
-
-    fn find(&self, path: &Scoped<'_>) -> Option<usize> {
-        let inner = path.toolkit.as_deref().map(|rest| (&self.toolkit, rest));
-        let python = path.python.map(|rest| (&self.python, rest));
-        let all = [python, inner, Some((&self.system, path.absolute))];
-        all.into_iter().flatten().find_map(|(rules, text)| {
-            let excepted =
-                |at: usize| self.except.get(at).is_some_and(|list| list.iter().any(|e| e.is_match(text)));
-            rules.find(text, |at| !excepted(at))
-        })
-    }
-}
-
-/// A path as each scope sees it.
-struct Scoped<'a> {
-    absolute: &'a [u8],
-    toolkit: Option<Cow<'a, [u8]>>,
-    python: Option<&'a [u8]>,
-}
-
-/// Whether a folder called `cuda-` something goes on with a number: `/opt/cuda-server` is no toolkit.
-fn names_a_version(root: &[u8]) -> bool {
-    let name = root.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    name.strip_prefix(b"cuda-").is_none_or(|rest| rest.first().is_some_and(u8::is_ascii_digit))
-}
-
 /// What makes the lookups of this file cheap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// Literal beginning, number of parts, and glob of each root.
-    roots: Vec<(Vec<u8>, usize, Glob)>,
-    /// `None` only in an empty catalogue.
-    python: Option<Regex>,
-    devel: Rules,
-    tools: Rules,
-    classes: Rules,
+    roots: Vec<Root>,
+    net: Net,
+}
+
+/// A [`ToolkitRoot`], to be compared with.
+#[derive(Clone, Debug)]
+struct Root {
+    /// What its pattern begins with.
+    literal: Vec<u8>,
+    /// How many folders there are in it.
+    parts: usize,
+    glob: Glob,
+    /// A folder called `cuda-` something goes on with a number: `/opt/cuda-server` is no toolkit.
+    versioned: bool,
 }
 
 impl Index {
     pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
-        let fault = CatalogError::patterns;
-        let mut index = Self {
-            python: Some(pattern("/(?:site|dist)-packages/").map_err(fault("path"))?),
-            devel: Rules::new(document.devel_paths.iter().map(|d| (d.scope, &*d.patterns, &*d.except)))?,
-            tools: Rules::new(document.tool_folders.iter().map(|t| (t.scope, &*t.patterns, &[][..])))?,
-            classes: Rules::new(document.path_classes.iter().map(|c| (c.scope, &*c.patterns, &[][..])))?,
-            ..Self::default()
-        };
-        for root in &document.toolkit_roots {
-            let literal = root.pattern.split('*').next().unwrap_or_default();
-            let parts = root.pattern.matches('/').count();
-            let glob = Glob::new(&root.pattern).map_err(fault("toolkit_root"))?;
-            index.roots.push((literal.as_bytes().to_vec(), parts, glob));
+        let mut index = Self { roots: Vec::new(), net: Net::new(document)? };
+        for ToolkitRoot { pattern, .. } in &document.toolkit_roots {
+            index.roots.push(Root {
+                literal: pattern.split('*').next().unwrap_or_default().as_bytes().to_vec(),
+                parts: pattern.matches('/').count(),
+                glob: Glob::new(pattern).map_err(CatalogError::patterns("toolkit_root"))?,
+                versioned: file_name(pattern.as_bytes()).starts_with(b"cuda-*"),
+            });
         }
         Ok(index)
     }
 
+    pub(super) fn net(&self) -> &Net {
+        &self.net
+    }
+
     fn split_root<'a>(&self, path: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
-        self.roots.iter().find_map(|(literal, parts, glob)| {
-            if !path.starts_with(literal) {
+        self.roots.iter().find_map(|root| {
+            if !path.starts_with(&root.literal) {
                 return None;
             }
             let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-            let end = slashes.nth(*parts).unwrap_or(path.len());
-            let (root, rest) = path.split_at_checked(end)?;
-            let fits = glob.is_match(root) && names_a_version(root);
-            fits.then(|| (root, rest.get(1..).unwrap_or_default()))
+            let end = slashes.nth(root.parts).unwrap_or(path.len());
+            let (folder, rest) = path.split_at_checked(end)?;
+            let version = || file_name(folder).get(b"cuda-".len()).is_some_and(u8::is_ascii_digit);
+            let fits = root.glob.is_match(folder) && (!root.versioned || version());
+            fits.then(|| (folder, rest.get(1..).unwrap_or_default()))
         })
-    }
-
-    fn scoped<'a>(&self, path: &'a [u8]) -> Scoped<'a> {
-        let toolkit = self.split_root(path).map(|(_, rest)| plain_toolkit_path(rest));
-        let python = self.python.as_ref().and_then(|regex| regex.find(path));
-        let python = python.and_then(|found| path.get(found.end()..));
-        Scoped { absolute: path, toolkit, python }
-    }
-}
-
-/// `targets/x86_64-linux/lib/a` and `lib64/a` are both `lib/a`.
-fn plain_toolkit_path(rest: &[u8]) -> Cow<'_, [u8]> {
-    let target = rest.strip_prefix(b"targets/");
-    let inner = target.and_then(|inner| inner.get(inner.iter().position(|byte| *byte == b'/')? + 1..));
-    let rest = inner.unwrap_or(rest);
-    match rest.strip_prefix(b"lib64/") {
-        Some(below) => Cow::Owned([b"lib/", below].concat()),
-        None => Cow::Borrowed(rest),
     }
 }
 
@@ -243,19 +176,24 @@ impl Catalog {
         self.places.split_root(path)
     }
 
-    /// The rule by which an absolute path is content for building.
+    /// Rules about content for building, in the order of the files.
+    pub fn devel_paths(&self) -> &[DevelPath] {
+        &self.document.devel_paths
+    }
+
+    /// The rule by which an absolute path is content for building: of all that fit, the one whose category
+    /// the report takes first, then the first. For many paths a [`Self::walker`] is faster.
     pub fn is_devel_path(&self, path: &[u8]) -> Option<&DevelPath> {
-        self.document.devel_paths.get(self.places.devel.find(&self.places.scoped(path))?)
+        self.walker().path(path).devel
     }
 
     /// Whether a file lies in a folder of tools that packages start by themselves, by its absolute path.
     pub fn is_tool(&self, path: &[u8]) -> bool {
-        self.places.tools.find(&self.places.scoped(path)).is_some()
+        self.walker().path(path).tool
     }
 
     /// What a path is for, as a class of the contract, when neither a package nor its content tells.
     pub fn class_of_path(&self, path: &[u8]) -> Option<&str> {
-        let at = self.places.classes.find(&self.places.scoped(path))?;
-        self.document.path_classes.get(at).map(|class| class.class.as_str())
+        self.walker().path(path).class
     }
 }

@@ -39,7 +39,9 @@ const COMPONENTS: [&str; 28] = [
 ];
 
 /// The contract's categories that content for building may have.
-const CATEGORIES: [&str; 9] = [
+const CATEGORIES: [&str; 11] = [
+    "package-caches",
+    "build-artifacts",
     "stubs",
     "static-libraries",
     "headers",
@@ -52,7 +54,8 @@ const CATEGORIES: [&str; 9] = [
 ];
 
 /// What frameworks may read at run time, as rules about paths and packages call it.
-const READ: [&str; 11] = [
+const READ: [&str; 12] = [
+    "cmake",
     "compiler",
     "headers",
     "headers-torch",

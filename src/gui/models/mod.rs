@@ -6,6 +6,7 @@ pub mod background;
 pub mod browser;
 pub mod cuda;
 pub mod files;
+pub mod findings;
 pub mod format;
 pub mod layers;
 pub mod overview;

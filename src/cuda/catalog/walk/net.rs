@@ -1,0 +1,315 @@
+//! All globs about paths as one net of nodes, in which a path is a walk from the start.
+//!
+//! Globs with the same beginning share its nodes. Those inside toolkits, and those inside folders of Python
+//! packages, stand once and are entered from each place where such a folder may lie.
+
+use super::super::document::{CatalogError, Document};
+use super::super::places::PathScope;
+use crate::base::convert::index32;
+
+/// Nodes of the net: the built-in catalogue has some 5,000. Every byte of a glob makes one at most.
+const NODES: usize = 1 << 18;
+
+/// The order in which the report takes the categories of what lies at a path; unknown ones come last.
+pub(super) const CATEGORIES: [&str; 12] = [
+    "package-caches",
+    "build-artifacts",
+    "stubs",
+    "static-libraries",
+    "headers",
+    "profilers",
+    "debuggers",
+    "compilers",
+    "build-metadata",
+    "docs-samples",
+    "build-tools",
+    "driver-libraries",
+];
+
+/// What is known of a path whose walk ends at a node. Rules go by rank: the lowest one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Devel(u32),
+    /// This rule about content for building does not count.
+    Except(u32),
+    Tool,
+    Class(u32),
+    /// At or below the root of a toolkit.
+    Toolkit,
+}
+
+/// Which bytes leave a walk where it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Loop {
+    #[default]
+    None,
+    /// A `*`: all but the slash.
+    Part,
+    /// A `**`.
+    All,
+}
+
+/// One place in the globs.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    loops: Loop,
+    edges: Vec<(u8, u32)>,
+    /// Nodes that a walk is at whenever it is here: of a star that follows, of globs that begin here.
+    also: Vec<u32>,
+    marks: Vec<Mark>,
+}
+
+/// The globs of a catalogue.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Net {
+    nodes: Vec<Node>,
+    /// Bytes by what they do: those that no glob names are all the same.
+    kinds: [u8; 256],
+    /// Where the walk of every path begins, sorted.
+    start: Vec<u32>,
+    /// Rules about content for building, by rank: their places in the catalogue.
+    pub(super) devel: Vec<usize>,
+    /// Rules about what paths are for, by rank.
+    pub(super) classes: Vec<usize>,
+}
+
+impl Default for Net {
+    fn default() -> Self {
+        let (nodes, start, devel, classes) = Default::default();
+        Self { nodes, kinds: [0; 256], start, devel, classes }
+    }
+}
+
+impl Net {
+    pub(in super::super) fn new(document: &Document) -> Result<Self, CatalogError> {
+        let mut net = Self { nodes: vec![Node::default(); 4], ..Self::default() };
+        let [system, toolkit, plain, python] = [0, 1, 2, 3];
+        // Below a toolkit's root, with or without the folder of a target.
+        net.nodes[1].also.push(plain);
+        let target = net.glob(toolkit, "targets/*/")?;
+        net.also(target, plain);
+        for root in &document.toolkit_roots {
+            // No path has a part without a name, so that a root has as many slashes as its pattern.
+            let pattern = root.pattern.replace("**", "*");
+            for end in net.toolkit_root(system, &pattern)? {
+                net.mark(end, Mark::Toolkit);
+                let below = net.glob(end, "/")?;
+                net.also(below, toolkit);
+            }
+        }
+        let below_root = net.glob(plain, "**")?;
+        net.mark(below_root, Mark::Toolkit);
+        for folder in ["**/site-packages/", "**/dist-packages/"] {
+            let below = net.glob(system, folder)?;
+            net.also(below, python);
+        }
+        let entry = |scope| match scope {
+            PathScope::System => system,
+            PathScope::Toolkit => plain,
+            PathScope::Python => python,
+        };
+        let paths = &document.devel_paths;
+        let category = |at: usize| CATEGORIES.iter().position(|known| *known == paths[at].category);
+        net.devel = ranked(paths.len(), |at| category(at).unwrap_or(CATEGORIES.len()));
+        for (rank, at) in (0..).zip(net.devel.clone()) {
+            let rule = &paths[at];
+            net.rule(entry(rule.scope), rule.scope, &rule.patterns, Mark::Devel(rank))?;
+            net.rule(entry(rule.scope), rule.scope, &rule.except, Mark::Except(rank))?;
+        }
+        for tools in &document.tool_folders {
+            net.rule(entry(tools.scope), tools.scope, &tools.patterns, Mark::Tool)?;
+        }
+        let classes = &document.path_classes;
+        net.classes = ranked(classes.len(), |at| match classes[at].scope {
+            PathScope::Python => 0,
+            PathScope::Toolkit => 1,
+            PathScope::System => 2,
+        });
+        for (rank, at) in (0..).zip(net.classes.clone()) {
+            let class = &classes[at];
+            net.rule(entry(class.scope), class.scope, &class.patterns, Mark::Class(rank))?;
+        }
+        net.finish(system);
+        Ok(net)
+    }
+
+    fn rule(
+        &mut self,
+        entry: u32,
+        scope: PathScope,
+        globs: &[String],
+        mark: Mark,
+    ) -> Result<(), CatalogError> {
+        for glob in globs {
+            let end = self.glob(entry, glob)?;
+            self.mark(end, mark);
+            // A file name anywhere may also stand right where the scope begins.
+            let name = glob.strip_prefix("**/").filter(|name| !name.contains('/') && !name.contains("**"));
+            let in_lib64 = glob.strip_prefix("lib/").map(|below| format!("lib64/{below}"));
+            let in_lib64 = in_lib64.filter(|_| scope == PathScope::Toolkit);
+            for other in name.into_iter().chain(in_lib64.as_deref()) {
+                let end = self.glob(entry, other)?;
+                self.mark(end, mark);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ends of a toolkit's root: one, or one for each digit that may follow `cuda-`.
+    fn toolkit_root(&mut self, entry: u32, pattern: &str) -> Result<Vec<u32>, CatalogError> {
+        let name = pattern.rsplit('/').next().unwrap_or_default();
+        let Some(rest) = name.strip_prefix("cuda-*") else {
+            return Ok(vec![self.glob(entry, pattern)?]);
+        };
+        let before = self.glob(entry, &pattern[..pattern.len() - rest.len() - 1])?;
+        let rest = format!("*{rest}");
+        let digits: Vec<u32> = ('0'..='9')
+            .map(|digit| self.glob(before, digit.encode_utf8(&mut [0; 4])))
+            .collect::<Result<_, _>>()?;
+        digits.into_iter().map(|digit| self.glob(digit, &rest)).collect()
+    }
+
+    /// The node that the text of a glob ends at, from `at` on.
+    fn glob(&mut self, at: u32, glob: &str) -> Result<u32, CatalogError> {
+        let mut at = at;
+        let mut rest = glob.as_bytes();
+        while let Some((byte, after)) = rest.split_first() {
+            rest = after;
+            at = match (byte, after.strip_prefix(b"*")) {
+                (b'*', Some(after)) => {
+                    rest = after;
+                    self.star(at, Loop::All)
+                }
+                (b'*', None) => self.star(at, Loop::Part),
+                _ => self.edge(at, *byte),
+            };
+            if self.nodes.len() > NODES {
+                let message = format!("the globs have more than {NODES} bytes together");
+                return Err(CatalogError::Patterns { table: "path", message });
+            }
+        }
+        Ok(at)
+    }
+
+    fn edge(&mut self, from: u32, byte: u8) -> u32 {
+        let next = index32(self.nodes.len());
+        let edges = &mut self.nodes[from as usize].edges;
+        match edges.binary_search_by_key(&byte, |edge| edge.0) {
+            Ok(found) => edges[found].1,
+            Err(place) => {
+                edges.insert(place, (byte, next));
+                self.nodes.push(Node::default());
+                next
+            }
+        }
+    }
+
+    fn star(&mut self, from: u32, loops: Loop) -> u32 {
+        let known = |also: &&u32| self.nodes[**also as usize].loops == loops;
+        if let Some(known) = self.nodes[from as usize].also.iter().find(known) {
+            return *known;
+        }
+        let next = index32(self.nodes.len());
+        self.nodes.push(Node { loops, ..Node::default() });
+        self.also(from, next);
+        next
+    }
+
+    fn also(&mut self, from: u32, other: u32) {
+        self.nodes[from as usize].also.push(other);
+    }
+
+    fn mark(&mut self, node: u32, mark: Mark) {
+        let marks = &mut self.nodes[node as usize].marks;
+        if !marks.contains(&mark) {
+            marks.push(mark);
+        }
+    }
+
+    fn finish(&mut self, start: u32) {
+        let mut named = [false; 256];
+        named[usize::from(b'/')] = true;
+        for (byte, _) in self.nodes.iter().flat_map(|node| &node.edges) {
+            named[usize::from(*byte)] = true;
+        }
+        // Kind 0 is of the others: some bytes never occur in UTF-8, so that there are fewer than 255.
+        let mut kinds = 0u8;
+        for (kind, _) in self.kinds.iter_mut().zip(named).filter(|(_, named)| *named) {
+            kinds = kinds.saturating_add(1);
+            *kind = kinds;
+        }
+        let mut first = Vec::new();
+        self.enter(start, &mut first);
+        settle_order(&mut first);
+        self.start = first;
+    }
+
+    /// A node with all that a walk is at then.
+    fn enter(&self, node: u32, set: &mut Vec<u32>) {
+        let first = set.len();
+        set.push(node);
+        let mut at = first;
+        while let Some(node) = set.get(at) {
+            let also = &self.nodes[*node as usize].also;
+            set.extend_from_slice(also);
+            at += 1;
+        }
+    }
+
+    /// Where a walk begins.
+    pub(super) fn start(&self) -> &[u32] {
+        &self.start
+    }
+
+    /// What a byte does, as a small number.
+    pub(super) fn kind(&self, byte: u8) -> u8 {
+        self.kinds[usize::from(byte)]
+    }
+
+    /// How many kinds of bytes there are.
+    pub(super) fn kinds(&self) -> usize {
+        self.kinds.iter().max().map_or(1, |most| usize::from(*most) + 1)
+    }
+
+    /// The nodes that a walk is at after one more byte, sorted.
+    pub(super) fn step(&self, from: &[u32], byte: u8, set: &mut Vec<u32>) {
+        set.clear();
+        for id in from {
+            let node = &self.nodes[*id as usize];
+            match node.loops {
+                Loop::All => set.push(*id),
+                Loop::Part if byte != b'/' => set.push(*id),
+                _ => {}
+            }
+            if let Ok(found) = node.edges.binary_search_by_key(&byte, |edge| edge.0) {
+                self.enter(node.edges[found].1, set);
+            }
+        }
+        settle_order(set);
+    }
+
+    /// Whether nothing but a slash changes where a walk is.
+    pub(super) fn is_settled(&self, set: &[u32]) -> bool {
+        set.iter().all(|id| {
+            let node = &self.nodes[*id as usize];
+            node.loops != Loop::None && node.edges.iter().all(|(byte, _)| *byte == b'/')
+        })
+    }
+
+    /// What is known of a path whose walk ends here.
+    pub(super) fn marks<'a>(&'a self, set: &'a [u32]) -> impl Iterator<Item = Mark> + 'a {
+        set.iter().flat_map(|id| &self.nodes[*id as usize].marks).copied()
+    }
+}
+
+fn settle_order(set: &mut Vec<u32>) {
+    set.sort_unstable();
+    set.dedup();
+}
+
+/// Places of a table by rank; those of one rank stay in their order.
+fn ranked(count: usize, rank: impl Fn(usize) -> usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..count).collect();
+    places.sort_by_key(|at| rank(*at));
+    places
+}

@@ -1,0 +1,71 @@
+//! Which GPU code runs on which GPU.
+
+use crate::formats::fatbin::{GpuKind, Suffix};
+
+/// What becomes of GPU code on a GPU. The order is from worst to best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fit {
+    /// It is of no use there.
+    Never,
+    /// The driver compiles it when it is loaded.
+    Jit,
+    /// It runs as it is.
+    Native,
+}
+
+/// Architectures of the Tegra line. Code that is built for one of them runs on no other: the programming guide
+/// promises binary compatibility between minors for desktop GPUs only.
+const TEGRA: [u32; 5] = [32, 53, 62, 72, 87];
+
+/// What a GPU of compute capability `sm` (86 for 8.6) makes of a piece of code for `arch`.
+///
+/// SASS runs on the same major with the same or a later minor, PTX is compiled for any later one; with `a` both
+/// are for that very one, with `f` for the family. Source: CUDA C++ Programming Guide, application
+/// compatibility, and `ptxas --help` of 13.0. Whether the driver knows the version of the PTX is not asked.
+pub fn fit(sm: u32, kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> Fit {
+    let exact = arch == sm;
+    let family = arch / 10 == sm / 10 && arch <= sm;
+    match (kind, suffix) {
+        (GpuKind::Sass, None) if exact || family && !TEGRA.contains(&arch) => Fit::Native,
+        (GpuKind::Sass, Some(Suffix::F)) if family => Fit::Native,
+        (GpuKind::Sass, Some(Suffix::A)) if exact => Fit::Native,
+        (GpuKind::Ptx, None) if arch <= sm => Fit::Jit,
+        (GpuKind::Ptx, Some(Suffix::F)) if family => Fit::Jit,
+        (GpuKind::Ptx, Some(Suffix::A)) if exact => Fit::Jit,
+        _ => Fit::Never,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fit, fit};
+    use crate::formats::fatbin::{GpuKind, Suffix};
+
+    #[test]
+    fn code_runs_by_the_rules_of_compute_capabilities() {
+        let (a, f) = (Some(Suffix::A), Some(Suffix::F));
+        for (kind, arch, suffix, on, wanted) in [
+            (GpuKind::Sass, 80, None, 80, Fit::Native),
+            (GpuKind::Sass, 80, None, 86, Fit::Native),
+            (GpuKind::Sass, 86, None, 80, Fit::Never),
+            (GpuKind::Sass, 80, None, 90, Fit::Never),
+            (GpuKind::Sass, 87, None, 87, Fit::Native),
+            (GpuKind::Sass, 87, None, 89, Fit::Never),
+            (GpuKind::Sass, 86, None, 87, Fit::Native),
+            (GpuKind::Sass, 90, a, 90, Fit::Native),
+            (GpuKind::Sass, 100, a, 103, Fit::Never),
+            (GpuKind::Sass, 100, f, 103, Fit::Native),
+            (GpuKind::Sass, 120, None, 121, Fit::Native),
+            (GpuKind::Ptx, 70, None, 90, Fit::Jit),
+            (GpuKind::Ptx, 90, None, 89, Fit::Never),
+            (GpuKind::Ptx, 90, a, 100, Fit::Never),
+            (GpuKind::Ptx, 90, a, 90, Fit::Jit),
+            (GpuKind::Ptx, 100, f, 103, Fit::Jit),
+            (GpuKind::Ptx, 100, f, 120, Fit::Never),
+            (GpuKind::Lto, 90, None, 90, Fit::Never),
+            (GpuKind::Other(9), 90, None, 90, Fit::Never),
+        ] {
+            assert_eq!(fit(on, kind, arch, suffix), wanted, "{kind:?} {arch} {suffix:?} on {on:?}");
+        }
+    }
+}

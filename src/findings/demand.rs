@@ -1,0 +1,367 @@
+//! What is read at run time although it looks like content for building, and by whom.
+//!
+//! What can be read has names: the words of `read_as` and `reads_devel` in the catalogue, such as `nvcc`,
+//! `ptxas` or `headers`. A demand says that somebody reads what has one of these names.
+
+use std::collections::BTreeSet;
+
+use super::facts::Facts;
+use super::value::User;
+use crate::base::convert::index32;
+use crate::base::text::printable;
+use crate::cuda::Use;
+use crate::cuda::links::{ObjectId, site_root};
+
+/// Whether a demand is certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Certainty {
+    /// Something that is installed reads it at run time.
+    Known,
+    /// Something names it: whether it is read is a question.
+    Asked,
+}
+
+/// Somebody who reads something at run time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Demand {
+    pub(super) certainty: Certainty,
+    /// Who, for people: `triton 3.5.1`, `/app/serve.py`.
+    pub(super) who: String,
+    /// The same as evidence.
+    pub(super) user: User,
+    /// Why, as the end of a sentence that begins with who.
+    pub(super) why: String,
+    /// The folder of Python packages that it lies in: it takes copies in wheels beside it first.
+    pub(super) site: Option<Vec<u8>>,
+    /// Only a whole toolkit will do, no wheel's part of it.
+    pub(super) whole_toolkit: bool,
+}
+
+/// All demands, by what is read.
+#[derive(Debug, Default)]
+pub(super) struct Demands {
+    /// Each with the name of what is read, in order.
+    list: Vec<(&'static str, Demand)>,
+    /// Copies in wheels: what they stand for, and the packages folder.
+    copies: BTreeSet<(&'static str, Vec<u8>)>,
+}
+
+/// Demands on one thing that are kept: thousands of files of an application may name a compiler.
+const MOST: usize = 256;
+
+/// Names of what is read, with why, as the end of a sentence.
+const NAMES: [(&str, &str); 17] = [
+    ("builder-resources", "builds TensorRT engines, for which it opens the builder's resources"),
+    ("cmake", "runs cmake"),
+    ("compiler", "starts a C or C++ compiler, which reads the headers of the system"),
+    ("cudadevrt", "links libcudadevrt into the kernels that it compiles"),
+    ("cudart-static", "may link programs with nvcc, which takes the static runtime"),
+    ("cupti", "profiles with CUPTI"),
+    ("debugger", "runs a debugger"),
+    ("git", "runs git"),
+    ("headers", "compiles kernels against the CUDA headers"),
+    ("headers-torch", "compiles extensions against the headers in its own package"),
+    ("libdevice", "links libdevice into the kernels that it compiles"),
+    ("libnvvm", "compiles kernels with libnvvm"),
+    ("make", "runs make"),
+    ("ninja", "builds extensions with ninja"),
+    ("nvcc", "compiles CUDA code with nvcc"),
+    ("profiler", "runs a profiler"),
+    ("ptxas", "assembles kernels with ptxas"),
+];
+
+/// What compiling with nvcc reads besides nvcc.
+const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
+
+/// What words in files and commands ask for.
+const WORDS: [(&str, &[&str]); 34] = [
+    ("nvcc", &["nvcc"]),
+    ("cpp_extension", &["nvcc", "compiler", "ninja", "headers-torch"]),
+    ("load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
+    ("RawKernel", &["headers"]),
+    ("ptxas", &["ptxas"]),
+    ("nvlink", &["ptxas"]),
+    ("fatbinary", &["ptxas"]),
+    ("cudafe++", &["nvcc"]),
+    ("cuobjdump", &["nvcc"]),
+    ("nvdisasm", &["nvcc"]),
+    ("nvprune", &["nvcc"]),
+    ("cicc", &["nvcc"]),
+    ("libdevice", &["libdevice"]),
+    ("libnvvm", &["libnvvm"]),
+    ("libcudadevrt", &["cudadevrt"]),
+    ("cuda_runtime.h", &["headers"]),
+    ("cuda_fp16.h", &["headers"]),
+    ("gcc", &["compiler"]),
+    ("g++", &["compiler"]),
+    ("clang", &["compiler"]),
+    ("cc1", &["compiler"]),
+    ("ninja", &["ninja"]),
+    ("cmake", &["cmake", "make", "ninja", "compiler"]),
+    ("make", &["make", "compiler"]),
+    ("git", &["git"]),
+    ("gdb", &["debugger"]),
+    ("cuda-gdb", &["debugger"]),
+    ("compute-sanitizer", &["debugger"]),
+    ("strace", &["debugger"]),
+    ("valgrind", &["debugger"]),
+    ("nsys", &["profiler"]),
+    ("ncu", &["profiler"]),
+    ("nvprof", &["profiler"]),
+    ("perf", &["profiler"]),
+];
+
+fn known(name: &str) -> Option<(&'static str, &'static str)> {
+    NAMES.iter().find(|(known, _)| *known == name).copied()
+}
+
+impl Demands {
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let mut demands = Self { copies: copies(facts), ..Self::default() };
+        demands.frameworks(facts);
+        demands.settings(facts);
+        demands.command(facts);
+        demands.mentions(facts);
+        demands.nvrtc_users(facts);
+        demands.python(facts);
+        demands.list.sort();
+        demands.list.dedup();
+        demands
+    }
+
+    /// Who reads what has this name, by place, as far as a file in this packages folder (or in none) can be
+    /// what they read. Certain ones first.
+    pub(super) fn on<'d>(&'d self, name: &'d str, copy: Option<&'d [u8]>) -> impl Iterator<Item = u32> + 'd {
+        let serves = move |demand: &Demand| match (copy, &demand.site) {
+            // A copy in a wheel serves those beside it; who lies elsewhere may have that folder in its path.
+            (Some(copy), Some(site)) => copy == site,
+            // The toolkit's copy is spare for whoever has one beside it.
+            (None, Some(site)) => {
+                let key = known(name).map(|(key, _)| key);
+                demand.whole_toolkit || !key.is_some_and(|key| self.copies.contains(&(key, site.clone())))
+            }
+            (_, None) => true,
+        };
+        let found =
+            self.list.iter().enumerate().filter(move |(_, (known, one))| *known == name && serves(one));
+        found.map(|(place, _)| index32(place))
+    }
+
+    /// A demand by its place.
+    pub(super) fn get(&self, place: u32) -> Option<&Demand> {
+        self.list.get(place as usize).map(|(_, demand)| demand)
+    }
+
+    /// The folders of Python packages in which a wheel has a copy of what has this name.
+    pub(super) fn copies_of<'d>(&'d self, name: &'d str) -> impl Iterator<Item = &'d [u8]> {
+        self.copies.iter().filter(move |(key, _)| *key == name).map(|(_, site)| site.as_slice())
+    }
+
+    /// Whether anybody at all reads what has this name.
+    pub(super) fn any(&self, name: &str) -> bool {
+        self.list.iter().any(|(known, _)| *known == name)
+    }
+
+    fn add(&mut self, name: &str, demand: &Demand) {
+        let Some((key, why)) = known(name) else { return };
+        if self.list.iter().filter(|(known, _)| *known == key).count() >= MOST {
+            return;
+        }
+        let mut one = demand.clone();
+        if one.why.is_empty() {
+            why.clone_into(&mut one.why);
+        }
+        self.list.push((key, one));
+        if key == "nvcc" {
+            for with in WITH_NVCC {
+                self.add(with, &Demand { whole_toolkit: true, why: String::new(), ..demand.clone() });
+            }
+        }
+    }
+
+    /// What frameworks read, by the catalogue.
+    fn frameworks(&mut self, facts: &Facts<'_>) {
+        for framework in &facts.inventory.frameworks {
+            let Some(rule) = facts.catalog.framework(&framework.name) else { continue };
+            let who = match &framework.version {
+                Some(version) => format!("{} {}", framework.name, printable(version)),
+                None => framework.name.to_string(),
+            };
+            let demand = Demand {
+                certainty: Certainty::Known,
+                user: User::Package(who.clone(), framework.path.clone()),
+                who,
+                why: String::new(),
+                site: site_root(&framework.path).map(|(site, _)| site.to_vec()),
+                whole_toolkit: false,
+            };
+            for name in &rule.reads_devel {
+                // The libraries of torch alone, for C++, compile nothing: that is torch.compile in Python.
+                let of_python = matches!(name.as_str(), "compiler" | "headers-torch");
+                if of_python && framework.package.is_none() && demand.site.is_none() {
+                    continue;
+                }
+                self.add(name, &demand);
+            }
+        }
+    }
+
+    /// Variables that name where parts of a toolkit are to be taken from.
+    fn settings(&mut self, facts: &Facts<'_>) {
+        const SETTINGS: [(&str, &[&str]); 6] = [
+            ("TRITON_PTXAS_PATH", &["ptxas"]),
+            ("TRITON_LIBDEVICE_PATH", &["libdevice"]),
+            ("CC", &["compiler"]),
+            ("CXX", &["compiler"]),
+            ("NVCC", &["nvcc"]),
+            ("CUDACXX", &["nvcc"]),
+        ];
+        for (name, reads) in SETTINGS {
+            if facts.variable(name).is_some_and(|value| !value.is_empty()) {
+                // CC is set in many images by habit; a path that something is taken from is not.
+                let certainty = if name.starts_with("TRITON") { Certainty::Known } else { Certainty::Asked };
+                self.setting(name, reads, certainty);
+            }
+        }
+        let flags = facts.variable("XLA_FLAGS").unwrap_or_default();
+        if flags.contains("xla_gpu_cuda_data_dir") {
+            self.setting("XLA_FLAGS", &["ptxas", "libdevice"], Certainty::Known);
+        }
+    }
+
+    fn setting(&mut self, name: &str, reads: &[&str], certainty: Certainty) {
+        let who = format!("the variable {name}");
+        let why = "says where it is to be taken from".to_owned();
+        let user = User::Setting(format!("ENV {name}"));
+        for read in reads {
+            let demand = Demand {
+                certainty,
+                who: who.clone(),
+                user: user.clone(),
+                why: why.clone(),
+                site: None,
+                whole_toolkit: true,
+            };
+            self.add(read, &demand);
+        }
+    }
+
+    /// What entrypoint and command start.
+    fn command(&mut self, facts: &Facts<'_>) {
+        for text in facts.command() {
+            let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
+            for word in words {
+                let name = word.rsplit('/').next().unwrap_or(word);
+                self.word(tool_name(name), Certainty::Known, "the image's command", &|| {
+                    User::Setting("the image's command".to_owned())
+                });
+            }
+        }
+    }
+
+    /// What files of the application name.
+    fn mentions(&mut self, facts: &Facts<'_>) {
+        for mention in &facts.inventory.mentions {
+            let who = facts.shown(mention.node);
+            for word in &mention.words {
+                self.word(word, Certainty::Asked, &who, &|| User::File(mention.node));
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str, certainty: Certainty, who: &str, user: &dyn Fn() -> User) {
+        let Some((word, reads)) = WORDS.iter().find(|(known, _)| *known == word) else { return };
+        for read in *reads {
+            let why = format!("names {word}");
+            let (who, user) = (who.to_owned(), user());
+            self.add(read, &Demand { certainty, who, user, why, site: None, whole_toolkit: true });
+        }
+    }
+
+    /// Programs that compile with NVRTC, and are not known to bring the headers that their sources include.
+    fn nvrtc_users(&mut self, facts: &Facts<'_>) {
+        let links = &facts.inventory.links;
+        let is_known = |id: ObjectId| {
+            let node = links.object(id).node;
+            let of_package = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
+            facts.catalog.component_of(facts.node(node).name()).is_some()
+                || of_package.is_some_and(|package| {
+                    facts.catalog.framework_of_package(package.manager, &package.name).is_some()
+                        || facts.catalog.component_of_package(&package.name).is_some()
+                })
+        };
+        for library in facts.inventory.libraries.iter().filter(|library| &*library.component == "nvrtc") {
+            let object = links.object(library.object);
+            for id in object.needed_by.iter().chain(&object.opened_by).copied() {
+                if links.object(id).usage == Use::Unreferenced || is_known(id) {
+                    continue;
+                }
+                self.add(
+                    "headers",
+                    &Demand {
+                        certainty: Certainty::Asked,
+                        who: facts.shown(links.object(id).node),
+                        user: User::Object(id),
+                        why: "compiles with NVRTC, maybe sources that include CUDA's headers".to_owned(),
+                        site: None,
+                        whole_toolkit: true,
+                    },
+                );
+            }
+        }
+    }
+
+    /// Python packages that nobody listed start git.
+    fn python(&mut self, facts: &Facts<'_>) {
+        let python = facts.inventory.packages.iter().find(|package| package.manager == "pip");
+        if let Some(package) = python {
+            let root = package.root.clone().unwrap_or_default();
+            let who = "a Python package".to_owned();
+            self.add(
+                "git",
+                &Demand {
+                    certainty: Certainty::Asked,
+                    user: User::Package("Python packages".to_owned(), root),
+                    who,
+                    why: "may start git at run time, as GitPython, wandb and mlflow do".to_owned(),
+                    site: None,
+                    whole_toolkit: true,
+                },
+            );
+        }
+    }
+}
+
+/// The name of a tool without its version and target: `x86_64-linux-gnu-gcc-13` is `gcc`.
+pub(super) fn tool_name(name: &str) -> &str {
+    let name = name.rsplit_once("-linux-gnu-").map_or(name, |(_, tool)| tool);
+    match name.rsplit_once('-') {
+        Some((tool, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => tool,
+        _ => name,
+    }
+}
+
+/// What wheels have copies of. The name of the file tells: a folder of headers may be that of another library.
+fn copies(facts: &Facts<'_>) -> BTreeSet<(&'static str, Vec<u8>)> {
+    let mut copies = BTreeSet::new();
+    for sorted in &facts.census.files {
+        let Some(node) = sorted.item.node else { continue };
+        let name = facts.node(node).name();
+        let key = match name {
+            b"ptxas" => "ptxas",
+            b"cuda_fp16.h" => "headers",
+            b"libcudadevrt.a" => "cudadevrt",
+            _ if name.starts_with(b"libdevice.") => "libdevice",
+            _ if name.starts_with(b"libnvvm.so") => "libnvvm",
+            _ => continue,
+        };
+        let path = facts.path(node);
+        // Triton's own tools are for nobody else.
+        let of_nvidia = path.windows(8).any(|part| part == b"/nvidia/")
+            && !path.windows(8).any(|part| part == b"/triton/");
+        if let (Some((site, _)), true) = (site_root(&path), of_nvidia) {
+            copies.insert((key, site.to_vec()));
+        }
+    }
+    copies
+}

@@ -1,0 +1,135 @@
+//! The image as rules look at it.
+
+use std::sync::Arc;
+
+use super::census::Census;
+use super::demand::Demands;
+use super::targets::TargetGpu;
+use crate::base::text::escape;
+use crate::cuda::catalog::Catalog;
+use crate::cuda::links::{Object, ObjectId, Paths};
+use crate::cuda::{Bodies, Inode, Inventory};
+use crate::formats::binary::FileFacts;
+use crate::layer::{ContentHash, LayerRead};
+use crate::rootfs::{Merge, Node, NodeId, Rootfs};
+use crate::source::Image;
+
+/// What findings are made from.
+pub struct Input<'a> {
+    /// Config and history.
+    pub image: &'a Image,
+    /// Layers as they were read, bottom first; `None` for those without bytes.
+    pub layers: &'a [Option<Arc<LayerRead>>],
+    /// The merged view.
+    pub merge: &'a Merge,
+    /// What was read of bodies after the layers.
+    pub bodies: &'a Bodies,
+    /// What is known of the CUDA content.
+    pub inventory: &'a Inventory,
+    /// The rules that are data.
+    pub catalog: &'a Catalog,
+    /// Whether all of the image could be read. What could not may hold who uses something.
+    pub complete: bool,
+    /// GPUs that the image is meant for.
+    pub targets: &'a [TargetGpu],
+    /// Days since 1970, to tell what is past its support; `None` when that is not to be told.
+    pub today: Option<u32>,
+}
+
+/// What rules look at: the input, and what all of them want to know of it.
+pub struct Facts<'a> {
+    pub(super) input: &'a Input<'a>,
+    pub(super) rootfs: &'a Rootfs,
+    pub(super) inventory: &'a Inventory,
+    pub(super) catalog: &'a Catalog,
+    pub(super) paths: Paths<'a>,
+    /// Every file of every layer, sorted into categories by its path.
+    pub(super) census: Census<'a>,
+    /// What is read at run time although it looks like content for building.
+    pub(super) demands: Demands,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(input: &'a Input<'a>) -> Self {
+        let rootfs = &input.merge.rootfs;
+        let mut facts = Self {
+            input,
+            rootfs,
+            inventory: input.inventory,
+            catalog: input.catalog,
+            paths: Paths::new(rootfs),
+            census: Census::take(input),
+            demands: Demands::default(),
+        };
+        facts.demands = Demands::of(&facts);
+        facts
+    }
+
+    /// A path of the merged view.
+    pub(super) fn node(&self, id: NodeId) -> Node<'a> {
+        self.rootfs.node(id)
+    }
+
+    /// Its absolute path, any bytes.
+    pub(super) fn path(&self, id: NodeId) -> Vec<u8> {
+        self.rootfs.node(id).path()
+    }
+
+    /// Its absolute path, safe to show.
+    pub(super) fn shown(&self, id: NodeId) -> String {
+        escape(&self.path(id))
+    }
+
+    /// The package that owns a path, in [`Inventory::packages`].
+    pub(super) fn owner(&self, node: NodeId) -> Option<usize> {
+        self.inventory.owners.of(node)
+    }
+
+    /// The links of an inode, when it is a program or library.
+    pub(super) fn object_of(&self, inode: Inode) -> Option<(ObjectId, &'a Object)> {
+        let id = self.census.object_of(inode)?;
+        Some((id, self.inventory.links.object(id)))
+    }
+
+    /// What was picked up of the files of a layer.
+    pub(super) fn layer(&self, number: u16) -> Option<&'a LayerRead> {
+        self.input.layers.get(usize::from(number))?.as_deref()
+    }
+
+    /// What a binary says.
+    pub(super) fn binary(&self, inode: Inode) -> Option<&'a FileFacts> {
+        let known = self.input.bodies.binaries.get(&inode);
+        known.or_else(|| self.layer(inode.0)?.facts.binary(inode.1))
+    }
+
+    /// Proof of an inode's content, when its bytes were read.
+    pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
+        let passed = self.layer(inode.0).and_then(|read| read.facts.hash(inode.1));
+        passed.or_else(|| self.input.bodies.hashes.get(&inode))
+    }
+
+    /// The environment of the image, as `NAME=VALUE`.
+    pub(super) fn environment(&self) -> &'a [String] {
+        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+    }
+
+    /// One variable of it; the last one counts.
+    pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
+        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
+        self.environment().iter().rev().find_map(value)
+    }
+
+    /// Entrypoint and command as one list of words.
+    pub(super) fn command(&self) -> Vec<&'a str> {
+        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let words = |list: Option<&'a Vec<String>>| list.into_iter().flatten().map(String::as_str);
+        let Some(config) = config else { return Vec::new() };
+        words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()
+    }
+
+    /// How many layers from the bottom belong to the recognised base image; 0 when that is not known.
+    pub(super) fn base_layers(&self) -> usize {
+        self.inventory.base.as_ref().map_or(0, |base| base.layers)
+    }
+}

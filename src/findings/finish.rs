@@ -1,0 +1,227 @@
+//! From what rules say to findings: bytes, layers, owners, ids, order and sums.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::facts::{Facts, Input};
+use super::rule::Rule;
+use super::rules;
+use super::value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};
+
+/// What a rule has to say, before its bytes are counted.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) rule: &'static Rule,
+    pub(super) verdict: Verdict,
+    /// The rule's, unless a rule finds files of several.
+    pub(super) category: Category,
+    /// When it is another than the rule's.
+    pub(super) severity: Option<Severity>,
+    pub(super) title: String,
+    pub(super) reason: String,
+    pub(super) proof: Vec<String>,
+    pub(super) question: Option<String>,
+    /// What to do; empty for what the rule itself says in general.
+    pub(super) fix: String,
+    pub(super) items: Vec<Item>,
+    pub(super) subjects: Vec<String>,
+    pub(super) users: Vec<User>,
+    pub(super) potential_bytes: u64,
+}
+
+impl Draft {
+    pub(super) fn new(rule: &'static Rule, verdict: Verdict, title: String) -> Self {
+        Self {
+            rule,
+            verdict,
+            category: rule.category,
+            severity: None,
+            title,
+            reason: String::new(),
+            proof: Vec::new(),
+            question: None,
+            fix: String::new(),
+            items: Vec::new(),
+            subjects: Vec::new(),
+            users: Vec::new(),
+            potential_bytes: 0,
+        }
+    }
+}
+
+/// Applies all rules. Looks at no byte of the image.
+pub fn findings(input: &Input<'_>) -> Findings {
+    let facts = Facts::new(input);
+    let mut drafts = rules::run(&facts);
+    if !input.complete {
+        drafts.iter_mut().for_each(doubt);
+    }
+    keep_each_file_once(&mut drafts);
+    let mut list: Vec<Finding> = drafts
+        .into_iter()
+        .filter(|draft| is_worth_telling(draft))
+        .map(|draft| finish(&facts, draft))
+        .collect();
+    list.sort_by(|a, b| order(a).cmp(&order(b)));
+    name(&mut list);
+    let reclaimable = reclaimable(&list);
+    Findings { list, reclaimable, metadata_only: rules::metadata_only(&facts), warnings: Vec::new() }
+}
+
+/// What could not be read may hold whoever uses a file: nothing is certain then.
+fn doubt(draft: &mut Draft) {
+    if draft.verdict == Verdict::Safe && draft.category.has_bytes() {
+        draft.verdict = Verdict::Unsure;
+        draft.question = Some("Do the parts of the image that could not be read use it?".to_owned());
+        draft.proof.push("parts of the image could not be read, see the warnings".to_owned());
+    }
+}
+
+/// A rule about files that has none left says nothing.
+fn is_worth_telling(draft: &Draft) -> bool {
+    !draft.items.is_empty() || !draft.subjects.is_empty() || draft.potential_bytes > 0
+}
+
+/// A file that two rules found stays with the first in the order of categories.
+fn keep_each_file_once(drafts: &mut [Draft]) {
+    let mut order: Vec<usize> = (0..drafts.len()).collect();
+    order.sort_by_key(|place| (drafts[*place].category, *place));
+    let mut taken = HashSet::new();
+    for place in order {
+        let draft = &mut drafts[place];
+        if draft.category.has_bytes() {
+            draft.items.retain(|item| taken.insert((item.layer, item.entry)));
+        }
+    }
+}
+
+fn order(finding: &Finding) -> (Verdict, std::cmp::Reverse<u64>, Severity, &str, &str) {
+    let bytes = std::cmp::Reverse(finding.bytes);
+    (finding.verdict, bytes, finding.severity, finding.rule.id, &finding.title)
+}
+
+fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
+    draft.items.sort_unstable();
+    draft.items.dedup();
+    let has_bytes = draft.category.has_bytes();
+    let mut layers: BTreeMap<u16, Share> = BTreeMap::new();
+    let mut packages = BTreeSet::new();
+    for item in &draft.items {
+        let none = Share { layer: item.layer, bytes: 0, files: 0, merged_bytes: 0 };
+        let share = layers.entry(item.layer).or_insert(none);
+        share.files += 1;
+        // A rule without bytes of its own names files whose bytes others count.
+        if has_bytes {
+            share.bytes += item.bytes;
+            share.merged_bytes += if item.node.is_some() { item.bytes } else { 0 };
+        }
+        packages.extend(item.node.and_then(|node| facts.owner(node)));
+    }
+    let layers: Vec<Share> = layers.into_values().collect();
+    let bytes = layers.iter().map(|share| share.bytes).sum();
+    draft.users.sort();
+    draft.users.dedup();
+    if let Some(owners) = owners(facts, &packages) {
+        draft.proof.push(owners);
+    }
+    let fix = if draft.fix.is_empty() { draft.rule.fix.to_owned() } else { draft.fix };
+    let note = later_layer_note(facts, &layers, has_bytes && bytes > 0);
+    let fix = match (draft.verdict, note) {
+        (Verdict::Needed, _) if has_bytes => "Keep them as long as that is so.".to_owned(),
+        (_, Some(note)) => format!("{fix} {note}"),
+        (_, None) => fix,
+    };
+    Finding {
+        id: String::new(),
+        rule: draft.rule,
+        severity: draft.severity.unwrap_or_else(|| severity(draft.rule, draft.verdict, bytes)),
+        verdict: draft.verdict,
+        category: draft.category,
+        title: draft.title,
+        reason: draft.reason,
+        proof: draft.proof,
+        question: draft.question,
+        fix,
+        bytes,
+        merged_bytes: layers.iter().map(|share| share.merged_bytes).sum(),
+        layers,
+        items: draft.items,
+        subjects: draft.subjects,
+        packages: packages.into_iter().collect(),
+        users: draft.users,
+        potential_bytes: draft.potential_bytes,
+    }
+}
+
+/// What is needed is good to know; what weighs much matters more than its kind.
+fn severity(rule: &Rule, verdict: Verdict, bytes: u64) -> Severity {
+    const MUCH: u64 = 256 << 20;
+    const LITTLE: u64 = 1 << 20;
+    match verdict {
+        Verdict::Needed => Severity::Info,
+        _ if !rule.category.has_bytes() => rule.severity,
+        _ if bytes >= MUCH => Severity::High,
+        _ if bytes < LITTLE => Severity::Low.max(rule.severity),
+        _ => rule.severity,
+    }
+}
+
+/// Who owns the files, in a sentence.
+fn owners(facts: &Facts<'_>, packages: &BTreeSet<usize>) -> Option<String> {
+    const MOST: usize = 8;
+    if packages.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = packages
+        .iter()
+        .filter_map(|place| facts.inventory.packages.get(*place))
+        .map(|package| format!("{} {} ({})", package.name, package.version, package.manager))
+        .collect();
+    let more = names.len().checked_sub(MOST).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    Some(format!("owned by {}{more}", names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ")))
+}
+
+/// That removing files in a later layer frees nothing, with the layers that hold them.
+fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Option<String> {
+    if !has_bytes {
+        return None;
+    }
+    let base = facts.base_layers();
+    let numbers: Vec<String> = layers.iter().map(|share| share.layer.to_string()).collect();
+    let (noun, list) = (if numbers.len() == 1 { "layer" } else { "layers" }, numbers.join(", "));
+    let of_base = layers.iter().filter(|share| usize::from(share.layer) < base).count();
+    Some(if of_base == layers.len() {
+        format!(
+            "They lie in the base image ({noun} {list}): deleting them in a layer above frees nothing, only another base or a build stage does."
+        )
+    } else {
+        format!("Deleting them in a layer above {noun} {list} frees nothing: they must not be put in.")
+    })
+}
+
+/// Ids that are the same for the same image: rule, verdict, and a number when there are several.
+fn name(list: &mut [Finding]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in list {
+        let base = format!("{}:{}", finding.rule.id, finding.verdict.as_str());
+        let count = seen.entry(base.clone()).or_default();
+        *count += 1;
+        finding.id = if *count == 1 { base } else { format!("{base}:{count}") };
+    }
+}
+
+fn reclaimable(list: &[Finding]) -> Reclaimable {
+    let mut sums = Reclaimable::default();
+    for finding in list {
+        sums.potential_bytes += finding.potential_bytes;
+        match finding.verdict {
+            Verdict::Safe => sums.safe_bytes += finding.bytes,
+            Verdict::Unsure => sums.unsure_bytes += finding.bytes,
+            Verdict::Needed => continue,
+        }
+        if finding.bytes > 0 {
+            *sums.by_category.entry(finding.category).or_default() += finding.bytes;
+        }
+    }
+    sums
+}

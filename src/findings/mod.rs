@@ -1,0 +1,22 @@
+//! In: image, layers, merged view, inventory, catalogue, the GPUs that the image is meant for.
+//! Out: [`Findings`]: what should not be there, each with a verdict, its proof and its bytes; plans, policies.
+//! Must not know: how layers are read, how a Dockerfile is changed, or how anything is shown.
+
+mod census;
+mod demand;
+mod facts;
+mod finish;
+mod plan;
+pub mod policy;
+mod rule;
+mod rules;
+mod targets;
+mod value;
+mod verdict;
+
+pub use facts::{Facts, Input};
+pub use finish::findings;
+pub use plan::{Plan, Predicted};
+pub use rule::{Rule, chapter, chapters, page, rule, rules};
+pub use targets::{TargetError, TargetGpu, default_targets, parse as parse_target};
+pub use value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};

@@ -1,0 +1,255 @@
+//! The file as it is read: every fault with its line and column.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::date::Date;
+use super::pattern::{Pattern, near};
+use super::{Budget, Ignore, Policy};
+use crate::base::size;
+use crate::findings::rule::{Rule, rule, rules};
+
+/// Bytes of a `cutaway.toml`: a thousand ignores have some 200 KiB.
+pub const FILE_BYTES: usize = 1 << 20;
+
+/// Ignores of one file: each is held against every file that a rule found.
+const MOST_IGNORES: usize = 1000;
+/// Targets of one file: the catalogue has fewer.
+const MOST_TARGETS: usize = 200;
+
+/// Why a `cutaway.toml` was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// It is larger than it needs to be.
+    #[error("cannot read {file}: it has more than {limit} bytes")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// It is no TOML, holds a key that means nothing, lacks one, or has a value that cannot be.
+    #[error("cannot use {file}, line {line}, column {column}: {message}")]
+    Fault {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+        /// What may be meant.
+        hint: Option<String>,
+    },
+}
+
+impl PolicyError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::TooLarge { .. } => None,
+            Self::Fault { hint, .. } => hint.clone(),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Document {
+    targets: Vec<Spanned<String>>,
+    profile: Option<Spanned<String>>,
+    budget: BudgetTable,
+    rules: RulesTable,
+    ignore: Vec<Spanned<IgnoreTable>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct BudgetTable {
+    compressed_bytes: Option<Spanned<Value>>,
+    merged_bytes: Option<Spanned<Value>>,
+    devel_bytes: Option<Spanned<Value>>,
+    wasted_bytes: Option<Spanned<Value>>,
+    duplicate_bytes: Option<Spanned<Value>>,
+    dead_gpu_code_bytes: Option<Spanned<Value>>,
+    efficiency: Option<Spanned<f64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RulesTable {
+    allow: Vec<Spanned<String>>,
+    deny: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IgnoreTable {
+    rule: Spanned<String>,
+    path: Option<Spanned<String>>,
+    reason: Spanned<String>,
+    expires: Option<Spanned<Value>>,
+}
+
+/// Where something is wrong, and what.
+struct Fault {
+    at: usize,
+    message: String,
+    hint: Option<String>,
+}
+
+/// A fault in the value that stands there.
+fn fault<T>(value: &Spanned<T>, message: impl Into<String>) -> Fault {
+    Fault { at: value.span().start, message: message.into(), hint: None }
+}
+
+impl Policy {
+    /// Reads a `cutaway.toml`. `name` is what errors call it.
+    ///
+    /// # Errors
+    /// When it is no TOML, has an unknown key, names an unknown rule, or has a value that cannot be: with line
+    /// and column.
+    pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
+        if text.len() > FILE_BYTES {
+            return Err(PolicyError::TooLarge { file: name.to_owned(), limit: FILE_BYTES });
+        }
+        let document: Result<Document, Fault> = toml::from_str(text).map_err(|error| Fault {
+            at: error.span().map_or(0, |span| span.start),
+            message: error.message().to_owned(),
+            hint: None,
+        });
+        document.and_then(Self::from_document).map_err(|Fault { at, message, hint }| {
+            let before = text.get(..at).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
+            PolicyError::Fault { file: name.to_owned(), line, column, message, hint }
+        })
+    }
+
+    fn from_document(document: Document) -> Result<Self, Fault> {
+        if let Some(first) = document.targets.get(MOST_TARGETS) {
+            return Err(fault(first, format!("there are more than {MOST_TARGETS} targets")));
+        }
+        if let Some(first) = document.ignore.get(MOST_IGNORES) {
+            return Err(fault(first, format!("there are more than {MOST_IGNORES} ignores")));
+        }
+        let mut denied = BTreeSet::new();
+        for pattern in &document.rules.deny {
+            denied.extend(known_rules(pattern)?);
+        }
+        for pattern in &document.rules.allow {
+            for allowed in known_rules(pattern)? {
+                denied.remove(allowed);
+            }
+        }
+        Ok(Self {
+            targets: document.targets.into_iter().map(filled).collect::<Result<_, _>>()?,
+            profile: document.profile.map(filled).transpose()?,
+            budget: budget(&document.budget)?,
+            denied,
+            ignores: document.ignore.into_iter().map(ignore).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn filled(value: Spanned<String>) -> Result<String, Fault> {
+    if value.get_ref().trim().is_empty() {
+        return Err(fault(&value, "it is empty"));
+    }
+    Ok(value.into_inner())
+}
+
+fn budget(table: &BudgetTable) -> Result<Budget, Fault> {
+    Ok(Budget {
+        compressed_bytes: bytes(table.compressed_bytes.as_ref())?,
+        merged_bytes: bytes(table.merged_bytes.as_ref())?,
+        devel_bytes: bytes(table.devel_bytes.as_ref())?,
+        wasted_bytes: bytes(table.wasted_bytes.as_ref())?,
+        duplicate_bytes: bytes(table.duplicate_bytes.as_ref())?,
+        dead_gpu_code_bytes: bytes(table.dead_gpu_code_bytes.as_ref())?,
+        efficiency: table.efficiency.as_ref().map(ratio).transpose()?,
+    })
+}
+
+fn bytes(value: Option<&Spanned<Value>>) -> Result<Option<u64>, Fault> {
+    let Some(value) = value else { return Ok(None) };
+    let size = match value.get_ref() {
+        Value::Integer(number) => {
+            u64::try_from(*number).map_err(|_| fault(value, format!("{number} is no size: it is negative")))?
+        }
+        Value::String(text) => size::parse(text).map_err(|reason| fault(value, reason))?,
+        other => {
+            let what = other.type_str();
+            return Err(fault(value, format!("a size is an integer or a text such as \"4 GiB\", not {what}")));
+        }
+    };
+    Ok(Some(size))
+}
+
+fn ratio(value: &Spanned<f64>) -> Result<f64, Fault> {
+    let number = *value.get_ref();
+    if (0.0..=1.0).contains(&number) {
+        return Ok(number);
+    }
+    Err(fault(value, format!("efficiency is between 0 and 1, and {number} is not")))
+}
+
+/// The rules that an id or a glob means: at least one.
+fn known_rules(pattern: &Spanned<String>) -> Result<BTreeSet<&'static str>, Fault> {
+    let text = pattern.get_ref();
+    if !text.contains('*') {
+        return match rule(text) {
+            Some(known) => Ok(BTreeSet::from([known.id])),
+            None => Err(Fault { hint: hint(text), ..fault(pattern, format!("there is no rule {text:?}")) }),
+        };
+    }
+    let glob = Pattern::new(text).map_err(|reason| fault(pattern, format!("the glob {text:?}: {reason}")))?;
+    let fitting: BTreeSet<_> = ids().filter(|id| glob.is_match(id)).collect();
+    if fitting.is_empty() {
+        return Err(Fault { hint: hint(""), ..fault(pattern, format!("no rule fits the glob {text:?}")) });
+    }
+    Ok(fitting)
+}
+
+fn ids() -> impl Iterator<Item = &'static str> {
+    rules().iter().map(|rule: &&'static Rule| rule.id)
+}
+
+fn hint(name: &str) -> Option<String> {
+    let near = near(name, ids());
+    Some(if near.is_empty() {
+        "`cutaway explain` lists all rules".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(" or "))
+    })
+}
+
+fn ignore(table: Spanned<IgnoreTable>) -> Result<Ignore, Fault> {
+    let table = table.into_inner();
+    let path = table.path.as_ref().map(|path| {
+        Pattern::new(path.get_ref()).map_err(|reason| fault(path, format!("the glob of the path: {reason}")))
+    });
+    if table.reason.get_ref().trim().is_empty() {
+        return Err(fault(&table.reason, "the reason is empty: say why this is accepted"));
+    }
+    Ok(Ignore {
+        rules: known_rules(&table.rule)?,
+        rule: table.rule.into_inner(),
+        path: path.transpose()?,
+        reason: table.reason.into_inner(),
+        expires: table.expires.as_ref().map(date).transpose()?,
+    })
+}
+
+fn date(value: &Spanned<Value>) -> Result<Date, Fault> {
+    let parsed = match value.get_ref() {
+        Value::String(text) => text.parse(),
+        // A date alone; one with a time of day does not parse.
+        Value::Datetime(moment) => moment.to_string().parse(),
+        other => Err(format!("a day is written YYYY-MM-DD, and this is {}", other.type_str())),
+    };
+    parsed.map_err(|reason: String| fault(value, format!("the day on which it expires: {reason}")))
+}

@@ -1,0 +1,120 @@
+//! All rules, one file each: what it is called, what the manual says, and, where files alone do not tell, how it
+//! looks. Rules about content for building are judged together, in [`super::verdict`].
+
+mod base_past_support;
+mod build_artifacts;
+mod build_metadata;
+mod build_tools;
+mod compat_on_loader_path;
+mod compilers;
+mod cuda_requirement;
+mod debuggers;
+mod devel_base;
+mod docs_samples;
+mod driver_capabilities;
+mod driver_libraries;
+mod duplicates;
+mod headers;
+mod metadata_copies;
+mod missing_libraries;
+mod missing_ptx;
+mod mixed_majors;
+mod overwritten;
+mod package_caches;
+mod profilers;
+mod python_build_leftovers;
+mod secrets;
+mod static_libraries;
+mod stubs;
+mod stubs_on_loader_path;
+mod unused_gpu_code;
+mod unused_libraries;
+mod visible_devices;
+mod weights_in_middle_layer;
+
+use super::facts::Facts;
+use super::finish::Draft;
+use super::rule::Rule;
+use super::value::Category;
+use super::verdict::{self, Place};
+
+/// Every rule, by category and id.
+pub(super) static ALL: &[&Rule] = &[
+    &package_caches::RULE,
+    &build_artifacts::RULE,
+    &stubs::RULE,
+    &static_libraries::RULE,
+    &headers::RULE,
+    &python_build_leftovers::RULE,
+    &profilers::RULE,
+    &debuggers::RULE,
+    &compilers::RULE,
+    &build_metadata::RULE,
+    &docs_samples::RULE,
+    &build_tools::RULE,
+    &driver_libraries::RULE,
+    &duplicates::RULE,
+    &unused_libraries::RULE,
+    &metadata_copies::RULE,
+    &overwritten::RULE,
+    &unused_gpu_code::RULE,
+    &weights_in_middle_layer::RULE,
+    &secrets::RULE,
+    &base_past_support::RULE,
+    &compat_on_loader_path::RULE,
+    &cuda_requirement::RULE,
+    &devel_base::RULE,
+    &driver_capabilities::RULE,
+    &missing_libraries::RULE,
+    &missing_ptx::RULE,
+    &mixed_majors::RULE,
+    &stubs_on_loader_path::RULE,
+    &visible_devices::RULE,
+];
+
+/// Lets every rule look. What several rules find is kept by the first category.
+pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut drafts = verdict::devel(facts);
+    drafts.extend(package_caches::find(facts));
+    drafts.extend(build_artifacts::find(facts));
+    drafts.extend(driver_libraries::find(facts));
+    drafts.extend(duplicates::find(facts));
+    drafts.extend(unused_libraries::find(facts));
+    drafts.extend(metadata_copies::find(facts));
+    drafts.extend(overwritten::find(facts));
+    drafts.extend(unused_gpu_code::find(facts));
+    drafts.extend(weights_in_middle_layer::find(facts));
+    drafts.extend(secrets::find(facts));
+    drafts.extend(base_past_support::find(facts));
+    drafts.extend(compat_on_loader_path::find(facts));
+    drafts.extend(cuda_requirement::find(facts));
+    drafts.extend(devel_base::find(facts));
+    drafts.extend(driver_capabilities::find(facts));
+    drafts.extend(missing_libraries::find(facts));
+    drafts.extend(missing_ptx::find(facts));
+    drafts.extend(mixed_majors::find(facts));
+    drafts.extend(stubs_on_loader_path::find(facts));
+    drafts.extend(visible_devices::find(facts));
+    drafts
+}
+
+/// Of the bytes that each layer hides: those whose new content is the same, where that is known.
+pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
+    vec![None; facts.input.layers.len()]
+}
+
+/// The rule about content for building of a category.
+pub(super) fn of_category(category: Category, place: &Place) -> &'static Rule {
+    match (category, place) {
+        (Category::Headers | Category::StaticLibraries, Place::Python(_)) => &python_build_leftovers::RULE,
+        (Category::Stubs, _) => &stubs::RULE,
+        (Category::StaticLibraries, _) => &static_libraries::RULE,
+        (Category::Headers, _) => &headers::RULE,
+        (Category::Profilers, _) => &profilers::RULE,
+        (Category::Debuggers, _) => &debuggers::RULE,
+        (Category::Compilers, _) => &compilers::RULE,
+        (Category::BuildMetadata, _) => &build_metadata::RULE,
+        (Category::DocsSamples, _) => &docs_samples::RULE,
+        _ => &build_tools::RULE,
+    }
+}

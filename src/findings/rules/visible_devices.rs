@@ -1,0 +1,23 @@
+//! To be written.
+
+use crate::findings::rule::Rule;
+use crate::findings::value::{Category, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    id: "visible-devices",
+    title: "GPUs chosen in the image",
+    category: Category::Configuration,
+    severity: Severity::Medium,
+    fix: "To be written.",
+    finds: "To be written.",
+    matters: "To be written.",
+    example: r#""#,
+    remedy: r#""#,
+    source: "To be written.",
+};
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
+
+pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
+    Vec::new()
+}

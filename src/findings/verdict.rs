@@ -1,0 +1,334 @@
+//! The verdict on files that look like content for building.
+//!
+//! A file is needed when something that runs loads it, or when something that is installed reads what it is at
+//! run time. It is a question when something of the application only names it. It is safe when neither is so,
+//! and the statements that say this are its proof.
+
+use std::collections::BTreeMap;
+
+use super::census::{By, Sorted};
+use super::demand::{Certainty, Demand};
+use super::facts::Facts;
+use super::finish::Draft;
+use super::rule::Rule;
+use super::rules::of_category;
+use super::value::{Category, Item, User, Verdict};
+use crate::base::text::{escape, printable};
+use crate::cuda::Use;
+use crate::cuda::catalog::PathScope;
+use crate::cuda::links::{Object, ObjectId, RootKind, site_root};
+
+/// Readers of one thing that are told of, and chains from a library to what starts it: an image may have
+/// thousands, and a handful is proof enough.
+const MOST_READERS: usize = 16;
+
+/// Where files lie that are told of together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// A CUDA toolkit, by its root.
+    Toolkit(Vec<u8>),
+    /// A Python package, by its folder.
+    Python(Vec<u8>),
+    /// Anywhere else.
+    System,
+}
+
+/// Why a verdict is what it is; what is the same is told once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Because {
+    /// No path leads to it.
+    Hidden,
+    /// Nobody loads or reads it.
+    Free,
+    /// Programs and libraries that run load it.
+    Loaded,
+    /// It is read at run time, or named, by these.
+    Read(Vec<u32>),
+    /// A Python package brought a tool that nothing known reads.
+    Tool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    rule: &'static str,
+    category: Category,
+    verdict: Verdict,
+    place: Place,
+    because: Because,
+}
+
+#[derive(Default)]
+struct Group {
+    items: Vec<Item>,
+    loaded: Vec<ObjectId>,
+    /// What the rules say that such files are read as.
+    read_as: std::collections::BTreeSet<String>,
+    elf: usize,
+}
+
+/// Judges every file of the census that is content for building, and tells of those with one reason together.
+pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
+    for sorted in facts.census.files.iter().filter(|sorted| sorted.category.is_devel()) {
+        let path = path_of(facts, sorted);
+        let place = place(facts, &path);
+        let rule = of_category(sorted.category, &place);
+        let (because, object) = because(facts, sorted, &path);
+        let verdict = verdict(facts, &because);
+        let group = groups
+            .entry(Key { rule: rule.id, category: sorted.category, verdict, place, because })
+            .or_default();
+        group.items.push(sorted.item);
+        group.loaded.extend(object);
+        group.elf += usize::from(facts.object_of((sorted.item.layer, sorted.item.entry)).is_some());
+        group.read_as.extend(read_as(facts, sorted).map(str::to_owned));
+    }
+    groups.into_iter().filter_map(|(key, group)| draft(facts, key, group)).collect()
+}
+
+fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
+    match because {
+        Because::Hidden | Because::Free => Verdict::Safe,
+        Because::Loaded => Verdict::Needed,
+        Because::Tool => Verdict::Unsure,
+        Because::Read(demands) => {
+            let mut demands = demands.iter().filter_map(|place| facts.demands.get(*place));
+            if demands.any(|demand| demand.certainty == Certainty::Known) {
+                Verdict::Needed
+            } else {
+                Verdict::Unsure
+            }
+        }
+    }
+}
+
+/// The path of a file: as a container sees it, or in its layer when it is hidden.
+pub(super) fn path_of(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Vec<u8> {
+    match sorted.item.node {
+        Some(node) => facts.path(node),
+        None => facts.rootfs.layer(sorted.item.layer).path(sorted.item.entry),
+    }
+}
+
+pub(super) fn place(facts: &Facts<'_>, path: &[u8]) -> Place {
+    if let Some((site, rest)) = site_root(path) {
+        let package = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
+        return Place::Python([site, b"/", package].concat());
+    }
+    match facts.catalog.toolkit_root(path) {
+        Some((root, _)) => Place::Toolkit(root.to_vec()),
+        None => Place::System,
+    }
+}
+
+/// What a file is read as, by the rules about its path and about the package that owns it.
+fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item = &'f str> {
+    let by_path = match sorted.by {
+        By::Path(rule) => Some(rule),
+        By::Package(_) => None,
+    };
+    let owner = sorted.item.node.and_then(|node| facts.owner(node));
+    let package = owner.and_then(|place| facts.inventory.packages.get(place));
+    let by_package = package
+        .filter(|package| package.manager != "pip")
+        .and_then(|package| facts.catalog.is_devel_package(package.manager, &package.name));
+    let of_path = by_path.and_then(|rule| rule.read_as.as_deref());
+    // What the path says is nearer: headers in the compiler's package are headers.
+    let of_package = by_package.and_then(|rule| rule.read_as.as_deref()).filter(|_| of_path.is_none());
+    of_path.into_iter().chain(of_package)
+}
+
+/// Whether something that runs loads an object, other than that it can be started by its name.
+pub(super) fn is_loaded(facts: &Facts<'_>, object: &Object) -> bool {
+    let links = &facts.inventory.links;
+    let by_others = || {
+        let mut others = object.needed_by.iter().chain(&object.opened_by);
+        others.any(|id| links.object(*id).usage != Use::Unreferenced)
+    };
+    match &object.root {
+        Some(root) if root.kind == RootKind::Executable => by_others(),
+        Some(_) => true,
+        None => object.usage != Use::Unreferenced,
+    }
+}
+
+fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Option<ObjectId>) {
+    if sorted.item.node.is_none() {
+        return (Because::Hidden, None);
+    }
+    let object = facts.object_of((sorted.item.layer, sorted.item.entry));
+    if let Some((id, object)) = object
+        && is_loaded(facts, object)
+    {
+        return (Because::Loaded, Some(id));
+    }
+    let copy = site_root(path).map(|(site, _)| site);
+    let names = read_as(facts, sorted).chain(tool_names(sorted, path));
+    let mut demands: Vec<u32> =
+        names.flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
+    demands.sort();
+    demands.dedup();
+    if !demands.is_empty() {
+        return (Because::Read(demands), None);
+    }
+    let of_wheel = matches!(sorted.by, By::Path(rule) if rule.scope == PathScope::Python);
+    if of_wheel && sorted.category == Category::Compilers {
+        return (Because::Tool, None);
+    }
+    (Because::Free, None)
+}
+
+/// What a tool is called where the rules do not say what it is read as.
+fn tool_names(sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let name = super::demand::tool_name(str::from_utf8(name).unwrap_or_default());
+    match (sorted.category, name) {
+        (Category::Profilers, _) => Some("profiler"),
+        (Category::Debuggers, _) => Some("debugger"),
+        (Category::StaticLibraries, "libcudart_static.a" | "libculibos.a") => Some("cudart-static"),
+        (Category::BuildTools, "make") => Some("make"),
+        (Category::BuildTools, "cmake" | "ctest" | "cpack") => Some("cmake"),
+        (Category::BuildTools, name) if name == "git" || name.starts_with("git-") => Some("git"),
+        (Category::BuildTools, _) if path.windows(10).any(|part| part == b"/git-core/") => Some("git"),
+        _ => None,
+    }
+}
+
+fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
+    let rule: &'static Rule = super::rule::rule(key.rule)?;
+    let place = match &key.place {
+        Place::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
+        Place::Python(folder) => format!(" in the Python package {}", escape(folder)),
+        Place::System => " of the system".to_owned(),
+    };
+    let mut draft = Draft::new(rule, key.verdict, format!("{}{place}", rule.title));
+    draft.category = key.category;
+    draft.items = group.items;
+    match key.because {
+        Because::Hidden => {
+            draft.title.push_str(", already hidden by a later layer");
+            draft.reason =
+                "A later layer deletes or replaces these files: no path of the container leads to them, and every pull still loads them."
+                    .to_owned();
+            draft.proof.push("no path of the merged view leads to any of these files".to_owned());
+        }
+        Because::Loaded => loaded(facts, &group.loaded, &mut draft),
+        Because::Read(demands) => {
+            let demands: Vec<&Demand> =
+                demands.iter().filter_map(|place| facts.demands.get(*place)).collect();
+            read(&demands, &mut draft);
+        }
+        Because::Tool => {
+            draft.reason =
+                "A Python package brought these tools. No framework that is known to run them is installed."
+                    .to_owned();
+            let Place::Python(folder) = &key.place else { return Some(draft) };
+            let folder = escape(folder);
+            draft.question =
+                Some(format!("Which package asked for what lies in {folder}, and does it run it?"));
+        }
+        Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
+    }
+    Some(draft)
+}
+
+fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
+    let links = &facts.inventory.links;
+    draft.reason = "Something that runs loads these libraries or programs.".to_owned();
+    for id in objects.iter().take(MOST_READERS) {
+        let chain: Vec<String> =
+            links.chain(*id).iter().map(|step| facts.shown(links.object(*step).node)).collect();
+        let root = links.chain(*id).last().and_then(|root| links.object(*root).root.clone());
+        let why = root.map_or_else(String::new, |root| format!(" ({})", printable(&root.why)));
+        draft.proof.push(format!("{}{why}", chain.join(" ← ")));
+        draft.users.extend(links.chain(*id).get(1).map(|user| User::Object(*user)));
+    }
+    if let Some(more) = objects.len().checked_sub(MOST_READERS).filter(|more| *more > 0) {
+        draft.proof.push(format!("and {more} more of them in the same way"));
+    }
+}
+
+fn read(demands: &[&Demand], draft: &mut Draft) {
+    let certain = demands.iter().any(|demand| demand.certainty == Certainty::Known);
+    let relevant = || demands.iter().filter(move |one| !certain || one.certainty == Certainty::Known);
+    let sentences: Vec<String> = relevant().take(3).map(|one| format!("{} {}.", one.who, one.why)).collect();
+    draft.reason = sentences.join(" ");
+    if let Some(more) = relevant().count().checked_sub(3).filter(|more| *more > 0) {
+        draft.reason.push_str(&format!(" And {more} more."));
+    }
+    for demand in demands {
+        draft.proof.push(format!("{} {}", demand.who, demand.why));
+        draft.users.push(demand.user.clone());
+    }
+    if !certain && let Some(first) = demands.first() {
+        draft.question = Some(format!("{} {}: is that so when the service runs?", first.who, first.why));
+    }
+}
+
+/// What was looked at and did not speak against taking the files away.
+fn free(
+    facts: &Facts<'_>,
+    place: &Place,
+    elf: usize,
+    read_as: &std::collections::BTreeSet<String>,
+    draft: &mut Draft,
+) {
+    let inventory = facts.inventory;
+    let used = inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
+    draft.reason = "Nothing that runs loads these files, and nothing that is installed is known to read them at run time.".to_owned();
+    if elf > 0 {
+        draft.proof.push(format!(
+            "none of the {elf} programs and libraries among them is needed, by the loader's rules, by any of the {used} that something reachable loads"
+        ));
+        draft.proof.push(
+            "nothing that is reached opens them at run time, by the table of what libraries open".to_owned(),
+        );
+    } else {
+        draft.proof.push(format!(
+            "none of them is a program or library: the {used} that something reachable loads cannot need them"
+        ));
+    }
+    if !read_as.is_empty() {
+        let names: Vec<&str> = read_as.iter().map(String::as_str).collect();
+        let readers = readers(facts, &names);
+        let frameworks: Vec<String> = inventory.frameworks.iter().map(|one| one.name.to_string()).collect();
+        let installed = if frameworks.is_empty() {
+            "none is installed".to_owned()
+        } else {
+            format!("installed: {}", frameworks.join(", "))
+        };
+        draft.proof.push(format!(
+            "no installed framework reads them at run time; those that would: {readers}; {installed}"
+        ));
+    }
+    if let Place::Toolkit(_) = place {
+        for name in read_as {
+            for copy in facts.demands.copies_of(name) {
+                let copy = escape(copy);
+                draft.proof.push(format!("whoever reads {name} in {copy} has a copy in a wheel there"));
+            }
+        }
+    }
+    let searched = &inventory.searched;
+    draft.proof.push(match (searched.files, searched.left_out) {
+        (0, 0) => {
+            "the image has no files of an application that could be searched for names of tools".to_owned()
+        }
+        (files, 0) => format!("none of {files} files of the application names them"),
+        (files, left_out) => {
+            format!(
+                "none of {files} files of the application names them; {left_out} more could not be searched"
+            )
+        }
+    });
+}
+
+/// Frameworks that would read one of these, by the catalogue.
+fn readers(facts: &Facts<'_>, names: &[&str]) -> String {
+    let reads = |rule: &&crate::cuda::catalog::Framework| {
+        rule.reads_devel.iter().any(|read| names.contains(&read.as_str()))
+    };
+    let known: Vec<&str> =
+        facts.catalog.frameworks().iter().filter(reads).map(|rule| rule.name.as_str()).collect();
+    if known.is_empty() { "none is known".to_owned() } else { known.join(", ") }
+}

@@ -1,0 +1,314 @@
+//! Which tools of the build, headers of CUDA and shared libraries a file names. Only words are found here: what
+//! follows from them is not this room's matter.
+
+mod command;
+mod words;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use memchr::memrchr;
+use regex::bytes::Regex;
+
+pub use words::WORDS;
+use crate::base::convert::in_memory;
+use words::{KEYS, SHARED, Word};
+
+/// Larger texts are data: no script that a person or a tool wrote has so many bytes.
+pub const TEXT_BYTES: u64 = 1 << 20;
+/// Larger binaries are libraries of frameworks, whose needs their links tell.
+pub const BINARY_BYTES: u64 = 64 << 20;
+/// Names of libraries that are kept of one file. The most that a real program opens are some dozens.
+const LIBRARIES: usize = 256;
+/// Bytes of such a name that are kept.
+const NAME_BYTES: usize = 128;
+/// Places of one file that are looked at closely. Real files have some thousands; a hostile one is made of them.
+const PLACES: usize = 1 << 16;
+/// Bytes before and behind a place that are looked at: a name and what stands beside it.
+const AROUND: usize = NAME_BYTES + 32;
+/// Bytes that tell whether a file is a program: up to the type in the header of an ELF file.
+const HEAD_BYTES: usize = 18;
+
+/// Words that a file holds, in the order of [`WORDS`]; empty for nearly all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// The words, each once.
+    pub words: Vec<&'static str>,
+    /// Names of shared libraries such as `libcublas.so.13`, sorted.
+    pub libraries: Vec<Vec<u8>>,
+    /// Whether there is more than was kept: more names of libraries, or more places than are looked at.
+    pub cut: bool,
+}
+
+impl Mentions {
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.libraries.is_empty() && !self.cut
+    }
+
+    /// About how many bytes of memory they take.
+    pub fn kept_bytes(&self) -> usize {
+        let names: usize = self.libraries.iter().map(|name| size_of::<Vec<u8>>() + name.capacity()).sum();
+        size_of::<Self>() + self.words.capacity() * size_of::<&str>() + names
+    }
+}
+
+/// How a file is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sort {
+    /// A script or settings. Lines that begin with `#` are remarks.
+    Script,
+    /// Text without such remarks.
+    Text,
+    /// A program or shared library.
+    Binary,
+}
+
+impl Sort {
+    /// What the name of a file says. Others are told by their content: a text that begins with `#!` is a
+    /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
+    pub fn by_name(name: &[u8]) -> Option<Self> {
+        if matches!(name, b"Makefile" | b"Procfile") {
+            return Some(Self::Script);
+        }
+        let dot = name.iter().rposition(|byte| *byte == b'.')?;
+        match &name[dot + 1..] {
+            b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf" | b"ini"
+            | b"service" => Some(Self::Script),
+            b"js" | b"mjs" | b"ts" | b"lua" | b"json" | b"ipynb" => Some(Self::Text),
+            _ => None,
+        }
+    }
+
+    /// Bytes of the largest file that is searched.
+    pub fn most(self) -> u64 {
+        if self == Self::Binary { BINARY_BYTES } else { TEXT_BYTES }
+    }
+
+    /// What the first bytes say of a file whose name says nothing.
+    fn by_head(head: &[u8], executable: bool) -> Option<Self> {
+        if executable && head.starts_with(b"#!") {
+            return Some(Self::Script);
+        }
+        // `e_type` in either order of bytes: 2 is a program, 3 a shared object.
+        let of_type = matches!(head.get(16..HEAD_BYTES), Some([2 | 3, 0] | [0, 2 | 3]));
+        (head.starts_with(super::elf::MAGIC) && of_type).then_some(Self::Binary)
+    }
+}
+
+/// A search of a file whose bytes pass once, in pieces of any length. Keeps a text whole, which is at most
+/// [`TEXT_BYTES`] long, and of a binary some hundred bytes.
+pub struct Scanner {
+    state: State,
+    found: Found,
+}
+
+enum State {
+    /// The first bytes of a file that may be anything.
+    Waiting { head: Vec<u8>, size: u64, executable: bool },
+    Text { text: Vec<u8>, remarks: bool },
+    /// The last bytes that passed; places from `next` on were not looked at yet.
+    Binary { tail: Vec<u8>, next: usize, at_start: bool },
+    Done,
+}
+
+impl Scanner {
+    /// A search of a file of `size` bytes. `None` when it is too large.
+    pub fn new(sort: Sort, size: u64) -> Option<Self> {
+        (size <= sort.most()).then(|| Self { state: State::of(sort), found: Found::default() })
+    }
+
+    /// A search of a file that its first bytes tell the sort of.
+    pub fn waiting(size: u64, executable: bool) -> Option<Self> {
+        let state = State::Waiting { head: Vec::new(), size, executable };
+        (size <= BINARY_BYTES).then(|| Self { state, found: Found::default() })
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        match &mut self.state {
+            State::Waiting { head, .. } => {
+                let taken = bytes.len().min(HEAD_BYTES.saturating_sub(head.len()));
+                head.extend_from_slice(&bytes[..taken]);
+                if head.len() >= HEAD_BYTES {
+                    self.decide();
+                    self.push(&bytes[taken..]);
+                }
+            }
+            State::Text { text, .. } => {
+                let room = in_memory(TEXT_BYTES).saturating_sub(text.len());
+                text.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+            State::Binary { tail, next, at_start } => {
+                let found = &mut self.found;
+                // What stands across the seam, then what stands in these bytes alone.
+                tail.extend_from_slice(&bytes[..bytes.len().min(2 * AROUND)]);
+                let end = tail.len().saturating_sub(AROUND);
+                if *next < end {
+                    found.search_binary(tail, *next..end, *at_start);
+                    *next = end;
+                }
+                if bytes.len() > 2 * AROUND {
+                    found.search_binary(bytes, AROUND..bytes.len() - AROUND, false);
+                    tail.clear();
+                    tail.extend_from_slice(&bytes[bytes.len() - 2 * AROUND..]);
+                    (*next, *at_start) = (AROUND, false);
+                } else if *next > AROUND {
+                    tail.drain(..*next - AROUND);
+                    (*next, *at_start) = (AROUND, false);
+                }
+            }
+            State::Done => {}
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> Mentions {
+        if matches!(self.state, State::Waiting { .. }) {
+            self.decide();
+        }
+        match &self.state {
+            State::Text { text, remarks } => self.found.search_text(text, *remarks),
+            State::Binary { tail, next, at_start } => {
+                self.found.search_binary(tail, *next..tail.len(), *at_start);
+            }
+            State::Waiting { .. } | State::Done => {}
+        }
+        self.found.finish()
+    }
+
+    fn decide(&mut self) {
+        let State::Waiting { head, size, executable } = &mut self.state else { return };
+        let head = std::mem::take(head);
+        let sort = Sort::by_head(&head, *executable).filter(|sort| *size <= sort.most());
+        self.state = sort.map_or(State::Done, State::of);
+        self.push(&head);
+    }
+}
+
+impl State {
+    fn of(sort: Sort) -> Self {
+        match sort {
+            Sort::Binary => Self::Binary { tail: Vec::new(), next: 0, at_start: true },
+            _ => Self::Text { text: Vec::new(), remarks: sort == Sort::Script },
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    /// Bits of [`WORDS`] by place.
+    words: u64,
+    libraries: BTreeSet<Vec<u8>>,
+    places: usize,
+    cut: bool,
+}
+
+/// Finds the keys of all words. Short literals, so that it runs as one vectorised search without an automaton.
+static FINDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let keys: Vec<String> = KEYS.iter().map(|key| regex::escape(key.text)).collect();
+    Regex::new(&keys.join("|")).ok()
+});
+
+impl Found {
+    fn finish(self) -> Mentions {
+        let has = |place: usize| self.words >> place & 1 == 1;
+        Mentions {
+            words: (0..WORDS.len()).filter(|place| has(*place)).map(|place| WORDS[place]).collect(),
+            libraries: self.libraries.into_iter().collect(),
+            cut: self.cut,
+        }
+    }
+
+    /// Calls `look` with the place and key of each key that begins within `range`.
+    fn places(
+        &mut self,
+        bytes: &[u8],
+        range: std::ops::Range<usize>,
+        mut look: impl FnMut(&mut Self, usize, &words::Key),
+    ) {
+        let Some(finder) = &*FINDER else {
+            self.cut = true;
+            return;
+        };
+        // The longest key has four bytes.
+        let bytes = &bytes[..bytes.len().min(range.end.saturating_add(3))];
+        let mut at = range.start;
+        while let Some(hit) = finder.find_at(bytes, at.min(bytes.len())) {
+            if hit.start() >= range.end {
+                return;
+            }
+            self.places += 1;
+            if self.places > PLACES {
+                self.cut = true;
+                return;
+            }
+            at = hit.start() + 1;
+            if let Some(key) = KEYS.iter().find(|key| key.text.as_bytes() == hit.as_bytes()) {
+                look(self, hit.start(), key);
+            }
+        }
+    }
+
+    fn search_text(&mut self, text: &[u8], remarks: bool) {
+        // The line of the place before, and whether it is a remark: lines may be long.
+        let mut line = (0, None);
+        let mut seen = 0;
+        self.places(text, 0..text.len(), |found, at, key| {
+            if let Some(newline) = memrchr(b'\n', &text[seen..at]) {
+                line = (seen + newline + 1, None);
+            }
+            seen = at;
+            let start = line.0;
+            if remarks && *line.1.get_or_insert_with(|| words::is_remark(&text[start..])) {
+                return;
+            }
+            found.look(text, at, key, true, |word, place| {
+                !word.is_english() || command::in_text(text, &place, start, word.text)
+            });
+        });
+    }
+
+    /// `at_start` says that the first of these bytes is the first of the file.
+    fn search_binary(&mut self, bytes: &[u8], range: std::ops::Range<usize>, at_start: bool) {
+        self.places(bytes, range, |found, at, key| {
+            found.look(bytes, at, key, at_start, |word, place| command::in_binary(bytes, &place, word));
+        });
+    }
+
+    fn look(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        key: &words::Key,
+        at_start: bool,
+        counts: impl Fn(Word, std::ops::Range<usize>) -> bool,
+    ) {
+        if key.text == SHARED {
+            if let Some(name) = words::library(bytes, at, at_start) {
+                if self.libraries.len() < LIBRARIES || self.libraries.contains(name) {
+                    self.libraries.insert(name.to_vec());
+                } else {
+                    self.cut = true;
+                }
+            }
+            return;
+        }
+        for (number, offset) in key.words {
+            let bit = 1_u64 << number;
+            let Some(text) = WORDS.get(*number) else { continue };
+            let Some(start) = at.checked_sub(*offset).filter(|_| self.words & bit == 0) else { continue };
+            let end = start + text.len();
+            if bytes.get(start..end) != Some(text.as_bytes()) || !words::stands_alone(bytes, start, end, text)
+            {
+                continue;
+            }
+            if counts(Word { text }, start..end) {
+                self.words |= bit;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Whether a word stands where a command does.
+
+use std::ops::Range;
+
+use super::words::Word;
+
+/// What follows `make` in a sentence.
+const PROSE: [&[u8]; 12] = [
+    b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our",
+];
+/// What stands before a command and is none itself.
+const STARTERS: [&[u8]; 7] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time"];
+/// Bytes of a path or of a string that are looked at.
+const REACH: usize = super::NAME_BYTES;
+
+/// Whether the word at `place` of a text is a command: quoted, with a path, or at the start of a line or of a
+/// part of one. `line` is where its line begins.
+pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str) -> bool {
+    let rest = text.get(place.end..).unwrap_or(&[]);
+    let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
+    let whole_line = before.len() == place.start - line;
+    if is_prose(word, rest) {
+        return false;
+    }
+    if let [.., quote @ (b'\'' | b'"' | b'`')] = before {
+        return match rest {
+            [] | [b' ', ..] => true,
+            // A key of a table is no command.
+            [end, after @ ..] => end == quote && after.trim_ascii_start().first() != Some(&b':'),
+        };
+    }
+    let ends = matches!(
+        rest,
+        [] | [b' ' | b'\t' | b'\n' | b'\r' | b'\'' | b'"' | b'`' | b';' | b'|' | b'&' | b')' | b'\\', ..]
+    );
+    // A name that is given a value is no command.
+    if !ends || rest.trim_ascii_start().starts_with(b"=") {
+        return false;
+    }
+    if before.ends_with(b"/") {
+        return is_absolute(before);
+    }
+    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match &before[..before.len() - blanks] {
+        [] => whole_line,
+        [.., b'&' | b';' | b'|' | b'!'] | [.., b'$', b'('] | [.., b'\\', b'n'] => true,
+        // `command=make run` of settings.
+        [.., b'='] => blanks == 0 && matches!(rest, [] | [b' ' | b'\n' | b'\r', ..]),
+        // An entry of a list, or a line of a Makefile that is not shown.
+        [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line,
+        head => {
+            let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+            blanks > 0 && STARTERS.contains(&&head[from..])
+        }
+    }
+}
+
+/// Whether the word at `place` of a binary is meant as a program or file. Any bytes may look like a short word, so
+/// that must be a string of its own; one that is English must begin it.
+pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool {
+    let before = bytes.get(..place.start).unwrap_or(&[]);
+    let rest = bytes.get(place.end..).unwrap_or(&[]);
+    if !before.last().is_none_or(is_readable) || !rest.first().is_none_or(is_readable) {
+        return false;
+    }
+    // A compiler writes its name into what it makes, and the folders that it was built in.
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._+-".contains(byte);
+    let folder = rest.iter().take(REACH).find(|byte| !is_part(byte)) == Some(&b'/');
+    if folder || rest.starts_with(b" version ") || rest.starts_with(b" LLVM") {
+        return false;
+    }
+    if !word.is_english() && !word.is_short() {
+        return true;
+    }
+    let begin = before.iter().rev().take(REACH).take_while(|byte| is_printable(byte)).count();
+    let end = rest.iter().take(REACH).take_while(|byte| is_printable(byte)).count();
+    let string = &before[before.len() - begin..];
+    let bounded = before.len().checked_sub(begin + 1).is_none_or(|at| before[at] == 0)
+        && rest.get(end).is_none_or(|byte| *byte == 0);
+    if !bounded || !word.is_english() {
+        return bounded;
+    }
+    let alone = matches!(rest, [] | [0 | b' ', ..]) && !is_prose(word.text, rest);
+    let with_path = string.ends_with(b"/") && !string.contains(&b' ') && !string.contains(&b':');
+    alone && (string.is_empty() || with_path)
+}
+
+fn is_printable(byte: &&u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)
+}
+
+fn is_readable(byte: &u8) -> bool {
+    *byte == 0 || is_printable(&byte)
+}
+
+/// Whether what stands before a word is an absolute path, and no part of an address.
+fn is_absolute(before: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-/".contains(byte);
+    let from = before.iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
+    let path = &before[from..];
+    path.starts_with(b"/") && !path.starts_with(b"//") && before.get(from.wrapping_sub(1)) != Some(&b'}')
+}
+
+fn is_prose(word: &str, rest: &[u8]) -> bool {
+    if word != "make" || !rest.starts_with(b" ") {
+        return false;
+    }
+    let rest = rest.get(1..).unwrap_or(&[]);
+    let next = rest.iter().take(8).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    PROSE.contains(&&rest[..next])
+}

@@ -1,0 +1,192 @@
+use super::words::{KEYS, WORDS};
+use super::*;
+
+fn found(sort: Sort, bytes: &[u8], piece: usize) -> Mentions {
+    let mut scanner = Scanner::new(sort, bytes.len() as u64).unwrap();
+    bytes.chunks(piece.max(1)).for_each(|bytes| scanner.push(bytes));
+    scanner.finish()
+}
+
+fn words(sort: Sort, bytes: impl AsRef<[u8]>) -> Vec<&'static str> {
+    let bytes = bytes.as_ref();
+    found(sort, bytes, bytes.len()).words
+}
+
+fn script(text: &str) -> Vec<&'static str> {
+    words(Sort::Script, text)
+}
+
+fn libraries(sort: Sort, bytes: impl AsRef<[u8]>) -> Vec<String> {
+    let bytes = bytes.as_ref();
+    let names = found(sort, bytes, bytes.len()).libraries;
+    names.into_iter().map(|name| String::from_utf8(name).unwrap()).collect()
+}
+
+/// Bytes that any file of a compiler may have, without a word.
+fn noise(count: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    })
+    .take(count)
+    .collect()
+}
+
+#[test]
+fn every_word_has_a_key_and_every_key_stands_in_its_words() {
+    for key in &KEYS {
+        assert!(key.text.len() <= 4 && key.text.len() >= 3, "{}", key.text);
+        for (word, offset) in key.words {
+            assert!(WORDS[*word][*offset..].starts_with(key.text), "{} in {}", key.text, WORDS[*word]);
+        }
+    }
+    for (number, word) in WORDS.iter().enumerate() {
+        let count = KEYS.iter().flat_map(|key| key.words).filter(|(place, _)| *place == number).count();
+        assert_eq!(count, 1, "{word}");
+        let quoted = format!("x = ['{word}', 1]\n");
+        assert_eq!(script(&quoted), [*word]);
+        assert_eq!(words(Sort::Binary, format!("\u{1}\0{word}\0\u{1}")), [*word]);
+    }
+}
+
+#[test]
+fn a_word_counts_only_when_it_stands_alone() {
+    for text in ["xgcc", "gccx", "_gcc", "gcc_x", "gcc1", ".gcc", "-gcc", "gcc+", "egg++", "nvcc_args", "libnvvmx"] {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
+    for text in ["gcc", "/usr/bin/gcc", "gcc-13", "gcc.exe", "CC=gcc", "(gcc)", "x86_64-linux-gnu-gcc", r"a\ngcc b"] {
+        assert_eq!(script(text), ["gcc"], "{text}");
+    }
+    assert_eq!(script("clang++ a"), ["clang"]);
+    assert_eq!(script("cuda-gdb"), ["cuda-gdb"]);
+    assert_eq!(script("nvvm/libdevice/libdevice.10.bc libnvvm.so.4"), ["libdevice", "libnvvm"]);
+    assert_eq!(script("os.environ['CUDA_HOME'] + '/bin/nvcc'"), ["nvcc", "CUDA_HOME"]);
+}
+
+#[test]
+fn words_of_english_count_as_commands_only() {
+    for text in [
+        "['make']", "\"make\"", "'make -j'", "[\"make\", 1]", "make", "make -j8", "\tmake all", "a && make",
+        "a; make", "a | make -f -", "RUN make", "exec make", "/usr/bin/make", "!make", "x=$(make)", "- make -C a",
+        "\t@make x", "command=make run", "if a; then make",
+    ] {
+        assert_eq!(script(text), ["make"], "{text}");
+    }
+    for text in [
+        "we make it", "\"make sure that\"", "make the", "make = 1", "make: x", "def make(self):", "a.make()",
+        "{\"make\": 1}", "https://make/x", "https://x.org/make", "src/make", "make-up", "to make",
+    ] {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
+    assert_eq!(script("git pull\nperf = 1\nperf stat x\n"), ["git", "perf"]);
+    assert_eq!(script("subprocess.run([\"git\", \"clone\"])"), ["git"]);
+    assert_eq!(script("from git import Repo\n# git clone\nhttps://github.com/a/git\n"), <[&str; 0]>::default());
+}
+
+#[test]
+fn remarks_do_not_count() {
+    assert_eq!(script("  # nvcc\n\t#gcc\n#"), <[&str; 0]>::default());
+    assert_eq!(script("#!/usr/bin/env ninja\nx # nvcc"), ["nvcc", "ninja"]);
+    assert_eq!(script("'''\n#include <cuda_fp16.h>\n# include \"cuda_runtime.h\"\n'''"), [
+        "cuda_runtime.h",
+        "cuda_fp16.h"
+    ]);
+    assert_eq!(words(Sort::Text, "#gcc"), ["gcc"]);
+    assert_eq!(script("# libcublas.so\n"), <[&str; 0]>::default());
+    assert_eq!(libraries(Sort::Script, "# libcublas.so\nlibcufft.so"), ["libcufft.so"]);
+}
+
+#[test]
+fn binaries_hold_strings() {
+    let none = <[&str; 0]>::default();
+    assert_eq!(words(Sort::Binary, b"\0git\0\0/usr/bin/make\0perf stat -a\0"), ["make", "git", "perf"]);
+    assert_eq!(words(Sort::Binary, b"\0a git\0x/make b c\xff\0make sure\0how to make\0"), none);
+    assert_eq!(words(Sort::Binary, b"\0\x90gcc\0\xffnvcc\0 gcc\xf0\0"), none);
+    assert_eq!(words(Sort::Binary, b"\0clang version 18.1.3\0/build/gcc-13/x\0/usr/lib/gcc/x86\0"), none);
+    assert_eq!(words(Sort::Binary, b"\0sh -c gcc -o x\0%s/bin/nvcc\0"), ["nvcc", "gcc"]);
+    assert_eq!(words(Sort::Binary, b"# nvcc"), ["nvcc"]);
+}
+
+#[test]
+fn names_of_libraries() {
+    assert_eq!(
+        libraries(
+            Sort::Script,
+            "CDLL('libcublas.so.13') /opt/x/libfoo-1.2.so libc++.so.1 libcublas.so.13 xlibno.so lib.so libx.sock \
+             libx.so_ a-libb.so libs.so.1a %s.so lib%d.so"
+        ),
+        ["lib.so", "libb.so", "libc++.so.1", "libcublas.so.13", "libfoo-1.2.so"]
+    );
+    assert_eq!(libraries(Sort::Binary, b"\x02libcuda.so.1\0libcudart.so.13.0.96\x80"), [
+        "libcuda.so.1",
+        "libcudart.so.13.0.96"
+    ]);
+    let longest = format!("lib{}.so", "a".repeat(NAME_BYTES - 6));
+    assert_eq!(libraries(Sort::Script, format!(" {longest} ")), [longest.clone()]);
+    assert_eq!(libraries(Sort::Script, &longest), [longest.clone()]);
+    assert_eq!(libraries(Sort::Script, format!(" x{longest}")), <[&str; 0]>::default());
+    assert_eq!(libraries(Sort::Script, longest.replace("lib", "liba")), <[&str; 0]>::default());
+    let many: String = (0..1_000).map(|number| format!("lib{number}.so ")).collect();
+    let mentions = found(Sort::Text, many.as_bytes(), many.len());
+    assert_eq!((mentions.libraries.len(), mentions.cut), (LIBRARIES, true));
+}
+
+#[test]
+fn pieces_of_any_length_give_the_same() {
+    let strings = b"\0git\0/usr/bin/gcc\0nvcc\0x86_64-linux-gnu-gcc -x\0libcublas.so.13\0make -j\0\
+        compute-sanitizer\0libcudadevrt\0\xffgdb\0cuda-gdb\0/a/b/c/perf\0";
+    let mut binary = noise(700);
+    binary.extend_from_slice(strings);
+    binary.extend(noise(900));
+    binary.extend_from_slice(&strings[..strings.len() - 1]);
+    let text = "# gcc\nmake -j\n  # nvcc\nx = 'git'\nlibnvrtc.so.12\n\"ninja\"\n".repeat(9);
+    for (sort, bytes) in [(Sort::Binary, &binary[..]), (Sort::Binary, strings), (Sort::Script, text.as_bytes())] {
+        let whole = found(sort, bytes, bytes.len());
+        assert!(whole.words.len() > 2 && !whole.libraries.is_empty(), "{whole:?}");
+        for piece in 1..=bytes.len() {
+            assert_eq!(found(sort, bytes, piece), whole, "pieces of {piece}");
+        }
+        for split in 0..=bytes.len() {
+            let mut scanner = Scanner::new(sort, bytes.len() as u64).unwrap();
+            scanner.push(&bytes[..split]);
+            scanner.push(&bytes[split..]);
+            assert_eq!(scanner.finish(), whole, "split at {split}");
+        }
+    }
+}
+
+#[test]
+fn the_head_tells_what_the_name_does_not() {
+    let search = |bytes: &[u8], executable, piece: usize| {
+        let mut scanner = Scanner::waiting(bytes.len() as u64, executable).unwrap();
+        bytes.chunks(piece).for_each(|bytes| scanner.push(bytes));
+        scanner.finish().words
+    };
+    let mut program = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0".to_vec();
+    program.extend_from_slice(b"\0nvcc\0");
+    let mut object = program.clone();
+    object[16] = 1;
+    for piece in 1..30 {
+        assert_eq!(search(&program, false, piece), ["nvcc"]);
+        assert_eq!(search(&object, true, piece), <[&str; 0]>::default());
+        assert_eq!(search(b"#!/bin/sh\nnvcc\n", true, piece), ["nvcc"]);
+        assert_eq!(search(b"#!/bin/sh\nnvcc\n", false, piece), <[&str; 0]>::default());
+        assert_eq!(search(b"it says nvcc and more", true, piece), <[&str; 0]>::default());
+    }
+    assert_eq!(Sort::by_name(b"a.py"), Some(Sort::Script));
+    assert_eq!(Sort::by_name(b"a.json"), Some(Sort::Text));
+    assert_eq!(Sort::by_name(b"py"), None);
+    assert!(Scanner::new(Sort::Text, TEXT_BYTES + 1).is_none());
+    assert!(Scanner::waiting(BINARY_BYTES + 1, true).is_none());
+}
+
+#[test]
+fn a_hostile_file_is_looked_at_in_so_many_places_only() {
+    let text = ".so".repeat(300_000);
+    let mentions = found(Sort::Text, text.as_bytes(), 7_000);
+    assert_eq!((mentions.words.len(), mentions.libraries.len(), mentions.cut), (0, 0, true));
+    let text = "nvcc libx.so ".repeat(20_000);
+    let mentions = found(Sort::Text, text.as_bytes(), 100_000);
+    assert_eq!((mentions.words, mentions.libraries.len(), mentions.cut), (vec!["nvcc"], 1, false));
+}

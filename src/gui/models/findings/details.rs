@@ -1,0 +1,190 @@
+//! Everything about one finding: why, and the evidence that leads on.
+
+use super::files::{FileLine, Files};
+use super::item::FindingItem;
+use super::manual::{Block, blocks};
+use crate::analysis::Analysis;
+use crate::base::text::{escape, printable};
+use crate::cuda::Inventory;
+use crate::cuda::links::{Links, ObjectId};
+use crate::findings::{Finding, User, page, rule};
+use crate::gui::models::layers::LayerItem;
+use crate::rootfs::{NodeId, Rootfs};
+
+/// How many of the largest files stand beside the reasons.
+const LARGEST: usize = 5;
+/// Longer chains are cut: the root is named, what stands between is counted.
+const CHAIN: usize = 12;
+
+/// What of a finding lies in one layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerLine {
+    /// The layer.
+    pub layer: usize,
+    /// Its instruction in a line, secrets redacted; empty without one.
+    pub instruction: String,
+    /// Bytes of the finding there.
+    pub bytes: u64,
+    /// How many files.
+    pub files: u64,
+    /// Of `bytes`: what a later layer hides already.
+    pub hidden: u64,
+}
+
+/// A step of the way from a file to the process that loads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The name of the file.
+    pub name: String,
+    /// Its path, any bytes.
+    pub raw: Vec<u8>,
+    /// Why it is loaded, for the last one.
+    pub why: Option<String>,
+}
+
+/// Who uses or names what was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserLine {
+    /// What kind of thing it is, in a word.
+    pub kind: &'static str,
+    /// What it is called, safe to show.
+    pub name: String,
+    /// Where it lies, any bytes; `None` for what is no file.
+    pub raw: Option<Vec<u8>>,
+    /// From what loads it to the process that runs, root last; empty for what no loader loads.
+    pub chain: Vec<Step>,
+}
+
+/// Everything about one finding.
+#[derive(Clone, Debug)]
+pub struct FindingDetails {
+    /// The finding as it is listed.
+    pub item: FindingItem,
+    /// Why the verdict is what it is.
+    pub reason: String,
+    /// The question that would settle it.
+    pub question: Option<String>,
+    /// The statements that the verdict rests on.
+    pub proof: Vec<String>,
+    /// What to do.
+    pub fix: String,
+    /// The layers that hold its files, most bytes first.
+    pub layers: Vec<LayerLine>,
+    /// Owners of its files: name, version and manager.
+    pub packages: Vec<String>,
+    /// Who uses or names it.
+    pub users: Vec<UserLine>,
+    /// Names of what has no files.
+    pub subjects: Vec<String>,
+    /// The largest files.
+    pub largest: Vec<FileLine>,
+    /// All of them.
+    pub files: Files,
+}
+
+impl FindingDetails {
+    /// The details of the finding at a place; `None` when there is none, or nothing is known yet.
+    pub fn new(analysis: &Analysis, layers: &[LayerItem], place: usize) -> Option<Self> {
+        let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
+        let finding = findings.list.get(place)?;
+        let inventory = analysis.inventory.as_deref();
+        let files = Files::new(findings, place);
+        let largest = (0..LARGEST).filter_map(|row| files.line(merge, row)).collect();
+        Some(Self {
+            item: FindingItem::new(finding),
+            reason: printable(&finding.reason),
+            question: finding.question.as_deref().map(printable),
+            proof: finding.proof.iter().map(|text| printable(text)).collect(),
+            fix: printable(&finding.fix),
+            layers: layer_lines(finding, layers),
+            packages: packages(finding, inventory),
+            users: users(finding, inventory, &merge.rootfs),
+            subjects: finding.subjects.iter().map(|text| printable(text)).collect(),
+            largest,
+            files,
+        })
+    }
+
+    /// The page of the manual about its rule.
+    pub fn manual(&self) -> Vec<Block> {
+        rule(self.item.rule).map(|rule| blocks(&page(rule))).unwrap_or_default()
+    }
+}
+
+fn layer_lines(finding: &Finding, layers: &[LayerItem]) -> Vec<LayerLine> {
+    let mut lines: Vec<LayerLine> = finding
+        .layers
+        .iter()
+        .map(|share| {
+            let layer = usize::from(share.layer);
+            let item = layers.get(layer);
+            // A layer without an instruction is called by its number, which stands here anyway.
+            let instruction = item.map_or("", |item| item.title.as_str());
+            let instruction = if instruction == format!("layer {layer}") { "" } else { instruction };
+            LayerLine {
+                layer,
+                instruction: instruction.to_owned(),
+                bytes: share.bytes,
+                files: share.files,
+                hidden: share.bytes.saturating_sub(share.merged_bytes),
+            }
+        })
+        .collect();
+    lines.sort_by_key(|line| (std::cmp::Reverse(line.bytes), line.layer));
+    lines
+}
+
+fn packages(finding: &Finding, inventory: Option<&Inventory>) -> Vec<String> {
+    let Some(inventory) = inventory else { return Vec::new() };
+    let found = finding.packages.iter().filter_map(|place| inventory.packages.get(*place));
+    found
+        .map(|package| printable(&format!("{} {} ({})", package.name, package.version, package.manager)))
+        .collect()
+}
+
+fn users(finding: &Finding, inventory: Option<&Inventory>, rootfs: &Rootfs) -> Vec<UserLine> {
+    let links = inventory.map(|inventory| &inventory.links);
+    finding.users.iter().filter_map(|user| line(user, links, rootfs)).collect()
+}
+
+fn line(user: &User, links: Option<&Links>, rootfs: &Rootfs) -> Option<UserLine> {
+    let file = |kind, node: NodeId, chain| {
+        let raw = rootfs.node(node).path();
+        UserLine { kind, name: escape(&raw), raw: Some(raw), chain }
+    };
+    Some(match user {
+        User::Object(id) => {
+            let links = links?;
+            let object = links.objects.get(id.0 as usize)?;
+            file("loaded by", object.node, chain(links, rootfs, *id))
+        }
+        User::File(node) => file("named in", *node, Vec::new()),
+        User::Package(name, raw) => UserLine {
+            kind: "used by",
+            name: printable(name),
+            raw: (!raw.is_empty()).then(|| raw.clone()),
+            chain: Vec::new(),
+        },
+        User::Setting(name) => {
+            UserLine { kind: "set in", name: printable(name), raw: None, chain: Vec::new() }
+        }
+    })
+}
+
+/// The way from an object to its root, without the object itself.
+fn chain(links: &Links, rootfs: &Rootfs, id: ObjectId) -> Vec<Step> {
+    let ids = links.chain(id);
+    let last = ids.len().saturating_sub(1);
+    let mut steps = Vec::new();
+    for (place, id) in ids.iter().enumerate() {
+        let Some(object) = links.objects.get(id.0 as usize) else { break };
+        let why = object.root.as_ref().filter(|_| place == last).map(|root| printable(&root.why));
+        let kept = place < CHAIN || place == last;
+        // The object itself is named already; only why it is loaded is new.
+        if kept && (place > 0 || why.is_some()) {
+            let node = rootfs.node(object.node);
+            steps.push(Step { name: escape(node.name()), raw: node.path(), why });
+        }
+    }
+    steps
+}

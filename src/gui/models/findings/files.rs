@@ -1,0 +1,75 @@
+//! The files of a finding. There may be many thousands: only those in sight are turned into text.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::base::convert::index32;
+use crate::base::text::escape;
+use crate::findings::{Finding, Findings, Item};
+use crate::rootfs::{Merge, Rootfs};
+
+/// The files of one finding, largest first.
+#[derive(Clone, Debug)]
+pub struct Files {
+    findings: Arc<Findings>,
+    finding: usize,
+    order: Vec<u32>,
+}
+
+/// A file as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileLine {
+    /// Absolute path, any bytes.
+    pub raw: Vec<u8>,
+    /// The same, safe to show.
+    pub shown: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// The layer that holds them.
+    pub layer: u16,
+    /// Whether a later layer hides it already.
+    pub hidden: bool,
+}
+
+impl Files {
+    /// Those of the finding at a place.
+    pub(super) fn new(findings: &Arc<Findings>, finding: usize) -> Self {
+        let items = findings.list.get(finding).map_or(&[][..], |finding| &finding.items);
+        let mut order: Vec<u32> = (0..index32(items.len())).collect();
+        order.sort_by_key(|place| Reverse(items[*place as usize].bytes));
+        Self { findings: Arc::clone(findings), finding, order }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The largest of their sizes.
+    pub fn largest(&self) -> u64 {
+        self.item(0).map_or(0, |item| item.bytes)
+    }
+
+    /// The file at a row.
+    pub fn line(&self, merge: &Merge, row: usize) -> Option<FileLine> {
+        self.item(row).map(|item| line(&merge.rootfs, item))
+    }
+
+    fn item(&self, row: usize) -> Option<&Item> {
+        let finding: &Finding = self.findings.list.get(self.finding)?;
+        finding.items.get(*self.order.get(row)? as usize)
+    }
+}
+
+fn line(rootfs: &Rootfs, item: &Item) -> FileLine {
+    let raw = match item.node {
+        Some(node) => rootfs.node(node).path(),
+        None => rootfs.layer(item.layer).path(item.entry),
+    };
+    FileLine { shown: escape(&raw), raw, bytes: item.bytes, layer: item.layer, hidden: item.node.is_none() }
+}

@@ -1,0 +1,72 @@
+//! Findings as they are listed.
+
+use super::words;
+use crate::base::size::human;
+use crate::base::text::printable;
+use crate::findings::{Category, Finding, Severity, Verdict};
+
+/// A finding as a line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingItem {
+    /// What tells it from all others.
+    pub id: String,
+    /// The stable name of its rule.
+    pub rule: &'static str,
+    /// Whether it can go.
+    pub verdict: Verdict,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What kind of thing it is.
+    pub category: Category,
+    /// What and where, in a line, safe to show.
+    pub title: String,
+    /// What the layers lose without it.
+    pub bytes: u64,
+    /// What the unpacked image loses without it.
+    pub merged_bytes: u64,
+    /// Bytes that nobody can cut today.
+    pub potential_bytes: u64,
+    /// How many files it has.
+    pub files: usize,
+    /// The layers that hold them, bottom first.
+    pub layers: Vec<u16>,
+}
+
+impl FindingItem {
+    pub(super) fn new(finding: &Finding) -> Self {
+        Self {
+            id: finding.id.clone(),
+            rule: finding.rule.id,
+            verdict: finding.verdict,
+            severity: finding.severity,
+            category: finding.category,
+            title: printable(&finding.title),
+            bytes: finding.bytes,
+            merged_bytes: finding.merged_bytes,
+            potential_bytes: finding.potential_bytes,
+            files: finding.items.len(),
+            layers: finding.layers.iter().map(|share| share.layer).collect(),
+        }
+    }
+
+    /// Whether it can be put into a plan: something would be gained, and nothing needs it.
+    pub fn can_be_chosen(&self) -> bool {
+        can_be_chosen(self.verdict, self.bytes)
+    }
+
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        let severity = words::severity(self.severity).to_lowercase();
+        let category = words::category(self.category);
+        let mut text = format!("{}, {}, {severity}, {category}", self.title, words::verdict(self.verdict));
+        if self.bytes > 0 {
+            text = format!("{text}, {}, {}", human(self.bytes), words::layers(&self.layers));
+        }
+        text
+    }
+}
+
+/// Whether a finding can be put into a plan.
+pub(super) fn can_be_chosen(verdict: Verdict, bytes: u64) -> bool {
+    verdict != Verdict::Needed && bytes > 0
+}

@@ -1,0 +1,75 @@
+//! The page of the manual about a rule, as blocks to lay out. Knows as much of Markdown as the pages use.
+
+/// A piece of a paragraph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The words.
+    pub text: String,
+    /// Whether they are written in fixed width.
+    pub code: bool,
+}
+
+/// A piece of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// The head of a section.
+    Heading(String),
+    /// A paragraph.
+    Text(Vec<Span>),
+    /// An entry of a list.
+    Point(Vec<Span>),
+    /// Lines of a file or a shell.
+    Code(String),
+}
+
+/// The blocks of a page; its title is left out, since the finding stands above it.
+pub fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut paragraph = String::new();
+    let mut code: Option<String> = None;
+    for line in page.lines() {
+        if let Some(text) = &mut code {
+            if line.trim_end() == "```" {
+                blocks.push(Block::Code(text.trim_end().to_owned()));
+                code = None;
+            } else {
+                text.push_str(line);
+                text.push('\n');
+            }
+            continue;
+        }
+        let starts = line.starts_with("```") || line.starts_with('#') || line.starts_with("- ");
+        if starts || line.trim().is_empty() {
+            end(&mut blocks, &mut paragraph);
+        }
+        if line.starts_with("```") {
+            code = Some(String::new());
+        } else if let Some(head) = line.strip_prefix("## ") {
+            blocks.push(Block::Heading(head.trim().to_owned()));
+        } else if !line.starts_with('#') && !line.trim().is_empty() {
+            if !paragraph.is_empty() {
+                paragraph.push(' ');
+            }
+            paragraph.push_str(line.trim());
+        }
+    }
+    end(&mut blocks, &mut paragraph);
+    blocks.extend(code.map(|text| Block::Code(text.trim_end().to_owned())));
+    blocks
+}
+
+fn end(blocks: &mut Vec<Block>, paragraph: &mut String) {
+    let text = std::mem::take(paragraph);
+    match text.strip_prefix("- ") {
+        _ if text.is_empty() => {}
+        Some(point) => blocks.push(Block::Point(spans(point))),
+        None => blocks.push(Block::Text(spans(&text))),
+    }
+}
+
+/// Words, and those between backticks.
+fn spans(text: &str) -> Vec<Span> {
+    let parts = text.split('`').enumerate();
+    let parts = parts.filter(|(_, part)| !part.is_empty());
+    parts.map(|(place, part)| Span { text: part.to_owned(), code: place % 2 == 1 }).collect()
+}

@@ -1,0 +1,85 @@
+//! What can go, as a list with details, and the plan that is made of it.
+
+mod details;
+mod files;
+mod item;
+mod manual;
+mod plan;
+mod query;
+mod rows;
+mod savings;
+pub mod words;
+
+pub use details::{FindingDetails, LayerLine, Step, UserLine};
+pub use files::{FileLine, Files};
+pub use item::FindingItem;
+pub use manual::{Block, Span, blocks};
+pub use plan::{ChosenPlan, PlanChange, Prediction};
+pub use query::{FindingQuery, FindingQueryError};
+pub use rows::{Column, FindingRow, FindingRows, Group, Sorting};
+pub use savings::{SavingItem, Savings};
+
+use crate::analysis::Analysis;
+use crate::base::size::grouped;
+use crate::base::text::printable;
+use crate::findings::rules;
+use crate::gui::models::format::count;
+
+/// What the view shows, but for the details of one finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingsModel {
+    /// All findings, in the order of the analysis.
+    pub items: Vec<FindingItem>,
+    /// Whether parts of the image could not be read.
+    pub incomplete: bool,
+    /// What was looked at.
+    pub looked_at: String,
+    /// Why the rules could not look, when they could not.
+    pub fault: Option<String>,
+}
+
+impl FindingsModel {
+    /// The findings of an analysis; `None` until they are there.
+    pub fn new(analysis: &Analysis) -> Option<Self> {
+        let (findings, merge) = (analysis.findings.as_deref()?, analysis.merge.as_ref()?);
+        let packages = analysis.inventory.as_ref().map_or(0, |inventory| inventory.packages.len());
+        let looked_at = format!(
+            "{} looked at {} that a container sees, {}, {} and the configuration of the image.",
+            count(rules().len(), "rule"),
+            if merge.merged_files == 1 {
+                "1 file".to_owned()
+            } else {
+                format!("{} files", grouped(merge.merged_files))
+            },
+            count(analysis.layers.len(), "layer"),
+            count(packages, "package"),
+        );
+        let fault = match findings.warnings.as_slice() {
+            [first, ..] if findings.list.is_empty() => Some(printable(&first.message)),
+            _ => None,
+        };
+        Some(Self {
+            items: findings.list.iter().map(FindingItem::new).collect(),
+            incomplete: analysis.totals().is_some_and(|totals| !totals.complete),
+            looked_at,
+            fault,
+        })
+    }
+
+    /// The place of the finding with this id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.items.iter().position(|item| item.id == id)
+    }
+}
+
+/// What the findings still wait for, in words.
+pub fn waits_for(analysis: &Analysis, layers: Option<String>) -> String {
+    if let Some(layers) = layers {
+        return format!("The rules look once all layers are read; waiting for {layers}.");
+    }
+    match analysis.inventory.as_ref().map(|inventory| inventory.waits_for.as_deref()) {
+        Some(Some(what)) => format!("The rules look once the inventory is complete; waiting for {}.", printable(what)),
+        Some(None) => "The rules are looking at the inventory.".to_owned(),
+        None => "The rules look once packages, libraries and GPU code are known.".to_owned(),
+    }
+}

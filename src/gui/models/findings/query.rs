@@ -1,0 +1,112 @@
+//! What the search field of the findings asks for.
+
+use super::item::FindingItem;
+use super::words;
+use crate::findings::{Category, Severity, Verdict, rules};
+use crate::gui::models::files::{QueryError, size_range};
+
+/// A filter over findings: all terms must hold.
+#[derive(Clone, Debug, Default)]
+pub struct FindingQuery {
+    terms: Vec<Term>,
+}
+
+#[derive(Clone, Debug)]
+enum Term {
+    Part(String),
+    Verdict(Verdict),
+    Category(String),
+    Rule(String),
+    Layer(u16),
+    Severity(Severity),
+    Size(u64, u64),
+}
+
+/// Why a filter cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindingQueryError {
+    /// A size.
+    #[error(transparent)]
+    Plain(#[from] QueryError),
+    /// Not a verdict.
+    #[error("{0} is no verdict: write verdict:safe, verdict:unsure or verdict:needed")]
+    Verdict(String),
+    /// Not a category.
+    #[error("{0} is no category: write a part of one, such as category:headers")]
+    Category(String),
+    /// Not a rule.
+    #[error("{0} is no rule: write a part of the name of one, such as rule:static-libraries")]
+    Rule(String),
+    /// Not a severity.
+    #[error("{0} is no severity: write severity:high, medium, low or info")]
+    Severity(String),
+    /// Not a layer.
+    #[error("{0} is no layer: write the number of one, such as layer:3")]
+    Layer(String),
+}
+
+impl FindingQuery {
+    /// Reads a filter. Terms are separated by spaces: `verdict:safe`, `category:headers`, `rule:stubs`,
+    /// `layer:3`, `severity:high`, `size:>10M`; all others are parts of title, category or rule.
+    ///
+    /// # Errors
+    /// When a term cannot be understood.
+    pub fn parse(text: &str) -> Result<Self, FindingQueryError> {
+        let terms = text.split_whitespace().map(term).collect::<Result<_, _>>()?;
+        Ok(Self { terms })
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether a finding is what it asks for.
+    pub fn fits(&self, item: &FindingItem) -> bool {
+        self.terms.iter().all(|term| match term {
+            Term::Part(part) => {
+                let holds = |text: &str| text.to_lowercase().contains(part);
+                holds(&item.title) || item.rule.contains(part) || holds(&words::category(item.category))
+            }
+            Term::Verdict(verdict) => item.verdict == *verdict,
+            Term::Category(part) => item.category.as_str().contains(part),
+            Term::Rule(part) => item.rule.contains(part),
+            Term::Layer(layer) => item.layers.contains(layer),
+            Term::Severity(severity) => item.severity == *severity,
+            Term::Size(least, most) => (*least..=*most).contains(&item.bytes),
+        })
+    }
+}
+
+fn term(text: &str) -> Result<Term, FindingQueryError> {
+    let part = text.to_lowercase();
+    let Some((key, value)) = part.split_once(':') else { return Ok(Term::Part(part)) };
+    let wrong = || text.to_owned();
+    match key {
+        "verdict" => {
+            let found = Verdict::ALL.into_iter().find(|verdict| verdict.as_str() == value);
+            found.map(Term::Verdict).ok_or_else(|| FindingQueryError::Verdict(wrong()))
+        }
+        "category" => {
+            let known = Category::ALL.iter().any(|category| category.as_str().contains(value));
+            let term = known.then(|| Term::Category(value.to_owned()));
+            term.ok_or_else(|| FindingQueryError::Category(wrong()))
+        }
+        "rule" => {
+            let known = rules().iter().any(|rule| rule.id.contains(value));
+            known.then(|| Term::Rule(value.to_owned())).ok_or_else(|| FindingQueryError::Rule(wrong()))
+        }
+        "severity" => {
+            let all = [Severity::High, Severity::Medium, Severity::Low, Severity::Info];
+            let found = all.into_iter().find(|severity| severity.as_str() == value);
+            found.map(Term::Severity).ok_or_else(|| FindingQueryError::Severity(wrong()))
+        }
+        "layer" => value.parse().map(Term::Layer).map_err(|_| FindingQueryError::Layer(wrong())),
+        // Units tell large from small letters.
+        "size" => {
+            let size = text.get("size:".len()..).unwrap_or_default();
+            Ok(size_range(size).map(|(least, most)| Term::Size(least, most))?)
+        }
+        _ => Ok(Term::Part(part.clone())),
+    }
+}

@@ -1,0 +1,71 @@
+//! The largest savings, for the overview.
+
+use super::plan::ChosenPlan;
+use super::words;
+use crate::analysis::Analysis;
+use crate::base::size::human;
+use crate::base::text::printable;
+use crate::findings::Verdict;
+
+/// How many are named.
+const NAMED: usize = 5;
+
+/// One saving.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavingItem {
+    /// The finding.
+    pub id: String,
+    /// What and where, safe to show.
+    pub title: String,
+    /// What the layers lose.
+    pub bytes: u64,
+    /// Whether it can go.
+    pub verdict: Verdict,
+    /// Whether the plan has it.
+    pub chosen: bool,
+}
+
+/// What could be saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Savings {
+    /// The largest, first.
+    pub items: Vec<SavingItem>,
+    /// How many findings there are in all.
+    pub findings: usize,
+    /// What the plan makes of the sizes, in a sentence.
+    pub outcome: Option<String>,
+}
+
+impl Savings {
+    /// The savings of an analysis; `None` until its findings are there.
+    pub fn new(analysis: &Analysis, plan: &ChosenPlan) -> Option<Self> {
+        let findings = analysis.findings.as_deref()?;
+        let mut list: Vec<_> = findings
+            .list
+            .iter()
+            .filter(|one| super::item::can_be_chosen(one.verdict, one.bytes))
+            .collect();
+        // The order of the analysis decides between equals.
+        list.sort_by_key(|one| std::cmp::Reverse(one.bytes));
+        let item = |one: &&crate::findings::Finding| SavingItem {
+            id: one.id.clone(),
+            title: printable(&one.title),
+            bytes: one.bytes,
+            verdict: one.verdict,
+            chosen: plan.contains(&one.id),
+        };
+        Some(Self {
+            items: list.iter().take(NAMED).map(item).collect(),
+            findings: findings.list.len(),
+            outcome: plan.prediction().and_then(super::Prediction::outcome),
+        })
+    }
+}
+
+impl SavingItem {
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        let plan = if self.chosen { ", in the plan" } else { "" };
+        format!("{}, {}, {}{plan}", self.title, human(self.bytes), words::verdict(self.verdict))
+    }
+}

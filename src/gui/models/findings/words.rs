@@ -1,0 +1,50 @@
+//! What things are called.
+
+use crate::findings::{Category, Severity, Verdict};
+
+/// A verdict as the head of a group.
+pub const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Safe => "Safe to remove",
+        Verdict::Unsure => "A question decides",
+        Verdict::Needed => "Needed here",
+    }
+}
+
+/// What a verdict means for whoever chooses.
+pub const fn about(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Safe => "Nothing in the image uses it; the proof stands beside it",
+        Verdict::Unsure => "The image does not answer the question; choosing it answers with yes",
+        Verdict::Needed => "It looks like content for building, and is used at run time",
+    }
+}
+
+/// A severity as a cell.
+pub const fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::High => "High",
+        Severity::Medium => "Medium",
+        Severity::Low => "Low",
+        Severity::Info => "Info",
+    }
+}
+
+/// A category as a cell: its name in reports as words.
+pub fn category(category: Category) -> String {
+    let words = category.as_str().replace('-', " ").replace("gpu", "GPU");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Numbers of layers in a line: `layer 3`, `layers 1, 3 and 5`, `layers 1, 2, 3 and 4 more`.
+pub fn layers(numbers: &[u16]) -> String {
+    const NAMED: usize = 4;
+    let text = |numbers: &[u16]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match numbers {
+        [] => "no layer".to_owned(),
+        [one] => format!("layer {one}"),
+        [first @ .., last] if numbers.len() <= NAMED => format!("layers {} and {last}", text(first)),
+        _ => format!("layers {} and {} more", text(&numbers[..NAMED - 1]), numbers.len() + 1 - NAMED),
+    }
+}

@@ -1,0 +1,195 @@
+//! What should not be there, as the report has it: part of the schema.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::model::Options;
+use crate::analysis::Analysis;
+use crate::base::redact;
+use crate::base::text::escape;
+use crate::findings::{Finding, Findings, Item, Plan, User};
+use crate::rootfs::Rootfs;
+
+/// One finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct FindingLine {
+    /// What tells it from the others; the same image gives the same ids.
+    pub id: String,
+    /// The rule, as `cutaway explain` knows it.
+    pub rule: &'static str,
+    /// high, medium, low, info.
+    pub severity: &'static str,
+    /// safe, needed, unsure.
+    pub verdict: &'static str,
+    /// What kind of thing it is.
+    pub category: &'static str,
+    /// One line.
+    pub title: String,
+    /// Why the verdict is what it is.
+    pub reason: String,
+    /// The statements that the verdict rests on.
+    pub proof: Vec<String>,
+    /// For unsure: what would settle it.
+    pub question: Option<String>,
+    /// Bytes that the layers lose without it.
+    pub bytes: u64,
+    /// Of them, bytes that the unpacked image loses: the rest is hidden already.
+    pub merged_bytes: u64,
+    /// How many files it has.
+    pub files: u64,
+    /// The layers that hold them.
+    pub layers: Vec<u16>,
+    /// The same with bytes and instruction.
+    pub layer_bytes: Vec<LayerShare>,
+    /// All its files; those that a later layer hides by their path in their layer.
+    pub paths: Vec<String>,
+    /// Things without bytes: variables, names of libraries.
+    pub subjects: Vec<String>,
+    /// Owners of the files, as `manager:name`.
+    pub packages: Vec<String>,
+    /// Who uses or names it.
+    pub used_by: Vec<String>,
+    /// Bytes that nobody can cut today.
+    pub potential_bytes: u64,
+    /// What to do.
+    pub fix: String,
+}
+
+/// What of a finding lies in one layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct LayerShare {
+    /// The layer, from 0 at the bottom.
+    pub layer: u16,
+    /// Bytes there.
+    pub bytes: u64,
+    /// Of them, what a container sees.
+    pub merged_bytes: u64,
+    /// Files there.
+    pub files: u64,
+    /// The instruction that made the layer, secrets redacted.
+    pub created_by: Option<String>,
+}
+
+/// What can be gained.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReclaimablePart {
+    /// Bytes that can go.
+    pub safe_bytes: u64,
+    /// Bytes that can go when a question is answered.
+    pub unsure_bytes: u64,
+    /// Bytes that no tool can cut today.
+    pub potential_bytes: u64,
+    /// Safe and unsure bytes by category.
+    pub by_category: BTreeMap<&'static str, u64>,
+}
+
+/// What is to be taken away, and what the image is then.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanPart {
+    /// Ids of the findings.
+    pub findings: Vec<String>,
+    /// Bytes of the merged view without them.
+    pub merged_bytes_after: u64,
+    /// Blobs without them, estimated: what is left of a layer compresses as well as the whole did. Null where
+    /// a blob's size is not known.
+    pub compressed_bytes_after: Option<u64>,
+}
+
+/// All findings; `None` when the rules have not looked.
+pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<FindingLine>> {
+    let findings = analysis.findings.as_deref()?;
+    let rootfs = &analysis.merge.as_ref()?.rootfs;
+    Some(findings.list.iter().map(|one| line(analysis, rootfs, one, options)).collect())
+}
+
+fn line(analysis: &Analysis, rootfs: &Rootfs, finding: &Finding, options: &Options) -> FindingLine {
+    let inventory = analysis.inventory.as_deref();
+    let package = |place: &usize| {
+        let package = inventory?.packages.get(*place)?;
+        Some(format!("{}:{}", package.manager, package.name))
+    };
+    let mut paths: Vec<String> = finding.items.iter().map(|item| path(rootfs, item)).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    FindingLine {
+        id: finding.id.clone(),
+        rule: finding.rule.id,
+        severity: finding.severity.as_str(),
+        verdict: finding.verdict.as_str(),
+        category: finding.category.as_str(),
+        title: finding.title.clone(),
+        reason: finding.reason.clone(),
+        proof: finding.proof.clone(),
+        question: finding.question.clone(),
+        bytes: finding.bytes,
+        merged_bytes: finding.merged_bytes,
+        files: finding.items.len() as u64,
+        layers: finding.layers.iter().map(|share| share.layer).collect(),
+        layer_bytes: finding
+            .layers
+            .iter()
+            .map(|share| LayerShare {
+                layer: share.layer,
+                bytes: share.bytes,
+                merged_bytes: share.merged_bytes,
+                files: share.files,
+                created_by: instruction(analysis, share.layer, options),
+            })
+            .collect(),
+        paths,
+        subjects: finding.subjects.clone(),
+        packages: finding.packages.iter().filter_map(package).collect(),
+        used_by: finding.users.iter().map(|user| user_name(analysis, rootfs, user)).collect(),
+        potential_bytes: finding.potential_bytes,
+        fix: finding.fix.clone(),
+    }
+}
+
+fn instruction(analysis: &Analysis, layer: u16, options: &Options) -> Option<String> {
+    let text = analysis.image.layers.get(usize::from(layer))?.created_by.as_ref()?;
+    Some(if options.show_secrets { text.clone() } else { redact::instruction(text) })
+}
+
+/// The path of a file: as a container sees it, or in its layer when it is hidden.
+pub fn path(rootfs: &Rootfs, item: &Item) -> String {
+    escape(&match item.node {
+        Some(node) => rootfs.node(node).path(),
+        None => rootfs.layer(item.layer).path(item.entry),
+    })
+}
+
+/// Who uses something, in words.
+pub fn user_name(analysis: &Analysis, rootfs: &Rootfs, user: &User) -> String {
+    match user {
+        User::Object(id) => {
+            let object = analysis.inventory.as_ref().and_then(|found| found.links.objects.get(id.0 as usize));
+            object.map_or_else(String::new, |object| escape(&rootfs.node(object.node).path()))
+        }
+        User::Package(name, folder) => format!("{name} in {}", escape(folder)),
+        User::File(node) => escape(&rootfs.node(*node).path()),
+        User::Setting(text) => text.clone(),
+    }
+}
+
+pub(super) fn reclaimable(findings: &Findings) -> ReclaimablePart {
+    let sums = &findings.reclaimable;
+    ReclaimablePart {
+        safe_bytes: sums.safe_bytes,
+        unsure_bytes: sums.unsure_bytes,
+        potential_bytes: sums.potential_bytes,
+        by_category: sums.by_category.iter().map(|(category, bytes)| (category.as_str(), *bytes)).collect(),
+    }
+}
+
+pub(super) fn plan(analysis: &Analysis, options: &Options) -> Option<PlanPart> {
+    let findings = analysis.findings.as_deref()?;
+    let safe = Plan::of_safe(findings);
+    let plan = options.plan.as_ref().unwrap_or(&safe);
+    let predicted = analysis.predict(plan)?;
+    Some(PlanPart {
+        findings: plan.ids(findings).into_iter().map(str::to_owned).collect(),
+        merged_bytes_after: predicted.merged_bytes,
+        compressed_bytes_after: predicted.compressed_bytes,
+    })
+}
