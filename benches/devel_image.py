@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes an image as people build it on nvidia/cuda's devel image, and a listing by hand of what in it only builds.
 
-    python3 benches/devel_image.py --oci DIR --listing FILE --needed FILE [--wheels DIR] [--paths FILE]
-                                   [--files N] [--scale N] [--small]
+    python3 benches/devel_image.py --oci DIR --listing FILE --needed FILE [--kind devel|runtime|jit] [--wheels DIR]
+                                   [--paths FILE] [--files N] [--scale N] [--nsight N] [--small]
 
-Three layers: a distribution with compilers (this machine's own packages of dpkg, with their papers), CUDA 13.0
-for development, an application in C and Python. What PyPI has of CUDA 13.0 is real; what only NVIDIA's packages
+devel: a distribution with compilers (this machine's own packages of dpkg, with their papers), CUDA 13.0 for
+development, an application in C and Python. runtime: jax in a virtual environment with all that it needs, and
+no toolkit. jit: the devel image with jax, whose wheels lack ptxas and libdevice, so that it takes the toolkit's. What PyPI has of CUDA 13.0 is real; what only NVIDIA's packages
 hold (static libraries, debugger, Nsight) is made here under the real names, 1/SCALE of the real size. --paths
 takes lines `BYTES<TAB>PATH`, as `find /usr/local/cuda/ -type f -printf '%s\\t%p\\n'` prints them in a devel
 image, for more of the real names.
@@ -29,7 +30,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # no folder of compiled files beside the sources
 
-from torch_image import Layer, Wheel, digest_of, pip  # noqa: E402
+from torch_image import SITE, VENV, Layer, Wheel, add_venv, digest_of, pip, target_options  # noqa: E402
 
 ROOT = "usr/local/cuda-13.0"
 TARGET = f"{ROOT}/targets/x86_64-linux"
@@ -52,6 +53,13 @@ nvidia-nvjitlink 13.0.88 13a74f429e23b921c1109976abefacc69835f2f433ebd323d3946e1
 nvidia-cuda-nvrtc 13.0.88 ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575 cuda-nvrtc cuda-nvrtc-dev
 nvidia-nccl-cu13 2.27.7 b28a524abd8389b76a4a3f133c76a7aaa7005e47fcaa9d9603b90103927a3f93 libnccl2 libnccl-dev
 nvidia-cudnn-cu13 9.13.1.26 a0f434a881ce8b35afe3a328634db1da4a3852fc6dfbe89577f3e78400ee10d0 libcudnn9-cuda-13 libcudnn9-dev-cuda-13
+"""
+# What jax brings of its own.
+JAX = """
+jax 0.10.2 724d73c4678d8b06f6a6ab4db1b8a2fea8cd4f1e2c2564f99601634ec7b8d1c6
+jaxlib 0.10.2 1faca3c5d4662cb4a6130a68105d68bb520764817e165d6eebfd6786c0d1f30f
+jax-cuda13-pjrt 0.12.0.1 5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90
+jax-cuda13-plugin 0.10.2 4dfbac70e6258c66e9f2c17df170e05cc86580d8fa25ed78d670491084581382
 """
 SMALL = ("nvidia-cuda-runtime", "nvidia-nvjpeg", "nvidia-cuda-crt", "nvidia-cuda-nvcc")
 
@@ -93,7 +101,7 @@ def toolkit_category(rest):
         return "static-libraries"
     if parts[0] == "include" or rest.startswith(("nvvm/include/", "extras/CUPTI/include/")):
         return "headers"
-    if parts[0] == "compute-sanitizer" and "include" in parts:
+    if rest.startswith(("compute-sanitizer/", "extras/Debugger/")) and "include" in parts:
         return "headers|debuggers"
     if rest.startswith("extras/CUPTI/samples/"):
         return "profilers|docs-samples"
@@ -125,14 +133,14 @@ SYSTEM = [
     (r"/usr/lib/gcc/.*/(include|include-fixed|install-tools|plugin)/", "headers|build-tools"),
     (r"/opt/nvidia/nsight-(compute|systems)/.", "profilers"),
     (r"/usr/bin/(gdb|gcore|gdb-add-index|gdbtui)$", "debuggers|build-tools"),
-    (r"/usr/share/(gdb|gcc)/", "debuggers|build-tools|docs-samples"),
+    (r"/usr/share/(gdb|gcc)/", "debuggers|build-tools|headers"),
     (r"/usr/lib/.*/(pkgconfig|cmake)/", "build-metadata|build-tools"),
     (r"/usr/lib/(pkgconfig)/", "build-metadata"),
     (r"/usr/share/(cmake-[^/]*|aclocal|pkgconfig)/", "build-metadata|build-tools"),
     (r"/usr/lib/gcc/.", "build-tools"),
     (r"/usr/bin/(x86_64-linux-gnu-.*|gcc.*|g\+\+.*|c\+\+|cc|cpp.*|ld.*|as|make|cmake|ctest|cpack|ninja|git.*)$", "build-tools"),
     (r"/usr/lib/git-core/.", "build-tools"),
-    (r"/usr/share/(doc|man)/.", "docs-samples"),
+    (r"/usr/share/(doc|man|info)/.", "docs-samples"),
 ]
 
 
@@ -166,14 +174,14 @@ def archive(name, size):
 
 
 class Compiler:
-    """ELF files of our own, by this machine's gcc."""
+    """ELF files of our own, by this machine's gcc: programs, shared libraries, and with `shared=None` objects."""
 
     def __init__(self, work):
         self.work = work
 
     def build(self, name, size=0, shared=True, needs=(), exports=(), rpath=None):
         source = "".join(f"int {one}(void) {{ return 0; }}\n" for one in exports or [re.sub(r"\W", "_", name) + "_here"])
-        if not shared:
+        if shared is False:
             source += "int main(void) { return 0; }\n"
         source += f'__asm__(".section .rodata\\n.incbin \\"{self.work}/filler\\"\\n.text");\n' if size else ""
         with open(f"{self.work}/one.c", "w", encoding="ascii") as file:
@@ -182,7 +190,7 @@ class Compiler:
             file.write(filler(name, size))
         out = f"{self.work}/one.out"
         how = ["gcc", "-O1", f"{self.work}/one.c", "-o", out, "-Wl,--no-as-needed,--unresolved-symbols=ignore-all"]
-        how += ["-shared", "-fPIC", f"-Wl,-soname,{name}"] if shared else []
+        how += {True: ["-shared", "-fPIC", f"-Wl,-soname,{name}"], None: ["-c"], False: []}[shared]
         how += [f"-Wl,-rpath,{rpath}"] if rpath else []
         for need in needs:
             stub = f"{self.work}/{need}"
@@ -203,17 +211,17 @@ class Painter(Layer):
         super().__init__(blobs, name, history)
         self.sizes = {}
 
-    def put(self, path, data, package=None, mode=0o644):
+    def file(self, path, data, package=None, mode=0o644):
         if path in self.sizes:
             return
         self.own(path, package)
         self.writer.file(path, data, mode)
         self.sizes[path] = len(data)
 
-    def pour(self, path, size, pieces, package=None):
+    def stream(self, path, size, pieces, package=None):
         if path in self.sizes:
             return
-        self.stream(path, size, pieces, package)
+        super().stream(path, size, pieces, package)
         self.sizes[path] = size
 
 
@@ -239,7 +247,7 @@ def with_dependencies(names, known):
     return sorted(found)
 
 
-def add_distribution(layer, known, names):
+def add_distribution(layer, known, names, is_clean):
     """Files of this machine's packages under the paths that dpkg lists, and their papers."""
     links = {}
     for name in ("bin", "lib", "lib64", "sbin"):
@@ -255,8 +263,8 @@ def add_distribution(layer, known, names):
                 links.setdefault(target, os.readlink(path))
             elif os.path.isfile(path):
                 with open(path, "rb") as file:
-                    layer.put(target, file.read(), mode=0o755 if os.access(path, os.X_OK) else 0o644)
-        layer.put(f"var/lib/dpkg/info/{os.path.basename(listed[0])}", ("\n".join(lines) + "\n").encode())
+                    layer.file(target, file.read(), mode=0o755 if os.access(path, os.X_OK) else 0o644)
+        layer.file(f"var/lib/dpkg/info/{os.path.basename(listed[0])}", ("\n".join(lines) + "\n").encode())
     for path, target in sorted(links.items()):
         if path not in layer.sizes:
             layer.link(path, target)
@@ -264,11 +272,12 @@ def add_distribution(layer, known, names):
         if f"usr/bin/{alternative}" not in links:
             layer.link(f"usr/bin/{alternative}", target)
     if "etc/os-release" not in layer.sizes and "usr/lib/os-release" not in layer.sizes:
-        layer.put("etc/os-release", b'NAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="12"\n')
-    layer.put("var/lib/dpkg/status", ("\n\n".join(known[name] for name in names) + "\n\n").encode())
-    layer.put("var/lib/apt/lists/deb.example.org_dists_Packages", filler("lists", 3 << 20))
-    layer.put("etc/ld.so.conf", b"include /etc/ld.so.conf.d/*.conf\n")
-    layer.put("etc/ld.so.conf.d/x86_64-linux-gnu.conf", b"/usr/local/lib/x86_64-linux-gnu\n/lib/x86_64-linux-gnu\n")
+        layer.file("etc/os-release", b'NAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="12"\n')
+    layer.file("var/lib/dpkg/status", ("\n\n".join(known[name] for name in names) + "\n\n").encode())
+    if not is_clean:
+        layer.file("var/lib/apt/lists/deb.example.org_dists_Packages", filler("lists", 3 << 20))
+    layer.file("etc/ld.so.conf", b"include /etc/ld.so.conf.d/*.conf\n")
+    layer.file("etc/ld.so.conf.d/x86_64-linux-gnu.conf", b"/usr/local/lib/x86_64-linux-gnu\n/lib/x86_64-linux-gnu\n")
 
 
 def place(name, wheel, version):
@@ -300,29 +309,48 @@ def place(name, wheel, version):
     return f"{ROOT}/{kind}/{rest}", True, []
 
 
+def wheel_of(line, caches, work):
+    """A pinned wheel: from a cache, or downloaded."""
+    name, version, digest = line.split()[:3]
+    pattern = f"{name.replace('-', '_')}-{version}-*.whl"
+    known = [path for folder in caches for path in glob.glob(f"{folder}/{pattern}")]
+    path = next((path for path in known if digest_of(path) == digest), None)
+    if path is None:
+        wanted = os.path.join(work, "wanted.txt")
+        with open(wanted, "w", encoding="ascii") as out:
+            out.write(f"{name}=={version} --hash=sha256:{digest}\n")
+        how = ["--quiet", "--no-cache-dir", "--no-deps", "--require-hashes", "--dest", work]
+        pip("download", *how, *target_options(), "-r", wanted)
+        path = glob.glob(f"{work}/{pattern}")[0]
+    return Wheel(os.path.basename(path), digest, f"{name}=={version}", lambda _: [path], work)
+
+
 def add_wheels(layer, wheels, caches, work, versions):
+    """Wheels of CUDA, laid out as NVIDIA's packages do it."""
     for line in wheels:
-        name, version, digest, runtime, devel = line.split()
+        name, version, _, runtime, devel = line.split()
         tail = "" if runtime.startswith(("libnccl", "libcudnn")) else f"-{VERSION}"
         for package in (runtime + tail, devel + tail):
             versions[package] = (f"{version}-1", NVIDIA)
-        files = [path for folder in caches for path in glob.glob(f"{folder}/{name.replace('-', '_')}-{version}-*.whl")]
-        file = next((os.path.basename(path) for path in files if digest_of(path) == digest), None)
-        if file is None:
-            wanted = os.path.join(work, "wanted.txt")
-            with open(wanted, "w", encoding="ascii") as out:
-                out.write(f"{name}=={version} --hash=sha256:{digest}\n")
-            pip("download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--dest", work, "-r", wanted)
-            file = os.path.basename(glob.glob(f"{work}/{name.replace('-', '_')}-{version}-*.whl")[0])
-        with Wheel(file, digest, f"{name}=={version}", lambda file: [f for d in (*caches, work) for f in glob.glob(f"{d}/{file}")], work) as wheel:
+        with wheel_of(line, caches, work) as wheel:
             for info in wheel.files():
                 spot = place(info.filename, name, version)
                 if spot is None:
                     continue
                 path, is_devel, links = spot
-                layer.pour(path, info.file_size, wheel.pieces(info), (devel if is_devel else runtime) + tail)
+                layer.stream(path, info.file_size, wheel.pieces(info), (devel if is_devel else runtime) + tail)
                 for is_devel, link, target in links:
                     layer.link(link, target, (devel if is_devel else runtime) + tail)
+
+
+def add_environment(layer, lines, caches, work):
+    """Wheels in a virtual environment, as pip leaves them there."""
+    layer.link(f"{VENV}/bin/python3", "/usr/bin/python3.11")
+    layer.file(f"{VENV}/pyvenv.cfg", b"home = /usr/bin\nversion = 3.11\n")
+    for line in lines:
+        with wheel_of(line, caches, work) as wheel:
+            add_venv(wheel, layer)
+    layer.file("srv/app/jit.py", b"import jax.numpy as jnp\n\nprint(jnp.power(jnp.arange(3.0), 2.5))\n")
 
 
 def add_made(layer, build, options, versions):
@@ -338,28 +366,28 @@ def add_made(layer, build, options, versions):
         stem, size = word.split(":")
         library = re.sub(r"(_lapack|_metis)?_static.*|LT?$", "", stem.replace("cublasLt", "cublas"))
         package = f"lib{library.lower()}-dev" if stem.startswith(("cu", "nv", "npp")) else "libcusolver-dev"
-        layer.put(f"{TARGET}/lib/lib{stem}.a", archive(stem, int(size) * megabyte), own(package))
+        layer.file(f"{TARGET}/lib/lib{stem}.a", archive(stem, int(size) * megabyte), own(package))
     for stem in STUBS:
-        layer.put(f"{TARGET}/lib/stubs/lib{stem}.so", build.build(f"lib{stem}.so.1", exports=[f"{stem.replace('-', '_')}_stub"]), own("cuda-driver-dev"))
+        layer.file(f"{TARGET}/lib/stubs/lib{stem}.so", build.build(f"lib{stem}.so.1", exports=[f"{stem.replace('-', '_')}_stub"]), own("cuda-driver-dev"))
     for word in TOOLS.split():
         name, size = word.split(":")
         package = "cuda-gdb" if name.startswith("cuda-gdb") else {"cu++filt": "cuda-cuxxfilt"}.get(name, f"cuda-{name}")
-        layer.put(f"{ROOT}/bin/{name}", build.build(name, int(size) * megabyte, shared=False), own(package), 0o755)
+        layer.file(f"{ROOT}/bin/{name}", build.build(name, int(size) * megabyte, shared=False), own(package), 0o755)
     cublas, lt = "libcublas.so.13", "libcublasLt.so.13"
     for name, size, needs in ((lt, 541, []), (cublas, 54, [lt]), ("libcufft.so.12", 286, []), ("libcusolver.so.12", 141, [cublas, lt])):
         full = f"{name}.1.0.3"
         owner = own("lib" + name[3:].split(".")[0].lower().replace("lt", ""))
-        layer.put(f"{TARGET}/lib/{full}", build.build(name, size * megabyte, needs=needs, rpath="$ORIGIN"), owner)
+        layer.file(f"{TARGET}/lib/{full}", build.build(name, size * megabyte, needs=needs, rpath="$ORIGIN"), owner)
         layer.link(f"{TARGET}/lib/{name}", full, owner)
     nsight = "opt/nvidia/nsight-compute/2025.3.1"
     versions["nsight-compute-2025.3.1"] = ("2025.3.1.4-1", NVIDIA)
     for number in range(options.nsight):
         kind = ("sections/part", "section") if number % 3 else ("host/target-linux-x64/lib", "so.1")
         path = f"{nsight}/{kind[0]}{number}.{kind[1]}"
-        layer.put(path, filler(path, (1300 << 20) // options.scale // options.nsight), "nsight-compute-2025.3.1")
-    layer.put(f"{nsight}/ncu", build.build("ncu", 1 << 20, shared=False), "nsight-compute-2025.3.1", 0o755)
+        layer.file(path, filler(path, (1300 << 20) // options.scale // options.nsight), "nsight-compute-2025.3.1")
+    layer.file(f"{nsight}/ncu", build.build("ncu", 1 << 20, shared=False), "nsight-compute-2025.3.1", 0o755)
     for name, target in (("ncu", "ncu"), ("ncu-ui", "ncu-ui")):
-        layer.put(f"{ROOT}/bin/{name}", f"#!/bin/sh\nexec /{nsight}/{target} \"$@\"\n".encode(), own("cuda-nsight-compute"), 0o755)
+        layer.file(f"{ROOT}/bin/{name}", f"#!/bin/sh\nexec /{nsight}/{target} \"$@\"\n".encode(), own("cuda-nsight-compute"), 0o755)
     for folder, ending, count, package in (
         ("extras/CUPTI/doc/html/api/structCUpti_", "html", 390, "cuda-cupti-dev"),
         ("compute-sanitizer/docs/api/structSanitizer_", "html", 100, "cuda-sanitizer"),
@@ -370,14 +398,14 @@ def add_made(layer, build, options, versions):
     ):
         for number in range(count):
             path = f"{ROOT}/{folder}{number}.{ending}"
-            layer.put(path, f"<!-- {path} -->\n".encode() * 400, own(package))
+            layer.file(path, f"<!-- {path} -->\n".encode() * 400, own(package))
     if options.paths:
         add_listed(layer, build, options, own)
     for number in range(6):
         name = f"usr/lib/pkgconfig/cu{('blas', 'fft', 'rand', 'solver', 'sparse', 'dart')[number]}-13.0.pc"
-        layer.put(name, b"Name: cuda\nVersion: 13.0\n", own("cuda-cudart-dev"))
-    layer.put(f"{ROOT}/version.json", json.dumps({"cuda": {"name": "CUDA SDK", "version": "13.0.2"}}).encode(), own("cuda-toolkit"))
-    layer.put(f"etc/ld.so.conf.d/988_cuda-13.conf", f"/{TARGET}/lib\n".encode(), own("cuda-cudart"))
+        layer.file(name, b"Name: cuda\nVersion: 13.0\n", own("cuda-cudart-dev"))
+    layer.file(f"{ROOT}/version.json", json.dumps({"cuda": {"name": "CUDA SDK", "version": "13.0.2"}}).encode(), own("cuda-toolkit"))
+    layer.file(f"etc/ld.so.conf.d/988_cuda-13.conf", f"/{TARGET}/lib\n".encode(), own("cuda-cudart"))
 
 
 def add_listed(layer, build, options, own):
@@ -399,7 +427,8 @@ def add_listed(layer, build, options, own):
             data = build.build(name, small)
         else:
             data = f"// {path}\n".encode() + filler(path, small) if size != "0" else b""
-        layer.put(path, data[:small] if ".so" not in name else data, own("cuda-nvcc" if "/bin/" in path else "cuda-cccl"))
+        owner = own("libcufile" if "/gds/" in path else "cuda-nvcc" if "/bin/" in path else "cuda-cccl")
+        layer.file(path, data[:small] if ".so" not in name else data, owner)
 
 
 APP = b"""import ctypes, json, sqlite3, ssl
@@ -414,17 +443,20 @@ if __name__ == "__main__":
 START = b"#!/bin/bash\nset -e\npython3 /srv/app/client.py &\nexec /srv/app/bin/serve --port 8000\n"
 
 
-def add_application(layer, build, files):
+def add_application(layer, build, files, kind):
     needs = ["libcublas.so.13", "libcurand.so.10", "libcudart.so.13", "libnvjpeg.so.13"]
-    layer.put("srv/app/bin/serve", build.build("serve", 4 << 20, shared=False, needs=needs), mode=0o755)
-    layer.put("srv/app/client.py", APP)
-    layer.put("srv/app/start.sh", START, mode=0o755)
-    layer.put("srv/app/build/serve.o", filler("serve.o", 2 << 20))
-    layer.put("srv/app/.git/objects/pack/pack-1.pack", filler("pack", 5 << 20))
-    layer.put("srv/app/.git/HEAD", b"ref: refs/heads/main\n")
-    layer.put("root/.cache/pip/http-v2/0/1/body", filler("pip", 6 << 20))
+    if kind == "runtime":
+        layer.file("srv/app/start.sh", f"#!/bin/bash\nexec /{VENV}/bin/python3 /srv/app/jit.py\n".encode(), mode=0o755)
+        return
+    layer.file("srv/app/bin/serve", build.build("serve", 4 << 20, shared=False, needs=needs), mode=0o755)
+    layer.file("srv/app/client.py", APP)
+    layer.file("srv/app/start.sh", START, mode=0o755)
+    layer.file("srv/app/build/serve.o", build.build("serve.o", 2 << 20, shared=None))
+    layer.file("srv/app/.git/objects/pack/pack-1.pack", filler("pack", 5 << 20))
+    layer.file("srv/app/.git/HEAD", b"ref: refs/heads/main\n")
+    layer.file("root/.cache/pip/http-v2/0/1/body", filler("pip", 6 << 20))
     for number in range(max(files, 0)):
-        layer.put(f"srv/app/static/{number % 97}/{number}.json", json.dumps({"number": number}).encode() * 20)
+        layer.file(f"srv/app/static/{number % 97}/{number}.json", json.dumps({"number": number}).encode() * 20)
 
 
 # The layout -----------------------------------------------------------------------------------------
@@ -441,7 +473,7 @@ ENVIRONMENT = {
 }
 
 
-def finish(folder, layers):
+def finish(folder, layers, kind):
     """Config, manifest and index of the layout."""
 
     def blob(value):
@@ -456,7 +488,7 @@ def finish(folder, layers):
         "architecture": "amd64",
         "os": "linux",
         "config": {
-            "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+            "Env": [f"{name}={value}" for name, value in (ENVIRONMENT if kind != "runtime" else {}).items()],
             "Entrypoint": ["/srv/app/start.sh"],
             "WorkingDir": "/srv/app",
         },
@@ -477,16 +509,21 @@ def finish(folder, layers):
             json.dump(value, file)
 
 
-def needed(layers, runtime):
+def needed(layers, runtime, kind):
     """What the application needs: itself, the libraries that it names, Python, and its packages' own needs."""
     names = r"lib(cublas|cublasLt|curand|cudart|nvjpeg)\.so\.\d"
-    for layer in layers:
-        for path in layer.sizes:
-            absolute = "/" + path
-            if category(absolute):
-                continue
-            if re.match(r"srv/app/(bin|static|client|start)", path) or re.search(f"/{names}", absolute) or absolute in runtime:
-                yield absolute
+    jit = rf"/({ROOT}|{SITE}/nvidia/cu13)/(bin/ptxas|nvvm/libdevice/.*)$"
+    for path in sorted({path for layer in layers for path in layer.sizes}):
+        absolute = "/" + path
+        if kind != "devel" and re.match(jit, absolute):
+            yield absolute
+        elif not category(absolute) and (
+            re.match(r"srv/app/(bin|static|client|start|jit)", path)
+            or re.search(f"/{names}", absolute)
+            or absolute in runtime
+            or (path.startswith(SITE) and re.search(r"\.(so[.\d]*|py)$", path))
+        ):
+            yield absolute
 
 
 def build(options):
@@ -494,27 +531,41 @@ def build(options):
     os.makedirs(blobs)
     known = stanzas()
     run_time = with_dependencies(DISTRIBUTION.split(), known)
-    everything = run_time if options.small else with_dependencies([*DISTRIBUTION.split(), *BUILDING.split()], known)
+    everything = run_time
+    if not options.small and options.kind != "runtime":
+        everything = with_dependencies([*DISTRIBUTION.split(), *BUILDING.split()], known)
     with tempfile.TemporaryDirectory(dir=options.oci) as work:
         os.environ["TMPDIR"] = work
         compiler, versions = Compiler(work), {}
         install = "RUN /bin/sh -c apt-get update && apt-get install -y"
         base = Painter(blobs, "distribution", "/bin/sh -c #(nop) ADD file:0123456789abcdef in / ")
-        add_distribution(base, known, everything)
-        devel = Painter(blobs, "devel", f"{install} cuda-libraries-dev-13-0 cuda-minimal-build-13-0 # buildkit")
-        devel.link("usr/local/cuda", "cuda-13.0")
-        devel.link(f"{ROOT}/lib64", "targets/x86_64-linux/lib")
-        devel.link(f"{ROOT}/include", "targets/x86_64-linux/include")
+        add_distribution(base, known, everything, options.kind == "runtime")
+        layers = [base]
         wheels = [line for line in WHEELS.split("\n") if line and (not options.small or line.split()[0] in SMALL)]
-        add_wheels(devel, wheels, options.wheels, work, versions)
-        add_made(devel, compiler, options, versions)
-        devel.database("\n\n".join(known[name] for name in everything) + "\n\n", versions)
+        if options.kind != "runtime":
+            devel = Painter(blobs, "devel", f"{install} cuda-libraries-dev-13-0 cuda-minimal-build-13-0 # buildkit")
+            devel.link("usr/local/cuda", "cuda-13.0")
+            devel.link(f"{ROOT}/lib64", "targets/x86_64-linux/lib")
+            devel.link(f"{ROOT}/include", "targets/x86_64-linux/include")
+            add_wheels(devel, wheels, options.wheels, work, versions)
+            add_made(devel, compiler, options, versions)
+            devel.database("\n\n".join(known[name] for name in everything) + "\n\n", versions)
+            layers.append(devel)
+        if options.kind != "devel":
+            venv = Painter(blobs, "environment", f"RUN /bin/sh -c /{VENV}/bin/pip install jax jax-cuda13-plugin # buildkit")
+            lines = [line for line in JAX.split("\n") if line]
+            if options.kind == "runtime":
+                # cuDNN and NCCL are large, and others of the same kind are there.
+                lines += [line for line in wheels if not re.match("nvidia-(cudnn|nccl|cuda-sanitizer)", line)]
+            add_environment(venv, lines, options.wheels, work)
+            layers.append(venv)
         app = Painter(blobs, "application", "COPY . /srv/app # buildkit")
-        add_application(app, compiler, options.files - len(base.sizes) - len(devel.sizes) - 7)
-        layers = [base, devel, app]
+        files = options.files if options.kind == "devel" else 0
+        add_application(app, compiler, files - sum(len(layer.sizes) for layer in layers) - 7, options.kind)
+        layers.append(app)
         for layer in layers:
             layer.end()
-    finish(options.oci, layers)
+    finish(options.oci, layers, options.kind)
     runtime = set()
     for package in run_time:
         for path in glob.glob(f"/var/lib/dpkg/info/{package}.list") + glob.glob(f"/var/lib/dpkg/info/{package}:*.list"):
@@ -528,7 +579,7 @@ def build(options):
                     total, count = total + size, count + 1
                     out.write(f"{kind}\t{size}\t/{path}\n")
     with open(options.needed, "w", encoding="utf-8") as out:
-        out.writelines(f"{path}\n" for path in sorted(needed(layers, runtime)))
+        out.writelines(f"{path}\n" for path in needed(layers, runtime, options.kind))
     files, size = sum(len(layer.sizes) for layer in layers), sum(sum(layer.sizes.values()) for layer in layers)
     print(f"{options.oci}: {files:,} files, {size:,} bytes; {count:,} files of {total:,} bytes only build", file=sys.stderr)
 
@@ -538,6 +589,7 @@ def main():
     parser.add_argument("--oci", required=True, metavar="DIR", help="where the image goes; must not be there")
     parser.add_argument("--listing", required=True, metavar="FILE", help="gets what only builds")
     parser.add_argument("--needed", required=True, metavar="FILE", help="gets what the application needs")
+    parser.add_argument("--kind", default="devel", choices=["devel", "runtime", "jit"])
     parser.add_argument("--wheels", action="append", default=[], metavar="DIR", help="take wheels from here")
     parser.add_argument("--paths", metavar="FILE", help="sizes and paths of a devel image")
     parser.add_argument("--files", type=int, default=17_000, help="how many files the image has at least")

@@ -16,6 +16,7 @@ use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::Limits;
 use cutaway::gui::design;
 use cutaway::gui::models::files::{FileTree, Found, Query, Rows, Scope, Sort};
+use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::overview::Contents;
 use cutaway::gui::models::treemap::Treemap;
 use cutaway::gui::views::{LayersView, ViewContext};
@@ -150,8 +151,9 @@ fn frames(analysis: &Arc<Analysis>) {
         let mut actions = Vec::new();
         let mut output = context.run_ui(input, |ui| {
             let progress = Progress::default().snapshot();
+            let plan = ChosenPlan::default();
             let mut context =
-                ViewContext { analysis, generation: 1, progress, done: true, actions: &mut actions };
+                ViewContext { analysis, generation: 1, plan: &plan, progress, done: true, actions: &mut actions };
             view.ui(ui, &mut context);
         });
         output.textures_delta.clear();

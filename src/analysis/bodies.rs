@@ -5,12 +5,14 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+use crate::base::convert::in_memory;
 use crate::base::read_at::SectionReader;
 use crate::base::{ReadAt, Section};
 use crate::cuda::{Bodies, Inode, Wanted};
 use crate::formats::binary::{self, BinaryLimits};
 use crate::formats::compression::Compression;
 use crate::formats::input::BUFFER_BYTES;
+use crate::formats::mentions::{Mentions, Scanner, Sort};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::layer::{ContentHash, LayerRead, open_file};
 use crate::rootfs::{Merge, NodeKind};
@@ -35,6 +37,7 @@ pub(super) fn readable(image: &Image, layers: &[Option<Arc<LayerRead>>], wanted:
     Wanted {
         hashes: wanted.hashes.into_iter().filter(can).collect(),
         binaries: wanted.binaries.into_iter().filter(can).collect(),
+        texts: wanted.texts.into_iter().filter(can).collect(),
     }
 }
 
@@ -74,7 +77,23 @@ pub(super) fn read(
             bodies.binaries.insert(*inode, facts);
         }
     }
+    for inode in &wanted.texts {
+        let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
+        let sort = known.and_then(|read| read.facts.mention_sort(read.index.name(inode.1), inode.1));
+        let found = source.open(*inode).zip(sort).map(|(section, sort)| search(section, sort, cancel));
+        cancel.check()?;
+        if let Some(Ok(Some(mentions))) = found {
+            bodies.mentions.insert(*inode, mentions);
+        }
+    }
     Ok(bodies)
+}
+
+/// The words of a file; `None` when it is too large.
+fn search(section: Section, sort: Sort, cancel: &CancelToken) -> io::Result<Option<Mentions>> {
+    let Some(mut scanner) = Scanner::new(sort, section.len()) else { return Ok(None) };
+    pass(section, cancel, |bytes| scanner.push(bytes))?;
+    Ok(Some(scanner.finish()))
 }
 
 struct Source<'a> {
@@ -120,7 +139,8 @@ impl ReadAt for Compared {
 }
 
 fn paths(merge: &Merge, wanted: &Wanted) -> HashMap<Inode, Vec<u8>> {
-    let mut asked: Vec<Inode> = wanted.hashes.iter().chain(&wanted.binaries).copied().collect();
+    let mut asked: Vec<Inode> =
+        wanted.hashes.iter().chain(&wanted.binaries).chain(&wanted.texts).copied().collect();
     asked.sort_unstable();
     let nodes = merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     nodes
@@ -164,7 +184,7 @@ fn hash_group(
             continue;
         }
         for inode in alike {
-            let hash = source.open(inode).map(|section| whole(section, size, cancel));
+            let hash = source.open(inode).map(|section| whole(section, cancel));
             cancel.check()?;
             if let Some(Ok(hash)) = hash {
                 hashes.insert(inode, hash);
@@ -183,10 +203,19 @@ fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
     Ok(*hasher.finalize().as_bytes())
 }
 
-fn whole(section: Section, size: u64, cancel: &CancelToken) -> io::Result<ContentHash> {
+fn whole(section: Section, cancel: &CancelToken) -> io::Result<ContentHash> {
     let mut hasher = blake3::Hasher::new();
+    pass(section, cancel, |bytes| {
+        hasher.update(bytes);
+    })?;
+    Ok(*hasher.finalize().as_bytes())
+}
+
+/// Reads a file from its start to its end, all of it.
+fn pass(section: Section, cancel: &CancelToken, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let size = section.len();
     let mut reader = SectionReader::new(section);
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = vec![0; BUFFER_BYTES.min(in_memory(size.saturating_add(1)))];
     let mut passed = 0;
     loop {
         cancel.check()?;
@@ -194,11 +223,11 @@ fn whole(section: Section, size: u64, cancel: &CancelToken) -> io::Result<Conten
         if count == 0 {
             break;
         }
-        hasher.update(&buffer[..count]);
+        take(&buffer[..count]);
         passed += count as u64;
     }
     if passed != size {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(*hasher.finalize().as_bytes())
+    Ok(())
 }

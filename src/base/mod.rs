@@ -2,6 +2,7 @@
 //! Out: the small types every room speaks: digests, sizes, limits, warnings, text that is safe to show.
 //! Must not know: images, layers, the command line or the window; it uses no other room.
 
+pub mod clock;
 pub mod convert;
 pub mod digest;
 pub mod limits;

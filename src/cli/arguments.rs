@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::base::Platform;
+use crate::findings::policy::Date;
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
 #[derive(Parser)]
@@ -55,6 +56,14 @@ struct Choice {
 enum Command {
     /// Say what an image is made of
     Report(ReportArguments),
+    /// Hold an image to the rules and budgets of cutaway.toml: 0 when it passes, 1 when not
+    Check(CheckArguments),
+    /// Print the page of the manual about a rule; without one, the list of rules
+    Explain {
+        /// Id of a rule, or name of a chapter
+        #[arg(value_name = "RULE")]
+        name: Option<String>,
+    },
     /// Print a completion script
     Completions {
         /// The shell to complete for
@@ -71,27 +80,52 @@ pub(super) enum Format {
     Json,
 }
 
+/// What is read, and how: the same for all commands that read an image.
 #[derive(Args)]
-struct ReportArguments {
-    /// Image to read, see below
+struct Reading {
+    /// Image to read, see `cutaway --help`
     image: String,
     #[command(flatten)]
     choice: Choice,
+    /// A GPU that the image is meant for, such as gpu:a100-80 or cc=8.6 [default: five that are common]
+    #[arg(long, value_name = "TARGET")]
+    target: Vec<String>,
+    /// Read and hash every byte: diff ids too, and layers that are only walked otherwise
+    #[arg(long)]
+    verify: bool,
+    /// Say on stderr what is done and how much was read
+    #[arg(short, long)]
+    verbose: bool,
+    /// The day to judge by, instead of the clock's (for tests)
+    #[arg(long, hide = true, value_name = "YYYY-MM-DD")]
+    today: Option<Date>,
+}
+
+#[derive(Args)]
+struct ReportArguments {
+    #[command(flatten)]
+    reading: Reading,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Read and hash every byte: diff ids too, and layers that are only walked otherwise
-    #[arg(long)]
-    verify: bool,
     /// Show values of variables, labels and arguments that look like secrets
     #[arg(long)]
     show_secrets: bool,
-    /// Say on stderr what is done and how much was read
-    #[arg(short, long)]
-    verbose: bool,
+}
+
+#[derive(Args)]
+struct CheckArguments {
+    #[command(flatten)]
+    reading: Reading,
+    /// What is asked of the image [default: cutaway.toml, when it is in the current folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Append a summary in Markdown to FILE, for the step summary of a pipeline
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
 }
 
 /// What the arguments ask for.
@@ -100,6 +134,10 @@ pub enum Plan {
     Window(WindowPlan),
     /// Print a report.
     Report(ReportPlan),
+    /// Hold an image to a policy.
+    Check(CheckPlan),
+    /// Print a page of the manual, or what pages there are.
+    Explain(Option<String>),
     /// Print a completion script.
     Completions(clap_complete::Shell),
 }
@@ -119,16 +157,45 @@ pub struct WindowPlan {
     pub exit_after_frames: Option<u64>,
 }
 
-/// A report to print.
-pub struct ReportPlan {
+/// An image to read.
+#[derive(Default)]
+pub(super) struct ReadPlan {
     pub(super) image: String,
     pub(super) platform: Option<Platform>,
     pub(super) catalog: Vec<PathBuf>,
+    pub(super) targets: Vec<String>,
+    pub(super) verify: bool,
+    pub(super) verbose: bool,
+    pub(super) today: Option<Date>,
+}
+
+/// A report to print.
+pub struct ReportPlan {
+    pub(super) read: ReadPlan,
     pub(super) format: Format,
     pub(super) output: Option<PathBuf>,
-    pub(super) verify: bool,
     pub(super) show_secrets: bool,
-    pub(super) verbose: bool,
+}
+
+/// An image to hold to a policy.
+pub struct CheckPlan {
+    pub(super) read: ReadPlan,
+    pub(super) config: Option<PathBuf>,
+    pub(super) summary: Option<PathBuf>,
+}
+
+impl Reading {
+    fn plan(self) -> ReadPlan {
+        ReadPlan {
+            image: self.image,
+            platform: self.choice.platform,
+            catalog: self.choice.catalog,
+            targets: self.target,
+            verify: self.verify,
+            verbose: self.verbose,
+            today: self.today,
+        }
+    }
 }
 
 /// Parses the arguments of this process.
@@ -143,15 +210,17 @@ pub fn parse() -> Result<Plan, ExitCode> {
     })?;
     Ok(match cli.command {
         Some(Command::Report(arguments)) => Plan::Report(ReportPlan {
-            image: arguments.image,
-            platform: arguments.choice.platform,
-            catalog: arguments.choice.catalog,
+            read: arguments.reading.plan(),
             format: arguments.format,
             output: arguments.output,
-            verify: arguments.verify,
             show_secrets: arguments.show_secrets,
-            verbose: arguments.verbose,
         }),
+        Some(Command::Check(arguments)) => Plan::Check(CheckPlan {
+            read: arguments.reading.plan(),
+            config: arguments.config,
+            summary: arguments.summary,
+        }),
+        Some(Command::Explain { name }) => Plan::Explain(name),
         Some(Command::Completions { shell }) => Plan::Completions(shell),
         None => Plan::Window(WindowPlan {
             image: cli.window.image,

@@ -3,6 +3,8 @@
 //! Must not know: the window.
 
 mod arguments;
+mod check;
+mod explain;
 mod output;
 mod progress;
 mod run;

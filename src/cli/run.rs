@@ -7,20 +7,24 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::arguments::{Format, Plan, ReportPlan, WindowPlan, completions};
+use super::arguments::{Format, Plan, ReadPlan, ReportPlan, WindowPlan, completions};
+use super::check::check;
+use super::explain::explain;
 use super::output::write;
 use super::progress::with_bar;
-use crate::analysis::{self, AnalysisError, analyze};
-use crate::base::Limits;
+use crate::analysis::{self, Analysis, AnalysisError, analyze};
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
+use crate::base::{Limits, Warning, clock};
 use crate::cuda::catalog::{self, Catalog};
+use crate::findings::policy::{Policy, PolicyError};
+use crate::findings::{TargetError, parse_target};
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{self, Report, to_json, to_text};
 use crate::source::Reference;
 
 /// Wrong use, unreadable input, incomplete result.
-const TROUBLE: u8 = 2;
+pub(super) const TROUBLE: u8 = 2;
 /// Warnings repeated on stderr.
 const SHOWN_WARNINGS: usize = 20;
 
@@ -28,6 +32,8 @@ const SHOWN_WARNINGS: usize = 20;
 pub fn run(plan: &Plan) -> ExitCode {
     match plan {
         Plan::Report(plan) => exit_code(report(plan)),
+        Plan::Check(plan) => exit_code(check(plan)),
+        Plan::Explain(name) => exit_code(explain(name.as_deref())),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
         Plan::Window(plan) => without_window(plan, "this build has no window"),
     }
@@ -39,25 +45,40 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
     message(&format!("no window: {reason}; here is the report as text"));
     let image = plan.image.clone().unwrap_or_else(|| "sample:devel".into());
     exit_code(report(&ReportPlan {
-        image,
-        platform: plan.platform.clone(),
-        catalog: plan.catalog.clone(),
+        read: ReadPlan {
+            image,
+            platform: plan.platform.clone(),
+            catalog: plan.catalog.clone(),
+            ..ReadPlan::default()
+        },
         format: Format::Text,
         output: None,
-        verify: false,
         show_secrets: false,
-        verbose: false,
     }))
 }
 
-fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
+/// Today as days since 1970: as the user says, or by the clock; `None` when that is not set.
+pub(super) fn today(plan: &ReadPlan) -> Option<u32> {
+    plan.today.map(|date| date.0).or_else(clock::today)
+}
+
+/// Analyses the image of a plan. Targets on the command line go before those of `policy`.
+pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Result<Arc<Analysis>> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
+    let catalog = read_catalog(&plan.catalog)?;
+    let known = catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+    let mut targets =
+        plan.targets.iter().map(|text| parse_target(known, text)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(policy) = policy.filter(|_| targets.is_empty()) {
+        targets = policy.targets(known)?;
+    }
     let options = analysis::Options {
         platform: plan.platform.clone(),
         verify: plan.verify,
         limits: Limits::default(),
-        catalog: read_catalog(&plan.catalog)?,
-        ..analysis::Options::default()
+        catalog,
+        targets,
+        today: today(plan),
     };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let analysis = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()))?;
@@ -78,9 +99,14 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
             ));
         }
     }
+    Ok(analysis)
+}
+
+fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
+    let analysis = analyse(&plan.read, None)?;
     let options = report::Options { show_secrets: plan.show_secrets, ..report::Options::default() };
     let Some(report) = Report::new(&analysis, &options) else {
-        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.image);
+        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
     };
     let bytes = match plan.format {
         Format::Text => to_text(&report),
@@ -89,15 +115,20 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
     write(bytes.as_bytes(), plan.output.as_deref())?;
     // Whoever reads the text has them there; else they are told, as all messages, to a terminal or on -v.
     let unseen = plan.output.is_some() || plan.format == Format::Json;
-    if plan.verbose || (unseen && std::io::stderr().is_terminal()) {
-        for warning in report.warnings.iter().take(SHOWN_WARNINGS) {
-            message(&format!("warning: {}: {}: {}", warning.code, warning.subject, warning.message));
-        }
-        if let Some(more) = report.warnings.len().checked_sub(SHOWN_WARNINGS).filter(|more| *more > 0) {
-            message(&format!("and {more} more warnings: the report has them all"));
-        }
+    if plan.read.verbose || (unseen && std::io::stderr().is_terminal()) {
+        warn(&report.warnings);
     }
     Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
+}
+
+/// Repeats warnings on stderr.
+pub(super) fn warn(warnings: &[Warning]) {
+    for warning in warnings.iter().take(SHOWN_WARNINGS) {
+        message(&format!("warning: {}: {}: {}", warning.code, warning.subject, warning.message));
+    }
+    if let Some(more) = warnings.len().checked_sub(SHOWN_WARNINGS).filter(|more| *more > 0) {
+        message(&format!("and {more} more warnings: the report has them all"));
+    }
 }
 
 /// The catalogue with the user's files; `None` when there are none.
@@ -139,14 +170,18 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
             Some(known) => message(&format!("error: {known}")),
             None => message(&format!("error: {error:#}")),
         }
-        if let Some(hint) = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint) {
+        let hint = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint);
+        let hint = hint.or_else(|| error.downcast_ref::<PolicyError>().and_then(PolicyError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<TargetError>().map(TargetError::hint));
+        if let Some(hint) = hint {
             message(&format!("hint: {hint}"));
         }
         ExitCode::from(TROUBLE)
     })
 }
 
-fn message(text: &str) {
+/// A line on stderr.
+pub(super) fn message(text: &str) {
     use std::io::Write as _;
     // A closed stderr must not end the program.
     writeln!(std::io::stderr(), "{}", printable(text)).ok();

@@ -1,13 +1,14 @@
 //! What each byte of the image is for.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 
-use super::catalog::PackageKind;
+use super::catalog::{FolderState, PackageKind, Walker};
 use super::packages::Packages;
 use super::scene::Scene;
 use super::value::{Class, ClassBytes, Library, Package};
-use crate::base::convert::layer16;
-use crate::layer::{EntryId, EntryKind, LayerIndex};
+use crate::base::convert::{index32, layer16};
+use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::{NodeId, NodeKind};
 
 const NOBODY: u32 = u32::MAX;
@@ -20,7 +21,7 @@ pub(super) fn sum(
     libraries: &[Library],
     base_layers: usize,
 ) -> ClassBytes {
-    let judge = Judge { base_layers, ..Judge::new(scene, packages, libraries) };
+    let mut judge = Judge { base_layers, ..Judge::new(scene, packages, libraries) };
     let mut classes = ClassBytes::default();
     let mut by_layer: Vec<Vec<Class>> = Vec::new();
     for layer in 0..layer16(scene.input.layers.len()) {
@@ -28,12 +29,12 @@ pub(super) fn sum(
         classes.layers.push(sums);
         by_layer.push(of_entries);
     }
-    let mut seen = HashSet::new();
     for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
         let Some((layer, entry)) = node.content() else { continue };
         let class = by_layer.get(usize::from(layer)).and_then(|classes| classes.get(entry.0 as usize));
-        if let (Some(class), true) = (class, seen.insert((layer, entry))) {
-            *classes.merged.entry(*class).or_default() += scene.size((layer, entry));
+        if let Some(class) = class {
+            // The bytes of an inode stand at one of its names.
+            *classes.merged.entry(*class).or_default() += node.bytes();
         }
     }
     classes
@@ -50,6 +51,15 @@ struct Judge<'a> {
     shown: Vec<Vec<u32>>,
     /// How many layers are the base image's.
     base_layers: usize,
+    walker: Walker<'a>,
+}
+
+/// The folder that the entries of a layer are in.
+struct Folder {
+    id: DirId,
+    state: FolderState,
+    /// Made for the first file that asks for it.
+    path: OnceCell<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,43 +95,57 @@ impl<'a> Judge<'a> {
             cuda_libraries: libraries.iter().filter(is_cuda).map(|library| library.node).collect(),
             shown,
             base_layers: 0,
+            walker: scene.catalog.walker(),
         }
     }
 
     /// Sums of a layer, and the class of each of its entries.
-    fn layer(&self, layer: u16) -> (BTreeMap<Class, u64>, Vec<Class>) {
+    fn layer(&mut self, layer: u16) -> (BTreeMap<Class, u64>, Vec<Class>) {
         let index = self.scene.rootfs.layer(layer);
         let mut sums = BTreeMap::new();
         let mut classes = Vec::with_capacity(index.len());
-        let mut folder = None;
+        let mut states: Vec<FolderState> = Vec::with_capacity(index.dir_count());
+        for dir in (0..index32(index.dir_count())).map(DirId) {
+            // A folder comes after the one it is in.
+            let state = match states.get(index.dir_parent(dir).0 as usize) {
+                Some(parent) => self.walker.below(*parent, index.dir_name(dir)),
+                None => self.walker.root(),
+            };
+            states.push(state);
+        }
+        let mut folder: Option<Folder> = None;
         for entry in index.entries() {
             if index.kind(entry) != EntryKind::File {
                 classes.push(Class::Application);
                 continue;
             }
-            let dir = index.dir(entry);
-            if folder.as_ref().is_none_or(|(known, _)| *known != dir) {
-                folder = Some((dir, index.dir_path(dir)));
-            }
-            let parent = folder.as_ref().map_or(&b""[..], |(_, path)| path);
-            let class = self.class(layer, index, entry, parent);
+            let id = index.dir(entry);
+            let folder = match &mut folder {
+                Some(known) if known.id == id => known,
+                other => other.insert(Folder { id, state: states[id.0 as usize], path: OnceCell::new() }),
+            };
+            let class = self.class(layer, index, entry, folder);
             *sums.entry(class).or_default() += index.size(entry);
             classes.push(class);
         }
         (sums, classes)
     }
 
-    fn class(&self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &[u8]) -> Class {
-        let catalog = self.scene.catalog;
-        let name = index.name(entry);
-        let path = [folder, b"/", name].concat();
-        if catalog.weight_format(&path, self.scene.head((layer, entry)), index.size(entry)).is_some() {
+    fn class(&mut self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &Folder) -> Class {
+        let (scene, catalog) = (self.scene, self.scene.catalog);
+        let (name, size) = (index.name(entry), index.size(entry));
+        let parent = || folder.path.get_or_init(|| index.dir_path(folder.id));
+        let path = || [parent(), &b"/"[..], name].concat();
+        let head = || scene.head((layer, entry));
+        if catalog.may_be_weights(name, size) && catalog.weight_format(&path(), head(), size).is_some() {
             return Class::Weights;
         }
-        let is_devel = || catalog.is_devel_path(&path).is_some_and(|rule| rule.cuda);
-        let cuda = || if is_devel() { Class::CudaDevel } else { Class::CudaRuntime };
         let shown = self.shown[usize::from(layer)][entry.0 as usize];
-        let node = if shown == NOBODY { self.scene.entry_at(&path) } else { Some(NodeId(shown)) };
+        let node = if shown == NOBODY { self.scene.entry_at(&path()) } else { Some(NodeId(shown)) };
+        let rules = self.walker.file(folder.state, name);
+        let cuda = || {
+            if rules.devel.is_some_and(|rule| rule.cuda) { Class::CudaDevel } else { Class::CudaRuntime }
+        };
         let owner = node.and_then(|node| self.packages.owners.of(node));
         if let Some(owner) = owner {
             return match self.of_packages[owner] {
@@ -129,21 +153,21 @@ impl<'a> Judge<'a> {
                 PackageClass::Cuda => cuda(),
                 PackageClass::System => Class::System,
                 PackageClass::Framework => Class::Framework,
-                PackageClass::Conda if has_part(folder, b"site-packages") => Class::Framework,
+                PackageClass::Conda if has_part(parent(), b"site-packages") => Class::Framework,
                 PackageClass::Conda => Class::System,
             };
         }
-        if catalog.toolkit_root(&path).is_some() {
+        if rules.toolkit {
             return cuda();
         }
-        if let Some(class) = catalog.class_of_path(&path).and_then(class_named) {
+        if let Some(class) = rules.class.and_then(class_named) {
             return if class == Class::CudaRuntime { cuda() } else { class };
         }
         if node.is_some_and(|node| self.cuda_libraries.contains(&node)) {
             return cuda();
         }
         let of_base = usize::from(layer) < self.base_layers;
-        if of_base || is_system(&path) { Class::System } else { Class::Application }
+        if of_base || is_system(&path()) { Class::System } else { Class::Application }
     }
 }
 

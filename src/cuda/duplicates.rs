@@ -6,7 +6,7 @@ use super::catalog::{LibraryName, split_library_name};
 use super::links::{Links, ObjectId};
 use super::scene::{Inode, Scene};
 use super::value::{Duplicate, Identical, Library, Pick, Role, Use};
-use crate::layer::{ContentHash, COMPARED_BYTES, is_compared};
+use crate::layer::{COMPARED_BYTES, ContentHash, is_compared};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
@@ -127,7 +127,11 @@ fn compared_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, Node
         .nodes()
         .filter(|node| node.kind() == NodeKind::File)
         .filter_map(|node| Some((node.content()?, node)))
-        .filter(|(inode, node)| is_compared(node.name(), scene.size(*inode)))
+        .filter(|(inode, node)| {
+            // Names lie apart from sizes: most need no look at them.
+            let size = scene.size(*inode);
+            size >= COMPARED_BYTES || (scene.is_named_library(*node) && is_compared(node.name(), size))
+        })
         .map(|(inode, node)| (inode, node.id()))
 }
 

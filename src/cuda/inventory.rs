@@ -1,19 +1,22 @@
 //! Puts the inventory together.
 
+use std::collections::HashSet;
+
 use super::frameworks::Evidence;
 use super::libraries::Surroundings;
 use super::packages::Packages;
 use super::scene::{BinaryFile, Inode, Input, Scene};
 use super::stack::Known;
-use super::value::{Inventory, Searched};
+use super::value::Inventory;
 use super::{
-    base_image, classes, duplicates, frameworks, gpu_code, libraries, packages, rules, stack, toolkits,
-    weights,
+    base_image, classes, duplicates, frameworks, gpu_code, libraries, mentions, packages, rules, stack,
+    toolkits, weights,
 };
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
 use crate::formats::binary::FileFacts;
+use crate::rootfs::copies;
 
 /// What only whole bodies can tell, of layers whose bodies did not pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,12 +25,14 @@ pub struct Wanted {
     pub hashes: Vec<Inode>,
     /// Binaries with sections that may hide GPU code.
     pub binaries: Vec<Inode>,
+    /// Files of whoever made the image: which words they hold.
+    pub texts: Vec<Inode>,
 }
 
 impl Wanted {
     /// Whether nothing is left to be read.
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty() && self.binaries.is_empty()
+        self.hashes.is_empty() && self.binaries.is_empty() && self.texts.is_empty()
     }
 }
 
@@ -78,7 +83,8 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         linked_code: gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
     });
     binary_faults(&scene, &mut warnings);
-    let wanted = wanted(&scene);
+    let heard = mentions::gather(&scene, &packages, &found_toolkits, base_layers);
+    let wanted = Wanted { texts: heard.wanted, ..wanted(&scene) };
     let found = Inventory {
         toolkits: found_toolkits,
         toolkit,
@@ -94,8 +100,8 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         classes: class_bytes,
         libraries,
         links,
-        mentions: Vec::new(),
-        searched: Searched::default(),
+        mentions: heard.mentions,
+        searched: heard.searched,
         packages: packages.list,
         owners: packages.owners,
         warnings: finish(warnings, input),
@@ -126,7 +132,7 @@ fn conda_roots(packages: &Packages) -> Vec<Vec<u8>> {
 
 /// Faults of binaries that a container sees.
 fn binary_faults(scene: &Scene<'_>, warnings: &mut Warnings) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for binary in scene.binaries.iter().filter(|binary| seen.insert(binary.inode)) {
         let path = || escape(&scene.path(binary.node));
         let mut tell = |at: u64, what: &str| {
@@ -173,5 +179,15 @@ fn wanted(scene: &Scene<'_>) -> Wanted {
         .collect();
     binaries.sort_unstable();
     binaries.dedup();
-    Wanted { hashes: duplicates::unproven(scene), binaries }
+    Wanted { hashes: unproven(scene), binaries, texts: Vec::new() }
+}
+
+/// Files that must be read before they can be told from others: those of one size in the merged view, and
+/// those that a layer stores again.
+fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
+    let mut hashes = duplicates::unproven(scene);
+    let mut known: HashSet<Inode> = hashes.iter().copied().collect();
+    let pairs = copies(scene.rootfs).into_iter().flat_map(|(hidden, by)| [hidden, by]);
+    hashes.extend(pairs.filter(|inode| scene.hash(*inode).is_none() && known.insert(*inode)));
+    hashes
 }

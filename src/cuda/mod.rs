@@ -12,6 +12,7 @@ mod inventory;
 mod libraries;
 pub mod links;
 mod loader;
+mod mentions;
 mod names;
 mod packages;
 mod rules;

@@ -1,8 +1,9 @@
 //! The catalogue and the packages as the loader's model asks for them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalog::{Open, OpenName, Search};
+use super::catalog::{Open, OpenName, Search, Walker};
 use super::classes::is_framework_component;
 use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
 use super::loader;
@@ -27,6 +28,7 @@ pub(super) fn links(scene: &Scene<'_>, packages: &Packages, warnings: &mut Warni
     let environment = environment(scene, warnings);
     let rules = CatalogRules {
         scene,
+        walker: RefCell::new(scene.catalog.walker()),
         packages,
         distributions: distributions(scene, packages),
         opened_beside: opened_beside(scene, &binaries),
@@ -107,6 +109,7 @@ fn environment(scene: &Scene<'_>, warnings: &mut Warnings) -> Environment {
 
 struct CatalogRules<'a> {
     scene: &'a Scene<'a>,
+    walker: RefCell<Walker<'a>>,
     packages: &'a Packages,
     /// Distributions whose files stand in a folder of Python packages, by its first part.
     distributions: BTreeMap<Vec<u8>, BTreeSet<String>>,
@@ -226,7 +229,8 @@ impl Rules for CatalogRules<'_> {
     }
 
     fn is_toolkit_or_tool(&self, path: &[u8]) -> bool {
-        self.scene.catalog.toolkit_root(path).is_some() || self.scene.catalog.is_tool(path)
+        let rules = self.walker.borrow_mut().path(path);
+        rules.toolkit || rules.tool
     }
 
     fn is_of_application(&self, binary: &Binary<'_>) -> bool {

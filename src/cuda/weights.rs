@@ -16,6 +16,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
     for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
         let Some(inode) = node.content() else { continue };
         let bytes = scene.size(inode);
+        if !scene.is_named_weights(node) || !scene.catalog.may_be_weights(node.name(), bytes) {
+            continue;
+        }
         let head = scene.head(inode);
         if let Some(format) = format(scene, node, head, bytes) {
             found.push((inode, WeightFile { node: node.id(), format: Arc::from(format), bytes }));

@@ -22,7 +22,9 @@ pub struct TargetGpu {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// The machine at hand is asked for.
-    #[error("cannot use the target host: the GPU of this machine is not looked at yet, that comes with the GPU check")]
+    #[error(
+        "cannot use the target host: the GPU of this machine is not looked at yet, that comes with the GPU check"
+    )]
     Host,
     /// No GPU and no machine has this id.
     #[error("there is no target {text}")]
@@ -46,12 +48,16 @@ impl TargetError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Host => "name its GPU, such as gpu:rtx-4090, or its compute capability, such as cc=8.9".to_owned(),
+            Self::Host => {
+                "name its GPU, such as gpu:rtx-4090, or its compute capability, such as cc=8.9".to_owned()
+            }
             Self::Unknown { near, .. } if !near.is_empty() => format!("did you mean {}?", near.join(" or ")),
             Self::Unknown { .. } => {
                 "targets are ids such as gpu:l4 and azure:Standard_NC24ads_A100_v4, or cc=8.9".to_owned()
             }
-            Self::Malformed { .. } => "write it as cc=8.6,driver=535.104,class=geforce; only cc must be there".to_owned(),
+            Self::Malformed { .. } => {
+                "write it as cc=8.6,driver=535.104,class=geforce; only cc must be there".to_owned()
+            }
         }
     }
 }
@@ -177,16 +183,16 @@ fn near(catalog: &Catalog, text: &str) -> Vec<String> {
     let bare = asked.split_once(':').map_or(asked.as_str(), |(_, name)| name);
     let ids = catalog.targets().iter().map(|target| &target.id);
     let ids = ids.chain(catalog.machines().iter().flat_map(|machine| &machine.ids));
-    let mut found: Vec<(usize, &String)> = ids
+    let mut found: Vec<(bool, usize, &String)> = ids
         .filter_map(|id| {
             let lower = id.to_ascii_lowercase();
             let distance = distance_of(&asked, &lower);
             let holds = bare.len() > 1 && lower.contains(bare);
-            (distance <= 3 || holds).then_some((if holds { distance.min(1) } else { distance }, id))
+            (distance <= 3 || holds).then_some((!holds, distance, id))
         })
         .collect();
     found.sort();
-    found.into_iter().take(3).map(|(_, id)| id.clone()).collect()
+    found.into_iter().take(3).map(|(.., id)| id.clone()).collect()
 }
 
 /// How many letters have to be put in, taken out or replaced.
@@ -220,7 +226,10 @@ mod tests {
         let azure = parse(catalog, "azure:Standard_NC4as_T4_v3").unwrap();
         assert_eq!((azure.id.as_str(), azure.title().as_str()), ("azure:Standard_NC4as_T4_v3", "T4 (7.5)"));
         let one = parse(catalog, "cc=8.6, driver=535.104,class=geforce").unwrap();
-        assert_eq!((one.sm, one.driver.as_deref(), one.class), (86, Some("535.104"), Some(GpuClass::Geforce)));
+        assert_eq!(
+            (one.sm, one.driver.as_deref(), one.class),
+            (86, Some("535.104"), Some(GpuClass::Geforce))
+        );
         assert_eq!(sm("cc=12.0"), Ok(120));
         assert_eq!(default_targets(catalog).len(), 5);
     }
@@ -235,7 +244,16 @@ mod tests {
         assert!(near.hint().contains("gpu:a100-80"), "{}", near.hint());
         assert!(error("h100").hint().contains("gpu:h100"));
         assert!(error("gpu:nothing-like-it").hint().contains("cc=8.9"));
-        for text in ["cc=", "cc=8", "cc=8.66", "driver=535", "cc=8.6,cc=8.6", "cc=8.6,x=1", "cc=8.6,class=fast", "cc=8.6,8.9"] {
+        for text in [
+            "cc=",
+            "cc=8",
+            "cc=8.66",
+            "driver=535",
+            "cc=8.6,cc=8.6",
+            "cc=8.6,x=1",
+            "cc=8.6,class=fast",
+            "cc=8.6,8.9",
+        ] {
             assert!(matches!(error(text), TargetError::Malformed { .. }), "{text}");
         }
         assert!(error("cc=8.6,driver=5.x").to_string().contains("driver"));

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use memchr::memrchr;
 use regex::bytes::Regex;
 
-pub use words::WORDS;
 use crate::base::convert::in_memory;
+pub use words::WORDS;
 use words::{KEYS, SHARED, Word};
 
 /// Larger texts are data: no script that a person or a tool wrote has so many bytes.
@@ -73,8 +73,8 @@ impl Sort {
         }
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
-            b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf" | b"ini"
-            | b"service" => Some(Self::Script),
+            b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
+            | b"ini" | b"service" => Some(Self::Script),
             b"js" | b"mjs" | b"ts" | b"lua" | b"json" | b"ipynb" => Some(Self::Text),
             _ => None,
         }
@@ -105,17 +105,29 @@ pub struct Scanner {
 
 enum State {
     /// The first bytes of a file that may be anything.
-    Waiting { head: Vec<u8>, size: u64, executable: bool },
-    Text { text: Vec<u8>, remarks: bool },
+    Waiting {
+        head: Vec<u8>,
+        size: u64,
+        executable: bool,
+    },
+    Text {
+        text: Vec<u8>,
+        size: u64,
+        remarks: bool,
+    },
     /// The last bytes that passed; places from `next` on were not looked at yet.
-    Binary { tail: Vec<u8>, next: usize, at_start: bool },
+    Binary {
+        tail: Vec<u8>,
+        next: usize,
+        at_start: bool,
+    },
     Done,
 }
 
 impl Scanner {
     /// A search of a file of `size` bytes. `None` when it is too large.
     pub fn new(sort: Sort, size: u64) -> Option<Self> {
-        (size <= sort.most()).then(|| Self { state: State::of(sort), found: Found::default() })
+        (size <= sort.most()).then(|| Self { state: State::of(sort, size), found: Found::default() })
     }
 
     /// A search of a file that its first bytes tell the sort of.
@@ -135,7 +147,12 @@ impl Scanner {
                     self.push(&bytes[taken..]);
                 }
             }
-            State::Text { text, .. } => {
+            State::Text { text, size, remarks } => {
+                if text.is_empty() && bytes.len() as u64 == *size {
+                    let remarks = *remarks;
+                    self.state = State::Done;
+                    return self.found.search_text(bytes, remarks);
+                }
                 let room = in_memory(TEXT_BYTES).saturating_sub(text.len());
                 text.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
@@ -168,7 +185,7 @@ impl Scanner {
             self.decide();
         }
         match &self.state {
-            State::Text { text, remarks } => self.found.search_text(text, *remarks),
+            State::Text { text, remarks, .. } => self.found.search_text(text, *remarks),
             State::Binary { tail, next, at_start } => {
                 self.found.search_binary(tail, *next..tail.len(), *at_start);
             }
@@ -180,17 +197,18 @@ impl Scanner {
     fn decide(&mut self) {
         let State::Waiting { head, size, executable } = &mut self.state else { return };
         let head = std::mem::take(head);
-        let sort = Sort::by_head(&head, *executable).filter(|sort| *size <= sort.most());
-        self.state = sort.map_or(State::Done, State::of);
+        let size = *size;
+        let sort = Sort::by_head(&head, *executable).filter(|sort| size <= sort.most());
+        self.state = sort.map_or(State::Done, |sort| State::of(sort, size));
         self.push(&head);
     }
 }
 
 impl State {
-    fn of(sort: Sort) -> Self {
+    fn of(sort: Sort, size: u64) -> Self {
         match sort {
             Sort::Binary => Self::Binary { tail: Vec::new(), next: 0, at_start: true },
-            _ => Self::Text { text: Vec::new(), remarks: sort == Sort::Script },
+            _ => Self::Text { text: Vec::new(), size, remarks: sort == Sort::Script },
         }
     }
 }

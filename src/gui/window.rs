@@ -74,6 +74,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
         image: options.image.clone(),
         platform: options.platform.clone(),
         catalog: options.catalog.clone(),
+        today: crate::base::clock::today(),
         exit_after_frames: options.exit_after_frames,
         drops_arrive: drops_arrive(),
         ..Setup::default()

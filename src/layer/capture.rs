@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zstd::bulk::Compressor;
 
-use super::facts::{Document, LayerFacts, Packed};
+use super::facts::{ContentHash, Document, LayerFacts, Packed};
 use super::index::{DirId, EntryId, LayerIndex};
 use super::pass::Context;
 use crate::base::convert::in_memory;
@@ -35,6 +35,8 @@ fn is_hashed(file: &File<'_>) -> bool {
 
 /// The first bytes of files from this size on are kept: smaller ones are no models.
 const KEPT_HEAD_BYTES: u64 = 1 << 20;
+/// What a hash takes in memory, with its entry.
+const HASH_BYTES: u64 = 36;
 /// The first line of a script, as far as the kernel reads it.
 const SCRIPT_BYTES: usize = 256;
 /// Smaller documents are not worth packing.
@@ -77,7 +79,7 @@ pub(super) struct Watch {
     look: bool,
     scan: Option<Scan>,
     document: Option<(DocumentKind, Vec<u8>, usize)>,
-    hasher: Option<blake3::Hasher>,
+    hashing: Hashing,
     mentions: Option<Scanner>,
 }
 
@@ -127,13 +129,13 @@ impl<'a> Capture<'a> {
         Some(Watch {
             entry: file.entry,
             head: Vec::new(),
-            file_name: file.name.to_vec(),
+            file_name: if look { file.name.to_vec() } else { Vec::new() },
             size: file.size,
             executable: file.mode & 0o111 != 0,
             look,
             scan: None,
             document,
-            hasher: hash.then(blake3::Hasher::new),
+            hashing: if hash { Hashing::Waiting } else { Hashing::Off },
             mentions,
         })
     }
@@ -154,8 +156,8 @@ impl<'a> Capture<'a> {
         if let Some((kind, bytes, _)) = watch.document {
             self.keep_document(entry, kind, watch.size, bytes);
         }
-        if let Some(hasher) = watch.hasher {
-            self.facts.hashes.push((entry, *hasher.finalize().as_bytes()));
+        if let Some(hash) = watch.hashing.finish().filter(|_| self.charge(HASH_BYTES)) {
+            self.facts.hashes.push((entry, hash));
         }
         if let Some(mentions) = watch.mentions.map(Scanner::finish).filter(|mentions| !mentions.is_empty()) {
             if self.charge(mentions.kept_bytes() as u64) {
@@ -321,9 +323,7 @@ impl<'a> Capture<'a> {
 impl Watch {
     /// The next bytes of the file.
     pub(super) fn push(&mut self, bytes: &[u8], limits: &BinaryLimits) {
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(bytes);
-        }
+        self.hashing.push(bytes, self.size);
         if let Some(mentions) = &mut self.mentions {
             mentions.push(bytes);
         }
@@ -360,6 +360,41 @@ impl Watch {
         self.scan = Scan::start(head, self.size, &self.file_name, limits);
         if let Some(scan) = &mut self.scan {
             scan.push(&self.head);
+        }
+    }
+}
+
+/// The hash of a file as it passes. Most files pass in one piece, for which the hasher's state need not be kept.
+enum Hashing {
+    Off,
+    Waiting,
+    Running(Box<blake3::Hasher>),
+    Done(ContentHash),
+}
+
+impl Hashing {
+    fn push(&mut self, bytes: &[u8], size: u64) {
+        match self {
+            Self::Waiting if bytes.len() as u64 == size => {
+                *self = Self::Done(*blake3::hash(bytes).as_bytes());
+            }
+            Self::Waiting => {
+                let mut hasher = Box::new(blake3::Hasher::new());
+                hasher.update(bytes);
+                *self = Self::Running(hasher);
+            }
+            Self::Running(hasher) => {
+                hasher.update(bytes);
+            }
+            Self::Off | Self::Done(_) => {}
+        }
+    }
+
+    fn finish(self) -> Option<ContentHash> {
+        match self {
+            Self::Off | Self::Waiting => None,
+            Self::Running(hasher) => Some(*hasher.finalize().as_bytes()),
+            Self::Done(hash) => Some(hash),
         }
     }
 }

@@ -21,6 +21,7 @@ impl<W> Merger<'_, W> {
             child_count: 0,
             place: live.place,
             kind: live.kind,
+            shared: false,
             bytes: 0,
             files: u32::from(live.kind == NodeKind::File),
         };
@@ -50,6 +51,7 @@ impl<W> Merger<'_, W> {
                 records[id].bytes = layers[usize::from(made.0)].size(made.1);
                 continue;
             };
+            records[id].shared = true;
             shared_nodes.push((NodeId(index32(id)), inode.0, inode.1));
             let holder = holders.entry(*inode).or_insert((made.0, made.1, id));
             // A link comes after the file it links to, so the file itself is the least.

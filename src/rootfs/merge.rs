@@ -5,10 +5,10 @@
 //! Bytes belong to inodes (regular-file entries): an inode is wasted once its last path is gone.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::tree::{Hidden, NodeKind, Origin, Place, Rootfs};
 use crate::base::convert::{index32, layer16};
@@ -77,7 +77,8 @@ pub(super) struct Merger<'a, W> {
     pub(super) layers: &'a [Arc<LayerIndex>],
     pub(super) nodes: Vec<Live>,
     pub(super) by_name: HashTable<u32>,
-    hasher: RandomState,
+    /// Seeded anew in every process: the names of an image cannot be made to fall together.
+    hasher: DefaultHashBuilder,
     /// Files with several paths: how many are left, by inode.
     paths_left: HashMap<Inode, u32>,
     /// Nodes that show another entry's bytes or whose bytes another node shows.
@@ -106,7 +107,7 @@ pub(super) fn apply_all<'a, W: Watch>(
         layers,
         nodes: Vec::with_capacity(entries / 2 + 16),
         by_name: HashTable::with_capacity(entries / 2 + 16),
-        hasher: RandomState::new(),
+        hasher: DefaultHashBuilder::default(),
         paths_left: HashMap::new(),
         shared: HashMap::new(),
         hidden: Vec::new(),

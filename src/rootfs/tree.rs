@@ -55,6 +55,8 @@ pub(super) struct Record {
     pub(super) child_count: u32,
     pub(super) place: Place,
     pub(super) kind: NodeKind,
+    /// Whether it stands in [`Rootfs::shared`].
+    pub(super) shared: bool,
     /// Bytes of files at or below, each inode once, where its first name stands.
     pub(super) bytes: u64,
     /// Regular files at or below, hard links included.
@@ -184,14 +186,20 @@ impl<'a> Node<'a> {
     /// The layer and entry that hold the bytes of a file: its own, or for a hard link those of the
     /// file it is a second name of. `None` for all but files.
     pub fn content(self) -> Option<(u16, EntryId)> {
-        let shared = &self.rootfs.shared;
-        if let Ok(found) = shared.binary_search_by_key(&self.id, |(node, _, _)| *node) {
+        if self.record().shared {
+            let shared = &self.rootfs.shared;
+            let found = shared.binary_search_by_key(&self.id, |(node, _, _)| *node).ok()?;
             return Some((shared[found].1, shared[found].2));
         }
         match self.entry() {
             Some(entry) if self.kind() == NodeKind::File => Some((self.layer(), entry)),
             _ => None,
         }
+    }
+
+    /// Whether it is a file that has, or had while layers were applied, another name too.
+    pub fn has_other_names(self) -> bool {
+        self.record().shared
     }
 
     /// Bytes of the files at or below, each inode once: a second name of a file adds nothing.

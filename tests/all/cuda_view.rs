@@ -1,6 +1,6 @@
 //! The CUDA view: what it makes of an inventory, and how people meet it.
 
-mod scene;
+pub(crate) mod scene;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use cutaway::gui::models::cuda::{
     Column, CudaModel, DuplicateRow, LibraryDetails, LibraryRow, LibraryRows, LinkState, Place, Sorting,
     TargetItem, duplicate_rows,
 };
+use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::layers::LayerItem;
 use cutaway::gui::models::stack::{ClassItem, Side, Stack};
 use cutaway::gui::views::cuda::{CudaView, Page};
@@ -273,9 +274,10 @@ fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Sta
         .build_ui_state(
             |ui, stage: &mut Stage| {
                 let progress = Progress::default().snapshot();
+                let plan = ChosenPlan::default();
                 let Stage { analysis, generation, done, cuda, overview, view, actions } = stage;
                 let mut context =
-                    ViewContext { analysis, generation: *generation, progress, done: *done, actions };
+                    ViewContext { analysis, generation: *generation, plan: &plan, progress, done: *done, actions };
                 match view {
                     View::Cuda => cuda.ui(ui, &mut context),
                     _ => overview.ui(ui, &mut context),

@@ -192,13 +192,62 @@ fn views_change_by_rail_and_by_key_and_those_to_come_say_so() {
     window.types("libcudart");
     window.sees("libraries match");
     window.click(Role::Tab, "Overview");
-    for name in ["Findings", "Dockerfile", "Compare", "GPU", "Report"] {
+    for name in ["Dockerfile", "Compare", "GPU", "Report"] {
         assert!(window.tab(name).accesskit_node().is_disabled(), "{name}");
     }
-    window.press(Modifiers::COMMAND, Key::Num4);
+    window.press(Modifiers::COMMAND, Key::Num5);
     assert!(window.in_front("Overview"), "a view that is not there cannot come to the front");
-    window.tab("Findings").hover();
+    window.tab("Dockerfile").hover();
     window.sees("Not in this version");
+}
+
+/// What the findings view says of the unpacked size.
+fn unpacked(window: &Window) -> String {
+    let groups = window.harness.get_all_by_role(Role::Group);
+    let mut labels = groups.filter_map(|node| node.accesskit_node().label());
+    labels.find(|label| label.starts_with("Unpacked: ")).unwrap()
+}
+
+#[test]
+fn findings_are_chosen_and_lead_to_layers() {
+    let mut window = Window::build([1280.0, 820.0], None);
+    window.open("sample:devel");
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::Num4);
+    assert!(window.in_front("Findings"));
+    window.sees("Safe to remove");
+    let planned = unpacked(&window);
+    // The first row is a verdict, the second the largest finding that is safe.
+    window.harness.get_all_by_role(Role::Row).nth(1).unwrap().click();
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::Space);
+    let changed = unpacked(&window);
+    assert_ne!(planned, changed, "the prediction follows at once");
+
+    window.press(Modifiers::COMMAND, Key::K);
+    window.types("choose all safe");
+    window.press(Modifiers::NONE, Key::Enter);
+    assert_eq!(unpacked(&window), planned);
+    window.press(Modifiers::COMMAND, Key::K);
+    window.types("choose no findings");
+    window.press(Modifiers::NONE, Key::Enter);
+    window.sees("None of ");
+    window.press(Modifiers::COMMAND, Key::F);
+    window.types("verdict:safe");
+    window.sees(" match");
+
+    window.click(Role::Tab, "Overview");
+    assert!(!window.shows("findings of the plan"), "an empty plan changes nothing");
+    window.click(Role::Tab, "Findings");
+    let leads_to_layer =
+        |node: &Node<'_>| node.accesskit_node().label().is_some_and(|label| label.starts_with("Layer "));
+    let layer = window.harness.query_all_by_role(Role::Link).find(leads_to_layer);
+    layer.unwrap().scroll_to_me();
+    window.harness.run_steps(4);
+    let layer = window.harness.query_all_by_role(Role::Link).find(leads_to_layer);
+    layer.unwrap().click();
+    window.harness.run_steps(2);
+    assert!(window.in_front("Layers"));
 }
 
 #[test]

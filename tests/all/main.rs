@@ -8,15 +8,22 @@
 )]
 
 mod architecture;
+mod check;
 mod cli;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
+mod findings_configuration;
+mod findings_bytes;
+mod findings_real;
+#[cfg(feature = "gui")]
+mod findings_view;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
 #[cfg(feature = "gui")]
 mod journeys;
 mod loader;
+mod manual;
 mod merge;
 #[cfg(feature = "gui")]
 mod models;

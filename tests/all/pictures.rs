@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use cutaway::analysis::{Analysis, Layer as LayerState, Options, analyze};
+use cutaway::findings::Findings;
 use cutaway::gui::app::App;
 use cutaway::gui::testing;
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
@@ -31,8 +32,12 @@ fn can_paint() -> bool {
 
 /// A small window that paints, in one of the themes.
 fn window(theme: Theme) -> Window {
+    sized_window(theme, [860.0, 560.0])
+}
+
+fn sized_window(theme: Theme, size: [f32; 2]) -> Window {
     let builder = Harness::builder()
-        .with_size([860.0, 560.0])
+        .with_size(size)
         .with_max_steps(16)
         .with_render_cursor(false)
         .with_theme(theme)
@@ -129,6 +134,50 @@ fn cuda_libraries() {
 #[test]
 fn gpu_code() {
     cuda(Theme::Light, "gpu_code_light", Some("GPU code  2.62 GiB"));
+}
+
+/// The findings view of findings made by hand, in a window of this size.
+fn findings(theme: Theme, size: [f32; 2], name: &str, analysis: Arc<Analysis>, select: Option<&str>) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = sized_window(theme, size);
+    let progress = Progress::default().snapshot();
+    window.harness.state_mut().open_still(analysis, progress);
+    window.harness.run_steps(2);
+    window.press(Modifiers::COMMAND, Key::Num4);
+    if let Some(title) = select {
+        window.click(Role::CheckBox, &format!("{title} in the plan"));
+    }
+    take(&mut window, name);
+}
+
+const LARGE: [f32; 2] = [1400.0, 820.0];
+const SMALL: [f32; 2] = [900.0, 640.0];
+
+#[test]
+fn findings_in_dark() {
+    let analysis = crate::findings_view::scene::analysis();
+    findings(Theme::Dark, LARGE, "findings_dark", analysis, Some("The CUDA compiler"));
+}
+
+#[test]
+fn findings_in_a_small_window() {
+    let analysis = crate::findings_view::scene::analysis();
+    findings(Theme::Light, SMALL, "findings_small_light", analysis, Some("The CUDA compiler"));
+}
+
+#[test]
+fn no_findings() {
+    let analysis = crate::findings_view::scene::with(|_| Findings::default());
+    findings(Theme::Light, SMALL, "findings_empty_light", analysis, None);
+}
+
+#[test]
+fn findings_that_are_waited_for() {
+    let whole = crate::findings_view::scene::analysis();
+    let analysis = Arc::new(Analysis { findings: None, ..Analysis::clone(&whole) });
+    findings(Theme::Dark, SMALL, "findings_loading_dark", analysis, None);
 }
 
 #[test]

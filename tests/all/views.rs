@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cutaway::analysis::Analysis;
 use cutaway::gui::design;
 use cutaway::gui::models::files::Rows;
+use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::views::{Action, LayersView, OverviewView, View, ViewContext};
 use cutaway::jobs::Progress;
 use egui::accesskit::Role;
@@ -40,7 +41,9 @@ fn show(analysis: Arc<Analysis>, view: View) -> Harness<'static, Stage> {
             |ui, stage: &mut Stage| {
                 let progress = Progress::default().snapshot();
                 let Stage { analysis, layers, overview, view, actions } = stage;
-                let mut context = ViewContext { analysis, generation: 1, progress, done: true, actions };
+                let plan = ChosenPlan::default();
+                let mut context =
+                    ViewContext { analysis, generation: 1, plan: &plan, progress, done: true, actions };
                 match view {
                     View::Layers => layers.ui(ui, &mut context),
                     _ => overview.ui(ui, &mut context),
@@ -223,10 +226,12 @@ fn scrolled(files: u32) -> (usize, usize, u64) {
         .with_max_steps(8)
         .build_ui(move |ui| {
             let mut actions = Vec::new();
+            let plan = ChosenPlan::default();
             let progress = Progress::default().snapshot();
             let mut context = ViewContext {
                 analysis: &analysis,
                 generation: 1,
+                plan: &plan,
                 progress,
                 done: true,
                 actions: &mut actions,

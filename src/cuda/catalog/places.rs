@@ -184,16 +184,16 @@ impl Catalog {
     /// The rule by which an absolute path is content for building: of all that fit, the one whose category
     /// the report takes first, then the first. For many paths a [`Self::walker`] is faster.
     pub fn is_devel_path(&self, path: &[u8]) -> Option<&DevelPath> {
-        self.walker().path(path).devel
+        self.path_rules(path).devel
     }
 
     /// Whether a file lies in a folder of tools that packages start by themselves, by its absolute path.
     pub fn is_tool(&self, path: &[u8]) -> bool {
-        self.walker().path(path).tool
+        self.path_rules(path).tool
     }
 
     /// What a path is for, as a class of the contract, when neither a package nor its content tells.
     pub fn class_of_path(&self, path: &[u8]) -> Option<&str> {
-        self.walker().path(path).class
+        self.path_rules(path).class
     }
 }

@@ -4,15 +4,15 @@ mod net;
 #[cfg(test)]
 mod tests;
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Catalog;
 use super::places::DevelPath;
 use crate::base::convert::index32;
-use net::Mark;
 pub(super) use net::Net;
+use net::Verdict;
 
 /// Bytes of the states that a walker remembers: a large image needs some hundred kilobytes. When they are
 /// full, all are forgotten and made again as they are met.
@@ -53,7 +53,7 @@ pub struct Walker<'c> {
     /// The nodes of all states.
     sets: Vec<u32>,
     by_set: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     limit: usize,
     /// How many times all states were forgotten.
     age: u32,
@@ -67,10 +67,7 @@ pub struct Walker<'c> {
 struct State {
     start: usize,
     end: usize,
-    devel: u32,
-    class: u32,
-    tool: bool,
-    toolkit: bool,
+    verdict: Verdict,
     /// A folder that has it.
     folder: u32,
 }
@@ -89,17 +86,31 @@ impl Catalog {
         self.walker_within(CACHE_BYTES)
     }
 
+    /// The rules that fit one absolute path. For many paths a [`Self::walker`] is faster.
+    pub fn path_rules(&self, path: &[u8]) -> PathRules<'_> {
+        self.rules_of(self.places.net().of_path(path))
+    }
+
+    fn rules_of(&self, verdict: Verdict) -> PathRules<'_> {
+        let net = self.places.net();
+        let place = |ranks: &[usize], rank: Option<u32>| ranks.get(rank? as usize).copied();
+        let devel = place(&net.devel, verdict.devel).and_then(|at| self.document.devel_paths.get(at));
+        let class = place(&net.classes, verdict.class).and_then(|at| self.document.path_classes.get(at));
+        let class = class.map(|class| class.class.as_str());
+        PathRules { devel, tool: verdict.tool, class, toolkit: verdict.toolkit }
+    }
+
     fn walker_within(&self, limit: usize) -> Walker<'_> {
         let net = self.places.net();
         Walker {
             catalog: self,
             net,
-            shift: net.kinds().next_power_of_two().trailing_zeros(),
+            shift: net.kind_count.next_power_of_two().trailing_zeros(),
             rows: Vec::new(),
             states: Vec::new(),
             sets: Vec::new(),
             by_set: HashTable::new(),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             limit,
             age: 0,
             folders: Vec::new(),
@@ -212,8 +223,8 @@ impl<'c> Walker<'c> {
         let id = index32(self.states.len());
         let start = self.sets.len();
         self.sets.extend_from_slice(set);
-        let state = self.judge(set, start);
-        self.states.push(state);
+        let (end, verdict) = (self.sets.len(), self.net.verdict(set));
+        self.states.push(State { start, end, verdict, folder: NONE });
         self.rows.resize(self.states.len() << self.shift, NONE);
         let (states, sets, hasher) = (&self.states, &self.sets, &self.hasher);
         self.by_set.insert_unique(hash, id, |id| {
@@ -221,23 +232,6 @@ impl<'c> Walker<'c> {
             hasher.hash_one(&sets[state.start..state.end])
         });
         (id << self.shift) | settled
-    }
-
-    fn judge(&self, set: &[u32], start: usize) -> State {
-        let end = start + set.len();
-        let (mut tool, mut toolkit, mut class) = (false, false, NONE);
-        let (mut fits, mut excepted) = (Vec::new(), Vec::new());
-        for mark in self.net.marks(set) {
-            match mark {
-                Mark::Devel(rank) => fits.push(rank),
-                Mark::Except(rank) => excepted.push(rank),
-                Mark::Tool => tool = true,
-                Mark::Class(rank) => class = class.min(rank),
-                Mark::Toolkit => toolkit = true,
-            }
-        }
-        let devel = fits.into_iter().filter(|rank| !excepted.contains(rank)).min().unwrap_or(NONE);
-        State { start, end, devel, class, tool, toolkit, folder: NONE }
     }
 
     fn place(&self, state: u32) -> usize {
@@ -249,11 +243,7 @@ impl<'c> Walker<'c> {
     }
 
     fn rules(&self, state: u32) -> PathRules<'c> {
-        let State { devel, class, tool, toolkit, .. } = *self.state(state);
-        let document = &self.catalog.document;
-        let devel = self.net.devel.get(devel as usize).and_then(|at| document.devel_paths.get(*at));
-        let class = self.net.classes.get(class as usize).and_then(|at| document.path_classes.get(*at));
-        PathRules { devel, tool, class: class.map(|class| class.class.as_str()), toolkit }
+        self.catalog.rules_of(self.state(state).verdict)
     }
 
     fn state_of(&mut self, folder: FolderState) -> u32 {

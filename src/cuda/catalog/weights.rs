@@ -98,23 +98,39 @@ impl WeightFormat {
 }
 
 /// What makes the lookups of this file cheap: formats by the last part of their endings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Index {
     by_extension: HashMap<Vec<u8>, Vec<usize>>,
+    /// By the last byte of these endings: how long they are, a bit for each length.
+    lengths: [u64; 256],
+    /// Bytes that a file without an ending has at least.
+    least_unnamed: u64,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self { by_extension: HashMap::new(), lengths: [0; 256], least_unnamed: u64::MAX }
+    }
 }
 
 impl Index {
     pub(super) fn new(document: &Document) -> Self {
-        let mut by_extension: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        let mut index = Self::default();
         for (at, format) in document.weight_formats.iter().enumerate() {
             for suffix in format.suffixes.iter().chain(&format.ambiguous_suffixes) {
-                let owners = by_extension.entry(extension(suffix.as_bytes()).to_vec()).or_default();
+                let ending = extension(suffix.as_bytes());
+                let (last, length) = shape(ending);
+                index.lengths[last] |= length;
+                let owners = index.by_extension.entry(ending.to_vec()).or_default();
                 if !owners.contains(&at) {
                     owners.push(at);
                 }
             }
+            if !format.folders.is_empty() {
+                index.least_unnamed = index.least_unnamed.min(format.minimum_bytes.max(1));
+            }
         }
-        Self { by_extension }
+        index
     }
 }
 
@@ -140,11 +156,29 @@ fn extension(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'.').next().unwrap_or(name)
 }
 
+/// The last byte of an ending in lower case, and the bit of its length; all long ones share one.
+fn shape(ending: &[u8]) -> (usize, u64) {
+    (usize::from(ending.last().map_or(0, u8::to_ascii_lowercase)), 1 << ending.len().min(63))
+}
+
 fn ends_with(name: &[u8], suffix: &str) -> bool {
     name.strip_suffix(suffix.as_bytes()).is_some_and(|stem| stem.ends_with(b".") && stem.len() > 1)
 }
 
 impl Catalog {
+    /// Whether [`Self::weight_format`] may know a file with this name and size: nearly all others are told at
+    /// once, without memory of their own.
+    pub fn may_be_weights(&self, name: &[u8], size: u64) -> bool {
+        if !name.contains(&b'.') {
+            return size >= self.weights.least_unnamed;
+        }
+        let ending = extension(name);
+        // The numbers of a shard are put aside before its name is compared.
+        let is_shard = ending.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"data-"));
+        let (last, length) = shape(ending);
+        is_shard || self.weights.lengths[last] & length != 0
+    }
+
     /// The format of a model file, by its absolute path, its size and, where they are at hand, its first
     /// bytes. Without them an ambiguous name is judged by its size alone.
     pub fn weight_format(&self, path: &[u8], head: Option<&[u8]>, size: u64) -> Option<&WeightFormat> {

@@ -1,36 +1,40 @@
 //! Paths of the merged view, looked up as a kernel does: through symbolic links, relative to folders.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::cell::RefCell;
+use std::hash::BuildHasher as _;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::layer::EntryId;
-use crate::rootfs::{NodeId, NodeKind, Rootfs};
+use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
 /// How many symbolic links one lookup follows before it gives up, as in Linux (`path_resolution(7)`).
 const MAX_LINKS: usize = 40;
 
-/// The merged view with a table of names, for fast lookups. It takes about 9 bytes a node.
+/// Children that are compared one by one: a table of them would cost more.
+const FEW: usize = 8;
+
+/// The merged view with tables of names, for fast lookups. It takes about 5 bytes for each node of the folders
+/// that were looked into.
 pub struct Paths<'a> {
     rootfs: &'a Rootfs,
-    /// Nodes by folder and name.
-    names: HashTable<u32>,
-    hasher: RandomState,
+    names: RefCell<Names>,
+    /// Seeded anew in every process: the names of an image cannot be made to fall together.
+    hasher: DefaultHashBuilder,
+}
+
+/// Nodes by folder and name, of the folders that were looked into.
+#[derive(Default)]
+struct Names {
+    table: HashTable<u32>,
+    /// By node: whether what it holds is in the table.
+    known: Vec<bool>,
 }
 
 impl<'a> Paths<'a> {
-    /// Reads all names of `rootfs` once.
+    /// Reads no name yet: those of a folder are read when something is looked for in it.
     pub fn new(rootfs: &'a Rootfs) -> Self {
-        let hasher = RandomState::new();
-        let mut names = HashTable::with_capacity(rootfs.len());
-        let hash = |id: u32| {
-            let node = rootfs.node(NodeId(id));
-            hasher.hash_one((node.parent().id(), node.name()))
-        };
-        for node in rootfs.nodes().skip(1) {
-            names.insert_unique(hash(node.id().0), node.id().0, |id| hash(*id));
-        }
-        Self { rootfs, names, hasher }
+        Self { rootfs, names: RefCell::default(), hasher: DefaultHashBuilder::default() }
     }
 
     /// The merged view.
@@ -40,11 +44,32 @@ impl<'a> Paths<'a> {
 
     /// What a folder holds under a name; a symbolic link is not followed.
     pub fn child(&self, folder: NodeId, name: &[u8]) -> Option<NodeId> {
+        let children = self.rootfs.node(folder).children();
+        if children.len() <= FEW {
+            let mut children = children;
+            return children.find(|child| child.name() == name).map(Node::id);
+        }
+        let hash = |folder: NodeId, name: &[u8]| self.hasher.hash_one((folder, name));
+        let mut names = self.names.borrow_mut();
+        let Names { table, known } = &mut *names;
+        if known.is_empty() {
+            known.resize(self.rootfs.len(), false);
+        }
+        if !std::mem::replace(&mut known[folder.0 as usize], true) {
+            let again = |id: &u32| {
+                let node = self.rootfs.node(NodeId(*id));
+                hash(node.parent().id(), node.name())
+            };
+            table.reserve(children.len(), again);
+            for child in children {
+                table.insert_unique(hash(folder, child.name()), child.id().0, again);
+            }
+        }
         let same = |id: &u32| {
             let node = self.rootfs.node(NodeId(*id));
             node.parent().id() == folder && node.name() == name
         };
-        self.names.find(self.hasher.hash_one((folder, name)), same).map(|id| NodeId(*id))
+        table.find(hash(folder, name), same).map(|id| NodeId(*id))
     }
 
     /// What an absolute path leads to, all symbolic links followed. `..` stays at the root; at most 40

@@ -11,8 +11,12 @@ use crate::rootfs::{NodeId, NodeKind};
 /// Gives each file its package, and each package its bytes.
 pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
     let mut claims: Vec<Vec<NodeId>> = Vec::with_capacity(found.len());
-    for one in found.iter() {
-        claims.push(one.files.as_deref().map(|files| nodes(scene, files)).unwrap_or_default());
+    // By node: the list that named it last, counted from 1.
+    let mut named = vec![0_u32; scene.rootfs.len()];
+    for (list, one) in (1..).zip(found.iter()) {
+        claims.push(
+            one.files.as_deref().map(|files| nodes(scene, files, list, &mut named)).unwrap_or_default(),
+        );
     }
     let replaced = replaced(scene, found, &claims);
     let mut by_node = vec![0_u32; scene.rootfs.len()];
@@ -24,7 +28,8 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
         }
         let (mut bytes, mut count) = (0_u64, 0_u64);
         let mut seen: HashSet<Inode> = HashSet::new();
-        for id in claims[place].iter().copied().filter(|id| !replaced.contains(&(place, *id))) {
+        let is_replaced = |id: NodeId| !replaced.is_empty() && replaced.contains(&(place, id));
+        for id in claims[place].iter().copied().filter(|id| !is_replaced(*id)) {
             let node = scene.node(id);
             let owner = &mut by_node[id.0 as usize];
             if *owner == 0 {
@@ -32,7 +37,7 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
             }
             if let (NodeKind::File, Some(inode)) = (node.kind(), node.content()) {
                 count += 1;
-                if seen.insert(inode) {
+                if !node.has_other_names() || seen.insert(inode) {
                     bytes += scene.size(inode);
                 }
             }
@@ -44,13 +49,13 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
 }
 
 /// What a list names, each once and without folders.
-fn nodes(scene: &Scene<'_>, files: &[Vec<u8>]) -> Vec<NodeId> {
+fn nodes(scene: &Scene<'_>, files: &[Vec<u8>], list: u32, named: &mut [u32]) -> Vec<NodeId> {
     let mut folders = Folders::default();
-    let mut seen: HashSet<NodeId> = HashSet::new();
+    let mut is_first = |id: NodeId| std::mem::replace(&mut named[id.0 as usize], list) != list;
     files
         .iter()
         .filter_map(|path| folders.entry_at(scene, path))
-        .filter(|id| scene.node(*id).kind() != NodeKind::Directory && seen.insert(*id))
+        .filter(|id| scene.node(*id).kind() != NodeKind::Directory && is_first(*id))
         .collect()
 }
 

@@ -7,7 +7,7 @@ use toml::{Spanned, Value};
 
 use super::date::Date;
 use super::pattern::{Pattern, near};
-use super::{Budget, Ignore, Policy};
+use super::{Budget, Ignore, Policy, Written};
 use crate::base::size;
 use crate::findings::rule::{Rule, rule, rules};
 
@@ -121,15 +121,14 @@ impl Policy {
             message: error.message().to_owned(),
             hint: None,
         });
-        document.and_then(Self::from_document).map_err(|Fault { at, message, hint }| {
-            let before = text.get(..at).unwrap_or(text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
+        let policy = document.and_then(|document| Self::from_document(name, text, document));
+        policy.map_err(|Fault { at, message, hint }| {
+            let (line, column) = place(text, at);
             PolicyError::Fault { file: name.to_owned(), line, column, message, hint }
         })
     }
 
-    fn from_document(document: Document) -> Result<Self, Fault> {
+    fn from_document(name: &str, text: &str, document: Document) -> Result<Self, Fault> {
         if let Some(first) = document.targets.get(MOST_TARGETS) {
             return Err(fault(first, format!("there are more than {MOST_TARGETS} targets")));
         }
@@ -145,14 +144,26 @@ impl Policy {
                 denied.remove(allowed);
             }
         }
+        let target = |value: Spanned<String>| {
+            let (line, column) = place(text, value.span().start);
+            Ok(Written { text: filled(value)?, line, column })
+        };
         Ok(Self {
-            targets: document.targets.into_iter().map(filled).collect::<Result<_, _>>()?,
+            file: name.to_owned(),
+            targets: document.targets.into_iter().map(target).collect::<Result<_, _>>()?,
             profile: document.profile.map(filled).transpose()?,
             budget: budget(&document.budget)?,
             denied,
             ignores: document.ignore.into_iter().map(ignore).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Line and column of a byte, both from 1; columns are characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
+    (before.matches('\n').count() + 1, column)
 }
 
 fn filled(value: Spanned<String>) -> Result<String, Fault> {
@@ -177,13 +188,15 @@ fn budget(table: &BudgetTable) -> Result<Budget, Fault> {
 fn bytes(value: Option<&Spanned<Value>>) -> Result<Option<u64>, Fault> {
     let Some(value) = value else { return Ok(None) };
     let size = match value.get_ref() {
-        Value::Integer(number) => {
-            u64::try_from(*number).map_err(|_| fault(value, format!("{number} is no size: it is negative")))?
-        }
+        Value::Integer(number) => u64::try_from(*number)
+            .map_err(|_| fault(value, format!("{number} is no size: it is negative")))?,
         Value::String(text) => size::parse(text).map_err(|reason| fault(value, reason))?,
         other => {
             let what = other.type_str();
-            return Err(fault(value, format!("a size is an integer or a text such as \"4 GiB\", not {what}")));
+            return Err(fault(
+                value,
+                format!("a size is an integer or a text such as \"4 GiB\", not {what}"),
+            ));
         }
     };
     Ok(Some(size))
@@ -203,13 +216,18 @@ fn known_rules(pattern: &Spanned<String>) -> Result<BTreeSet<&'static str>, Faul
     if !text.contains('*') {
         return match rule(text) {
             Some(known) => Ok(BTreeSet::from([known.id])),
-            None => Err(Fault { hint: hint(text), ..fault(pattern, format!("there is no rule {text:?}")) }),
+            None => {
+                Err(Fault { hint: Some(hint(text)), ..fault(pattern, format!("there is no rule {text:?}")) })
+            }
         };
     }
     let glob = Pattern::new(text).map_err(|reason| fault(pattern, format!("the glob {text:?}: {reason}")))?;
     let fitting: BTreeSet<_> = ids().filter(|id| glob.is_match(id)).collect();
     if fitting.is_empty() {
-        return Err(Fault { hint: hint(""), ..fault(pattern, format!("no rule fits the glob {text:?}")) });
+        return Err(Fault {
+            hint: Some(hint("")),
+            ..fault(pattern, format!("no rule fits the glob {text:?}"))
+        });
     }
     Ok(fitting)
 }
@@ -218,13 +236,13 @@ fn ids() -> impl Iterator<Item = &'static str> {
     rules().iter().map(|rule: &&'static Rule| rule.id)
 }
 
-fn hint(name: &str) -> Option<String> {
+fn hint(name: &str) -> String {
     let near = near(name, ids());
-    Some(if near.is_empty() {
+    if near.is_empty() {
         "`cutaway explain` lists all rules".to_owned()
     } else {
         format!("did you mean {}?", near.join(" or "))
-    })
+    }
 }
 
 fn ignore(table: Spanned<IgnoreTable>) -> Result<Ignore, Fault> {

@@ -1,23 +1,120 @@
-//! To be written.
+//! The forward-compatibility driver where the loader always looks.
 
+use std::collections::BTreeMap;
+
+use super::stubs_on_loader_path::{LoaderFolder, loader_folders, shown_folder};
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "compat-on-loader-path",
     title: "Compatibility driver on the loader path",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Take the folder out: the container toolkit decides by the host's driver.",
+    finds: "The folder of the forward-compatibility driver (`/usr/local/cuda/compat`) in `LD_LIBRARY_PATH` or in the loader's configuration.",
+    matters: "The folder holds a libcuda that works with older drivers of data-centre GPUs only. On the loader's path it is taken on every host: with a driver as new or newer the first call fails with error 803 (system has unsupported display driver / cuda driver combination), on GeForce with 804 (not supported on this device). From release 1.17 on the container toolkit looks at the host's driver and takes the folder where it helps.",
+    example: r"```dockerfile
+FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
+ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:$LD_LIBRARY_PATH
+```",
+    remedy: r"Leave the folder where it is and out of every path:
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+```dockerfile
+FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
+```
+
+On hosts with an older container toolkit and an older driver, set `LD_LIBRARY_PATH` when the container is started, there and nowhere else. NVIDIA's framework images decide in their entrypoint: they are told as `needed` while it is the entrypoint.",
+    source: "docs.nvidia.com/deploy/cuda-compatibility, forward compatibility; nvidia-container-toolkit changelog 1.17 to 1.20; CUDA driver API, errors 803 and 804.",
+};
+
+/// Whether a folder is that of the forward-compatibility driver: `compat` below one of CUDA, or what is in it.
+fn is_compat(path: &[u8]) -> bool {
+    let mut parts = path.split(|byte| *byte == b'/').skip_while(|part| !part.starts_with(b"cuda"));
+    parts.next().is_some_and(|part| part.starts_with(b"cuda-compat")) || parts.any(|part| part == b"compat")
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut by_place: BTreeMap<String, Vec<LoaderFolder>> = BTreeMap::new();
+    for folder in loader_folders(facts) {
+        let real = facts.paths.real_path(&folder.path);
+        if is_compat(&folder.path) || real.as_deref().is_some_and(is_compat) {
+            by_place.entry(folder.by.clone()).or_default().push(folder);
+        }
+    }
+    by_place.into_iter().map(|(by, folders)| draft(facts, &by, &folders)).collect()
+}
+
+fn draft(facts: &Facts<'_>, by: &str, folders: &[LoaderFolder]) -> Draft {
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("The compatibility driver in {by}"));
+    let names: Vec<String> = folders.iter().map(|folder| shown_folder(&folder.path)).collect();
+    let holds_driver = folders.iter().any(|folder| {
+        let files = facts.paths.children_of(&folder.path);
+        files.iter().any(|node| facts.node(*node).name().starts_with(b"libcuda.so"))
+    });
+    let decides = facts.variable("_CUDA_COMPAT_PATH").is_some()
+        && facts.command().iter().any(|word| word.ends_with("/nvidia_entrypoint.sh"));
+    if decides && folders.iter().all(|folder| folder.file.is_none()) {
+        draft.verdict = Verdict::Needed;
+        draft.reason = "The entrypoint of NVIDIA's framework images puts the driver there only where the host's is older.".into();
+        draft.proof.push("the entrypoint is nvidia_entrypoint.sh, and _CUDA_COMPAT_PATH is set".to_owned());
+    } else if holds_driver {
+        draft.reason = format!(
+            "{by} names the compatibility driver, so it is taken whatever driver the host has: error 803 with one that is as new or newer, 804 on GeForce."
+        );
+        draft.question = Some("Does this image run on data-centre GPUs with an older driver only, under a container toolkit before 1.17?".to_owned());
+    } else {
+        draft.severity = Some(Severity::Low);
+        draft.reason = format!(
+            "{by} names the folder of the compatibility driver, and no libcuda is there in this image."
+        );
+        draft.question = Some("Is a compatibility driver mounted there?".to_owned());
+    }
+    for library in &facts.inventory.libraries {
+        let Some(note) = &library.forward_compat else { continue };
+        let drivers: Vec<String> = note.driver.iter().map(u32::to_string).collect();
+        if let Some(version) = &note.cuda_version {
+            let version = crate::base::text::printable(version);
+            let path = facts.shown(library.node);
+            draft.proof.push(format!(
+                "{path} brings CUDA {version} to drivers of the branches {}",
+                drivers.join(", ")
+            ));
+        }
+    }
+    for folder in folders {
+        draft.proof.push(format!("{by} names {}", shown_folder(&folder.path)));
+        draft.users.push(match folder.file {
+            Some(file) => User::File(file),
+            None => User::Setting(by.to_owned()),
+        });
+    }
+    draft.subjects = vec![by.to_owned()];
+    draft.fix = format!(
+        "Take {} out of {by}: the container toolkit decides by the host's driver.",
+        names.join(" and ")
+    );
+    draft
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_compat;
+
+    #[test]
+    fn the_folder_is_told_by_its_place() {
+        for (path, wanted) in [
+            ("/usr/local/cuda/compat", true),
+            ("/usr/local/cuda-12.4/compat/", true),
+            ("/usr/local/cuda/compat/lib", true),
+            ("/usr/lib/compat", false),
+            ("/usr/local/cuda/lib64", false),
+            ("/opt/compat/cuda/lib64", false),
+            ("/usr/local/cuda-compat-12", true),
+        ] {
+            assert_eq!(is_compat(path.as_bytes()), wanted, "{path}");
+        }
+    }
 }

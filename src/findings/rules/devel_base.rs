@@ -1,23 +1,122 @@
-//! To be written.
+//! Images that end on a base for building.
 
+use std::collections::BTreeSet;
+
+use crate::base::size::human;
+use crate::base::text::{escape, printable};
+use crate::cuda::Flavor;
+use crate::findings::demand::Certainty;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Severity, Verdict};
+use crate::findings::verdict::is_loaded;
 
 pub(super) static RULE: Rule = Rule {
     id: "devel-base",
     title: "Devel image as final stage",
     category: Category::Configuration,
     severity: Severity::Medium,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Build in a stage on the devel image, and copy what runs into the runtime flavour.",
+    finds: "Images whose last stage is built on a devel flavour of a CUDA image, or, where the base is not recognised, that hold a whole CUDA toolkit with its compiler.",
+    matters: "The devel flavour of CUDA 13.0 adds 4.5 GB to the runtime one: static libraries, headers, compilers, debuggers, Nsight Compute. No layer above can take them away. The files themselves are told by rules of their own; this finding is about the line that brings them, and has no bytes.",
+    example: r"```dockerfile
+FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
+RUN pip install -r requirements.txt
+COPY . /app
+```",
+    remedy: r"```dockerfile
+FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
+RUN pip install --target /packages -r requirements.txt
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
+COPY --from=build /packages /packages
+COPY . /app
+```
+
+Where all CUDA libraries come with wheels, the plain distribution is enough. Services that run nvcc (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`) keep the devel image, or the base flavour with the packages that they need; this is told as `needed`.",
+    source: "nvidia/cuda Dockerfiles; installed sizes of the packages of CUDA 13.0.2.",
+};
+
+/// What a build on the runtime flavour lacks, besides nvcc, by the names of demands.
+const OTHERS: [&str; 6] = ["ptxas", "headers", "libdevice", "libnvvm", "cudadevrt", "cupti"];
+
+/// Libraries that are named.
+const NAMED: usize = 4;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let inventory = facts.inventory;
+    let base = inventory.base.as_ref().filter(|base| base.flavor == Flavor::Devel);
+    let told =
+        inventory.base.as_ref().is_some_and(|base| matches!(base.flavor, Flavor::Base | Flavor::Runtime));
+    let toolkit = inventory.toolkit.and_then(|place| inventory.toolkits.get(place));
+    let (subject, layers, evidence) = match (base, toolkit) {
+        (Some(base), _) => {
+            let name = base.reference.as_deref().map_or_else(|| "a CUDA devel image".to_owned(), printable);
+            (name, base.layers, base.evidence.clone())
+        }
+        // The toolkit was installed on top of a lesser flavour: the base is not what brings it.
+        (None, Some(toolkit)) if toolkit.flavor == Flavor::Devel && !told => {
+            let name = format!("the CUDA toolkit {}", escape(&toolkit.root));
+            (name, 0, vec![toolkit.evidence.clone()])
+        }
+        _ => return Vec::new(),
+    };
+    let devel = || facts.census.files.iter().filter(|file| file.category.is_devel());
+    let of_base = |layer: u16| layers == 0 || usize::from(layer) < layers;
+    let bytes = devel()
+        .filter(|file| of_base(file.item.layer))
+        .fold(0_u64, |sum, file| sum.saturating_add(file.item.bytes));
+    let loaded: Vec<String> = devel()
+        .filter(|file| of_base(file.item.layer))
+        .filter(|file| {
+            let object = facts.object_of((file.item.layer, file.item.entry));
+            object.is_some_and(|(_, object)| is_loaded(facts, object))
+        })
+        .filter_map(|file| Some(facts.shown(file.item.node?)))
+        .take(NAMED)
+        .collect();
+    let title = match base {
+        Some(_) => format!("The final stage is built on {subject}"),
+        None => format!("The final stage holds {subject} with its compiler"),
+    };
+    let mut draft = Draft::new(&RULE, Verdict::Safe, title);
+    draft.reason = format!(
+        "Content for building of {} came with {}.",
+        human(bytes),
+        match base {
+            Some(_) if layers > 0 => format!("its {layers} layers"),
+            _ => "it and beside it".to_owned(),
+        }
+    );
+    draft.proof = evidence.iter().map(|text| printable(text)).collect();
+    let readers = |name: &str| -> Vec<(bool, String)> {
+        let demands = facts.demands.on(name, None).filter_map(|place| facts.demands.get(place));
+        demands
+            .map(|demand| (demand.certainty == Certainty::Known, format!("{} {}", demand.who, demand.why)))
+            .collect()
+    };
+    let of_nvcc = if facts.demands.any("nvcc") { readers("nvcc") } else { Vec::new() };
+    let of_others: Vec<(bool, String)> = OTHERS.iter().flat_map(|name| readers(name)).collect();
+    if of_nvcc.iter().any(|(known, _)| *known) {
+        draft.verdict = Verdict::Needed;
+        draft.reason.push_str(" nvcc is run at run time.");
+    } else if let Some((_, first)) = of_nvcc.first() {
+        draft.verdict = Verdict::Unsure;
+        draft.question = Some(format!("Is nvcc run when the service runs? {first}."));
+    } else if !loaded.is_empty() || !of_others.is_empty() {
+        draft.verdict = Verdict::Unsure;
+        draft.question =
+            Some("Are the parts that are used at run time enough beside the runtime flavour?".to_owned());
+        draft.reason.push_str(" Nothing is known to run nvcc, yet parts of it are used at run time.");
+    } else {
+        draft.reason.push_str(" Nothing is known to run nvcc or to read its parts at run time.");
+    }
+    for path in loaded {
+        draft.proof.push(format!("{path} comes with the devel content, and something that runs loads it"));
+    }
+    let told: BTreeSet<String> = of_nvcc.into_iter().chain(of_others).map(|(_, text)| text).collect();
+    draft.proof.extend(told);
+    draft.subjects = vec![subject];
+    vec![draft]
 }

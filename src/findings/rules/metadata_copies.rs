@@ -1,23 +1,122 @@
-//! To be written.
+//! Files that were stored again because their mode, owner or time changed.
 
+use std::collections::BTreeMap;
+
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::formats::compression::Compression;
+use crate::layer::EntryId;
+use crate::rootfs::copies;
+use crate::source::Blob;
 
 pub(super) static RULE: Rule = Rule {
     id: "metadata-copies",
-    title: "Copies that change only mode or owner",
+    title: "Files stored again by chmod, chown or touch",
     category: Category::Overwritten,
     severity: Severity::Medium,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Set owner and mode when the files are put in: COPY --chown and --chmod, or in the same RUN.",
+    finds: "Files that a later layer holds again with the same bytes and another mode, owner or time. Their content is compared by its hash.",
+    matters: "A layer stores whole files, not changes. `chown -R` over a folder of 5 GB adds a layer of 5 GB, and every pull brings both.",
+    example: r"```dockerfile
+COPY models /models
+RUN chown -R app:app /models
+```",
+    remedy: r"```dockerfile
+COPY --chown=app:app models /models
+```
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+For what a RUN makes, change owner and mode in that same RUN.",
+    source: "OCI image specification, layer: changesets hold whole files; Dockerfile reference, COPY --chown and --chmod.",
+};
+
+/// What is known of the content of a pair.
+fn is_same(facts: &Facts<'_>, one: (u16, EntryId), other: (u16, EntryId)) -> Option<bool> {
+    if let (Some(one), Some(other)) = (facts.hash(one), facts.hash(other)) {
+        return Some(one == other);
+    }
+    // The second look hashes what its samples do not tell apart: where it can read, no hash means other bytes.
+    let told_apart =
+        is_readable(facts, one.0) && is_readable(facts, other.0) && facts.inventory.waits_for.is_none();
+    told_apart.then_some(false)
+}
+
+/// Whether the second look can read files of a layer.
+fn is_readable(facts: &Facts<'_>, layer: u16) -> bool {
+    let blob = facts.input.image.layers.get(usize::from(layer)).map(|layer| &layer.blob);
+    let plain = facts.layer(layer).is_some_and(|read| read.compression == Some(Compression::None));
+    matches!(blob, Some(Blob::Section(_))) && plain
+}
+
+/// What differs between two entries, in words.
+fn changes(facts: &Facts<'_>, one: (u16, EntryId), other: (u16, EntryId)) -> Vec<&'static str> {
+    let (old, new) = (facts.rootfs.layer(one.0), facts.rootfs.layer(other.0));
+    let mut changes = Vec::new();
+    if old.mode(one.1) != new.mode(other.1) {
+        changes.push("mode");
+    }
+    if old.owner(one.1) != new.owner(other.1) {
+        changes.push("owner");
+    }
+    if old.mtime(one.1) != new.mtime(other.1) {
+        changes.push("time");
+    }
+    changes
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut groups: BTreeMap<(u16, u16, Vec<&'static str>), Vec<Item>> = BTreeMap::new();
+    for (hidden, by) in copies(facts.rootfs) {
+        if is_same(facts, hidden, by) == Some(true) {
+            let key = (hidden.0, by.0, changes(facts, hidden, by));
+            groups.entry(key).or_default().push(item(&facts.census, facts.rootfs, hidden));
+        }
+    }
+    groups.into_iter().map(|((layer, by, changes), items)| draft(layer, by, &changes, items)).collect()
+}
+
+fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
+    let what = if changes.is_empty() { "nothing".to_owned() } else { changes.join(", ") };
+    let title = if changes.is_empty() {
+        format!("Layer {by} stores files of layer {layer} again without a change")
+    } else {
+        format!("Layer {by} stores files of layer {layer} again to change their {what}")
+    };
+    let mut draft = Draft::new(&RULE, Verdict::Safe, title);
+    draft.reason = format!(
+        "The bytes of these files are the same in layer {by} as in layer {layer}. What changed: {what}."
+    );
+    draft.proof = vec![
+        format!("each file and the one at its path in layer {by} have the same BLAKE3 hash over all bytes"),
+        "no path of the merged view leads to the copies below".to_owned(),
+    ];
+    draft.fix = match changes {
+        ["time"] => format!(
+            "Change the files in the instruction that made layer {layer}, or leave their times alone in that of layer {by}."
+        ),
+        _ => format!(
+            "Set owner and mode in the instruction that made layer {layer} (COPY --chown, --chmod, or the same RUN), not in that of layer {by}."
+        ),
+    };
+    draft.items = items;
+    draft
+}
+
+/// By layer: of the bytes that it hides, those whose new content is the same. `None` while some pair of files
+/// of one size could not be compared.
+pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
+    let mut sums = vec![Some(0_u64); facts.input.layers.len()];
+    for (hidden, by) in copies(facts.rootfs) {
+        let Some(sum) = sums.get_mut(usize::from(by.0)) else { continue };
+        match is_same(facts, hidden, by) {
+            Some(true) => {
+                *sum = sum.map(|sum| sum.saturating_add(facts.rootfs.layer(hidden.0).size(hidden.1)));
+            }
+            Some(false) => {}
+            None => *sum = None,
+        }
+    }
+    sums
 }

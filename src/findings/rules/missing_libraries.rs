@@ -1,23 +1,110 @@
-//! To be written.
+//! Libraries that programs need and nobody supplies.
 
+use std::collections::BTreeMap;
+
+use crate::base::text::printable;
+use crate::cuda::Use;
+use crate::cuda::links::{Need, ObjectId, RootKind};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-libraries",
     title: "Missing libraries",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Install the packages that hold them, or copy them into the final stage.",
+    finds: "Names that programs and libraries in use need (NEEDED) and that the loader finds nowhere: not in the folders that it searches, not among what was loaded before, not in the host's driver. Libraries that are opened at run time are not counted, since their openers do without.",
+    matters: "The loader does not start a program that lacks a library: `error while loading shared libraries`. An extension module fails when it is imported, which may be long after the start.",
+    example: r"```dockerfile
+FROM nvidia/cuda:13.0.2-base-ubuntu24.04
+# Needs libcublas.so.13, which is in the runtime flavour.
+COPY --from=build /out/service /usr/local/bin/
+```",
+    remedy: r"```dockerfile
+FROM nvidia/cuda:13.0.2-base-ubuntu24.04
+RUN apt-get update && apt-get install -y --no-install-recommends libcublas-13-0 && rm -rf /var/lib/apt/lists/*
+COPY --from=build /out/service /usr/local/bin/
+```
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+Libraries of the driver (`libcuda.so.1`, `libnvidia-ml.so.1`) come from the host and are not told. What is mounted when the container starts cannot be seen here: then the finding is a question that you can answer.",
+    source: "ld.so(8); NEEDED, RPATH and RUNPATH of the files, followed as glibc does.",
+};
+
+/// Statements in one finding; a broken image may lack thousands of names.
+const TOLD: usize = 100;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let links = &facts.inventory.links;
+    let firmly = links.firmly_used();
+    let mut groups: BTreeMap<Severity, Vec<(String, ObjectId)>> = BTreeMap::new();
+    for id in links.ids() {
+        let object = links.object(id);
+        let used = object.usage != Use::Unreferenced || object.root.is_some();
+        if !used || !object.needs.iter().any(Need::is_missing) {
+            continue;
+        }
+        let root = links.chain(id).last().and_then(|root| links.object(*root).root.as_ref());
+        let firm = firmly.get(id.0 as usize).copied().unwrap_or(false);
+        let severity = match root.map(|root| root.kind) {
+            Some(RootKind::Entrypoint | RootKind::Preload) if firm => Severity::High,
+            Some(RootKind::Extension) if firm => Severity::Medium,
+            _ => Severity::Low,
+        };
+        for need in object.needs.iter().filter(|need| need.is_missing()) {
+            groups.entry(severity).or_default().push((printable(&need.name), id));
+        }
+    }
+    groups.into_iter().map(|(severity, missing)| draft(facts, severity, missing)).collect()
+}
+
+fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, ObjectId)>) -> Draft {
+    let links = &facts.inventory.links;
+    missing.sort();
+    let mut names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
+    names.dedup();
+    let who = match severity {
+        Severity::High => "what the image starts",
+        Severity::Medium => "extension modules",
+        _ => "other programs and libraries",
+    };
+    let title = match &names[..] {
+        [one] => format!("{one} is missing for {who}"),
+        several => format!("{} libraries are missing for {who}", several.len()),
+    };
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
+    draft.severity = Some(severity);
+    let few: Vec<&str> = names.iter().take(3).map(String::as_str).collect();
+    let more = names.len().checked_sub(3).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    draft.reason = format!(
+        "The loader finds {}{more} in none of its folders. {}",
+        few.join(", "),
+        match severity {
+            Severity::High => "The service does not start.",
+            Severity::Medium => "Importing the modules fails.",
+            _ => "These do not start, or their openers do without them.",
+        },
+    );
+    for (name, id) in missing.iter().take(TOLD) {
+        let chain = links.chain(*id);
+        let steps: Vec<String> = chain.iter().map(|step| facts.shown(links.object(*step).node)).collect();
+        let root = chain.last().and_then(|root| links.object(*root).root.as_ref());
+        let why = root.map_or_else(String::new, |root| format!(" ({})", printable(&root.why)));
+        draft.proof.push(format!("{name}, needed by {}{why}", steps.join(" ← ")));
+    }
+    if let Some(more) = missing.len().checked_sub(TOLD).filter(|more| *more > 0) {
+        draft.proof.push(format!("and {more} more"));
+    }
+    for (_, id) in &missing {
+        draft.users.push(User::Object(*id));
+        let inode = facts.node(links.object(*id).node).content();
+        draft.items.extend(inode.map(|inode| item(&facts.census, facts.rootfs, inode)));
+    }
+    draft.question = Some(format!("Is {} mounted, or put in, when the container starts?", few.join(" or ")));
+    draft.subjects = names;
+    draft
 }

@@ -1,23 +1,206 @@
-//! To be written.
+//! GPUs on which files with GPU code have nothing to run.
 
+use std::collections::BTreeMap;
+
+use super::unused_gpu_code::{holders, names};
+use crate::cuda::links::RootKind;
+use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::targets::{TargetGpu, default_targets};
+use crate::findings::value::{Category, Severity, Verdict};
+use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::rootfs::NodeId;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-ptx",
     title: "No code for a target",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Build for the target too, or with PTX.",
+    finds: "Libraries and programs that are used and hold GPU code, of which nothing runs on a target: no machine code (SASS) of its major version up to its minor, and no PTX that the driver could compile there. Also those where only PTX fits, which is compiled at the first start, and code of the application without any PTX.",
+    matters: "The first kernel that such a file starts fails with error 209, `no kernel image is available for execution on the device`. Where only PTX fits, the first start compiles for seconds or minutes, and every start where the cache in `~/.nv/ComputeCache` does not last. Code without PTX ends with the newest major version that it was built for.",
+    example: r"```dockerfile
+# Runs on no GPU but those of compute capability 9.x.
+RUN nvcc -arch=sm_90 -o /usr/local/bin/service service.cu
+```",
+    remedy: r"One piece of SASS for each major version of the targets, and PTX of the newest:
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+```dockerfile
+RUN nvcc -gencode arch=compute_75,code=sm_75 \
+         -gencode arch=compute_80,code=sm_80 \
+         -gencode arch=compute_90,code=[sm_90,compute_90] \
+         -o /usr/local/bin/service service.cu
+```
+
+Wheels of CUDA builds of PyTorch hold no PTX: a GPU that they were not built for needs another build of them. Files that hold code for one architecture alone (`sm_90a`) are left out: what opens them chooses by the GPU.",
+    source: "CUDA C++ Programming Guide, application compatibility; CUDA driver API, CUDA_ERROR_NO_BINARY_FOR_GPU; wheels of torch 2.9.1.",
+};
+
+/// Files that are named for each target.
+const NAMED: usize = 12;
+
+/// A file whose code is asked for.
+struct Holder<'a> {
+    node: NodeId,
+    supplier: Supplier,
+    code: Vec<&'a GpuCode>,
+    /// Whether a root reaches it without a choice.
+    firm: bool,
+    /// Whether the entrypoint does.
+    started: bool,
+}
+
+/// Makes the finding about files on targets.
+type Tell = fn(&Facts<'_>, &[&TargetGpu], &[&Holder<'_>]) -> Draft;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let holders = used_holders(facts);
+    let mut drafts = Vec::new();
+    for (wanted, make) in [(Fit::Never, fails as Tell), (Fit::Jit, compiles)] {
+        // Targets with the same files are told of together.
+        let mut groups: BTreeMap<Vec<usize>, Vec<&TargetGpu>> = BTreeMap::new();
+        for target in facts.input.targets {
+            let best = |holder: &Holder<'_>| holder.code.iter().map(|row| on(target, row)).max();
+            let files: Vec<usize> = holders
+                .iter()
+                .enumerate()
+                .filter(|(_, holder)| best(holder) == Some(wanted))
+                .map(|(place, _)| place)
+                .collect();
+            if !files.is_empty() {
+                groups.entry(files).or_default().push(target);
+            }
+        }
+        for (files, targets) in groups {
+            let files: Vec<&Holder<'_>> = files.iter().filter_map(|place| holders.get(*place)).collect();
+            drafts.push(make(facts, &targets, &files));
+        }
+    }
+    drafts.extend(without_ptx(facts, &holders));
+    drafts
+}
+
+fn on(target: &TargetGpu, row: &GpuCode) -> Fit {
+    fit(target.sm, row.kind, row.arch, row.suffix)
+}
+
+/// Files with SASS or PTX that something that runs reaches, or that are started themselves.
+fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
+    let links = &facts.inventory.links;
+    let firmly = links.firmly_used();
+    let mut found = Vec::new();
+    for (node, supplier, code) in holders(facts) {
+        let code: Vec<&GpuCode> =
+            code.iter().filter(|row| matches!(row.kind, GpuKind::Sass | GpuKind::Ptx)).collect();
+        let Some(inode) = facts.node(node).content() else { continue };
+        let Some((id, object)) = facts.object_of(inode) else { continue };
+        // One architecture on purpose: who opens it asks the GPU first.
+        let on_purpose = code.iter().all(|row| row.suffix == Some(Suffix::A));
+        if object.usage == Use::Unreferenced && object.root.is_none() || code.is_empty() || on_purpose {
+            continue;
+        }
+        let root = links.chain(id).last().and_then(|root| links.object(*root).root.as_ref());
+        let started = root.is_some_and(|root| matches!(root.kind, RootKind::Entrypoint | RootKind::Preload));
+        let firm = firmly.get(id.0 as usize).copied().unwrap_or(false);
+        found.push(Holder { node, supplier, code, firm, started });
+    }
+    found.sort_by_cached_key(|holder| facts.path(holder.node));
+    found
+}
+
+fn draft(facts: &Facts<'_>, title: String, files: &[&Holder<'_>]) -> Draft {
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
+    draft.items = files
+        .iter()
+        .filter_map(|file| Some(item(&facts.census, facts.rootfs, facts.node(file.node).content()?)))
+        .collect();
+    draft
+}
+
+/// Which files, target by target.
+fn tell(facts: &Facts<'_>, draft: &mut Draft, targets: &[&TargetGpu], files: &[&Holder<'_>], what: &str) {
+    let more = files.len().checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let list: Vec<String> = files.iter().take(NAMED).map(|file| facts.shown(file.node)).collect();
+    for target in targets {
+        draft.proof.push(format!("{} {what}: {}{more}", target.title(), list.join(", ")));
+    }
+    draft.subjects = targets.iter().map(|target| target.id.clone()).collect();
+    draft.question = Some("Is the image to run on these GPUs, and does it use these files there?".to_owned());
+}
+
+fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Draft {
+    let all = names(targets.iter().copied());
+    let mut draft = draft(facts, format!("No GPU code for {all}"), files);
+    let count = files.len();
+    draft.reason = format!(
+        "{count} {} code for these GPUs, neither SASS that runs there nor PTX that can be compiled: what {} there fails with error 209 (no kernel image).",
+        if count == 1 { "file that is used has no" } else { "files that are used have no" },
+        if count == 1 { "it starts" } else { "they start" },
+    );
+    tell(facts, &mut draft, targets, files, "has nothing to run in");
+    let asked_for = facts.input.targets != default_targets(facts.catalog);
+    let started = files.iter().any(|file| file.firm && file.started);
+    draft.severity = Some(match (files.iter().any(|file| file.firm), asked_for) {
+        (true, true) => Severity::High,
+        (true, false) if started => Severity::High,
+        (true, false) => Severity::Medium,
+        (false, _) => Severity::Low,
+    });
+    let mut numbers: Vec<u32> = targets.iter().map(|target| target.sm).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let flags: Vec<String> =
+        numbers.iter().map(|sm| format!("-gencode arch=compute_{sm},code=sm_{sm}")).collect();
+    draft.fix = if files.iter().all(|file| file.supplier == Supplier::Application) {
+        format!("Build for them too: nvcc {}.", flags.join(" "))
+    } else {
+        format!(
+            "Take builds of these packages that support {all}, and build your own code with {}.",
+            flags.join(" ")
+        )
+    };
+    draft
+}
+
+fn compiles(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Draft {
+    let all = names(targets.iter().copied());
+    let mut draft = draft(facts, format!("Compiled at the first start on {all}"), files);
+    draft.reason = format!(
+        "For these GPUs {} only PTX: the driver compiles it when it is loaded first, and its PTX version must not be newer than the driver.",
+        if files.len() == 1 { "a file that is used has" } else { "files that are used have" },
+    );
+    tell(facts, &mut draft, targets, files, "finds only PTX in");
+    draft.severity = Some(Severity::Low);
+    draft.fix = "Build with SASS for them, or keep the driver's cache (CUDA_CACHE_PATH) on a volume.".into();
+    draft
+}
+
+/// Code of the application that has no PTX that any later GPU could compile.
+fn without_ptx(facts: &Facts<'_>, holders: &[Holder<'_>]) -> Option<Draft> {
+    let lasts = |row: &&GpuCode| row.kind == GpuKind::Ptx && row.suffix.is_none();
+    let files: Vec<&Holder<'_>> = holders
+        .iter()
+        .filter(|holder| holder.supplier == Supplier::Application && !holder.code.iter().any(lasts))
+        .collect();
+    let newest = files.iter().flat_map(|file| &file.code).map(|row| row.arch / 10).max()?;
+    let title = format!("No PTX for GPUs after compute capability {newest}.x");
+    let mut draft = draft(facts, title, &files);
+    draft.severity = Some(Severity::Info);
+    draft.reason = format!(
+        "The application's own code has no PTX: it runs on no GPU with a later major version than {newest}."
+    );
+    for file in files.iter().take(NAMED) {
+        let major = file.code.iter().map(|row| row.arch / 10).max().unwrap_or_default();
+        draft.proof.push(format!("{} ends with compute capability {major}.x", facts.shown(file.node)));
+    }
+    draft.question = Some("Is the image to run on GPUs that come later?".to_owned());
+    let arch = files.iter().flat_map(|file| &file.code).map(|row| row.arch).max().unwrap_or_default();
+    draft.fix =
+        format!("Add PTX of the newest architecture: nvcc -gencode arch=compute_{arch},code=compute_{arch}.");
+    draft.subjects = files.iter().map(|file| facts.shown(file.node)).collect();
+    Some(draft)
 }

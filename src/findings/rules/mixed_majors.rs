@@ -1,23 +1,179 @@
-//! To be written.
+//! Two majors of one library in one process.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cuda::catalog::split_library_name;
+use crate::cuda::links::{Links, ObjectId, Resolution, RootKind};
+use crate::cuda::{Role, Use};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "mixed-majors",
     title: "Several majors of one library",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Bring everything that runs in one process to one major version of CUDA.",
+    finds: "Two major versions of libcudart, cuBLAS, cuDNN or NCCL that one program or module reaches, by what the loader finds for it; and, as a note, two that different ones reach.",
+    matters: "Two majors in one process have symbols of the same names and states of their own: memory of one handed to the other fails far from the cause, and cuDNN crashes. In different processes they only cost their bytes.",
+    example: r"```dockerfile
+FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04
+# Built for CUDA 11: brings libcudart.so.11.0 beside libcudart.so.12.
+RUN pip install torch==2.1.2+cu118
+```",
+    remedy: r"```dockerfile
+FROM python:3.12-slim
+RUN pip install torch --index-url https://download.pytorch.org/whl/cu128
+```
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+Take builds for one CUDA version of every package that runs in one process. An extension that was compiled here must be compiled against the CUDA that torch was built with.",
+    source: "Sonames of the libraries; cuDNN support matrix; ld.so(8) on the scope of symbols.",
+};
+
+const COMPONENTS: [&str; 4] = ["cudart", "cublas", "cudnn", "nccl"];
+
+/// Ways that are told of one pair.
+const WAYS: usize = 3;
+
+/// The libraries of one component by major version.
+type Majors = BTreeMap<u32, Vec<ObjectId>>;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for component in COMPONENTS {
+        let mut majors = Majors::new();
+        for library in &facts.inventory.libraries {
+            let used = facts.inventory.links.object(library.object).usage != Use::Unreferenced;
+            if &*library.component != component || library.role != Role::Runtime || !used {
+                continue;
+            }
+            let name =
+                library.soname.as_deref().map_or_else(|| facts.node(library.node).name(), str::as_bytes);
+            if let Some(major) = split_library_name(name).and_then(|name| name.version.first().copied()) {
+                majors.entry(major).or_default().push(library.object);
+            }
+        }
+        if majors.len() > 1 {
+            drafts.push(draft(facts, component, &majors));
+        }
+    }
+    drafts
+}
+
+fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
+    let links = &facts.inventory.links;
+    // By root: the first step towards each major.
+    let mut reached: BTreeMap<ObjectId, BTreeMap<u32, Vec<ObjectId>>> = BTreeMap::new();
+    for (major, libraries) in majors {
+        for library in libraries {
+            for (root, way) in roots_of(links, *library, majors) {
+                reached.entry(root).or_default().entry(*major).or_insert(way);
+            }
+        }
+    }
+    let both: Vec<_> = reached.iter().filter(|(_, ways)| ways.len() > 1).collect();
+    let list: Vec<String> = majors.keys().map(u32::to_string).collect();
+    let list = list.join(" and ");
+    let way = |way: &[ObjectId]| {
+        let steps: Vec<String> = way.iter().map(|step| facts.shown(links.object(*step).node)).collect();
+        steps.join(" ← ")
+    };
+    let mut draft;
+    if both.is_empty() {
+        draft = Draft::new(&RULE, Verdict::Unsure, format!("{component} {list} for different programs"));
+        let modules = |major: &u32| {
+            reached.iter().any(|(root, ways)| {
+                let kind = links.object(*root).root.as_ref().map(|root| root.kind);
+                kind == Some(RootKind::Extension) && ways.contains_key(major)
+            })
+        };
+        let in_python = majors.keys().filter(|major| modules(major)).count() > 1;
+        draft.severity = Some(if in_python { Severity::Low } else { Severity::Info });
+        draft.reason =
+            format!("Both majors of {component} are used, and nothing reaches both by what it needs.");
+        draft.question = Some(if in_python {
+            "Does one Python process import modules of both?".to_owned()
+        } else {
+            "Is it meant that these programs use different versions of CUDA?".to_owned()
+        });
+        for major in majors.keys() {
+            let ways = reached.values().filter_map(|ways| ways.get(major));
+            draft.proof.extend(ways.take(WAYS).map(|steps| format!("{component} {major}: {}", way(steps))));
+        }
+    } else {
+        draft = Draft::new(&RULE, Verdict::Unsure, format!("{component} {list} in one process"));
+        let first = both.first().map(|(root, _)| facts.shown(links.object(**root).node)).unwrap_or_default();
+        let more = both.len().checked_sub(1).filter(|more| *more > 0);
+        let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+        draft.reason = format!(
+            "{first}{more} loads both majors of {component} into one process, by what the loader finds for it."
+        );
+        draft.question = Some(format!("Does {first} work with both loaded, and must it?"));
+        for (root, ways) in both.iter().take(WAYS) {
+            for (major, steps) in *ways {
+                draft.proof.push(format!("{component} {major}: {}", way(steps)));
+            }
+            draft.users.push(User::Object(**root));
+        }
+    }
+    for library in majors.values().flatten() {
+        let node = links.object(*library).node;
+        draft.subjects.push(facts.shown(node));
+        let inode = facts.node(node).content();
+        draft.items.extend(inode.map(|inode| item(&facts.census, facts.rootfs, inode)));
+    }
+    draft.subjects.sort();
+    draft
+}
+
+/// Roots that load a library without a choice, each with the way to it: the library first. Ways go by NEEDED and
+/// by what is opened and not done without; who opens several majors of it takes the first that is there.
+fn roots_of(links: &Links, library: ObjectId, majors: &Majors) -> Vec<(ObjectId, Vec<ObjectId>)> {
+    let mut from: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
+    let mut known = BTreeSet::from([library]);
+    let mut open = vec![library];
+    let mut roots = Vec::new();
+    let mut next = 0;
+    while let Some(at) = open.get(next).copied() {
+        next += 1;
+        let object = links.object(at);
+        if object.root.is_some() {
+            roots.push(at);
+        }
+        let openers = object.opened_by.iter().filter(|opener| {
+            let opens = &links.object(**opener).opens;
+            let leads = opens.iter().any(|open| !open.optional && leads_to(&open.found, at));
+            leads && !chooses(links, **opener, at, majors)
+        });
+        for user in object.needed_by.iter().chain(openers) {
+            if known.insert(*user) {
+                from.insert(*user, at);
+                open.push(*user);
+            }
+        }
+    }
+    let way = |root: ObjectId| {
+        let mut way = vec![root];
+        while let Some(step) = way.last().and_then(|last| from.get(last)) {
+            way.push(*step);
+        }
+        way.reverse();
+        (root, way)
+    };
+    roots.into_iter().map(way).collect()
+}
+
+fn leads_to(found: &Resolution, wanted: ObjectId) -> bool {
+    matches!(found, Resolution::Found { object, .. } if *object == wanted)
+}
+
+/// Whether an opener opens several majors of what it opens here.
+fn chooses(links: &Links, opener: ObjectId, wanted: ObjectId, majors: &Majors) -> bool {
+    let of_component = majors.values().flatten().any(|library| *library == wanted);
+    let opens =
+        |library: &ObjectId| links.object(opener).opens.iter().any(|open| leads_to(&open.found, *library));
+    of_component && majors.values().filter(|libraries| libraries.iter().any(opens)).count() > 1
 }

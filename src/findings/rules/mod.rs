@@ -5,6 +5,7 @@ mod base_past_support;
 mod build_artifacts;
 mod build_metadata;
 mod build_tools;
+mod common;
 mod compat_on_loader_path;
 mod compilers;
 mod cuda_requirement;
@@ -100,7 +101,7 @@ pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
 
 /// Of the bytes that each layer hides: those whose new content is the same, where that is known.
 pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
-    vec![None; facts.input.layers.len()]
+    metadata_copies::metadata_only(facts)
 }
 
 /// The rule about content for building of a category.

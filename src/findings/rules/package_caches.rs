@@ -1,23 +1,283 @@
-//! To be written.
+//! What package managers downloaded and keep, and hubs of models.
 
+mod links;
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::common;
+use crate::base::convert::index32;
+use crate::base::text::printable;
+use crate::cuda::Inode;
+use crate::cuda::links::ObjectId;
+use crate::findings::census::{By, Sorted};
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Item, Severity, User, Verdict};
+use crate::rootfs::NodeId;
+use links::Links;
 
 pub(super) static RULE: Rule = Rule {
     id: "package-caches",
     title: "Package caches",
     category: Category::PackageCaches,
     severity: Severity::Medium,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Delete them in the instruction that installs, or keep them in a cache mount of the build.",
+    finds: "What package managers downloaded and keep: lists and archives of apt, caches of yum, dnf, apk and zypper, of pip, uv, poetry and conda, of npm, yarn and pnpm, of cargo, go, bazel, ccache, maven and gradle. Also folders of model hubs such as `~/.cache/huggingface`, which are told apart: a service may load its model from there.",
+    matters: "They are read only when something is installed, which a running container does not do. With wheels of CUDA pip's cache alone is 3 GB, a second copy of everything that was installed.",
+    example: r"```dockerfile
+RUN apt-get update && apt-get install -y libgomp1
+RUN pip install torch
+```",
+    remedy: r"Delete in the same instruction, or let the builder keep the cache outside the image:
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+```dockerfile
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
+RUN --mount=type=cache,target=/root/.cache/pip pip install torch
+```
+
+A `RUN rm` of its own hides the files and frees nothing. A cache that symbolic links lead into (`uv --link-mode symlink`, conda with soft links) is in use, and is told as `needed`. Files that share an inode with an installed file (hard links of conda and uv) cost nothing and are no finding.",
+    source: "Manuals of the package managers, as the catalogue names them in `leftovers.toml`.",
+};
+
+/// A cache, by the id of its rule in the catalogue.
+struct Kind {
+    id: &'static str,
+    title: &'static str,
+    /// A part of its paths by which settings name it.
+    marker: &'static str,
+    /// Programs that read it when they are what the image starts.
+    programs: &'static [&'static str],
+    fix: &'static str,
+}
+
+macro_rules! kinds {
+    ($($id:literal, $title:literal, $marker:literal, [$($program:literal),*], $fix:literal;)*) => {
+        [$(Kind { id: $id, title: $title, marker: $marker, programs: &[$($program),*], fix: $fix }),*]
+    };
+}
+
+static KINDS: [Kind; 22] = kinds![
+    "cache-apt", "Lists and archives of apt", "/var/lib/apt/lists", [],
+        "End the instruction that installs with `rm -rf /var/lib/apt/lists/*`, and keep /var/cache/apt in a cache mount.";
+    "cache-yum", "Caches of dnf and yum", "/var/cache/dnf", [], "End the instruction that installs with `dnf clean all`.";
+    "cache-apk", "Cache of apk", "/var/cache/apk", [], "Install with `apk add --no-cache`.";
+    "cache-zypper", "Cache of zypper", "/var/cache/zypp", [], "End the instruction that installs with `zypper clean --all`.";
+    "cache-pacman", "Cache of pacman", "/var/cache/pacman", [], "End the instruction that installs with `pacman -Scc --noconfirm`.";
+    "cache-pip", "Cache of pip", ".cache/pip", [], "Install with `pip install --no-cache-dir`, or with `RUN --mount=type=cache,target=/root/.cache/pip`.";
+    "cache-uv", "Cache of uv", ".cache/uv", ["uv", "uvx"], "Install with `uv sync --no-cache`, or with `RUN --mount=type=cache,target=/root/.cache/uv` and UV_LINK_MODE=copy.";
+    "cache-poetry", "Cache of poetry", ".cache/pypoetry", ["poetry"], "Install with `poetry install --no-cache`, or with a cache mount.";
+    "cache-pipenv", "Cache of pipenv", ".cache/pipenv", ["pipenv"], "End the instruction that installs with `pipenv --clear`.";
+    "cache-conda", "Packages that conda keeps", "/pkgs", [], "End the instruction that installs with `conda clean --all --yes`.";
+    "cache-npm", "Cache of npm", "/.npm", ["npx"], "End the instruction that installs with `npm cache clean --force`, or use a cache mount.";
+    "cache-yarn", "Cache of yarn", ".cache/yarn", [], "End the instruction that installs with `yarn cache clean`, or use a cache mount.";
+    "cache-pnpm", "Store of pnpm", "pnpm", ["pnpm"], "Use a cache mount for the store: `RUN --mount=type=cache,target=/root/.local/share/pnpm/store`.";
+    "cache-cargo", "Registry of cargo", "cargo/registry", ["cargo"], "Build in a stage of its own, and copy the program out of it.";
+    "cache-go", "Modules and build cache of go", "go/pkg/mod", ["go"], "Build in a stage of its own, and copy the program out of it.";
+    "cache-bazel", "Outputs of bazel", ".cache/bazel", ["bazel", "bazelisk"], "Build in a stage of its own, and copy the program out of it.";
+    "cache-ccache", "Cache of compilers", "ccache", [], "Keep it in a cache mount: `RUN --mount=type=cache,target=/root/.cache/ccache`.";
+    "cache-maven", "Repository of maven", ".m2", ["mvn", "mvnw", "java"], "Build in a stage of its own, and copy the archive out of it.";
+    "cache-gradle", "Caches of gradle", ".gradle", ["gradle", "gradlew", "java"], "Build in a stage of its own, and copy the archive out of it.";
+    "hub-huggingface", "Models and data of the Hugging Face hub", ".cache/huggingface", [],
+        "Keep what the service loads, and delete the rest in the instruction that downloads; or mount the models when the container starts.";
+    "hub-torch", "Models of the PyTorch hub", ".cache/torch", [],
+        "Keep what the service loads, and delete the rest in the instruction that downloads; or mount the models when the container starts.";
+    "hub-modelscope", "Models of ModelScope", ".cache/modelscope", [],
+        "Keep what the service loads, and delete the rest in the instruction that downloads; or mount the models when the container starts.";
+];
+
+/// Variables that tell a package manager where its cache is, which makes nobody read it.
+const OF_MANAGERS: [&str; 9] = [
+    "CARGO_HOME",
+    "GOPATH",
+    "GOMODCACHE",
+    "PATH",
+    "npm_config_cache",
+    "PNPM_HOME",
+    "GRADLE_USER_HOME",
+    "CCACHE_DIR",
+    "MAVEN_CONFIG",
+];
+
+/// Variables that keep the hub of Hugging Face from downloading.
+const OFFLINE: [&str; 3] = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Because {
+    Hidden,
+    Loaded,
+    Linked,
+    Free,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let files: Vec<&Sorted<'_>> =
+        facts.census.files.iter().filter(|file| file.category == Category::PackageCaches).collect();
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let inside: HashSet<Inode> = files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
+    let of_cache = |id: ObjectId| {
+        let inode = facts.node(facts.inventory.links.object(id).node).content();
+        inode.is_some_and(|inode| inside.contains(&inode))
+    };
+    let links = Links::of(facts);
+    let mut groups: BTreeMap<(u32, Because), Group> = BTreeMap::new();
+    for file in files {
+        let Some(kind) = kind_of(file) else { continue };
+        let inode = (file.item.layer, file.item.entry);
+        let object = facts.object_of(inode).map(|(id, _)| id);
+        let loaded = object.filter(|id| common::is_loaded_from_outside(facts, *id, &of_cache));
+        let link = links.files.get(&inode).copied();
+        let because = match (file.item.node, loaded, link) {
+            (None, ..) => Because::Hidden,
+            (_, Some(_), _) => Because::Loaded,
+            (_, None, Some(_)) => Because::Linked,
+            _ => Because::Free,
+        };
+        let group = groups.entry((kind, because)).or_default();
+        group.items.push(file.item);
+        group.loaded.extend(loaded);
+        group.links.extend(link.filter(|_| because == Because::Linked));
+        group.programs += usize::from(object.is_some());
+    }
+    let drafts = groups.into_iter().filter_map(|((kind, because), group)| {
+        Some(draft(facts, KINDS.get(kind as usize)?, because, group, &links))
+    });
+    drafts.collect()
+}
+
+#[derive(Default)]
+struct Group {
+    items: Vec<Item>,
+    loaded: Vec<ObjectId>,
+    links: Vec<NodeId>,
+    /// How many of them are programs or libraries.
+    programs: usize,
+}
+
+fn kind_of(file: &Sorted<'_>) -> Option<u32> {
+    let By::Path(rule) = file.by else { return None };
+    KINDS.iter().position(|kind| kind.id == rule.id).map(index32)
+}
+
+fn draft(facts: &Facts<'_>, kind: &Kind, because: Because, group: Group, links: &Links) -> Draft {
+    let mut draft = Draft::new(&RULE, Verdict::Safe, kind.title.to_owned());
+    kind.fix.clone_into(&mut draft.fix);
+    draft.items = group.items;
+    match because {
+        Because::Hidden => common::tell_hidden(&mut draft),
+        Because::Loaded => {
+            draft.verdict = Verdict::Needed;
+            draft.title.push_str(", in use");
+            "Something that runs loads these programs or libraries from the cache."
+                .clone_into(&mut draft.reason);
+            common::tell_chains(facts, &group.loaded, &mut draft);
+        }
+        Because::Linked => linked(facts, group.links, &mut draft),
+        Because::Free if kind.id.starts_with("hub-") => hub(facts, kind, &mut draft),
+        Because::Free => free(facts, kind, group.programs, links, &mut draft),
+    }
+    draft
+}
+
+/// Symbolic links outside lead to the files.
+fn linked(facts: &Facts<'_>, mut links: Vec<NodeId>, draft: &mut Draft) {
+    const NAMED: usize = 5;
+    draft.verdict = Verdict::Needed;
+    draft.title.push_str(", which symbolic links lead into");
+    "Symbolic links outside the cache lead to these files: what is installed is only links to them."
+        .clone_into(&mut draft.reason);
+    links.sort_unstable();
+    links.dedup();
+    for link in links.iter().take(NAMED) {
+        draft.proof.push(format!("{} leads into the cache", facts.shown(*link)));
+        draft.users.push(User::File(*link));
+    }
+    if let Some(more) = links.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        draft.proof.push(format!("and {more} more links"));
+    }
+    "Install copies in place of links (UV_LINK_MODE=copy for uv), then leave the cache out."
+        .clone_into(&mut draft.fix);
+}
+
+/// Models are there to be loaded: never removable by what files say.
+fn hub(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
+    let is_on = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on");
+    let offline = OFFLINE.iter().find(|name| facts.variable(name).is_some_and(is_on));
+    if let (Some(name), "hub-huggingface") = (offline, kind.id) {
+        draft.verdict = Verdict::Needed;
+        draft.reason = format!(
+            "The variable {name} forbids downloads: models are loaded from this folder or not at all."
+        );
+        draft.proof.push(format!("ENV {name} is set in the image's config"));
+        draft.users.push(User::Setting(format!("ENV {name}")));
+        return;
+    }
+    draft.verdict = Verdict::Unsure;
+    draft.severity = Some(Severity::Info);
+    "A service may load its models from this folder when it starts. What it loads is not written in the image.".clone_into(&mut draft.reason);
+    draft.proof.push("no variable of the image forbids the hub to download".to_owned());
+    draft.question =
+        Some("Does the service load these models from the image, without downloading them?".to_owned());
+}
+
+fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &mut Draft) {
+    "Only installing something reads these files, and a running container installs nothing."
+        .clone_into(&mut draft.reason);
+    draft.proof.push("none of them shares its inode with a file outside the cache".to_owned());
+    let mut ask = |why: String, question: String| {
+        draft.verdict = Verdict::Unsure;
+        draft.reason.clone_from(&why);
+        draft.proof.push(why);
+        draft.question = Some(question);
+    };
+    let name_of = |word: &&str| word.rsplit('/').next().is_some_and(|name| kind.programs.contains(&name));
+    let words = facts.command();
+    let mut parts = words.iter().flat_map(|text| text.split_whitespace());
+    if let Some(program) = parts.find(name_of) {
+        let program = printable(program);
+        ask(
+            format!("The image's command starts {program}, which reads this cache."),
+            format!("Does {program} run the service without what it keeps there?"),
+        );
+    } else if let Some(setting) = setting(facts, kind) {
+        ask(
+            format!("{setting} names a path in this cache."),
+            format!("What does {setting} take from there?"),
+        );
+    } else if links.through.contains(kind.id) || !links.complete {
+        ask(
+            "Symbolic links outside lead through this cache, or could not all be followed.".to_owned(),
+            "Do these links still lead where they should without the cache?".to_owned(),
+        );
+    } else if kind.id == "cache-bazel" && programs > 0 {
+        ask(
+            "Programs that bazel built lie in its outputs.".to_owned(),
+            "Does the service run a program from there?".to_owned(),
+        );
+    } else {
+        draft.proof.push("no symbolic link outside the cache leads to any of them".to_owned());
+        if programs > 0 {
+            draft.proof.push(format!(
+                "nothing outside the cache loads any of the {programs} programs and libraries among them"
+            ));
+        }
+        draft
+            .proof
+            .push("neither the image's command nor its environment names a path in the cache".to_owned());
+    }
+}
+
+/// A setting of the image that names a path in a cache.
+fn setting(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
+    for pair in facts.environment() {
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        let of_manager = OF_MANAGERS.contains(&name) || name.to_ascii_uppercase().contains("CACHE");
+        if !of_manager && value.contains(kind.marker) {
+            return Some(format!("The variable {}", printable(name)));
+        }
+    }
+    let words = facts.command();
+    words.iter().any(|word| word.contains(kind.marker)).then(|| "The image's command".to_owned())
 }

@@ -1,23 +1,276 @@
-//! To be written.
+//! GPU code that none of the GPUs that an image is meant for would ever use.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::base::size::human;
+use crate::cuda::links::site_root;
+use crate::cuda::{Fit, GpuCode, HolderKind, Supplier, arch_name, fit};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::targets::TargetGpu;
+use crate::findings::value::{Category, Severity, Verdict};
+use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::rootfs::NodeId;
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-gpu-code",
     title: "GPU code that no target runs",
     category: Category::UnusedGpuCode,
     severity: Severity::Info,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Build for the architectures of the GPUs that the image is meant for.",
+    finds: "GPU code in libraries, programs and loose files that none of the targets would use: machine code (SASS) of architectures that none of them runs, and code that has a better match for each of them in the same file. A GPU takes the newest SASS that it runs, and PTX only where there is no such SASS. Targets are those of `--target`, else five GPUs that data centres have most: T4, A10, A100, L4 and H100.",
+    matters: "Libraries carry code for every GPU of the last ten years: more than half of a CUDA image is often for GPUs that it never meets. Nobody can cut it out of libraries that are linked already, so it counts as potential and not as reclaimable. What is built here can be built for fewer.",
+    example: r"```dockerfile
+RUN nvcc -arch=all -o /usr/local/bin/service service.cu
+```",
+    remedy: r"Name the targets, with PTX of the newest for GPUs that come later:
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+```dockerfile
+RUN nvcc -gencode arch=compute_80,code=sm_80 \
+         -gencode arch=compute_90,code=[sm_90,compute_90] \
+         -o /usr/local/bin/service service.cu
+```
+
+CMake takes `CMAKE_CUDA_ARCHITECTURES`, PyTorch extensions `TORCH_CUDA_ARCH_LIST`. Libraries of NVIDIA and of wheels come as they are: only another build of the package has less.
+
+The figures are sums by file. A kernel that a file has for one architecture only is used on later GPUs of that major even where other kernels have a better match, so they are an upper bound.",
+    source: "CUDA C++ Programming Guide, application compatibility; CUDA binary utilities, cuobjdump; code counted by Cutaway in its containers.",
+};
+
+/// Files that are named one by one in the statements.
+const NAMED: usize = 8;
+
+/// A file with the code in it that no target uses.
+struct Unused {
+    node: NodeId,
+    /// That no target can run.
+    never: u64,
+    /// That some target can run, and has a better match for.
+    worse: u64,
+}
+
+#[derive(Default)]
+struct Group {
+    files: Vec<Unused>,
+    architectures: BTreeMap<String, u64>,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let targets = facts.input.targets;
+    if targets.is_empty() {
+        return Vec::new();
+    }
+    let sorted: HashSet<_> =
+        facts.census.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
+    let mut groups: BTreeMap<Supplier, Group> = BTreeMap::new();
+    for (node, supplier, code) in holders(facts) {
+        // What is content for building has a finding of its own, with all of its bytes.
+        if facts.node(node).content().is_none_or(|inode| sorted.contains(&inode)) {
+            continue;
+        }
+        let used = used(code, targets);
+        let group = groups.entry(supplier).or_default();
+        let mut file = Unused { node, never: 0, worse: 0 };
+        for row in code.iter().filter(|row| is_judged(row.kind) && !used.contains(&key(row))) {
+            let can =
+                targets.iter().any(|target| fit(target.sm, row.kind, row.arch, row.suffix) > Fit::Never);
+            let sum = if can { &mut file.worse } else { &mut file.never };
+            *sum = sum.saturating_add(row.bytes);
+            let of_arch = group.architectures.entry(arch_name(row.kind, row.arch, row.suffix)).or_default();
+            *of_arch = of_arch.saturating_add(row.bytes);
+        }
+        if file.never + file.worse > 0 {
+            group.files.push(file);
+        }
+    }
+    groups
+        .into_iter()
+        .filter(|(_, group)| !group.files.is_empty())
+        .map(|(supplier, group)| draft(facts, supplier, group))
+        .collect()
+}
+
+/// Files with GPU code that can run, each inode once, and who brought them.
+pub(super) fn holders<'a>(facts: &Facts<'a>) -> Vec<(NodeId, Supplier, &'a [GpuCode])> {
+    let inventory = facts.inventory;
+    let libraries = inventory.libraries.iter().filter(|library| {
+        library.hard_link_of.is_none() && library.foreign.is_none() && !library.gpu_code.is_empty()
+    });
+    let mut found: Vec<_> =
+        libraries.map(|library| (library.node, library.supplier, &library.gpu_code[..])).collect();
+    // Archives are content for building.
+    let others = inventory.holders.iter().filter(|holder| holder.kind != HolderKind::Archive);
+    found.extend(others.map(|holder| (holder.node, supplier(facts, holder.node), &holder.gpu_code[..])));
+    found
+}
+
+fn supplier(facts: &Facts<'_>, node: NodeId) -> Supplier {
+    let path = facts.path(node);
+    let owner = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
+    match owner.map(|package| package.manager) {
+        _ if site_root(&path).is_some() => Supplier::Wheel,
+        Some("pip") => Supplier::Wheel,
+        Some("conda") => Supplier::Conda,
+        _ if facts.catalog.toolkit_root(&path).is_some() => Supplier::Toolkit,
+        Some(_) => Supplier::Distro,
+        None => Supplier::Application,
+    }
+}
+
+/// Code for linking is made into code for the GPU when it is linked: its use cannot be told.
+fn is_judged(kind: GpuKind) -> bool {
+    matches!(kind, GpuKind::Sass | GpuKind::Ptx)
+}
+
+type Key = (bool, u32, Option<Suffix>);
+
+fn key(row: &GpuCode) -> Key {
+    (row.kind == GpuKind::Sass, row.arch, row.suffix)
+}
+
+/// What the targets take of the code of one file: each the newest SASS that it runs, in all of its forms, since
+/// kernels may have one of them only; where there is none, the newest PTX.
+fn used(code: &[GpuCode], targets: &[TargetGpu]) -> BTreeSet<Key> {
+    let mut used = BTreeSet::new();
+    for target in targets {
+        let runs = |wanted: Fit| {
+            code.iter().filter(move |row| fit(target.sm, row.kind, row.arch, row.suffix) == wanted)
+        };
+        let wanted = if runs(Fit::Native).next().is_some() { Fit::Native } else { Fit::Jit };
+        let best = runs(wanted).map(|row| row.arch).max();
+        used.extend(runs(wanted).filter(|row| Some(row.arch) == best).map(key));
+    }
+    used
+}
+
+/// The names of targets in a list.
+pub(super) fn names<'t>(targets: impl IntoIterator<Item = &'t TargetGpu>) -> String {
+    targets.into_iter().map(TargetGpu::title).collect::<Vec<_>>().join(", ")
+}
+
+fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
+    let targets = facts.input.targets;
+    let own = supplier == Supplier::Application;
+    let who = match supplier {
+        Supplier::Wheel => "files of Python packages",
+        Supplier::Conda => "files of conda packages",
+        Supplier::Toolkit => "NVIDIA's libraries",
+        Supplier::Distro => "files of the distribution",
+        Supplier::Application => "files of the application",
+    };
+    let title = format!("GPU code in {who} that none of {} uses", names(targets));
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
+    group.files.sort_by_key(|file| std::cmp::Reverse(file.never.saturating_add(file.worse)));
+    let sum = |of: fn(&Unused) -> u64| group.files.iter().map(of).fold(0_u64, u64::saturating_add);
+    let (never, worse) = (sum(|file| file.never), sum(|file| file.worse));
+    draft.potential_bytes = never.saturating_add(worse);
+    let count = group.files.len();
+    draft.reason = format!(
+        "{count} {} {} of GPU code that these GPUs do not use.",
+        if count == 1 { "file has" } else { "files have" },
+        human(draft.potential_bytes),
+    );
+    draft.reason.push_str(if own {
+        " Whoever builds them can leave it out."
+    } else {
+        " No tool cuts code out of libraries that are linked already."
+    });
+    if never > 0 {
+        draft.proof.push(format!("{} are for architectures that none of them runs", human(never)));
+    }
+    if worse > 0 {
+        draft.proof.push(format!("{} have a better match for each of them in the same file", human(worse)));
+    }
+    let mut architectures: Vec<(String, u64)> = group.architectures.into_iter().collect();
+    architectures.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let list: Vec<String> =
+        architectures.iter().map(|(name, bytes)| format!("{name} {}", human(*bytes))).collect();
+    draft.proof.push(format!("by architecture: {}", list.join(", ")));
+    for file in group.files.iter().take(NAMED) {
+        draft.proof.push(format!(
+            "{}: {}",
+            facts.shown(file.node),
+            human(file.never.saturating_add(file.worse))
+        ));
+    }
+    draft.items = group
+        .files
+        .iter()
+        .filter_map(|file| Some(item(&facts.census, facts.rootfs, facts.node(file.node).content()?)))
+        .collect();
+    draft.question = Some(if own {
+        "Are these all the GPUs that the image is to run on?".to_owned()
+    } else {
+        "Are these all the GPUs, and is there a build of these packages for fewer?".to_owned()
+    });
+    if own {
+        /// Below this a build for fewer architectures is not worth the trouble.
+        const MUCH: u64 = 64 << 20;
+        draft.severity = Some(if draft.potential_bytes >= MUCH { Severity::Medium } else { Severity::Low });
+        let mut architectures: Vec<u32> = targets.iter().map(|target| target.sm).collect();
+        architectures.sort_unstable();
+        architectures.dedup();
+        let flags: Vec<String> =
+            architectures.iter().map(|sm| format!("-gencode arch=compute_{sm},code=sm_{sm}")).collect();
+        let newest = architectures.last().copied().unwrap_or_default();
+        draft.fix = format!(
+            "Build for the targets only: nvcc {} and PTX for later GPUs with -gencode arch=compute_{newest},code=compute_{newest}.",
+            flags.join(" "),
+        );
+    } else {
+        draft.fix = "Nothing to be done in this image: take a build of these packages for fewer architectures, where there is one.".into();
+    }
+    draft
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_judged, key, used};
+    use crate::cuda::GpuCode;
+    use crate::findings::targets::TargetGpu;
+    use crate::formats::fatbin::{Compression, GpuKind, Suffix};
+
+    fn row(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> GpuCode {
+        let compression = Compression::None;
+        GpuCode { arch, suffix, kind, isa: None, compression, entries: 1, bytes: 1, uncompressed_bytes: 1 }
+    }
+
+    fn kept(code: &[GpuCode], targets: &[u32]) -> Vec<String> {
+        let target = |sm: &u32| TargetGpu {
+            id: String::new(),
+            name: String::new(),
+            sm: *sm,
+            driver: None,
+            class: None,
+        };
+        let targets: Vec<TargetGpu> = targets.iter().map(target).collect();
+        let used = used(code, &targets);
+        let rows = code.iter().filter(|row| is_judged(row.kind) && used.contains(&key(row)));
+        rows.map(|row| crate::cuda::arch_name(row.kind, row.arch, row.suffix)).collect()
+    }
+
+    #[test]
+    fn each_target_takes_its_best_match() {
+        let a = Some(Suffix::A);
+        let code = [
+            row(GpuKind::Sass, 70, None),
+            row(GpuKind::Sass, 80, None),
+            row(GpuKind::Sass, 86, None),
+            row(GpuKind::Sass, 90, None),
+            row(GpuKind::Sass, 90, a),
+            row(GpuKind::Ptx, 70, None),
+            row(GpuKind::Ptx, 90, None),
+            row(GpuKind::Lto, 90, None),
+        ];
+        assert_eq!(kept(&code, &[80]), ["sm_80"]);
+        assert_eq!(kept(&code, &[89]), ["sm_86"]);
+        assert_eq!(kept(&code, &[80, 86, 90]), ["sm_80", "sm_86", "sm_90", "sm_90a"]);
+        // No SASS: the newest PTX that can be compiled there.
+        assert_eq!(kept(&code, &[75]), ["sm_70"]);
+        assert_eq!(kept(&code, &[61]), Vec::<String>::new());
+        assert_eq!(kept(&code, &[100]), ["compute_90"]);
+        assert_eq!(kept(&code[5..], &[75, 100]), ["compute_70", "compute_90"]);
+    }
 }

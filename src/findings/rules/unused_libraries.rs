@@ -1,23 +1,104 @@
-//! To be written.
+//! CUDA libraries that nothing reaches.
 
+mod judge;
+
+use std::collections::BTreeMap;
+
+use super::common;
+use crate::cuda::{Role, Supplier, Use};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Item, Severity, User, Verdict};
+use judge::{Because, Judge};
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-libraries",
-    title: "Unused libraries",
+    title: "Libraries that nothing reaches",
     category: Category::UnusedLibraries,
     severity: Severity::Medium,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Install only the libraries that are loaded, such as libcublas-X-Y, on the base flavour; or copy them from a build stage.",
+    finds: "CUDA libraries, and libraries with GPU code, that no program or extension module of the image needs by the loader's rules, and that nothing which is loaded opens at run time by the table of what libraries open.",
+    matters: "The runtime flavour of nvidia/cuda brings all libraries of the toolkit, some 2 GB. A service mostly loads three or four of them.",
+    example: r#"```dockerfile
+FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
+COPY service /usr/local/bin/
+CMD ["service"]
+```"#,
+    remedy: r#"Start from the base flavour, and add what the service loads:
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+```dockerfile
+FROM nvidia/cuda:13.0.2-base-ubuntu24.04
+RUN apt-get update && apt-get install -y --no-install-recommends libcublas-13-0 && rm -rf /var/lib/apt/lists/*
+COPY service /usr/local/bin/
+CMD ["service"]
+```
+
+Libraries that are opened by name are in no list of an ELF file. Cutaway searches the application's files for their names, and says `safe` only when none of them holds one. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, plugins of NCCL, and TensorRT's builder resources are told as questions."#,
+    source: "ld.so(8); strings of cuDNN, cuBLAS, NCCL and TensorRT on what they open; packages of CUDA 13.0.2.",
+};
+
+#[derive(Default)]
+struct Group {
+    items: Vec<Item>,
+    names: Vec<String>,
+    users: Vec<User>,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let judge = Judge::new(facts);
+    let mut groups: BTreeMap<(Because, Supplier), Group> = BTreeMap::new();
+    let candidates = facts.inventory.libraries.iter().filter(|library| {
+        library.role == Role::Runtime && library.hard_link_of.is_none() && &*library.component != "driver#"
+    });
+    for library in candidates {
+        let is_reached = facts.inventory.links.object(library.object).usage != Use::Unreferenced;
+        let resource = judge::is_builder_resource(facts, library);
+        if is_reached && !resource {
+            continue;
+        }
+        let Some(inode) = facts.node(library.node).content() else { continue };
+        let Some((because, user)) = judge.judge(library) else { continue };
+        let group = groups.entry((because, library.supplier)).or_default();
+        group.items.push(item(&facts.census, facts.rootfs, inode));
+        group.names.push(library.soname.clone().unwrap_or_else(|| facts.shown(library.node)));
+        group.users.extend(user);
+    }
+    groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
+}
+
+fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, mut group: Group) -> Draft {
+    let whose = match supplier {
+        Supplier::Wheel => "Wheels' libraries",
+        Supplier::Conda => "Conda's libraries",
+        Supplier::Toolkit => "CUDA libraries",
+        Supplier::Distro => "The distribution's CUDA libraries",
+        Supplier::Application => "Libraries put in by hand",
+    };
+    let verdict = if because == Because::Free { Verdict::Safe } else { Verdict::Unsure };
+    let mut draft = Draft::new(&RULE, verdict, format!("{whose} that nothing reaches{}", because.title()));
+    because.reason().clone_into(&mut draft.reason);
+    draft.question = because.question().map(str::to_owned);
+    group.names.sort_unstable();
+    group.names.dedup();
+    draft.proof.push(format!("libraries: {}", group.names.join(", ")));
+    if because != Because::BuilderResource {
+        let used =
+            facts.inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
+        draft.proof.push(format!("none of them is needed, by the loader's rules, by any of the {used} programs and libraries that something reachable loads"));
+        draft.proof.push(
+            "nothing that is reached opens them at run time, by the table of what libraries open".to_owned(),
+        );
+    }
+    if because == Because::Free {
+        draft.proof.push(common::searched(facts, "one of them"));
+        draft.proof.push(
+            "nothing that is installed is known to compile programs against them at run time".to_owned(),
+        );
+    }
+    draft.subjects = group.names;
+    draft.items = group.items;
+    draft.users = group.users;
+    draft
 }

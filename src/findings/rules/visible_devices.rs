@@ -1,23 +1,136 @@
-//! To be written.
+//! GPUs that the image chooses for the machine.
 
+use crate::base::redact;
+use crate::base::text::{elide_end, printable};
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity};
+use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "visible-devices",
     title: "GPUs chosen in the image",
     category: Category::Configuration,
     severity: Severity::Medium,
-    fix: "To be written.",
-    finds: "To be written.",
-    matters: "To be written.",
-    example: r#""#,
-    remedy: r#""#,
-    source: "To be written.",
-};
-use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+    fix: "Leave the choice to whoever starts the container.",
+    finds: "`NVIDIA_VISIBLE_DEVICES` with numbers or names of devices, and `CUDA_VISIBLE_DEVICES` at all, in the environment of the image. `all`, `void` and `none` are fine, as NVIDIA's base images have it.",
+    matters: "Which GPUs a container gets is decided where it runs: by `--gpus`, by the device plugin of Kubernetes. A number in the image takes the same GPU on every machine, also when another service has it, and names none where there are fewer; a UUID is that of one GPU in the world.",
+    example: r"```dockerfile
+ENV NVIDIA_VISIBLE_DEVICES=0
+ENV CUDA_VISIBLE_DEVICES=0
+```",
+    remedy: r#"```dockerfile
+ENV NVIDIA_VISIBLE_DEVICES=all
+```
 
-pub(super) fn find(_: &Facts<'_>) -> Vec<Draft> {
-    Vec::new()
+And `docker run --gpus '"device=0"'`, or `nvidia.com/gpu: 1` in the limits of the pod. Tests that want no GPU set `CUDA_VISIBLE_DEVICES=` where they run."#,
+    source: "nvidia-container-toolkit documentation, environment variables; CUDA C++ Programming Guide, CUDA_VISIBLE_DEVICES.",
+};
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"]
+        .into_iter()
+        .filter_map(|name| draft(name, facts.variable(name)?))
+        .collect()
+}
+
+/// What a value asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// All GPUs, or what is decided elsewhere.
+    Free,
+    /// No GPU at all.
+    Nothing,
+    /// GPUs by their numbers.
+    Numbers,
+    /// Single devices of one machine.
+    Names,
+}
+
+fn choice(name: &str, value: &str) -> Choice {
+    let value = value.trim();
+    let of_driver = name == "CUDA_VISIBLE_DEVICES";
+    if of_driver && (value.is_empty() || value.starts_with('-') || value == "NoDevFiles") {
+        return Choice::Nothing;
+    }
+    if value.is_empty() || matches!(value, "all" | "void" | "none") {
+        return Choice::Free;
+    }
+    let names_one = |part: &str| part.contains("GPU-") || part.contains("MIG-");
+    if value.split(',').any(names_one) {
+        return Choice::Names;
+    }
+    // `0,1`, the `0:0` of MIG, and CDI's `nvidia.com/gpu=0`.
+    let is_number = |part: &str| {
+        let part = part.trim().rsplit('=').next().unwrap_or_default();
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == ':')
+    };
+    if value.split(',').any(is_number) { Choice::Numbers } else { Choice::Free }
+}
+
+fn draft(name: &str, value: &str) -> Option<Draft> {
+    let shown = elide_end(&printable(&redact::assignment(&format!("{name}={value}"))), 100);
+    let (verdict, severity, reason, question) = match choice(name, value) {
+        Choice::Free => return None,
+        Choice::Nothing => (
+            Verdict::Unsure,
+            Severity::Medium,
+            "The image hides all GPUs from what runs in it.",
+            Some("Is this image meant to run without a GPU?"),
+        ),
+        Choice::Numbers => (
+            Verdict::Unsure,
+            Severity::Medium,
+            "The image takes GPUs by their numbers, on every machine the same.",
+            Some("Does it run only where these numbers are always its own?"),
+        ),
+        Choice::Names => (
+            Verdict::Safe,
+            Severity::High,
+            "The image asks for single GPUs that one machine has: on every other there is none of that name.",
+            None,
+        ),
+    };
+    let mut draft = Draft::new(&RULE, verdict, format!("{name} chooses GPUs in the image"));
+    draft.severity = Some(severity);
+    draft.reason = reason.into();
+    draft.question = question.map(str::to_owned);
+    draft.proof.push(format!("the environment of the image has {shown}"));
+    draft.users.push(User::Setting(format!("ENV {name}")));
+    draft.subjects = vec![format!("ENV {name}")];
+    draft.fix = match name {
+        "CUDA_VISIBLE_DEVICES" => {
+            "Take CUDA_VISIBLE_DEVICES out of the image, and set it where a container is started."
+        }
+        _ => "Set NVIDIA_VISIBLE_DEVICES=all, and choose with --gpus or the limits of the pod.",
+    }
+    .into();
+    Some(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, choice};
+
+    #[test]
+    fn values_are_told_apart() {
+        let (nvidia, cuda) = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES");
+        for (name, value, wanted) in [
+            (nvidia, "all", Choice::Free),
+            (nvidia, "void", Choice::Free),
+            (nvidia, "none", Choice::Free),
+            (nvidia, "", Choice::Free),
+            (nvidia, "runtime.nvidia.com/gpu=all", Choice::Free),
+            (nvidia, "0", Choice::Numbers),
+            (nvidia, "nvidia.com/gpu=1", Choice::Numbers),
+            (nvidia, "0:1", Choice::Numbers),
+            (nvidia, "GPU-5fd4f087", Choice::Names),
+            (nvidia, "MIG-GPU-5fd4f087/1/0", Choice::Names),
+            (cuda, "0,1", Choice::Numbers),
+            (cuda, "", Choice::Nothing),
+            (cuda, "-1", Choice::Nothing),
+        ] {
+            assert_eq!(choice(name, value), wanted, "{name}={value}");
+        }
+    }
 }

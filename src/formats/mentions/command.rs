@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::words::Word;
 
 /// What follows `make` in a sentence.
-const PROSE: [&[u8]; 12] = [
-    b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our",
-];
+const PROSE: [&[u8]; 12] =
+    [b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our"];
 /// What stands before a command and is none itself.
 const STARTERS: [&[u8]; 7] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time"];
 /// Bytes of a path or of a string that are looked at.
@@ -60,7 +59,9 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
 pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool {
     let before = bytes.get(..place.start).unwrap_or(&[]);
     let rest = bytes.get(place.end..).unwrap_or(&[]);
-    if !before.last().is_none_or(is_readable) || !rest.first().is_none_or(is_readable) {
+    if !before.last().is_none_or(|byte| is_readable(*byte))
+        || !rest.first().is_none_or(|byte| is_readable(*byte))
+    {
         return false;
     }
     // A compiler writes its name into what it makes, and the folders that it was built in.
@@ -72,8 +73,8 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     if !word.is_english() && !word.is_short() {
         return true;
     }
-    let begin = before.iter().rev().take(REACH).take_while(|byte| is_printable(byte)).count();
-    let end = rest.iter().take(REACH).take_while(|byte| is_printable(byte)).count();
+    let begin = before.iter().rev().take(REACH).take_while(|byte| is_printable(**byte)).count();
+    let end = rest.iter().take(REACH).take_while(|byte| is_printable(**byte)).count();
     let string = &before[before.len() - begin..];
     let bounded = before.len().checked_sub(begin + 1).is_none_or(|at| before[at] == 0)
         && rest.get(end).is_none_or(|byte| *byte == 0);
@@ -85,12 +86,12 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     alone && (string.is_empty() || with_path)
 }
 
-fn is_printable(byte: &&u8) -> bool {
+fn is_printable(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)
 }
 
-fn is_readable(byte: &u8) -> bool {
-    *byte == 0 || is_printable(&byte)
+fn is_readable(byte: u8) -> bool {
+    byte == 0 || is_printable(byte)
 }
 
 /// Whether what stands before a word is an absolute path, and no part of an address.

@@ -52,13 +52,21 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
 
 #[test]
 fn a_word_counts_only_when_it_stands_alone() {
-    for text in ["xgcc", "gccx", "_gcc", "gcc_x", "gcc1", ".gcc", "-gcc", "gcc+", "egg++", "nvcc_args", "libnvvmx"] {
+    for text in
+        ["xgcc", "gccx", "_gcc", "gcc_x", "gcc1", ".gcc", "-gcc", "gcc+", "egg++", "nvcc_args", "libnvvmx"]
+    {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
-    for text in ["gcc", "/usr/bin/gcc", "gcc-13", "gcc.exe", "CC=gcc", "(gcc)", "x86_64-linux-gnu-gcc", r"a\ngcc b"] {
+    for text in
+        ["gcc", "/usr/bin/gcc", "gcc-13", "gcc.exe", "CC=gcc", "(gcc)", "x86_64-linux-gnu-gcc", r"a\ngcc b"]
+    {
         assert_eq!(script(text), ["gcc"], "{text}");
     }
     assert_eq!(script("clang++ a"), ["clang"]);
+    assert_eq!(
+        script("torch.utils.cpp_extension.load_inline(); cupy.RawKernel()"),
+        ["cpp_extension", "load_inline", "RawKernel"]
+    );
     assert_eq!(script("cuda-gdb"), ["cuda-gdb"]);
     assert_eq!(script("nvvm/libdevice/libdevice.10.bc libnvvm.so.4"), ["libdevice", "libnvvm"]);
     assert_eq!(script("os.environ['CUDA_HOME'] + '/bin/nvcc'"), ["nvcc", "CUDA_HOME"]);
@@ -67,31 +75,61 @@ fn a_word_counts_only_when_it_stands_alone() {
 #[test]
 fn words_of_english_count_as_commands_only() {
     for text in [
-        "['make']", "\"make\"", "'make -j'", "[\"make\", 1]", "make", "make -j8", "\tmake all", "a && make",
-        "a; make", "a | make -f -", "RUN make", "exec make", "/usr/bin/make", "!make", "x=$(make)", "- make -C a",
-        "\t@make x", "command=make run", "if a; then make",
+        "['make']",
+        "\"make\"",
+        "'make -j'",
+        "[\"make\", 1]",
+        "make",
+        "make -j8",
+        "\tmake all",
+        "a && make",
+        "a; make",
+        "a | make -f -",
+        "RUN make",
+        "exec make",
+        "/usr/bin/make",
+        "!make",
+        "x=$(make)",
+        "- make -C a",
+        "\t@make x",
+        "command=make run",
+        "if a; then make",
     ] {
         assert_eq!(script(text), ["make"], "{text}");
     }
     for text in [
-        "we make it", "\"make sure that\"", "make the", "make = 1", "make: x", "def make(self):", "a.make()",
-        "{\"make\": 1}", "https://make/x", "https://x.org/make", "src/make", "make-up", "to make",
+        "we make it",
+        "\"make sure that\"",
+        "make the",
+        "make = 1",
+        "make: x",
+        "def make(self):",
+        "a.make()",
+        "{\"make\": 1}",
+        "https://make/x",
+        "https://x.org/make",
+        "src/make",
+        "make-up",
+        "to make",
     ] {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
     assert_eq!(script("git pull\nperf = 1\nperf stat x\n"), ["git", "perf"]);
     assert_eq!(script("subprocess.run([\"git\", \"clone\"])"), ["git"]);
-    assert_eq!(script("from git import Repo\n# git clone\nhttps://github.com/a/git\n"), <[&str; 0]>::default());
+    assert_eq!(
+        script("from git import Repo\n# git clone\nhttps://github.com/a/git\n"),
+        <[&str; 0]>::default()
+    );
 }
 
 #[test]
 fn remarks_do_not_count() {
     assert_eq!(script("  # nvcc\n\t#gcc\n#"), <[&str; 0]>::default());
     assert_eq!(script("#!/usr/bin/env ninja\nx # nvcc"), ["nvcc", "ninja"]);
-    assert_eq!(script("'''\n#include <cuda_fp16.h>\n# include \"cuda_runtime.h\"\n'''"), [
-        "cuda_runtime.h",
-        "cuda_fp16.h"
-    ]);
+    assert_eq!(
+        script("'''\n#include <cuda_fp16.h>\n# include \"cuda_runtime.h\"\n'''"),
+        ["cuda_runtime.h", "cuda_fp16.h"]
+    );
     assert_eq!(words(Sort::Text, "#gcc"), ["gcc"]);
     assert_eq!(script("# libcublas.so\n"), <[&str; 0]>::default());
     assert_eq!(libraries(Sort::Script, "# libcublas.so\nlibcufft.so"), ["libcufft.so"]);
@@ -118,10 +156,10 @@ fn names_of_libraries() {
         ),
         ["lib.so", "libb.so", "libc++.so.1", "libcublas.so.13", "libfoo-1.2.so"]
     );
-    assert_eq!(libraries(Sort::Binary, b"\x02libcuda.so.1\0libcudart.so.13.0.96\x80"), [
-        "libcuda.so.1",
-        "libcudart.so.13.0.96"
-    ]);
+    assert_eq!(
+        libraries(Sort::Binary, b"\x02libcuda.so.1\0libcudart.so.13.0.96\x80"),
+        ["libcuda.so.1", "libcudart.so.13.0.96"]
+    );
     let longest = format!("lib{}.so", "a".repeat(NAME_BYTES - 6));
     assert_eq!(libraries(Sort::Script, format!(" {longest} ")), [longest.clone()]);
     assert_eq!(libraries(Sort::Script, &longest), [longest.clone()]);
@@ -141,10 +179,12 @@ fn pieces_of_any_length_give_the_same() {
     binary.extend(noise(900));
     binary.extend_from_slice(&strings[..strings.len() - 1]);
     let text = "# gcc\nmake -j\n  # nvcc\nx = 'git'\nlibnvrtc.so.12\n\"ninja\"\n".repeat(9);
-    for (sort, bytes) in [(Sort::Binary, &binary[..]), (Sort::Binary, strings), (Sort::Script, text.as_bytes())] {
+    for (sort, bytes) in
+        [(Sort::Binary, &binary[..]), (Sort::Binary, strings), (Sort::Script, text.as_bytes())]
+    {
         let whole = found(sort, bytes, bytes.len());
         assert!(whole.words.len() > 2 && !whole.libraries.is_empty(), "{whole:?}");
-        for piece in 1..=bytes.len() {
+        for piece in (1..=2 * AROUND + 9).chain([bytes.len() - 1]) {
             assert_eq!(found(sort, bytes, piece), whole, "pieces of {piece}");
         }
         for split in 0..=bytes.len() {

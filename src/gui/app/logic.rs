@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{App, Phase, Request, Tab};
 use crate::gui::dialogs::{Answer, Pick};
+use crate::gui::models::findings::PlanChange;
 use crate::gui::views::{Action, View};
 
 /// How often the counters of running work are shown anew.
@@ -87,6 +88,11 @@ impl App {
                 tab.layers.select_layer(layer);
                 tab.view = View::Layers;
             }
+            Action::SelectFinding(id) => {
+                tab.findings.select(&id);
+                tab.view = View::Findings;
+            }
+            Action::ChangePlan(change) => tab.plan.change(change),
             Action::CopyText(text) => self.context.copy_text(text),
             Action::OpenImage(text) => self.open(&text),
             Action::ShowLog => self.log_open = true,
@@ -160,13 +166,21 @@ impl App {
         }
     }
 
+    pub(crate) fn change_plan(&mut self, change: PlanChange) {
+        if let Some(tab) = self.front_tab_mut() {
+            tab.plan.change(change);
+        }
+    }
+
     pub(crate) fn find(&mut self) {
         if let Some(tab) = self.front_tab_mut() {
-            if tab.view == View::Cuda {
-                tab.cuda.focus_search();
-            } else {
-                tab.view = View::Layers;
-                tab.layers.focus_search();
+            match tab.view {
+                View::Cuda => tab.cuda.focus_search(),
+                View::Findings => tab.findings.focus_search(),
+                _ => {
+                    tab.view = View::Layers;
+                    tab.layers.focus_search();
+                }
             }
         }
     }

@@ -32,6 +32,8 @@ pub struct Setup {
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.
     pub catalog: Option<Arc<Catalog>>,
+    /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
+    pub today: Option<u32>,
     /// Close after this many frames.
     pub exit_after_frames: Option<u64>,
     /// Whether files dropped on the window arrive here.
@@ -47,6 +49,7 @@ impl Default for Setup {
             image: None,
             platform: None,
             catalog: None,
+            today: None,
             exit_after_frames: None,
             drops_arrive: true,
             picker,
@@ -123,7 +126,12 @@ impl App {
             dialogs: Dialogs::new(setup.picker),
             requests: Vec::new(),
             drops_arrive: setup.drops_arrive,
-            options: Options { platform: setup.platform, catalog: setup.catalog, ..Options::default() },
+            options: Options {
+                platform: setup.platform,
+                catalog: setup.catalog,
+                today: setup.today,
+                ..Options::default()
+            },
             next_tab: 1,
             title: String::new(),
             exit_after_frames: setup.exit_after_frames,

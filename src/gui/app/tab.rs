@@ -8,7 +8,8 @@ use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
-use crate::gui::views::{CudaView, LayersView, OverviewView, View};
+use crate::gui::models::findings::ChosenPlan;
+use crate::gui::views::{CudaView, FindingsView, LayersView, OverviewView, View};
 use crate::jobs::{Snapshot, Waker};
 
 /// Where the work on an image stands.
@@ -50,7 +51,10 @@ pub(crate) struct Tab {
     pub(crate) overview: OverviewView,
     pub(crate) layers: LayersView,
     pub(crate) cuda: CudaView,
-    /// What of the analysis the log knows already: its documents, each layer, the merge.
+    pub(crate) findings: FindingsView,
+    /// Which findings are to be carried out; what the user changed stays when the image is read anew.
+    pub(crate) plan: ChosenPlan,
+    /// What of the analysis the log knows already: its documents, each layer, the merge, the findings.
     told: Told,
     work: Work,
     seen: u64,
@@ -67,7 +71,8 @@ impl Tab {
 
     /// A tab that stays as it is, in the middle of its work.
     pub(crate) fn still(id: u64, analysis: Arc<Analysis>, progress: Snapshot) -> Self {
-        let tab = Self::new(id, &analysis.image.reference, Work::Still(progress));
+        let mut tab = Self::new(id, &analysis.image.reference, Work::Still(progress));
+        tab.plan.update(Some(&analysis));
         Self { generation: 1, analysis: Some(analysis), ..tab }
     }
 
@@ -85,6 +90,8 @@ impl Tab {
             overview: OverviewView::default(),
             layers: LayersView::default(),
             cuda: CudaView::default(),
+            findings: FindingsView::default(),
+            plan: ChosenPlan::default(),
             told: Told::default(),
             work,
             seen: 0,
@@ -99,6 +106,7 @@ impl Tab {
         self.generation += 1;
         self.phase = Phase::Running;
         self.analysis = None;
+        self.plan.update(None);
         self.told = Told::default();
         self.rate = Rate::default();
     }
@@ -152,6 +160,7 @@ impl Tab {
             JobState::Failed(failure) => self.phase = Phase::Failed(failure.clone()),
             JobState::Cancelled => self.phase = Phase::Cancelled,
         }
+        self.plan.update(self.analysis.as_ref());
         true
     }
 }
@@ -161,6 +170,7 @@ struct Told {
     documents: bool,
     layers: Vec<bool>,
     merge: bool,
+    findings: bool,
 }
 
 impl Told {
@@ -181,6 +191,11 @@ impl Told {
             && !std::mem::replace(&mut self.merge, true)
         {
             news.extend_from_slice(&merge.warnings);
+        }
+        if let Some(findings) = &analysis.findings
+            && !std::mem::replace(&mut self.findings, true)
+        {
+            news.extend_from_slice(&findings.warnings);
         }
         news
     }

@@ -71,15 +71,19 @@ impl App {
                 None => panels::no_image(ui, tab, &mut self.requests),
                 Some(analysis) => {
                     panels::banner(ui, tab, &mut self.requests);
+                    // The views of the tab are changed while its plan is looked at.
+                    let plan = std::mem::take(&mut tab.plan);
                     let mut context = ViewContext {
                         analysis: &analysis,
                         generation: tab.generation,
+                        plan: &plan,
                         progress: tab.progress(),
                         done: !tab.is_running(),
                         actions: &mut actions,
                     };
                     let margin = Margin::same(16);
                     Frame::new().inner_margin(margin).show(ui, |ui| show_view(ui, tab, &mut context));
+                    tab.plan = plan;
                 }
             }
         }
@@ -122,6 +126,7 @@ fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>) {
     match tab.view {
         View::Layers => tab.layers.ui(ui, context),
         View::Cuda => tab.cuda.ui(ui, context),
+        View::Findings => tab.findings.ui(ui, context),
         // The others cannot be chosen in this version.
         _ => tab.overview.ui(ui, context),
     }

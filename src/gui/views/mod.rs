@@ -3,16 +3,19 @@
 //! Must not know: tabs, panels, or how an image is read.
 
 pub mod cuda;
+pub mod findings;
 pub mod layers;
 pub mod overview;
 
 use std::sync::Arc;
 
 pub use cuda::CudaView;
+pub use findings::FindingsView;
 pub use layers::LayersView;
 pub use overview::OverviewView;
 
 use crate::analysis::Analysis;
+use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::jobs::Snapshot;
 
 /// The views of an image, in the order of the rail.
@@ -81,9 +84,8 @@ impl View {
     /// Why it cannot be shown in this version; `None` for a view that is there.
     pub const fn waits_for(self) -> Option<&'static str> {
         match self {
-            Self::Overview | Self::Layers | Self::Cuda => None,
-            Self::Findings => Some("Not in this version: it waits for the rules that find what can go"),
-            Self::Dockerfile => Some("Not in this version: it waits for the findings"),
+            Self::Overview | Self::Layers | Self::Cuda | Self::Findings => None,
+            Self::Dockerfile => Some("Not in this version: it waits for the rewriting of Dockerfiles"),
             Self::Compare => Some("Not in this version: it waits for the comparison of images"),
             Self::Gpu => Some("Not in this version: it waits for the GPU check"),
             Self::Report => Some("Not in this version: use cutaway report on the command line"),
@@ -97,6 +99,8 @@ pub struct ViewContext<'a> {
     pub analysis: &'a Arc<Analysis>,
     /// Grows whenever `analysis` is another one: a view model made for this number is still good.
     pub generation: u64,
+    /// Which findings are to be carried out, and what the image is then.
+    pub plan: &'a ChosenPlan,
     /// Counters of the running job.
     pub progress: Snapshot,
     /// Whether nothing more will come: done, failed or cancelled.
@@ -114,6 +118,10 @@ pub enum Action {
     SelectPath(Vec<u8>),
     /// Show this layer in the layers view ([`LayersView::select_layer`]).
     SelectLayer(usize),
+    /// Show the finding with this id in the findings view ([`FindingsView::select`]).
+    SelectFinding(String),
+    /// Change the plan.
+    ChangePlan(PlanChange),
     /// Put text on the clipboard.
     CopyText(String),
     /// Open another image in a tab of its own.

@@ -1,6 +1,7 @@
 //! The first view of an image.
 
 mod classes;
+mod savings;
 mod stack;
 mod tables;
 mod uses;
@@ -16,6 +17,7 @@ use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::background::Background;
+use crate::gui::models::findings::Savings;
 use crate::gui::models::format::count;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem, Setting};
@@ -46,22 +48,27 @@ pub struct OverviewView {
     job: Background<Contents>,
     all_lines: bool,
     uses: Option<Uses>,
+    savings: Option<Savings>,
+    /// The generation and the plan that the savings were made from.
+    saved: Option<(u64, u64)>,
 }
 
 impl OverviewView {
     /// Paints the view.
     pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
-        let Self { known: Some((_, overview)), contents, job, all_lines, uses, .. } = self else { return };
+        let Self { known: Some((_, overview)), contents, job, all_lines, uses, savings, .. } = self else { return };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(WIDEST));
-            head(ui, overview);
+            head(ui, overview, savings.as_ref());
             figures(ui, overview);
             ui.add_space(space::XL);
             if let Some(uses) = uses {
                 uses.classes(ui, context.actions);
                 ui.add_space(space::XL);
             }
+            savings::show(ui, savings.as_ref(), context.done, context.actions);
+            ui.add_space(space::XL);
             layers(ui, overview, context);
             ui.add_space(space::XL);
             if let Some(uses) = uses {
@@ -89,6 +96,11 @@ impl OverviewView {
             self.known = Some((context.generation, Overview::new(context.analysis, context.done)));
         }
         Uses::update(&mut self.uses, context.analysis);
+        let saved = Some((context.generation, context.plan.revision()));
+        if self.saved != saved {
+            self.saved = saved;
+            self.savings = Savings::new(context.analysis, context.plan);
+        }
         let merge = context.analysis.merge.as_ref();
         let at = merge.map(|merge| Arc::as_ptr(merge) as usize);
         if at != self.asked {
@@ -112,12 +124,17 @@ impl OverviewView {
     }
 }
 
-fn head(ui: &mut Ui, overview: &Overview) {
+fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>) {
     let tokens = Tokens::of(ui);
     ui.label(RichText::new(&overview.name).font(text::title()).color(tokens.text));
     ui.label(RichText::new(overview.origin.join("  ·  ")).color(tokens.text_weak));
     ui.add_space(space::M);
-    ui.label(RichText::new(&overview.sentence).size(15.0).color(tokens.text));
+    let outcome = savings.and_then(|savings| savings.outcome.as_deref());
+    let sentence = match outcome {
+        Some(outcome) => format!("{} {outcome}", overview.sentence),
+        None => overview.sentence.clone(),
+    };
+    ui.label(RichText::new(sentence).size(15.0).color(tokens.text));
     if overview.incomplete {
         let note = "Something could not be read: the sizes are of what is there. The log says what.";
         ui.label(RichText::new(note).color(tokens.warning));

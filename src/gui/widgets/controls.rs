@@ -22,6 +22,14 @@ pub enum Mark {
     Warning,
     /// Something failed.
     Error,
+    /// Chosen, or proven.
+    Tick,
+    /// The same in a ring: it stands for itself.
+    Proven,
+    /// A question.
+    Question,
+    /// To be kept.
+    Keep,
 }
 
 /// Draws a mark into a square around `center`.
@@ -51,6 +59,24 @@ pub fn paint_mark(painter: &egui::Painter, mark: Mark, center: egui::Pos2, size:
             painter.circle_stroke(center, half * 0.9, stroke);
             line(vec2(0.0, -0.5), vec2(0.0, 0.1));
             painter.circle_filled(center + vec2(0.0, 0.45) * half, 0.9, color);
+        }
+        Mark::Tick => {
+            line(vec2(-0.75, 0.05), vec2(-0.2, 0.6));
+            line(vec2(-0.2, 0.6), vec2(0.8, -0.6));
+        }
+        Mark::Proven => {
+            painter.circle_stroke(center, half * 0.95, stroke);
+            line(vec2(-0.45, 0.05), vec2(-0.1, 0.4));
+            line(vec2(-0.1, 0.4), vec2(0.45, -0.35));
+        }
+        Mark::Question => {
+            painter.circle_stroke(center, half * 0.95, stroke);
+            let font = FontId { size: size * 0.8, ..text::strong() };
+            painter.text(center, Align2::CENTER_CENTER, "?", font, color);
+        }
+        Mark::Keep => {
+            painter.circle_stroke(center, half * 0.95, stroke);
+            line(vec2(-0.45, 0.0), vec2(0.45, 0.0));
         }
     }
 }
@@ -192,6 +218,42 @@ pub fn key_cap(ui: &mut Ui, keys: &str) -> Response {
         .inner_margin(egui::Margin::symmetric(6, 1))
         .show(ui, |ui| ui.label(RichText::new(keys).font(text::small()).color(tokens.text_weak)))
         .inner
+}
+
+/// The edge of a box that is ticked or not.
+pub const BOX: f32 = 14.0;
+
+/// Paints a box around `center`, ticked or not.
+pub fn paint_box(ui: &Ui, center: egui::Pos2, on: bool, hovered: bool) {
+    let tokens = Tokens::of(ui);
+    let edge = match (on, hovered) {
+        (true, _) => tokens.accent,
+        (false, true) => tokens.text,
+        (false, false) => tokens.border_strong,
+    };
+    let fill = if on { tokens.accent } else { tokens.field };
+    let frame = Rect::from_center_size(center, Vec2::splat(BOX));
+    ui.painter().rect(frame, 3.0, fill, Stroke::new(1.0, edge), StrokeKind::Inside);
+    if on {
+        paint_mark(ui.painter(), Mark::Tick, center, 10.0, tokens.on_accent);
+    }
+}
+
+/// A box with words behind it.
+pub fn check_box(ui: &mut Ui, on: bool, label: &str) -> Response {
+    let tokens = Tokens::of(ui);
+    let galley = ui.painter().layout_no_wrap(label.to_owned(), text::body(), tokens.text);
+    let size = vec2(BOX + 10.0 + galley.size().x, 24.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, ui.is_enabled(), on, label));
+    if ui.is_rect_visible(rect) {
+        let center = pos2(rect.left() + 1.0 + BOX / 2.0, rect.center().y);
+        paint_box(ui, center, on, response.hovered());
+        let at = pos2(rect.left() + BOX + 8.0, rect.center().y - galley.size().y / 2.0);
+        ui.painter().galley(at, galley, tokens.text);
+        paint_focus(ui, &response, radius::S);
+    }
+    response
 }
 
 /// The head of a section.

@@ -8,6 +8,7 @@ use egui::{
 use super::list;
 use crate::gui::design::{Tokens, radius, row, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
+use crate::gui::widgets::controls::{self, Mark};
 
 /// A column.
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +50,25 @@ pub struct Cell {
     pub chip: Option<Color32>,
     /// How much of the bar behind it is filled, 0 to 1.
     pub share: f32,
+    /// Of the first cell: a sign before the text.
+    pub mark: Option<(Mark, Color32)>,
+    /// Of the first cell: a box before the text.
+    pub check: Option<Check>,
+}
+
+/// A box that is ticked or not.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Whether it is ticked; `None` for a row that has only the room of a box.
+    pub on: Option<bool>,
+    /// What a screen reader says of it.
+    pub name: String,
 }
 
 impl Cell {
     /// Text alone.
     pub fn new(text: impl Into<String>, color: Color32) -> Self {
-        Self { text: text.into(), color, chip: None, share: 0.0 }
+        Self { text: text.into(), color, chip: None, share: 0.0, mark: None, check: None }
     }
 }
 
@@ -99,8 +113,12 @@ pub enum TableEvent {
 /// What became of it.
 #[derive(Debug, Default)]
 pub struct TableOutput {
+    /// What has the focus of the keyboard when the table has it.
+    pub id: Option<Id>,
     /// What the user did.
     pub events: Vec<TableEvent>,
+    /// The row whose box was clicked, or on which Space was pressed.
+    pub toggled: Option<usize>,
     /// How many rows were made and painted.
     pub painted: usize,
     /// Whether the keyboard acts on the table.
@@ -113,6 +131,8 @@ const INDENT: f32 = 16.0;
 const START: f32 = 8.0;
 const END: f32 = 10.0;
 const GAP: f32 = 12.0;
+/// Room of a box before the text.
+const CHECK: f32 = 22.0;
 
 /// Shows a table in the room that is left. `row_at` makes a row, for rows in sight and the chosen one;
 /// `spoken_at` says what a screen reader says of it.
@@ -126,6 +146,7 @@ pub fn table(
     let tokens = Tokens::of(ui);
     let mut output = TableOutput::default();
     let id = ui.make_persistent_id(salt);
+    output.id = Some(id);
     let whole = ui.available_rect_before_wrap();
     let head = Rect::from_min_size(whole.min, vec2(whole.width(), HEAD));
     let body = Rect::from_min_max(pos2(whole.left(), head.bottom()), whole.max);
@@ -170,10 +191,18 @@ pub fn table(
                 if let Some(open) = line.fold {
                     node.set_expanded(open);
                 }
+                if let Some(on) = ticked(&line) {
+                    node.set_toggled(on.into());
+                }
             });
             let look =
                 Look { selected, focused: output.focused, hovered: response.hovered(), odd: index % 2 == 1 };
             paint(ui, shape.columns, &places, rect, &line, look);
+            if tick(ui, row_id, rect, &line) {
+                ui.memory_mut(|memory| memory.request_focus(id));
+                output.events.push(TableEvent::Select(index));
+                output.toggled = Some(index);
+            }
             if selected {
                 chosen = Some(row_id);
             }
@@ -206,6 +235,25 @@ pub fn table(
     }
     ui.advance_cursor_after_rect(whole);
     output
+}
+
+/// Whether the box of a row is ticked; `None` for a row without one.
+fn ticked(line: &TableRow) -> Option<bool> {
+    line.cells.first()?.check.as_ref()?.on
+}
+
+/// The box of a row; whether it was clicked.
+fn tick(ui: &Ui, row: Id, rect: Rect, line: &TableRow) -> bool {
+    let Some(Check { on: Some(on), name }) = line.cells.first().and_then(|cell| cell.check.as_ref()) else {
+        return false;
+    };
+    let left = rect.left() + START + f32::from(line.depth) * INDENT;
+    let center = pos2(left + controls::BOX / 2.0, rect.center().y);
+    let place = Rect::from_center_size(center, egui::Vec2::splat(controls::BOX + 10.0));
+    let response = ui.interact(place, row.with("box"), Sense::CLICK);
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, ui.is_enabled(), *on, name));
+    controls::paint_box(ui, center, *on, response.hovered());
+    response.clicked()
 }
 
 /// Where the columns stand; `None` for one that is left out.
@@ -342,6 +390,13 @@ fn first(ui: &Ui, rect: Rect, line: &TableRow, cell: &Cell, font: &egui::FontId)
         cell::triangle(painter, pos2(x + 4.0, rect.center().y), 7.0, direction, tokens.text_weak);
         x += ARROW;
     }
+    if cell.check.is_some() {
+        x += CHECK;
+    }
+    if let Some((mark, color)) = cell.mark {
+        controls::paint_mark(painter, mark, pos2(x + 6.0, rect.center().y), 12.0, color);
+        x += 18.0;
+    }
     // Words have their room first: a name that is cut is still known by its end.
     let words: Vec<_> = line
         .badges
@@ -389,6 +444,7 @@ fn take_keys(
             (Key::Enter, Some(open)) => {
                 output.events.push(if open { TableEvent::Close(now) } else { TableEvent::Open(now) });
             }
+            (Key::Space, None) if ticked(&line).is_some() => output.toggled = Some(now),
             (Key::ArrowLeft | Key::H, _) => output.events.push(TableEvent::Parent(now)),
             (Key::Enter, None) => output.events.push(TableEvent::Activate(now)),
             _ => {}

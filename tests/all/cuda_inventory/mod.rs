@@ -12,6 +12,7 @@ mod frameworks;
 mod gpu_code;
 mod libraries;
 mod links;
+mod mentions;
 mod packages;
 mod reading;
 mod review;

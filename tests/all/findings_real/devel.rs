@@ -2,8 +2,8 @@
 //! the program needs is called safe.
 
 use super::scene::{
-    COMPILERS, Judged, LIB, TRIPLE, compilers, devel_files, image, library, program, static_library, system, text,
-    toolkit,
+    COMPILERS, Judged, LIB, TRIPLE, compilers, devel_files, image, library, program, static_library, system,
+    text, toolkit,
 };
 use crate::fixtures::tarball::{Member, file, hardlink, symlink};
 
@@ -89,7 +89,8 @@ fn a_stub_that_the_program_would_load_is_not_safe() {
     let mut members = application();
     members.push(file("etc/ld.so.conf.d/stubs.conf", format!("/{LIB}/stubs\n")));
     members.push(program("srv/app/bin/linked", &["libcuda.so"]));
-    let judged = Judged::of(&image(&[[system(), toolkit()].concat(), members], &["/srv/app/bin/linked"], &[]));
+    let judged =
+        Judged::of(&image(&[[system(), toolkit()].concat(), members], &["/srv/app/bin/linked"], &[]));
     judged.never_safe(&[&format!("/{LIB}/stubs/libcuda.so")]);
 }
 

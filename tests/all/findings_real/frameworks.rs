@@ -1,8 +1,8 @@
 //! What naive tools break: content for building that frameworks read at run time.
 
 use super::scene::{
-    COMPILERS, INCLUDE, Judged, LIB, ROOT, compilers, image, in_toolkit, library, package, program, script, system,
-    toolkit,
+    COMPILERS, INCLUDE, Judged, LIB, ROOT, compilers, image, in_toolkit, library, package, program, script,
+    system, toolkit,
 };
 use crate::fixtures::elf::Elf;
 use crate::fixtures::service::{SITE, debs, wheel};
@@ -91,7 +91,8 @@ fn a_well_made_image_of_torch_has_nothing_safe_that_is_needed() {
 fn jax() -> Vec<Member> {
     let plugin = "jax_plugins/xla_cuda12/xla_cuda_plugin.so";
     let content = [(plugin, Elf::library("xla_cuda_plugin.so").build())];
-    [package("jax", "0.8.1"), package("jaxlib", "0.8.1"), wheel(SITE, "jax-cuda12-pjrt", "0.8.1", &content)].concat()
+    [package("jax", "0.8.1"), package("jaxlib", "0.8.1"), wheel(SITE, "jax-cuda12-pjrt", "0.8.1", &content)]
+        .concat()
 }
 
 fn nvcc_wheel(name: &str, folder: &str) -> Vec<Member> {
@@ -190,11 +191,12 @@ fn headers_of_another_library_in_a_wheel_are_no_copy_for_cupy() {
 
 #[test]
 fn those_that_compile_at_run_time_need_nvcc_headers_ninja_and_gcc() {
-    for name in ["deepspeed", "flashinfer-python", "sglang", "deep-gemm", "vllm"] {
+    for name in ["deepspeed", "flashinfer-python", "sglang", "deep-gemm", "vllm", "gsplat"] {
         let ninja = vec![program("usr/bin/ninja", &[])];
         let judged = Judged::python([torch(), package(name, "1.0"), ninja].concat(), &[]);
         judged.all("needed", &strs(&toolkit_compilers()));
-        judged.all("needed", &[&format!("/{INCLUDE}/cuda_runtime.h"), &format!("/{INCLUDE}/cccl/cub/cub.cuh")]);
+        judged
+            .all("needed", &[&format!("/{INCLUDE}/cuda_runtime.h"), &format!("/{INCLUDE}/cccl/cub/cub.cuh")]);
         judged.all("needed", &COMPILERS);
         if name != "deep-gemm" {
             judged.all("needed", &["/usr/bin/ninja"]);
@@ -224,7 +226,12 @@ fn builder_resources_are_not_safe_while_tensorrt_is_used() {
 #[test]
 fn what_cudnn_opens_by_name_is_not_safe() {
     let folder = "usr/lib/x86_64-linux-gnu";
-    let names = ["libcudnn_graph.so.9", "libcudnn_ops.so.9", "libcudnn_engines_precompiled.so.9", "libcudnn_heuristic.so.9"];
+    let names = [
+        "libcudnn_graph.so.9",
+        "libcudnn_ops.so.9",
+        "libcudnn_engines_precompiled.so.9",
+        "libcudnn_heuristic.so.9",
+    ];
     let mut members = [system(), toolkit()].concat();
     members.push(library(&format!("{folder}/libcudnn.so.9"), "libcudnn.so.9", &[]));
     members.extend(names.map(|name| library(&format!("{folder}/{name}"), name, &[])));

@@ -8,6 +8,7 @@ mod cache;
 mod devel;
 mod frameworks;
 mod oracle;
+mod places;
 mod plan;
 mod questions;
 mod real;

@@ -19,7 +19,10 @@ fn a_script_that_calls_nvcc_makes_a_question_that_names_it() {
         let path = format!("srv/app/{name}");
         let app = vec![script("srv/app/serve.py", "pass\n"), script(&path, body).mode(0o755)];
         let judged = judged(app, &SERVE, &[]);
-        judged.all("unsure", &[&in_toolkit("bin/nvcc"), &in_toolkit("nvvm/bin/cicc"), &in_toolkit("bin/ptxas")]);
+        judged.all(
+            "unsure",
+            &[&in_toolkit("bin/nvcc"), &in_toolkit("nvvm/bin/cicc"), &in_toolkit("bin/ptxas")],
+        );
         judged.never_safe(&[&format!("/{INCLUDE}/cuda_runtime.h"), &format!("/{LIB}/libcudart_static.a")]);
         let nvcc = judged.find(&in_toolkit("bin/nvcc")).unwrap();
         let question = nvcc["question"].as_str().unwrap_or_default();

@@ -216,3 +216,12 @@ impl Judged {
 pub(super) fn in_toolkit(path: &str) -> String {
     format!("/{ROOT}/{path}")
 }
+
+/// The links that every toolkit has.
+pub(super) fn symlinks_of_toolkit(root: &str) -> Vec<Member> {
+    vec![
+        symlink("usr/local/cuda", root.rsplit('/').next().unwrap()),
+        symlink(format!("{root}/lib64"), "targets/x86_64-linux/lib"),
+        symlink(format!("{root}/include"), "targets/x86_64-linux/include"),
+    ]
+}

@@ -28,7 +28,7 @@ pub(super) const CATEGORIES: [&str; 12] = [
 
 /// What is known of a path whose walk ends at a node. Rules go by rank: the lowest one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+enum Mark {
     Devel(u32),
     /// This rule about content for building does not count.
     Except(u32),
@@ -49,6 +49,15 @@ enum Loop {
     All,
 }
 
+/// What all marks together say of a path; rules by rank.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) devel: Option<u32>,
+    pub(super) class: Option<u32>,
+    pub(super) tool: bool,
+    pub(super) toolkit: bool,
+}
+
 /// One place in the globs.
 #[derive(Clone, Debug, Default)]
 struct Node {
@@ -65,6 +74,8 @@ pub(in super::super) struct Net {
     nodes: Vec<Node>,
     /// Bytes by what they do: those that no glob names are all the same.
     kinds: [u8; 256],
+    /// How many kinds of bytes there are.
+    pub(super) kind_count: usize,
     /// Where the walk of every path begins, sorted.
     start: Vec<u32>,
     /// Rules about content for building, by rank: their places in the catalogue.
@@ -76,7 +87,7 @@ pub(in super::super) struct Net {
 impl Default for Net {
     fn default() -> Self {
         let (nodes, start, devel, classes) = Default::default();
-        Self { nodes, kinds: [0; 256], start, devel, classes }
+        Self { nodes, kinds: [0; 256], kind_count: 1, start, devel, classes }
     }
 }
 
@@ -238,6 +249,7 @@ impl Net {
             kinds = kinds.saturating_add(1);
             *kind = kinds;
         }
+        self.kind_count = usize::from(kinds) + 1;
         let mut first = Vec::new();
         self.enter(start, &mut first);
         settle_order(&mut first);
@@ -266,11 +278,6 @@ impl Net {
         self.kinds[usize::from(byte)]
     }
 
-    /// How many kinds of bytes there are.
-    pub(super) fn kinds(&self) -> usize {
-        self.kinds.iter().max().map_or(1, |most| usize::from(*most) + 1)
-    }
-
     /// The nodes that a walk is at after one more byte, sorted.
     pub(super) fn step(&self, from: &[u32], byte: u8, set: &mut Vec<u32>) {
         set.clear();
@@ -297,8 +304,32 @@ impl Net {
     }
 
     /// What is known of a path whose walk ends here.
-    pub(super) fn marks<'a>(&'a self, set: &'a [u32]) -> impl Iterator<Item = Mark> + 'a {
-        set.iter().flat_map(|id| &self.nodes[*id as usize].marks).copied()
+    pub(super) fn verdict(&self, set: &[u32]) -> Verdict {
+        let mut verdict = Verdict::default();
+        let (mut fits, mut excepted) = (Vec::new(), Vec::new());
+        for mark in set.iter().flat_map(|id| &self.nodes[*id as usize].marks) {
+            match mark {
+                Mark::Devel(rank) => fits.push(*rank),
+                Mark::Except(rank) => excepted.push(*rank),
+                Mark::Tool => verdict.tool = true,
+                Mark::Class(rank) => {
+                    verdict.class = Some(verdict.class.map_or(*rank, |known| known.min(*rank)));
+                }
+                Mark::Toolkit => verdict.toolkit = true,
+            }
+        }
+        verdict.devel = fits.into_iter().filter(|rank| !excepted.contains(rank)).min();
+        verdict
+    }
+
+    /// What is known of one path, without memory of others.
+    pub(super) fn of_path(&self, path: &[u8]) -> Verdict {
+        let (mut at, mut next) = (self.start.clone(), Vec::new());
+        for byte in path {
+            self.step(&at, *byte, &mut next);
+            std::mem::swap(&mut at, &mut next);
+        }
+        self.verdict(&at)
     }
 }
 

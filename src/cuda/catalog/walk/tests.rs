@@ -121,6 +121,7 @@ fn a_walk_says_what_the_globs_say() {
         found += usize::from(expected.devel.is_some());
         assert_eq!(text(by_folders(&mut walker, &path)), text(expected), "{path}");
         assert_eq!(text(walker.path(path.as_bytes())), text(expected), "{path}");
+        assert_eq!(text(catalog.path_rules(path.as_bytes())), text(expected), "{path}");
     }
     assert!(found > 300, "{found}");
 }

@@ -5,6 +5,7 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 use super::{Command, Menu};
 use crate::gui::app::{App, Phase};
 use crate::gui::dialogs::Pick;
+use crate::gui::models::findings::PlanChange;
 use crate::gui::settings::ThemeChoice;
 use crate::gui::views::View;
 
@@ -58,6 +59,14 @@ fn when_searchable(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.analysis.is_some() => Ok(()),
         Some(_) => Err("There is nothing to search yet"),
+        None => Err("Open an image first"),
+    }
+}
+
+fn with_findings(app: &App) -> Result<(), &'static str> {
+    match app.front_tab() {
+        Some(tab) if tab.plan.prediction().is_some() => Ok(()),
+        Some(_) => Err("The findings are not known yet"),
         None => Err("Open an image first"),
     }
 }
@@ -210,7 +219,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "view.find",
         "Find in view",
-        "Put the cursor into the filter of libraries or files",
+        "Put the cursor into the filter of findings, libraries or files",
         Menu::View,
         1,
         [ctrl(Key::F)],
@@ -304,11 +313,45 @@ pub static COMMANDS: &[Command] = &[
         }
     ),
     command!(
+        "plan.all-safe",
+        "Choose all safe findings",
+        "Put what is safe to remove into the plan, and nothing else",
+        Menu::Image,
+        2,
+        [],
+        with_findings,
+        |app| app.change_plan(PlanChange::AllSafe)
+    ),
+    command!(
+        "plan.none",
+        "Choose no findings",
+        "Take everything out of the plan",
+        Menu::Image,
+        2,
+        [],
+        with_findings,
+        |app| app.change_plan(PlanChange::Clear)
+    ),
+    command!(
+        "plan.copy",
+        "Copy the plan",
+        "Put the chosen findings on the clipboard as text",
+        Menu::Image,
+        2,
+        [],
+        with_findings,
+        |app| {
+            if let Some(text) = app.front_tab().and_then(|tab| tab.plan.text()) {
+                app.context.copy_text(text);
+            }
+        }
+    ),
+    command!(
         "image.next",
         "Next image",
         "Bring the next tab to the front",
         Menu::Image,
-        2,
+        3,
         [KeyboardShortcut::new(Modifiers::CTRL, Key::Tab), ctrl(Key::PageDown)],
         with_tabs,
         |app| app.step_tab(1)
@@ -318,7 +361,7 @@ pub static COMMANDS: &[Command] = &[
         "Previous image",
         "Bring the tab before it to the front",
         Menu::Image,
-        2,
+        3,
         [KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab), ctrl(Key::PageUp)],
         with_tabs,
         |app| app.step_tab(-1)

@@ -1,7 +1,7 @@
 //! GPUs to judge by, and which GPU code runs on them.
 
-use crate::cuda::catalog::{Catalog, GpuClass};
 pub use crate::cuda::Fit;
+use crate::cuda::catalog::{Catalog, GpuClass};
 use crate::cuda::fit;
 use crate::formats::fatbin::{GpuKind, Suffix};
 

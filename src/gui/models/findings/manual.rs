@@ -68,7 +68,7 @@ fn end(blocks: &mut Vec<Block>, paragraph: &mut String) {
 }
 
 /// Words, and those between backticks.
-fn spans(text: &str) -> Vec<Span> {
+pub fn spans(text: &str) -> Vec<Span> {
     let parts = text.split('`').enumerate();
     let parts = parts.filter(|(_, part)| !part.is_empty());
     parts.map(|(place, part)| Span { text: part.to_owned(), code: place % 2 == 1 }).collect()

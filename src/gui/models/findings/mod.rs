@@ -13,7 +13,7 @@ pub mod words;
 pub use details::{FindingDetails, LayerLine, Step, UserLine};
 pub use files::{FileLine, Files};
 pub use item::FindingItem;
-pub use manual::{Block, Span, blocks};
+pub use manual::{Block, Span, blocks, spans};
 pub use plan::{ChosenPlan, PlanChange, Prediction};
 pub use query::{FindingQuery, FindingQueryError};
 pub use rows::{Column, FindingRow, FindingRows, Group, Sorting};
@@ -78,7 +78,9 @@ pub fn waits_for(analysis: &Analysis, layers: Option<String>) -> String {
         return format!("The rules look once all layers are read; waiting for {layers}.");
     }
     match analysis.inventory.as_ref().map(|inventory| inventory.waits_for.as_deref()) {
-        Some(Some(what)) => format!("The rules look once the inventory is complete; waiting for {}.", printable(what)),
+        Some(Some(what)) => {
+            format!("The rules look once the inventory is complete; waiting for {}.", printable(what))
+        }
         Some(None) => "The rules are looking at the inventory.".to_owned(),
         None => "The rules look once packages, libraries and GPU code are known.".to_owned(),
     }

@@ -24,7 +24,7 @@ pub enum PlanChange {
 }
 
 /// The plan of one image. It begins with all that is safe; what the user changed outlives a new analysis.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ChosenPlan {
     plan: Plan,
     /// Whether it begins with nothing rather than with all that is safe.
@@ -32,6 +32,7 @@ pub struct ChosenPlan {
     changes: BTreeMap<String, bool>,
     analysis: Option<Arc<Analysis>>,
     prediction: Option<Prediction>,
+    revision: u64,
 }
 
 /// Sizes now, and when the plan is carried out.
@@ -84,6 +85,11 @@ impl ChosenPlan {
         self.make();
     }
 
+    /// Grows whenever the plan is another one.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// Whether a finding is in it.
     pub fn contains(&self, id: &str) -> bool {
         self.plan.contains(id)
@@ -131,6 +137,7 @@ impl ChosenPlan {
     }
 
     fn make(&mut self) {
+        self.revision += 1;
         let Some(analysis) = &self.analysis else {
             (self.plan, self.prediction) = (Plan::default(), None);
             return;
@@ -191,7 +198,8 @@ impl Prediction {
             1 => "the finding of the plan".to_owned(),
             chosen => format!("the {chosen} findings of the plan"),
         };
-        let pull = self.pull.map_or_else(String::new, |(_, then)| format!(" and about {} compressed", human(then)));
+        let pull =
+            self.pull.map_or_else(String::new, |(_, then)| format!(" and about {} compressed", human(then)));
         Some(format!("Without {findings} that would be {} of files{pull}.", human(self.merged.1)))
     }
 }

@@ -107,7 +107,8 @@ impl FindingRows {
             Err(error) => (FindingQuery::default(), Some(error)),
         };
         let kept: Vec<usize> = (0..items.len()).filter(|place| query.fits(&items[*place])).collect();
-        let sum = |places: &[usize], part: fn(&FindingItem) -> u64| places.iter().map(|at| part(&items[*at])).sum();
+        let sum =
+            |places: &[usize], part: fn(&FindingItem) -> u64| places.iter().map(|at| part(&items[*at])).sum();
         let mut shown = Self {
             found: kept.len(),
             bytes: sum(&kept, |item| item.bytes),

@@ -40,11 +40,8 @@ impl Savings {
     /// The savings of an analysis; `None` until its findings are there.
     pub fn new(analysis: &Analysis, plan: &ChosenPlan) -> Option<Self> {
         let findings = analysis.findings.as_deref()?;
-        let mut list: Vec<_> = findings
-            .list
-            .iter()
-            .filter(|one| super::item::can_be_chosen(one.verdict, one.bytes))
-            .collect();
+        let mut list: Vec<_> =
+            findings.list.iter().filter(|one| super::item::can_be_chosen(one.verdict, one.bytes)).collect();
         // The order of the analysis decides between equals.
         list.sort_by_key(|one| std::cmp::Reverse(one.bytes));
         let item = |one: &&crate::findings::Finding| SavingItem {

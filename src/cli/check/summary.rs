@@ -1,0 +1,120 @@
+//! A check as a step summary in GitHub's Markdown. What comes from the image or from a file is escaped.
+
+use std::fmt::Write as _;
+
+use super::Told;
+use super::text::{amount, limit};
+use crate::base::size::human;
+use crate::base::text::{elide_middle, printable};
+
+/// Rows of a table: GitHub takes 1 MiB of summary for a step.
+const MOST: usize = 50;
+/// Characters of one text from the image.
+const LONGEST: usize = 300;
+
+/// The summary.
+pub(super) fn markdown(told: &Told<'_>) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    write_all(&mut out, told).ok();
+    out
+}
+
+fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
+    let outcome = told.outcome;
+    writeln!(out, "## Cutaway: {}\n", safe(told.image))?;
+    if outcome.passes() {
+        writeln!(out, "**pass**")?;
+    } else {
+        let reasons: Vec<String> = outcome.reasons.iter().map(|reason| format!("`{reason}`")).collect();
+        writeln!(out, "**fail**: {}", reasons.join(", "))?;
+    }
+    if told.policy.is_none() {
+        writeln!(out, "\nThere is no `cutaway.toml`: the check fails only when the image is incomplete.")?;
+    }
+    list(out, "Incomplete", told.warnings, |one| {
+        format!("- `{}` {}: {}", one.code, safe(&one.subject), safe(&one.message))
+    })?;
+    if !outcome.checks.is_empty() {
+        writeln!(out, "\n| | budget | image | limit |\n|---|---|---:|---|")?;
+        for check in &outcome.checks {
+            let word = if check.ok { "ok" } else { "**fail**" };
+            let actual = check.actual.map_or_else(|| "unknown".to_owned(), amount);
+            writeln!(out, "| {word} | `{}` | {actual} | {} |", check.name, limit(check))?;
+        }
+    }
+    if !outcome.failing.is_empty() {
+        writeln!(
+            out,
+            "\n| denied rule | verdict | bytes | files | what | what to do |\n|---|---|---:|---:|---|---|"
+        )?;
+        for one in outcome.failing.iter().take(MOST) {
+            let (rule, verdict, bytes) = (one.rule.id, one.verdict.as_str(), human(one.bytes));
+            let (title, fix) = (safe(&one.title), safe(&one.fix));
+            writeln!(out, "| `{rule}` | {verdict} | {bytes} | {} | {title} | {fix} |", one.files)?;
+        }
+        more(out, outcome.failing.len())?;
+    }
+    list(out, "Notes", &outcome.notes, |note: &String| format!("- {}", safe(note)))?;
+    if !outcome.ignored.is_empty() {
+        writeln!(out, "\n<details><summary>Ignored: {}</summary>", outcome.ignored.len())?;
+        writeln!(out, "\n| rule | path | bytes | reason | until |\n|---|---|---:|---|---|")?;
+        for one in outcome.ignored.iter().take(MOST) {
+            let path = one.path.as_deref().map(safe).unwrap_or_default();
+            let until = one.expires.map(|day| day.to_string()).unwrap_or_default();
+            let (rule, bytes, reason) = (safe(&one.rule), human(one.bytes), safe(&one.reason));
+            writeln!(out, "| {rule} | {path} | {bytes} | {reason} | {until} |")?;
+        }
+        more(out, outcome.ignored.len())?;
+        writeln!(out, "\n</details>")?;
+    }
+    Ok(())
+}
+
+fn list<T>(out: &mut String, title: &str, list: &[T], row: impl Fn(&T) -> String) -> std::fmt::Result {
+    if list.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}:\n")?;
+    list.iter().take(MOST).try_for_each(|one| writeln!(out, "{}", row(one)))?;
+    more(out, list.len())
+}
+
+fn more(out: &mut String, count: usize) -> std::fmt::Result {
+    match count.checked_sub(MOST) {
+        Some(more) if more > 0 => writeln!(out, "\nand {more} more: `cutaway report` lists all"),
+        _ => Ok(()),
+    }
+}
+
+/// A text that means only itself in Markdown and HTML: no tags, links, tables, mentions or code.
+fn safe(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in printable(&elide_middle(text, LONGEST)).chars() {
+        match character {
+            '-' | '.' | ',' | ';' | '/' | ' ' | '(' | ')' => safe.push(character),
+            mark if mark.is_ascii_punctuation() => {
+                // Writing to a String cannot fail.
+                write!(safe, "&#{};", u32::from(mark)).ok();
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::safe;
+
+    #[test]
+    fn texts_from_an_image_mean_only_themselves() {
+        let hostile = "</td><script>|`a`[x](http://y)*_~@me #1 \\ &amp;\n![";
+        let shown = safe(hostile);
+        for mark in ["<", ">", "|", "`", "[", "]", "*", "_", "@", "http:", "\n", "\\", "&amp;"] {
+            assert!(!shown.contains(mark), "{mark:?} in {shown}");
+        }
+        assert!(safe("/usr/lib/a-b.so (x, y)") == "/usr/lib/a-b.so (x, y)");
+        assert!(safe(&"x".repeat(10_000)).chars().count() == super::LONGEST);
+    }
+}

@@ -1,0 +1,129 @@
+//! A check for people and for logs, in 80 columns. The last line is the verdict.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::Told;
+use crate::base::size::human;
+use crate::base::text::{elide_end, elide_middle, printable};
+use crate::findings::policy::{Amount, Check};
+use crate::findings::{Finding, Findings, Verdict};
+
+const WIDTH: usize = 80;
+/// Lines of a section: what is more is counted, and the report has it.
+const MOST: usize = 40;
+
+/// What came of a check, as text. Nothing in it can steer a terminal.
+pub(super) fn text(told: &Told<'_>) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    write_all(&mut out, told).ok();
+    out
+}
+
+fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
+    writeln!(out, "{}", elide_middle(&printable(told.image), WIDTH))?;
+    match told.policy {
+        Some(file) => writeln!(out, "held to {}", elide_middle(&printable(file), WIDTH - 8))?,
+        None => writeln!(out, "no cutaway.toml here: the check fails only when the image is incomplete")?,
+    }
+    section(out, "Incomplete", told.warnings, |out, warning| {
+        line(out, 2, &format!("{}: {}: {}", warning.code, warning.subject, warning.message))
+    })?;
+    section(out, "Budgets", &told.outcome.checks, budget)?;
+    section(out, "Denied findings", &told.outcome.failing, |out, one| {
+        let head = format!("{}: {}", one.rule.id, one.title);
+        finding(out, one.bytes, one.verdict, &head)?;
+        one.examples
+            .iter()
+            .try_for_each(|name| writeln!(out, "{:20}{}", "", elide_middle(name, WIDTH - 20)))?;
+        match one.files.saturating_sub(one.examples.len()) {
+            0 => Ok(()),
+            1 => writeln!(out, "{:20}and 1 more file", ""),
+            more => writeln!(out, "{:20}and {more} more files", ""),
+        }
+    })?;
+    section(out, "Ignored", &told.outcome.ignored, |out, ignored| {
+        let path = ignored.path.as_deref().map_or_else(String::new, |path| format!(" on {path}"));
+        let expires = ignored.expires.map_or_else(String::new, |day| format!(" (until {day})"));
+        let what = format!("{}{path}: {}{expires}", ignored.rule, ignored.reason);
+        writeln!(out, "  {:>8}  {}", human(ignored.bytes), elide_end(&printable(&what), WIDTH - 12))
+    })?;
+    section(out, "Notes", &told.outcome.notes, |out, note: &String| line(out, 2, note))?;
+    others(out, told)?;
+    writeln!(out, "\n{}", told.outcome.verdict())
+}
+
+fn section<T>(
+    out: &mut String,
+    title: &str,
+    list: &[T],
+    mut write: impl FnMut(&mut String, &T) -> std::fmt::Result,
+) -> std::fmt::Result {
+    if list.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}")?;
+    list.iter().take(MOST).try_for_each(|one| write(out, one))?;
+    match list.len().checked_sub(MOST) {
+        Some(more) if more > 0 => writeln!(out, "  and {more} more: cutaway report lists all"),
+        _ => Ok(()),
+    }
+}
+
+fn line(out: &mut String, indent: usize, text: &str) -> std::fmt::Result {
+    writeln!(out, "{:indent$}{}", "", elide_end(&printable(text), WIDTH - indent))
+}
+
+fn budget(out: &mut String, check: &Check) -> std::fmt::Result {
+    let word = if check.ok { "ok" } else { "fail" };
+    let actual = check.actual.map_or_else(|| "unknown".to_owned(), amount);
+    writeln!(out, "  {word:<4}  {:<20} {actual:>9} of {}", check.name, limit(check))?;
+    if check.detail.is_empty() { Ok(()) } else { line(out, 8, &check.detail) }
+}
+
+/// A limit with its direction.
+pub(super) fn limit(check: &Check) -> String {
+    let direction = if matches!(check.limit, Amount::Bytes(_)) { "at most" } else { "at least" };
+    format!("{direction} {}", amount(check.limit))
+}
+
+/// A figure. A ratio is rounded down, so that what is shown is reached.
+pub(super) fn amount(amount: Amount) -> String {
+    match amount {
+        Amount::Bytes(bytes) => human(bytes),
+        Amount::Ratio(ratio) => format!("{:.2} %", (ratio * 10_000.0).floor() / 100.0),
+    }
+}
+
+fn finding(out: &mut String, bytes: u64, verdict: Verdict, head: &str) -> std::fmt::Result {
+    let bytes = if bytes > 0 { human(bytes) } else { String::new() };
+    writeln!(out, "  {bytes:>8}  {:<6}  {}", verdict.as_str(), elide_end(&printable(head), WIDTH - 20))
+}
+
+/// Findings that do not fail the check. What is needed is counted only.
+fn others(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
+    let Some(findings) = told.findings else {
+        return writeln!(out, "\nThe rules could not look at the image.");
+    };
+    let list = shown(findings, told);
+    let none = told.outcome.failing.is_empty() && told.outcome.ignored.is_empty();
+    let title = if none { "Findings" } else { "Other findings" };
+    section(out, title, &list, |out, one| {
+        finding(out, one.bytes, one.verdict, &format!("{}: {}", one.rule.id, one.title))
+    })?;
+    let needed = findings.list.iter().filter(|one| one.verdict == Verdict::Needed).count();
+    match needed {
+        0 => Ok(()),
+        1 => writeln!(out, "\n1 more is needed at run time: cutaway report says by what."),
+        _ => writeln!(out, "\n{needed} more are needed at run time: cutaway report says by what."),
+    }
+}
+
+/// Those that neither fail the check nor are ignored as a whole.
+fn shown<'f>(findings: &'f Findings, told: &Told<'_>) -> Vec<&'f Finding> {
+    let failing = told.outcome.failing.iter().map(|failing| &failing.id);
+    let elsewhere: BTreeSet<&String> = failing.chain(&told.outcome.accepted).collect();
+    let open = findings.list.iter().filter(|one| one.verdict != Verdict::Needed);
+    open.filter(|one| !elsewhere.contains(&one.id)).collect()
+}

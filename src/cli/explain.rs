@@ -1,0 +1,49 @@
+//! Pages of the manual.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use super::output::write;
+use super::run::{TROUBLE, message};
+use crate::findings::policy::near;
+use crate::findings::{chapter, chapters, page, rule, rules};
+
+/// Prints the page of a rule or chapter, or what pages there are.
+pub(super) fn explain(name: Option<&str>) -> anyhow::Result<ExitCode> {
+    let page = match name {
+        None => contents(),
+        Some(name) => match rule(name).map(page).or_else(|| chapter(name).map(str::to_owned)) {
+            Some(page) => page,
+            None => return Ok(unknown(name)),
+        },
+    };
+    write(page.as_bytes(), None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(name: &str) -> ExitCode {
+    message(&format!("error: the manual has no rule and no chapter {name:?}"));
+    let near = near(name, rules().iter().map(|rule| rule.id).chain(chapters()));
+    message(&if near.is_empty() {
+        "hint: `cutaway explain` lists all rules and chapters".to_owned()
+    } else {
+        format!("hint: did you mean {}?", near.join(" or "))
+    });
+    ExitCode::from(TROUBLE)
+}
+
+/// All rules by category, and the chapters, in Markdown.
+fn contents() -> String {
+    let mut list = String::from("# Rules\n\n");
+    // Writing to a String cannot fail.
+    for rule in rules() {
+        writeln!(list, "- `{}`: {}", rule.id, rule.title).ok();
+    }
+    list.push_str("\n# Chapters\n\n");
+    for name in chapters() {
+        let title = chapter(name).and_then(|text| text.lines().next()).unwrap_or_default();
+        writeln!(list, "- `{name}`: {}", title.trim_start_matches("# ")).ok();
+    }
+    list.push_str("\n`cutaway explain NAME` prints one of them.\n");
+    list
+}

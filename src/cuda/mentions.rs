@@ -1,0 +1,188 @@
+//! What the files of whoever made the image name: tools of the build, headers of CUDA, shared libraries.
+
+use std::collections::HashSet;
+
+use super::packages::Packages;
+use super::scene::{Inode, Scene};
+use super::value::{Mention, Searched, Toolkit};
+use crate::base::text::escape;
+use crate::formats::binary::FileFacts;
+use crate::formats::mentions::{Mentions, Sort};
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Files that are searched. An application has some hundred.
+const FILES: u64 = 20_000;
+/// Bytes of them together: what a second look reads in a second.
+const BYTES: u64 = 256 << 20;
+/// Bytes of the paths of all files that might be searched, together.
+const PATH_BYTES: usize = 64 << 20;
+
+/// What was found, and what only bodies can tell that did not pass.
+#[derive(Default)]
+pub(super) struct Heard {
+    pub(super) mentions: Vec<Mention>,
+    pub(super) searched: Searched,
+    pub(super) wanted: Vec<Inode>,
+}
+
+/// Gathers the words of all files that are the application's own. Which files these are, and how many of them
+/// count, does not depend on how the layers are stored.
+pub(super) fn gather(
+    scene: &Scene<'_>,
+    packages: &Packages,
+    toolkits: &[Toolkit],
+    base_layers: usize,
+) -> Heard {
+    let mut heard = Heard::default();
+    let mut room = (FILES, BYTES);
+    let mut lost = 0_u64;
+    for layer in scene.input.layers.iter().flatten() {
+        lost = lost.saturating_add(layer.facts.lost_mentions());
+    }
+    heard.searched.left_out = lost;
+    for file in own_files(scene, packages, toolkits, base_layers, &mut heard.searched.left_out) {
+        let size = scene.size(file.inode);
+        if size > file.sort.most() || room.0 == 0 || size > room.1 {
+            heard.searched.left_out += 1;
+            continue;
+        }
+        room = (room.0 - 1, room.1 - size);
+        let Some(mentions) = searched(scene, file.inode) else {
+            heard.searched.left_out += 1;
+            heard.wanted.push(file.inode);
+            continue;
+        };
+        heard.searched.files += 1;
+        heard.searched.bytes += size;
+        if let Some(mentions) = mentions {
+            heard.searched.left_out += u64::from(mentions.cut);
+            heard.mentions.extend(mention(scene, file.node, file.inode, mentions));
+        }
+    }
+    heard
+}
+
+/// What a file holds; the outer `None` when it was not searched.
+#[allow(clippy::option_option, reason = "the two are not the same: not searched, and nothing found")]
+fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>> {
+    let read = scene.layer(inode.0)?;
+    if read.facts.bodies_passed() {
+        // A sparse file passed, but not as it is.
+        read.index.body_at(inode.1)?;
+        return Some(read.facts.mentions(inode.1));
+    }
+    scene.input.bodies.mentions.get(&inode).map(Some)
+}
+
+fn mention(scene: &Scene<'_>, node: NodeId, inode: Inode, mentions: &Mentions) -> Option<Mention> {
+    let facts = scene.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+    let of_links = |name: &Vec<u8>| match facts {
+        Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
+        _ => false,
+    };
+    let names = mentions.libraries.iter().filter(|name| !of_links(name));
+    let libraries: Vec<String> = names.map(|name| escape(name)).collect();
+    let found = !mentions.words.is_empty() || !libraries.is_empty();
+    found.then(|| Mention { node, words: mentions.words.clone(), libraries })
+}
+
+struct OwnFile {
+    node: NodeId,
+    inode: Inode,
+    sort: Sort,
+}
+
+/// Scripts, settings and programs that no package owns and that lie in none of the system's folders, by path,
+/// each inode once.
+fn own_files(
+    scene: &Scene<'_>,
+    packages: &Packages,
+    toolkits: &[Toolkit],
+    base_layers: usize,
+    left_out: &mut u64,
+) -> Vec<OwnFile> {
+    // By node: folders with nothing of the application in them. Folders come before what they hold.
+    let mut foreign = vec![false; scene.rootfs.len()];
+    let mut files: Vec<(Vec<u8>, OwnFile)> = Vec::new();
+    let mut path_bytes = 0;
+    for node in scene.rootfs.nodes().skip(1) {
+        let in_foreign = foreign[node.parent().id().0 as usize];
+        if node.kind() == NodeKind::Directory {
+            foreign[node.id().0 as usize] =
+                in_foreign || is_foreign_folder(scene, toolkits, &node.path(), node.name());
+            continue;
+        }
+        if in_foreign || node.kind() != NodeKind::File || packages.owners.of(node.id()).is_some() {
+            continue;
+        }
+        let Some(inode) = node.content().filter(|inode| usize::from(inode.0) >= base_layers) else {
+            continue;
+        };
+        let Some(read) = scene.layer(inode.0).filter(|_| scene.size(inode) > 0) else { continue };
+        let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
+        let path = node.path();
+        if is_system(&path) || (sort == Sort::Binary && is_known(scene, inode, node.name())) {
+            continue;
+        }
+        path_bytes += path.len();
+        if path_bytes > PATH_BYTES {
+            *left_out += 1;
+            continue;
+        }
+        files.push((path, OwnFile { node: node.id(), inode, sort }));
+    }
+    files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let mut seen = HashSet::new();
+    files.into_iter().map(|(_, file)| file).filter(|file| seen.insert(file.inode)).collect()
+}
+
+/// Whether a program or library is one that the catalogue knows, whoever copied it: what it needs stands there.
+fn is_known(scene: &Scene<'_>, inode: Inode, name: &[u8]) -> bool {
+    let known = |name: &[u8]| scene.catalog.component_of(name).is_some() || scene.catalog.is_driver(name);
+    let facts = scene.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+    let soname = match facts {
+        Some(FileFacts::Elf(elf)) => elf.soname.as_deref(),
+        _ => None,
+    };
+    known(name) || soname.is_some_and(known)
+}
+
+/// Whether a folder holds packages of Python, Python itself, a toolkit, or files of the system.
+fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8], name: &[u8]) -> bool {
+    let of_python = matches!(name, b"site-packages" | b"dist-packages") || is_standard_library(path);
+    of_python
+        || toolkits.iter().any(|toolkit| toolkit.root == path)
+        || scene.catalog.toolkit_root(path).is_some()
+        // Some files of `/etc` are the application's.
+        || (path != b"/etc" && is_system(&[path, b"/"].concat()))
+}
+
+/// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`.
+fn is_system(path: &[u8]) -> bool {
+    const SYSTEM: [&[u8]; 12] = [
+        b"/usr/include/",
+        b"/usr/share/",
+        b"/usr/lib/",
+        b"/usr/lib32/",
+        b"/usr/lib64/",
+        b"/lib/",
+        b"/lib32/",
+        b"/lib64/",
+        b"/var/",
+        b"/proc/",
+        b"/sys/",
+        b"/dev/",
+    ];
+    if let Some(settings) = path.strip_prefix(b"/etc/") {
+        return !settings.starts_with(b"supervisor") && !settings.starts_with(b"systemd/");
+    }
+    SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Whether a folder is `lib/python3.12` of some Python: its makefiles and settings name the compiler that made
+/// it. The packages in it are told apart by their own folder.
+fn is_standard_library(path: &[u8]) -> bool {
+    let mut parts = path.rsplit(|byte| *byte == b'/');
+    let version = parts.next().and_then(|name| name.strip_prefix(b"python")).and_then(<[u8]>::first);
+    version.is_some_and(u8::is_ascii_digit) && matches!(parts.next(), Some(b"lib" | b"lib64"))
+}

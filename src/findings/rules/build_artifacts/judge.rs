@@ -1,0 +1,297 @@
+//! The verdict on one file that a build left behind.
+
+use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of, searched};
+use crate::base::text::escape;
+use crate::cuda::catalog::normalized_python_name;
+use crate::cuda::links::ObjectId;
+use crate::findings::census::{By, Sorted};
+use crate::findings::facts::Facts;
+use crate::findings::value::User;
+use crate::formats::binary::FileFacts;
+use crate::formats::elf::{ElfFacts, ElfKind};
+
+/// Why a verdict is what it is; what is the same is told once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Because {
+    Hidden,
+    Loaded,
+    /// What the title adds, the reason, the question, and who is meant.
+    Asked {
+        title: &'static str,
+        reason: String,
+        question: String,
+        users: Vec<User>,
+    },
+    /// The statements that prove it.
+    Free(Vec<String>),
+}
+
+/// Machines whose object files a linker of the host reads: x86, ARM, x86-64, 64-bit ARM. Programs for the
+/// kernel (BPF) and for GPUs are objects too, and are loaded when a service runs.
+const HOSTS: [u16; 4] = [3, 40, 62, 183];
+
+/// Files of builds, by what follows the last point of their names.
+const OF_BUILDS: [&[u8]; 52] = [
+    b"o",
+    b"obj",
+    b"lo",
+    b"la",
+    b"a",
+    b"d",
+    b"rlib",
+    b"rmeta",
+    b"gch",
+    b"pch",
+    b"gcno",
+    b"gcda",
+    b"ii",
+    b"cmake",
+    b"make",
+    b"txt",
+    b"log",
+    b"stamp",
+    b"includecache",
+    b"internal",
+    b"marks",
+    b"check_cache",
+    b"check",
+    b"timestamp",
+    b"ts",
+    b"json",
+    b"ninja",
+    b"c",
+    b"cc",
+    b"cpp",
+    b"cxx",
+    b"cu",
+    b"h",
+    b"hh",
+    b"hpp",
+    b"hxx",
+    b"cuh",
+    b"inl",
+    b"ipp",
+    b"tcc",
+    b"in",
+    b"am",
+    b"ac",
+    b"m4",
+    b"md",
+    b"rst",
+    b"rsp",
+    b"pc",
+    b"rs",
+    b"toml",
+    b"bzl",
+    b"cppm",
+];
+
+/// The kind of a file, why its verdict is what it is, and the object when something loads it. `None` when it
+/// is something else that only has such a name.
+pub(super) fn judge(
+    facts: &Facts<'_>,
+    file: &Sorted<'_>,
+    of_git: &Because,
+) -> Option<(&'static str, Because, Option<ObjectId>)> {
+    let By::Path(rule) = file.by else { return None };
+    let (id, _) = super::KINDS.iter().find(|(id, _)| *id == rule.id)?;
+    let inode = (file.item.layer, file.item.entry);
+    let elf = match facts.binary(inode) {
+        Some(FileFacts::Elf(elf)) => Some(&**elf),
+        _ => None,
+    };
+    let path = path_of(facts, &file.item);
+    if !is_what_its_name_says(facts, id, &path, elf, file) {
+        return None;
+    }
+    if file.item.node.is_none() {
+        return Some((id, Because::Hidden, None));
+    }
+    if let Some((object, _)) = facts.object_of(inode)
+        && is_loaded_from_outside(facts, object, &|_| false)
+    {
+        return Some((id, Because::Loaded, Some(object)));
+    }
+    let because = match *id {
+        "artifact-git" => of_git.clone(),
+        "artifact-wheel" | "artifact-sdist" => archive(facts, id, &path),
+        "artifact-core" => Because::Free(vec!["its ELF header says that it is a memory image".to_owned()]),
+        "artifact-objects" => object_file(facts, file),
+        _ => tree(facts, id, &path, elf),
+    };
+    Some((id, because, None))
+}
+
+fn is_what_its_name_says(
+    facts: &Facts<'_>,
+    id: &str,
+    path: &[u8],
+    elf: Option<&ElfFacts>,
+    file: &Sorted<'_>,
+) -> bool {
+    let name = name_of(path);
+    match id {
+        "artifact-core" => elf.is_some_and(|elf| elf.kind == ElfKind::Core),
+        "artifact-objects" if extension(name) == b"lo" => {
+            let object = [name.get(..name.len().saturating_sub(2)).unwrap_or_default(), b"o"].concat();
+            file.item.node.is_some_and(|node| beside(facts, node, b".libs") || beside(facts, node, &object))
+        }
+        "artifact-objects" => {
+            elf.is_some_and(|elf| elf.kind == ElfKind::Relocatable && HOSTS.contains(&elf.machine))
+        }
+        "artifact-autotools" if name == b"config.log" => {
+            file.item.node.is_some_and(|node| beside(facts, node, b"config.status"))
+        }
+        _ => true,
+    }
+}
+
+fn asked(title: &'static str, reason: String, question: String) -> Because {
+    Because::Asked { title, reason, question, users: Vec::new() }
+}
+
+/// A repository is read by git, and by what asks git for a version.
+pub(super) fn git(facts: &Facts<'_>) -> Because {
+    const ASK_GIT: [&str; 6] =
+        ["setuptools-scm", "versioneer", "hatch-vcs", "dunamai", "poetry-dynamic-versioning", "dvc"];
+    // That some Python package may start git is no sign that this one is read.
+    let named = facts.demands.on("git", None).filter_map(|place| facts.demands.get(place));
+    let named = named.filter(|demand| !matches!(demand.user, User::Package(..)));
+    let mut users: Vec<User> = named.map(|demand| demand.user.clone()).collect();
+    let package = facts.inventory.packages.iter().find(|package| {
+        package.manager == "pip" && ASK_GIT.contains(&normalized_python_name(&package.name).as_str())
+    });
+    users.extend(package.map(|package| {
+        User::Package(
+            format!("{} {}", package.name, package.version),
+            package.root.clone().unwrap_or_default(),
+        )
+    }));
+    users.sort();
+    users.dedup();
+    let who = match users.first().cloned() {
+        Some(User::Package(name, _)) => format!("{name} is installed"),
+        Some(User::File(node)) => format!("{} names git", facts.shown(node)),
+        Some(_) => "the image's command names git".to_owned(),
+        None => {
+            return Because::Free(vec![
+                "only git reads a .git folder".to_owned(),
+                searched(facts, "git"),
+                "no package is installed that asks git for a version".to_owned(),
+            ]);
+        }
+    };
+    Because::Asked {
+        title: ", which git may be asked about",
+        reason: format!("Only git reads a .git folder, and {who}."),
+        question: "Does the service ask git for its version or its history when it runs?".to_owned(),
+        users,
+    }
+}
+
+/// A wheel or source archive: of no use once it is installed.
+fn archive(facts: &Facts<'_>, id: &str, path: &[u8]) -> Because {
+    let name = String::from_utf8_lossy(name_of(path)).into_owned();
+    let stem = name.strip_suffix(".whl").or_else(|| name.strip_suffix(".tar.gz")).unwrap_or(&name);
+    // A wheel is NAME-VERSION-..., with no dash in its name; of a source archive the version comes last.
+    let (project, version) = if id == "artifact-wheel" {
+        let mut parts = stem.split('-');
+        (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
+    } else {
+        stem.rsplit_once('-').unwrap_or((stem, ""))
+    };
+    let wanted = normalized_python_name(project);
+    let installed = facts.inventory.packages.iter().find(|package| {
+        package.manager == "pip"
+            && normalized_python_name(&package.name) == wanted
+            && package.version == version
+    });
+    let full = escape(path);
+    let named = |text: &str| text.contains(&*full);
+    let by_settings =
+        facts.environment().iter().any(|pair| named(pair)) || facts.command().iter().any(|word| named(word));
+    match installed {
+        Some(_) if !by_settings => Because::Free(vec![
+            "the distribution in each of them is installed, in the same version".to_owned(),
+            "neither the image's command nor its environment names one of them".to_owned(),
+        ]),
+        _ => asked(
+            " that are not installed",
+            "What is in these archives is not installed in the image in this version, or a setting names them.".to_owned(),
+            "Is one of them installed, read or handed out when the container runs?".to_owned(),
+        ),
+    }
+}
+
+fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
+    let node = file.item.node;
+    let owner = node.and_then(|node| facts.owner(node)).and_then(|place| facts.inventory.packages.get(place));
+    let of_system = owner.filter(|package| !matches!(package.manager, "pip" | "conda"));
+    if let Some(package) = of_system
+        && facts.catalog.is_devel_package(package.manager, &package.name).is_none()
+    {
+        return asked(
+            " of packages of the system",
+            "A package of the system that is not there for building brought them.".to_owned(),
+            "What do these packages keep object files for?".to_owned(),
+        );
+    }
+    if node.is_some_and(|node| beside(facts, node, b"build.ninja")) && facts.demands.any("ninja") {
+        return asked(
+            " of extensions that are compiled when they are loaded",
+            "They lie beside a build.ninja, and something that is installed builds extensions at run time: it compiles them again when one is gone.".to_owned(),
+            "Does the service load an extension that is built in this folder?".to_owned(),
+        );
+    }
+    Because::Free(vec![
+        "their ELF headers say that they are relocatable: no loader takes them, only a linker".to_owned(),
+        "they are for the processor; programs for the kernel (BPF) and for GPUs are not among them"
+            .to_owned(),
+    ])
+}
+
+/// A folder of a build: its own files are of no use afterwards, programs and resources may be.
+fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Because {
+    if id == "artifact-ninja" && facts.demands.any("ninja") {
+        return asked(
+            " where ninja is used at run time",
+            "Something that is installed builds extensions with ninja at run time.".to_owned(),
+            "Does the service load an extension that is built in this folder?".to_owned(),
+        );
+    }
+    let is_probe = holds(path, b"/CompilerId")
+        || holds(path, b"/CMakeDetermineCompilerABI")
+        || holds(path, b"/CMakeScratch/");
+    let runs = elf.is_some_and(|elf| matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject));
+    if runs && !is_probe {
+        return asked(
+            ", programs and libraries among them",
+            "Programs and libraries lie in a build folder. Nothing that is known to run loads them."
+                .to_owned(),
+            "Does the service start a program, or load a library, from the build folder?".to_owned(),
+        );
+    }
+    let name = name_of(path);
+    let plain = matches!(id, "artifact-ninja" | "artifact-autotools" | "artifact-node" | "artifact-temp");
+    let known = !name.contains(&b'.') || OF_BUILDS.contains(&extension(name));
+    // What FetchContent and build scripts put there may be anything; CMakeFiles holds CMake's own.
+    let mixed = holds(path, b"/_deps/") || id == "artifact-cargo" && holds(path, b"/out/");
+    if mixed && !(known && name.contains(&b'.')) && !is_probe {
+        return asked(
+            ", resources among them",
+            "Files that no compiler is known to read lie in a build folder.".to_owned(),
+            "Does the service read anything from the build folder?".to_owned(),
+        );
+    }
+    if plain || known || is_probe || elf.is_some() || !mixed {
+        return Because::Free(vec![
+            "they lie where the build system keeps its own files".to_owned(),
+            "nothing that runs loads a program or library among them".to_owned(),
+        ]);
+    }
+    asked(
+        ", other files",
+        "What they are for is not known.".to_owned(),
+        "Does the service read them?".to_owned(),
+    )
+}

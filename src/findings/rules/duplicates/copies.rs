@@ -1,0 +1,189 @@
+//! Copies of libraries that nothing reaches while another copy for the same CUDA is loaded.
+
+use std::collections::BTreeMap;
+
+use super::super::common;
+use super::RULE;
+use crate::base::text::escape;
+use crate::cuda::links::{ObjectId, site_root};
+use crate::cuda::{Duplicate, Library, Supplier, Use};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
+use crate::findings::value::{Item, User, Verdict};
+
+/// Why a copy is told as it is; what is the same is told together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Because {
+    /// Nobody outside the folder of the loaded copy asks for it.
+    Free,
+    /// Another copy of the same supplier is loaded.
+    SameSupplier,
+    /// Something outside asks for its name, and finds the other copy now.
+    AlsoOutside,
+    /// Something names it.
+    Named,
+    /// A wheel or a conda package brought it, and its records say that it is there.
+    Recorded,
+    /// Whoever made the image put it there.
+    ByHand,
+}
+
+#[derive(Default)]
+struct Group {
+    items: Vec<Item>,
+    proof: Vec<String>,
+    users: Vec<User>,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut groups: BTreeMap<(Because, Supplier), Group> = BTreeMap::new();
+    for duplicate in &facts.inventory.duplicates {
+        for place in &duplicate.libraries {
+            let Some((copy, picked)) = spare(facts, duplicate, *place) else { continue };
+            let Some(inode) = facts.node(copy.node).content() else { continue };
+            let (because, user) = because(facts, duplicate, copy, picked);
+            let group = groups.entry((because, copy.supplier)).or_default();
+            group.items.push(item(&facts.census, facts.rootfs, inode));
+            group.proof.push(statement(facts, duplicate, copy, picked));
+            group.users.extend(user);
+            group.users.push(User::Object(picked.object));
+        }
+    }
+    groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
+}
+
+/// A copy that nothing reaches, and the loaded one that is for the same CUDA.
+fn spare<'f>(facts: &Facts<'f>, duplicate: &Duplicate, place: usize) -> Option<(&'f Library, &'f Library)> {
+    let libraries: &'f [Library] = &facts.inventory.libraries;
+    let copy = libraries.get(place)?;
+    let is_reached = facts.inventory.links.object(copy.object).usage != Use::Unreferenced;
+    let major = |library: &Library| library.cuda_major.as_ref().map(|(major, _)| *major);
+    let stands_in = |other: &&Library| {
+        let (one, other) = (major(copy), major(other));
+        one.is_none() || other.is_none() || one == other
+    };
+    let mut picked = duplicate.picks.iter().filter_map(|pick| libraries.get(pick.library));
+    if is_reached { None } else { Some((copy, picked.find(stands_in)?)) }
+}
+
+fn because(
+    facts: &Facts<'_>,
+    duplicate: &Duplicate,
+    copy: &Library,
+    picked: &Library,
+) -> (Because, Option<User>) {
+    if let Some(user) = named(facts, duplicate, copy) {
+        return (Because::Named, Some(user));
+    }
+    match copy.supplier {
+        Supplier::Wheel | Supplier::Conda => return (Because::Recorded, None),
+        Supplier::Application => return (Because::ByHand, None),
+        Supplier::Toolkit | Supplier::Distro => {}
+    }
+    let picked_path = facts.path(picked.node);
+    let Some((site, _)) = site_root(&picked_path) else {
+        let same = picked.supplier == copy.supplier;
+        return (if same { Because::SameSupplier } else { Because::AlsoOutside }, None);
+    };
+    match asks_outside(facts, &duplicate.soname, site) {
+        Some(id) => (Because::AlsoOutside, Some(User::Object(id))),
+        None => (Because::Free, None),
+    }
+}
+
+/// Who names a library's soname, its file, or its path.
+fn named(facts: &Facts<'_>, duplicate: &Duplicate, copy: &Library) -> Option<User> {
+    let path = facts.shown(copy.node);
+    let name = escape(facts.node(copy.node).name());
+    let is_it = |text: &String| {
+        *text == duplicate.soname || *text == name || *text == path || name.starts_with(&format!("{text}."))
+    };
+    let mention = facts.inventory.mentions.iter().find(|mention| mention.libraries.iter().any(is_it));
+    let by_file = mention.map(|mention| User::File(mention.node));
+    by_file.or_else(|| {
+        let variable = facts.environment().iter().find(|pair| pair.contains(&path))?;
+        let name = variable.split('=').next().unwrap_or_default();
+        Some(User::Setting(format!("ENV {name}")))
+    })
+}
+
+/// A used object outside a packages folder that needs or opens a library of this name.
+fn asks_outside(facts: &Facts<'_>, soname: &str, site: &[u8]) -> Option<ObjectId> {
+    let links = &facts.inventory.links;
+    links.ids().find(|id| {
+        let object = links.object(*id);
+        let asks = || {
+            object.needs.iter().any(|need| need.name == soname)
+                || object.opens.iter().any(|open| {
+                    open.name == soname || crate::cuda::links::fits(open.name.as_bytes(), soname.as_bytes())
+                })
+        };
+        object.usage != Use::Unreferenced && asks() && {
+            let path = facts.path(object.node);
+            !path.strip_prefix(site).is_some_and(|rest| rest.starts_with(b"/"))
+        }
+    })
+}
+
+fn statement(facts: &Facts<'_>, duplicate: &Duplicate, copy: &Library, picked: &Library) -> String {
+    let same = match duplicate.identical {
+        Some(true) => "with the same bytes",
+        Some(false) => "with other bytes",
+        None => "not compared",
+    };
+    let (copy, chain) = (facts.shown(copy.node), common::chain(facts, picked.object));
+    format!("{}: {copy} is not reached; the loader takes, {same}, {chain}", duplicate.soname)
+}
+
+fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) -> Draft {
+    let whose = match supplier {
+        Supplier::Wheel => "Wheels' libraries",
+        Supplier::Conda => "Conda's libraries",
+        Supplier::Toolkit => "The toolkit's libraries",
+        Supplier::Distro => "The distribution's libraries",
+        Supplier::Application => "Libraries put in by hand",
+    };
+    let free = matches!(because, Because::Free | Because::SameSupplier);
+    let verdict = if free { Verdict::Safe } else { Verdict::Unsure };
+    let mut draft = Draft::new(&RULE, verdict, format!("{whose} beside another copy that is loaded"));
+    draft.proof = group.proof;
+    let (reason, question) = match because {
+        Because::Free | Because::SameSupplier => (
+            "For each of them the loader takes another copy for the same CUDA, and nothing that runs reaches this one.",
+            None,
+        ),
+        Because::AlsoOutside => (
+            "The loader takes another copy now. Something outside that copy's folder asks for the name as well, and would take this one if the search path changed.",
+            Some(
+                "Does everything that asks for these libraries find the other copy in every way the container is started?",
+            ),
+        ),
+        Because::Named => (
+            "The loader takes another copy, but a file or a setting names these.",
+            Some("Which copy does it open?"),
+        ),
+        Because::Recorded => (
+            "The loader takes another copy. An installed package brought these, and its records say that they are there.",
+            Some(
+                "Does pip check still pass, and does everything still start, without the package that brought them?",
+            ),
+        ),
+        Because::ByHand => (
+            "The loader takes another copy. Whoever made the image put these there.",
+            Some("What were they put there for?"),
+        ),
+    };
+    reason.clone_into(&mut draft.reason);
+    draft.question = question.map(str::to_owned);
+    if because == Because::Free {
+        draft.proof.push("no used object outside the packages folder of the loaded copy needs or opens a library of these names".to_owned());
+    }
+    if free {
+        draft.proof.push(common::searched(facts, "one of them"));
+        draft.title.push_str(", not needed by anything else");
+    }
+    draft.items = group.items;
+    draft.users = group.users;
+    draft
+}

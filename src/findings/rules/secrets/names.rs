@@ -1,0 +1,151 @@
+//! Which names tell of secrets, and which names the redacted parts of a text have.
+
+use std::collections::BTreeSet;
+
+use crate::base::redact::REDACTED;
+use crate::base::text::{elide_end, printable};
+
+/// Whether a name tells of a secret. Narrower than what is redacted: that hides too much rather than too little,
+/// here `TOKENIZERS_PARALLELISM` and `--keyserver` would be said to be secrets.
+pub(super) fn tells(name: &str) -> bool {
+    /// Names that everybody may know: keys that packages are signed with.
+    const PUBLIC: [&str; 3] = ["gpg_key", "public_key", "apt_key"];
+    const WORDS: [&str; 10] = [
+        "token",
+        "secret",
+        "secrets",
+        "password",
+        "passwd",
+        "passphrase",
+        "credential",
+        "credentials",
+        "apikey",
+        "key",
+    ];
+    let mut plain = String::new();
+    let mut before = ' ';
+    for letter in name.chars() {
+        // `apiKey` has two words, `APIKEY` one.
+        if letter.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            plain.push('_');
+        }
+        plain.push(if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
+        before = letter;
+    }
+    if PUBLIC.iter().any(|public| plain.ends_with(public)) {
+        return false;
+    }
+    // What ends the name says what it is: the file or the name of a secret is none.
+    let last = plain.rsplit('_').next().unwrap_or_default();
+    if matches!(
+        last,
+        "file" | "path" | "dir" | "url" | "uri" | "id" | "name" | "type" | "length" | "size" | "server"
+    ) {
+        return false;
+    }
+    plain.split('_').any(|word| WORDS.contains(&word))
+}
+
+/// Whether a value cannot be a secret: nothing, a number, yes or no, a path, or the name of another variable.
+pub(super) fn is_plain(value: &str) -> bool {
+    let value = value.trim().trim_matches(['"', '\'']);
+    value.is_empty()
+        || value.starts_with(['$', '/', '<'])
+        || value.parse::<f64>().is_ok()
+        || matches!(
+            value.to_ascii_lowercase().as_str(),
+            "true" | "false" | "yes" | "no" | "none" | "null" | "on" | "off"
+        )
+}
+
+/// Names of what a text holds, told by what is redacted in it.
+pub(super) fn held(text: &str, shown: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut rest = text;
+    let mut parts = shown.split(REDACTED);
+    let mut before = parts.next().unwrap_or_default();
+    for after in parts {
+        // What stands between two redacted values is as it was: so the value ends where that begins.
+        rest = rest.get(before.len()..).unwrap_or_default();
+        let end = if after.is_empty() { rest.len() } else { rest.find(after).unwrap_or(rest.len()) };
+        let value = rest.get(..end).unwrap_or_default();
+        rest = rest.get(end..).unwrap_or_default();
+        let name = before.trim_end_matches([' ', '=', ':', '"', '\'', '\\', ',']);
+        if before.ends_with("://") {
+            found.insert("user info in a URL".to_owned());
+        } else {
+            let start =
+                name.rfind(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).map_or(0, |at| at + 1);
+            let name = name.get(start..).unwrap_or(name).trim_start_matches('-');
+            if tells(name) && !is_plain(value) {
+                found.insert(shown_name(name));
+            }
+        }
+        before = after;
+    }
+    found
+}
+
+/// A name as it may be shown.
+pub(super) fn shown_name(name: &str) -> String {
+    elide_end(&printable(name), 80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{held, is_plain, tells};
+    use crate::base::redact;
+
+    #[test]
+    fn names_of_secrets_are_told_from_their_like() {
+        for name in [
+            "HF_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "db_password",
+            "apiKey",
+            "OPENAI_API_KEY",
+            "NPM_TOKEN",
+            "x.credentials",
+        ] {
+            assert!(tells(name), "{name}");
+        }
+        for name in [
+            "TOKENIZERS_PARALLELISM",
+            "GPG_KEY",
+            "MAX_TOKENS",
+            "MONKEY",
+            "KEYSERVER",
+            "keyserver",
+            "recv-keys",
+            "SECRET_FILE",
+            "TOKEN_URL",
+            "AWS_ACCESS_KEY_ID",
+            "PATH",
+        ] {
+            assert!(!tells(name), "{name}");
+        }
+        for value in ["", "12", "false", "$TOKEN", "${TOKEN}", "/run/secrets/x", "\"\""] {
+            assert!(is_plain(value), "{value}");
+        }
+        assert!(!is_plain("hf_abc"));
+    }
+
+    #[test]
+    fn history_gives_names_and_no_values() {
+        let names = |text: &str| held(text, &redact::instruction(text)).into_iter().collect::<Vec<_>>();
+        assert_eq!(names("RUN |2 HF_TOKEN=hf_abc PORT=80 /bin/sh -c ./download # buildkit"), ["HF_TOKEN"]);
+        assert_eq!(names("RUN /bin/sh -c curl -u me --password hunter2 https://x.example/"), ["password"]);
+        assert_eq!(names("RUN /bin/sh -c git clone https://me:pw@git.example/x"), ["user info in a URL"]);
+        for text in [
+            "ARG HF_TOKEN",
+            "RUN /bin/sh -c gpg --batch --keyserver hkps://keys.example --recv-keys \"$GPG_KEY\"",
+            "ENV GPG_KEY=7169605F62C751356D054A26A821E680E5FA6305",
+            "RUN /bin/sh -c curl -fsSL x.pub | apt-key add -",
+            "ENV TOKENIZERS_PARALLELISM=false",
+            "RUN /bin/sh -c pip install tokenizers==0.19",
+            "RUN /bin/sh -c huggingface-cli login --token $HF_TOKEN",
+        ] {
+            assert_eq!(names(text), Vec::<String>::new(), "{text}");
+        }
+    }
+}

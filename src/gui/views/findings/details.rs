@@ -1,0 +1,116 @@
+//! Everything about one finding: its head, and one of three pages.
+
+use egui::accesskit::Role;
+use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+
+use super::state::State;
+use super::{Action, Go, Page, ViewContext};
+use super::{files, list, manual, reasons};
+use crate::base::size::grouped;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::findings::{FindingDetails, FindingItem, PlanChange, words};
+use crate::gui::widgets::controls;
+
+/// Shows the details; gives how many rows of files were made.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    page: Page,
+    focus: bool,
+    context: &ViewContext<'_>,
+    went: &mut Vec<Go>,
+) -> usize {
+    let Some(details) = state.details.take() else { return 0 };
+    // A finding without files has no page of them.
+    let page = if page == Page::Files && details.files.is_empty() { Page::Reasons } else { page };
+    Frame::new().inner_margin(Margin { left: 12, right: 12, top: 10, bottom: 0 }).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        head(ui, &details);
+        ui.horizontal(|ui| {
+            tabs(ui, &details, page, focus, went);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                in_plan(ui, &details.item, context, went);
+            });
+        });
+    });
+    let painted = match page {
+        Page::Reasons => {
+            body(ui, "reasons", &details.item.id, |ui| reasons::show(ui, &details, &state.layers, went));
+            0
+        }
+        Page::Files => files::show(ui, &details, &mut state.file, context, went),
+        Page::Manual => {
+            let blocks = state.manual.get_or_insert_with(|| details.manual());
+            body(ui, "manual", &details.item.id, |ui| manual::show(ui, details.item.rule, blocks));
+            0
+        }
+    };
+    state.details = Some(details);
+    painted
+}
+
+fn body(ui: &mut Ui, page: &str, id: &str, add: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical().id_salt((page, id)).auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin { left: 12, right: 12, top: 8, bottom: 12 }).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            add(ui);
+        });
+    });
+}
+
+/// Title and verdict.
+fn head(ui: &mut Ui, details: &FindingDetails) {
+    let tokens = Tokens::of(ui);
+    let item = &details.item;
+    ui.add(Label::new(RichText::new(&item.title).font(text::heading()).color(tokens.text)).wrap());
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let (mark, color) = list::sign(tokens, item.verdict);
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
+        controls::paint_mark(ui.painter(), mark, rect.center(), 12.0, color);
+        let verdict = RichText::new(words::verdict(item.verdict)).font(text::strong()).color(color);
+        ui.label(verdict).on_hover_text(words::about(item.verdict));
+        let severity = words::severity(item.severity).to_lowercase();
+        let rest = format!(" ·  {severity} severity  ·  {}", words::category(item.category));
+        ui.label(RichText::new(rest).color(tokens.text_weak));
+    });
+    ui.add_space(space::XS);
+}
+
+fn tabs(ui: &mut Ui, details: &FindingDetails, page: Page, focus: bool, went: &mut Vec<Go>) {
+    let mut pages = vec![(Page::Reasons, "Reasons".to_owned())];
+    if !details.files.is_empty() {
+        pages.push((Page::Files, format!("Files  {}", grouped(details.files.len() as u64))));
+    }
+    pages.push((Page::Manual, "Manual".to_owned()));
+    ui.spacing_mut().item_spacing.x = space::XS;
+    for (which, label) in pages {
+        let selected = page == which;
+        let response = ui.selectable_label(selected, &label);
+        response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &label));
+        if selected && focus {
+            response.request_focus();
+        }
+        // Escape has taken the focus away already.
+        let left = response.has_focus() || response.lost_focus();
+        if left && ui.input(|input| input.key_pressed(Key::Escape)) {
+            went.push(Go::List);
+        }
+        if response.clicked() {
+            went.push(Go::Page(which));
+        }
+    }
+}
+
+/// The box that puts a finding into the plan.
+fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, went: &mut Vec<Go>) {
+    if !item.can_be_chosen() {
+        return;
+    }
+    let chosen = context.plan.contains(&item.id);
+    let response = controls::check_box(ui, chosen, "In the plan");
+    if response.on_hover_text(words::about(item.verdict)).clicked() {
+        let change = PlanChange::Set(item.id.clone(), !chosen);
+        went.push(Go::Window(Action::ChangePlan(change)));
+    }
+}

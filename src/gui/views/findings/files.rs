@@ -1,0 +1,109 @@
+//! All files of a finding.
+
+use egui::{Event, Frame, Margin, Ui};
+
+use super::{Action, Go, ViewContext};
+use crate::base::convert::fraction;
+use crate::base::size::human;
+use crate::gui::design::{Tokens, space};
+use crate::gui::models::cuda::copy_text;
+use crate::gui::models::findings::{FileLine, FindingDetails};
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::table::{Cell, Column, TableEvent, TableRow, TableShape, table};
+
+const COLUMNS: [Column; 3] = [
+    Column { title: "File", width: 160.0, number: false, rank: 0 },
+    Column { title: "Size", width: 72.0, number: true, rank: 0 },
+    Column { title: "Layer", width: 40.0, number: true, rank: 1 },
+];
+
+/// Shows the files; gives how many rows were made.
+pub(super) fn show(
+    ui: &mut Ui,
+    details: &FindingDetails,
+    chosen: &mut Option<usize>,
+    context: &ViewContext<'_>,
+    went: &mut Vec<Go>,
+) -> usize {
+    let tokens = Tokens::of(ui);
+    let (Some(merge), files) = (&context.analysis.merge, &details.files) else { return 0 };
+    let line = |row: usize| files.line(merge, row);
+    let picked = chosen.and_then(line);
+    Frame::new().inner_margin(Margin { left: 12, right: 12, top: 4, bottom: 6 }).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            ui.add_enabled_ui(picked.is_some(), |ui| {
+                let hint = "Choose a file first";
+                if ui.button("Show in layers").on_disabled_hover_text(hint).clicked() {
+                    picked.iter().for_each(|line| leave(line, went));
+                }
+                if ui.button("Copy path").on_disabled_hover_text(hint).clicked() {
+                    picked.iter().for_each(|line| copy(line, went));
+                }
+            });
+        });
+    });
+    let shape = TableShape {
+        name: "Files of the finding",
+        rows: files.len(),
+        columns: &COLUMNS,
+        sort: None,
+        selected: *chosen,
+        reveal: false,
+    };
+    let largest = files.largest();
+    let make = |index: usize| {
+        let line = line(index);
+        let (shown, bytes, layer, hidden) = match &line {
+            Some(line) => (line.shown.clone(), line.bytes, usize::from(line.layer), line.hidden),
+            None => (String::new(), 0, 0, false),
+        };
+        TableRow {
+            key: index as u64,
+            depth: 0,
+            fold: None,
+            strong: false,
+            cut: Cut::Middle,
+            badges: if hidden { vec![("hidden".to_owned(), tokens.hidden)] } else { Vec::new() },
+            cells: vec![
+                Cell::new(shown, tokens.text),
+                Cell { share: fraction(bytes, largest), ..Cell::new(human(bytes), tokens.text) },
+                Cell { chip: Some(tokens.layer(layer)), ..Cell::new(layer.to_string(), tokens.text_weak) },
+            ],
+        }
+    };
+    let spoken = |index: usize| {
+        line(index).map_or_else(String::new, |line| {
+            let hidden = if line.hidden { ", hidden" } else { "" };
+            format!("{}, {}, layer {}{hidden}", line.shown, human(line.bytes), line.layer)
+        })
+    };
+    let output = table(ui, &format!("files of {}", details.item.id), &shape, make, spoken);
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(row) => *chosen = Some(row),
+            TableEvent::Activate(row) => line(row).iter().for_each(|line| leave(line, went)),
+            TableEvent::Clear => went.push(Go::List),
+            _ => {}
+        }
+    }
+    if output.focused && ui.input(|input| input.events.contains(&Event::Copy)) {
+        chosen.and_then(line).iter().for_each(|line| copy(line, went));
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+    output.painted
+}
+
+/// To the file in the layers view; one that a later layer hides is to be seen in its own layer only.
+pub(super) fn leave(line: &FileLine, went: &mut Vec<Go>) {
+    if line.hidden {
+        went.push(Go::Window(Action::SelectLayer(usize::from(line.layer))));
+    }
+    went.push(Go::Window(Action::SelectPath(line.raw.clone())));
+}
+
+fn copy(line: &FileLine, went: &mut Vec<Go>) {
+    went.push(Go::Window(Action::CopyText(copy_text(&line.raw))));
+}

@@ -1,0 +1,170 @@
+//! What stands above the list: what the plan makes of the sizes, and the filter.
+
+use egui::accesskit::Role;
+use egui::{Align2, FontId, Key, Rect, RichText, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
+
+use super::state::State;
+use super::{Action, Go, ViewContext};
+use crate::base::convert::fraction;
+use crate::base::size::{grouped, human};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::findings::{FindingsModel, PlanChange, Prediction};
+use crate::gui::models::format::count;
+
+/// The size of the sizes.
+const LARGE: f32 = 19.0;
+
+/// What a size is now and what it would be.
+struct Figure {
+    name: &'static str,
+    about: &'static str,
+    sizes: Option<(u64, u64)>,
+    /// Whether the second size is an estimate.
+    about_then: bool,
+}
+
+/// The two figures, the buttons, and the filter.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    model: &FindingsModel,
+    context: &ViewContext<'_>,
+    focus: bool,
+    went: &mut Vec<Go>,
+) {
+    let tokens = Tokens::of(ui);
+    if let Some(prediction) = context.plan.prediction() {
+        figures(ui, prediction);
+    }
+    if model.incomplete {
+        let note = "Parts of the image could not be read: who uses a file may lie there.";
+        ui.label(RichText::new(note).color(tokens.warning));
+    }
+    ui.add_space(space::S);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::XS;
+        let mut button = |ui: &mut Ui, label: &str, about: &str, change: PlanChange| {
+            if ui.button(label).on_hover_text(about).clicked() {
+                went.push(Go::Window(Action::ChangePlan(change)));
+            }
+        };
+        let about = "Choose what is safe to remove, and nothing else";
+        button(ui, "All safe", about, PlanChange::AllSafe);
+        button(ui, "None", "Choose nothing", PlanChange::Clear);
+        ui.add_space(space::S);
+        if let Some(prediction) = context.plan.prediction() {
+            ui.label(RichText::new(prediction.sentence()).color(tokens.text));
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| filter(ui, state, focus));
+    });
+    let line = match &state.rows.error {
+        Some(error) => Some((error.to_string(), tokens.error)),
+        None if state.rows.filtered => Some((found(state, model), tokens.text_weak)),
+        None => None,
+    };
+    if let Some((words, color)) = line {
+        ui.label(RichText::new(words).font(text::small()).color(color));
+    }
+    ui.add_space(space::XS);
+}
+
+fn found(state: &State, model: &FindingsModel) -> String {
+    let all = count(model.items.len(), "finding");
+    match state.rows.found {
+        0 => format!("None of {all} matches"),
+        found => {
+            let match_word = if found == 1 { "matches" } else { "match" };
+            format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
+        }
+    }
+}
+
+fn filter(ui: &mut Ui, state: &mut State, focus: bool) {
+    let mut typed = state.typed.clone();
+    let hint = "Filter: headers verdict:safe size:>10M";
+    let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());
+    let response = ui.add_sized(vec2(ui.available_width().min(320.0), 24.0), field);
+    response.widget_info(|| {
+        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter findings");
+        info.current_text_value = Some(typed.clone());
+        info
+    });
+    if focus {
+        response.request_focus();
+    }
+    let left = response.lost_focus() || response.has_focus();
+    if left && ui.input(|input| input.key_pressed(Key::Escape)) {
+        typed.clear();
+    }
+    state.set_filter(&typed);
+}
+
+fn figures(ui: &mut Ui, prediction: &Prediction) {
+    let figures = [
+        Figure {
+            name: "Unpacked",
+            about: "what a container sees",
+            sizes: Some(prediction.merged),
+            about_then: false,
+        },
+        Figure {
+            name: "Pull",
+            about: "layers as stored; ≈ is an estimate",
+            sizes: prediction.pull,
+            about_then: true,
+        },
+    ];
+    let gap = space::XL;
+    let width = ((ui.available_width() - gap) / 2.0).min(420.0);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = gap;
+        for figure in &figures {
+            show_figure(ui, figure, width);
+        }
+    });
+}
+
+fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
+    let tokens = Tokens::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 58.0), Sense::hover());
+    let words = match figure.sizes {
+        None => format!("{}: not known, {}", figure.name, figure.about),
+        Some((now, then)) => {
+            let about = if figure.about_then { "about " } else { "" };
+            format!("{}: {} now, {about}{} then", figure.name, human(now), human(then))
+        }
+    };
+    response.widget_info(|| WidgetInfo::labeled(Role::Group, true, &words));
+    let painter = ui.painter();
+    let mut x = rect.left();
+    let base = rect.top() + 42.0;
+    let mut write = |words: &str, font: FontId, color, gap: f32| {
+        // The lines of small letters end higher, so that all stand on one line.
+        let at = pos2(x, base - (LARGE - font.size) * 0.35);
+        x = painter.text(at, Align2::LEFT_BOTTOM, words, font, color).right() + gap;
+    };
+    let name = painter.text(rect.min, Align2::LEFT_TOP, figure.name, text::strong(), tokens.text);
+    let about = pos2(name.right() + space::S, name.bottom() - 1.0);
+    painter.text(about, Align2::LEFT_BOTTOM, figure.about, text::small(), tokens.text_weak);
+    let Some((now, then)) = figure.sizes else {
+        write("–", text::title(), tokens.text, 0.0);
+        return;
+    };
+    let large = FontId { size: LARGE, ..text::title() };
+    if now == then {
+        write(&human(now), large, tokens.text, space::S);
+    } else {
+        write(&human(now), FontId { size: LARGE, ..text::body() }, tokens.text_weak, space::S);
+        write("→", FontId { size: 16.0, ..text::body() }, tokens.text_weak, space::S);
+        let about = if figure.about_then { "≈ " } else { "" };
+        write(&format!("{about}{}", human(then)), large, tokens.text, space::M);
+        let less = 100.0 - fraction(then, now) * 100.0;
+        let less = if less < 0.1 { "under −0.1 %".to_owned() } else { format!("−{less:.0} %") };
+        write(&less, text::body(), tokens.success, 0.0);
+    }
+    let bar =
+        Rect::from_min_max(pos2(rect.left(), rect.bottom() - 8.0), pos2(rect.right(), rect.bottom() - 2.0));
+    painter.rect_filled(bar, 3.0, tokens.border);
+    let kept = Rect::from_min_size(bar.min, vec2(bar.width() * fraction(then, now), bar.height()));
+    painter.rect_filled(kept, 3.0, tokens.accent);
+}

@@ -1,0 +1,207 @@
+//! The findings as a list.
+
+use egui::{Color32, Ui};
+
+use super::state::State;
+use super::{Action, Go};
+use crate::base::convert::fraction;
+use crate::base::size::{grouped, human};
+use crate::findings::{Severity, Verdict};
+use crate::gui::design::Tokens;
+use crate::gui::models::findings::{
+    ChosenPlan, Column as By, FindingItem, FindingRow, FindingsModel, Group, PlanChange, words,
+};
+use crate::gui::models::format::count;
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::controls::Mark;
+use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::table::{Cell, Check, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+
+const COLUMNS: [Column; 6] = [
+    Column { title: "Finding", width: 330.0, number: false, rank: 0 },
+    Column { title: "Severity", width: 56.0, number: false, rank: 3 },
+    Column { title: "Category", width: 112.0, number: false, rank: 4 },
+    Column { title: "Saving", width: 72.0, number: true, rank: 0 },
+    Column { title: "Unpacked", width: 72.0, number: true, rank: 1 },
+    Column { title: "Layers", width: 64.0, number: true, rank: 2 },
+];
+
+/// Shows the list; `None` when no row is left.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    model: &FindingsModel,
+    plan: &ChosenPlan,
+    went: &mut Vec<Go>,
+) -> Option<TableOutput> {
+    let tokens = Tokens::of(ui);
+    if state.rows.rows.is_empty() {
+        card(ui, |ui| {
+            let note = "Parts of a title, verdict:safe, category:headers, rule:stubs, layer:3, severity:high, \
+                        size:>10M; all must hold.";
+            empty(ui, "No finding matches", note);
+        });
+        return None;
+    }
+    let rows = &state.rows;
+    let sort = By::ALL.iter().position(|column| *column == state.sorting.column).unwrap_or(0);
+    let shape = TableShape {
+        name: "Findings",
+        rows: rows.rows.len(),
+        columns: &COLUMNS,
+        sort: Some((sort, state.sorting.descending)),
+        selected: state.row(),
+        reveal: std::mem::take(&mut state.reveal),
+    };
+    let whole = model.items.iter().map(|item| item.bytes).max().unwrap_or(0);
+    let make = |index: usize| match rows.rows[index] {
+        FindingRow::Group(group) => group_row(tokens, group, &rows.groups[group]),
+        FindingRow::Finding(place) => {
+            let item = &model.items[place];
+            finding_row(tokens, place, item, plan.contains(&item.id), whole)
+        }
+    };
+    let spoken = |index: usize| match rows.rows[index] {
+        FindingRow::Group(group) => spoken_group(&rows.groups[group]),
+        FindingRow::Finding(place) => model.items[place].spoken(),
+    };
+    let output = card(ui, |ui| table(ui, "findings", &shape, make, spoken));
+    take(ui, state, model, plan, &output, went);
+    Some(output)
+}
+
+fn take(
+    ui: &Ui,
+    state: &mut State,
+    model: &FindingsModel,
+    plan: &ChosenPlan,
+    output: &TableOutput,
+    went: &mut Vec<Go>,
+) {
+    // Rows may change while events are carried out: what they are about is looked up before.
+    let rows = state.rows.rows.clone();
+    let row = |index: usize| rows.get(index).copied();
+    let folds = |event: &TableEvent| matches!(event, TableEvent::Open(_) | TableEvent::Close(_));
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(index) => match row(index) {
+                Some(FindingRow::Finding(place)) => went.push(Go::Finding(place)),
+                Some(FindingRow::Group(group)) => {
+                    // A click anywhere on a verdict folds it; keys only pass over it.
+                    let clicked = ui.input(|input| input.pointer.any_click());
+                    if clicked && !output.events.iter().any(folds) {
+                        let open = state.rows.groups.get(group).is_some_and(|group| group.open);
+                        state.fold(group, open);
+                    }
+                    state.at_group(group);
+                }
+                None => {}
+            },
+            TableEvent::Open(index) | TableEvent::Close(index) => {
+                if let Some(FindingRow::Group(group)) = row(index) {
+                    state.fold(group, matches!(event, TableEvent::Close(_)));
+                }
+            }
+            TableEvent::Parent(index) => {
+                let above = rows.get(..index).unwrap_or_default().iter().rev();
+                let group = above.filter_map(|row| match row {
+                    FindingRow::Group(group) => Some(*group),
+                    FindingRow::Finding(_) => None,
+                });
+                if let Some(group) = group.take(1).next() {
+                    state.at_group(group);
+                }
+            }
+            TableEvent::Sort(column) => {
+                if let Some(column) = By::ALL.get(column) {
+                    state.sorting = state.sorting.clicked(*column);
+                    state.make_rows();
+                }
+            }
+            TableEvent::Activate(_) => went.push(Go::Details),
+            TableEvent::Clear => went.push(Go::Clear),
+        }
+    }
+    if let Some(FindingRow::Finding(place)) = output.toggled.and_then(row) {
+        let id = model.items[place].id.clone();
+        let chosen = !plan.contains(&id);
+        went.push(Go::Window(Action::ChangePlan(PlanChange::Set(id, chosen))));
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+}
+
+/// The sign of a verdict with its colour; its words always stand beside it.
+pub(in crate::gui::views) fn sign(tokens: &Tokens, verdict: Verdict) -> (Mark, Color32) {
+    match verdict {
+        Verdict::Safe => (Mark::Proven, tokens.success),
+        Verdict::Unsure => (Mark::Question, tokens.warning),
+        Verdict::Needed => (Mark::Keep, tokens.text_weak),
+    }
+}
+
+fn group_row(tokens: &Tokens, key: usize, group: &Group) -> TableRow {
+    let weak = tokens.text_weak;
+    let sum = |bytes: u64| if bytes > 0 { human(bytes) } else { String::new() };
+    TableRow {
+        key: 1_u64 << 40 | key as u64,
+        depth: 0,
+        fold: Some(group.open),
+        strong: true,
+        cut: Cut::End,
+        badges: vec![(grouped(group.findings.len() as u64), weak)],
+        cells: vec![
+            Cell {
+                mark: Some(sign(tokens, group.verdict)),
+                ..Cell::new(words::verdict(group.verdict), tokens.text)
+            },
+            Cell::new("", weak),
+            Cell::new("", weak),
+            Cell::new(sum(group.bytes), tokens.text),
+            Cell::new(sum(group.merged_bytes), weak),
+        ],
+    }
+}
+
+fn spoken_group(group: &Group) -> String {
+    let findings = count(group.findings.len(), "finding");
+    format!("{}, {findings}, {}", words::verdict(group.verdict), human(group.bytes))
+}
+
+fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, chosen: bool, whole: u64) -> TableRow {
+    let weak = tokens.text_weak;
+    let number = |bytes: u64| if bytes > 0 { human(bytes) } else { "–".to_owned() };
+    let severity = match item.severity {
+        Severity::High => tokens.warning,
+        Severity::Medium => tokens.text,
+        Severity::Low | Severity::Info => weak,
+    };
+    let on = item.can_be_chosen().then_some(chosen);
+    let open = chosen && item.verdict == Verdict::Unsure;
+    let named: Vec<String> = item.layers.iter().take(3).map(ToString::to_string).collect();
+    let layers = match item.layers.len() {
+        ..=3 => named.join(", "),
+        more => format!("{} +{}", named[..2].join(", "), more - 2),
+    };
+    let chip = item.layers.first().filter(|_| item.layers.len() == 1);
+    TableRow {
+        key: key as u64,
+        depth: 1,
+        fold: None,
+        strong: false,
+        cut: Cut::End,
+        badges: if open { vec![("open question".to_owned(), tokens.warning)] } else { Vec::new() },
+        cells: vec![
+            Cell {
+                check: Some(Check { on, name: format!("{} in the plan", item.title) }),
+                ..Cell::new(item.title.clone(), tokens.text)
+            },
+            Cell::new(words::severity(item.severity), severity),
+            Cell::new(words::category(item.category), weak),
+            Cell { share: fraction(item.bytes, whole), ..Cell::new(number(item.bytes), tokens.text) },
+            Cell::new(number(item.merged_bytes), weak),
+            Cell { chip: chip.map(|layer| tokens.layer(usize::from(*layer))), ..Cell::new(layers, weak) },
+        ],
+    }
+}

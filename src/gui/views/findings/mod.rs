@@ -1,0 +1,189 @@
+//! In: an analysis as it grows, and the plan.
+//! Out: what can go, each with its evidence, and what the image is without it.
+//! Must not know: tabs, panels, or how a rule looks.
+
+mod details;
+mod files;
+mod head;
+mod list;
+mod manual;
+mod reasons;
+mod state;
+
+use egui::{Frame, Id, Panel, Ui};
+
+pub(super) use self::list::sign;
+use self::state::State;
+use super::{Action, ViewContext};
+use crate::gui::models::findings::{FindingDetails, FindingsModel, waits_for};
+use crate::gui::models::layers::waiting_for;
+use crate::gui::widgets::pane::{card, empty};
+
+/// From this width on, details stand beside the list.
+const WIDE: f32 = 1_000.0;
+
+/// What is shown of a finding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// Why, and the evidence.
+    #[default]
+    Reasons,
+    /// All of its files.
+    Files,
+    /// What the manual says of its rule.
+    Manual,
+}
+
+/// State of the view of one image.
+#[derive(Default)]
+pub struct FindingsView {
+    state: State,
+    page: Page,
+    focus_search: bool,
+    focus_details: bool,
+    /// Where the focus of the keyboard is when it is in the list.
+    list: Option<Id>,
+    painted: usize,
+    painted_files: usize,
+}
+
+/// What a part of the view asks for.
+enum Go {
+    /// To the window.
+    Window(Action),
+    /// To a finding, by its place in the model.
+    Finding(usize),
+    /// The keyboard goes to the details.
+    Details,
+    /// The keyboard goes to the list.
+    List,
+    /// Another page of the details.
+    Page(Page),
+    /// Nothing is chosen any more.
+    Clear,
+}
+
+impl FindingsView {
+    /// Paints the view.
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        self.state.update(context);
+        (self.painted, self.painted_files) = (0, 0);
+        let Some(model) = self.state.model.clone() else {
+            self.waits(ui, context);
+            return;
+        };
+        if let Some(fault) = &model.fault {
+            empty(ui, "The findings cannot be shown", fault);
+            return;
+        }
+        if model.items.is_empty() {
+            empty(ui, "No rule found anything", &model.looked_at);
+            return;
+        }
+        let mut went = Vec::new();
+        let focus = std::mem::take(&mut self.focus_search);
+        head::show(ui, &mut self.state, &model, context, focus, &mut went);
+        let width = ui.available_width();
+        if width >= WIDE {
+            self.state.choose_first();
+            let frame = Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO });
+            Panel::right("finding details")
+                .frame(frame)
+                .show_separator_line(false)
+                .default_size((width * 0.42).min(560.0))
+                .size_range(340.0..=width * 0.6)
+                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut went)));
+        } else if self.state.details.is_some() {
+            let height = ui.available_height();
+            Panel::bottom("finding details narrow")
+                .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
+                .show_separator_line(false)
+                .default_size((height * 0.5).max(140.0))
+                .size_range(100.0..=height * 0.75)
+                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut went)));
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            let output = list::show(ui, &mut self.state, &model, context.plan, &mut went);
+            if let Some(output) = output {
+                (self.painted, self.list) = (output.painted, output.id);
+            }
+        });
+        for go in went {
+            self.go(ui, go, context);
+        }
+    }
+
+    /// Puts the keyboard focus into the search field, for `/` and Ctrl+F.
+    pub fn focus_search(&mut self) {
+        self.focus_search = true;
+    }
+
+    /// Chooses the finding with this id and brings it into sight, once it is known.
+    pub fn select(&mut self, id: &str) {
+        self.state.select(id);
+        self.page = Page::Reasons;
+    }
+
+    /// Brings a page of the details to the front.
+    pub fn show_page(&mut self, page: Page) {
+        self.page = page;
+    }
+
+    /// What is shown, as data.
+    pub fn model(&self) -> Option<&FindingsModel> {
+        self.state.model.as_deref()
+    }
+
+    /// The details of the chosen finding.
+    pub fn chosen(&self) -> Option<&FindingDetails> {
+        self.state.details.as_ref()
+    }
+
+    /// How many rows of the list, and of the files, were made for the last frame.
+    pub fn painted_rows(&self) -> (usize, usize) {
+        (self.painted, self.painted_files)
+    }
+
+    fn details(&mut self, ui: &mut Ui, context: &ViewContext<'_>, went: &mut Vec<Go>) {
+        let focus = std::mem::take(&mut self.focus_details);
+        if self.state.details.is_none() {
+            empty(ui, "No finding chosen", "Choose one to see its proof, its files and who uses it.");
+            return;
+        }
+        self.painted_files = details::show(ui, &mut self.state, self.page, focus, context, went);
+    }
+
+    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
+        let focus = |id: Option<Id>| {
+            if let Some(id) = id {
+                ui.memory_mut(|memory| memory.request_focus(id));
+            }
+        };
+        match go {
+            Go::Window(action) => context.actions.push(action),
+            Go::Finding(place) => self.state.select_at(place),
+            Go::Details => self.focus_details = true,
+            Go::List => focus(self.list),
+            Go::Page(page) => self.page = page,
+            Go::Clear => {
+                if self.state.selected().is_none()
+                    && let Some(id) = ui.memory(egui::Memory::focused)
+                {
+                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                }
+                self.state.clear();
+            }
+        }
+        ui.ctx().request_repaint();
+    }
+
+    /// In place of the view while there is nothing to show.
+    fn waits(&self, ui: &mut Ui, context: &ViewContext<'_>) {
+        if context.done {
+            empty(ui, "The findings are not known", "The work was stopped before the rules looked.");
+        } else {
+            let what = waits_for(context.analysis, waiting_for(&self.state.layers));
+            empty(ui, "Waiting for the findings", &what);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Why a finding is what it is, with the evidence that leads on.
+
+use egui::accesskit::Role;
+use egui::{Grid, Label, Link, Rect, RichText, Sense, Ui, WidgetInfo, vec2};
+
+use super::{Action, Go, Page, manual};
+use crate::base::size::{grouped, human};
+use crate::base::text::{elide_end, elide_middle};
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::findings::{FileLine, FindingDetails, LayerLine, UserLine, spans};
+use crate::gui::models::format::count;
+use crate::gui::models::layers::LayerItem;
+use crate::gui::widgets::cell::{self, Cut};
+use crate::gui::widgets::controls::{self, Mark, heading};
+
+/// How many entries of a list are shown before the rest is asked for.
+const SHOWN: usize = 8;
+/// Longer paths are cut in the middle.
+const PATH: usize = 76;
+
+/// Shows the page.
+pub(super) fn show(ui: &mut Ui, details: &FindingDetails, layers: &[LayerItem], went: &mut Vec<Go>) {
+    // Lines of text, not of buttons.
+    ui.spacing_mut().interact_size.y = 18.0;
+    paragraph(ui, &details.reason);
+    if let Some(question) = &details.question {
+        ui.add_space(space::S);
+        let tokens = Tokens::of(ui);
+        marked(ui, Mark::Question, tokens.warning, |ui| {
+            ui.add(Label::new(RichText::new(question).font(text::strong())).wrap());
+        });
+    }
+    ui.add_space(space::S);
+    facts(ui, details);
+    if !details.proof.is_empty() {
+        section(ui, "Proof", "");
+        for statement in &details.proof {
+            let tokens = Tokens::of(ui);
+            marked(ui, Mark::Tick, tokens.text_weak, |ui| paragraph(ui, statement));
+        }
+    }
+    section(ui, "What to do", "");
+    paragraph(ui, &details.fix);
+    if !details.users.is_empty() {
+        section(ui, "Used by", &grouped(details.users.len() as u64));
+        some(ui, "users", details.users.len(), |ui, at| user(ui, &details.users[at], went));
+    }
+    if !details.subjects.is_empty() {
+        section(ui, "What it is about", &grouped(details.subjects.len() as u64));
+        some(ui, "subjects", details.subjects.len(), |ui, at| {
+            let subject = RichText::new(&details.subjects[at]).font(text::mono());
+            ui.add(Label::new(subject).wrap().selectable(true));
+        });
+    }
+    if !details.layers.is_empty() {
+        section(ui, "Layers", "");
+        some(ui, "layers", details.layers.len(), |ui, at| layer(ui, &details.layers[at], layers, went));
+    }
+    if !details.largest.is_empty() {
+        let note = if details.files.len() > details.largest.len() { "the largest" } else { "" };
+        section(ui, "Files", note);
+        files(ui, &details.largest, went);
+        if details.files.len() > details.largest.len()
+            && ui.link(format!("All {}", count(details.files.len(), "file"))).clicked()
+        {
+            went.push(Go::Page(Page::Files));
+        }
+    }
+    if !details.packages.is_empty() {
+        section(ui, "Owned by", &grouped(details.packages.len() as u64));
+        some(ui, "packages", details.packages.len(), |ui, at| paragraph(ui, &details.packages[at]));
+    }
+}
+
+fn paragraph(ui: &mut Ui, words: &str) {
+    if !words.is_empty() {
+        manual::paragraph(ui, "", &spans(words));
+    }
+}
+
+fn section(ui: &mut Ui, name: &str, note: &str) {
+    ui.add_space(space::M);
+    ui.horizontal(|ui| {
+        heading(ui, name);
+        if !note.is_empty() {
+            controls::weak(ui, note);
+        }
+    });
+}
+
+/// A sign, and beside it what it is about.
+fn marked(ui: &mut Ui, mark: Mark, color: egui::Color32, add: impl FnOnce(&mut Ui)) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
+        let size = if mark == Mark::Tick { 9.0 } else { 13.0 };
+        controls::paint_mark(ui.painter(), mark, rect.center(), size, color);
+        ui.vertical(add);
+    });
+}
+
+/// The first entries of a list; the rest when it is asked for.
+fn some(ui: &mut Ui, list: &'static str, count: usize, mut add: impl FnMut(&mut Ui, usize)) {
+    let id = ui.make_persistent_id(("all of", list));
+    let all: bool = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+    let shown = if all { count } else { count.min(SHOWN) };
+    for at in 0..shown {
+        add(ui, at);
+    }
+    if count > shown && ui.link(format!("Show {} more", grouped((count - shown) as u64))).clicked() {
+        ui.data_mut(|data| data.insert_temp(id, true));
+    }
+}
+
+fn facts(ui: &mut Ui, details: &FindingDetails) {
+    let tokens = Tokens::of(ui);
+    let item = &details.item;
+    let mut facts = Vec::new();
+    if item.bytes > 0 {
+        let hidden = item.bytes.saturating_sub(item.merged_bytes);
+        let layers = match hidden {
+            0 => human(item.bytes),
+            hidden => format!("{}, of it {} hidden already", human(item.bytes), human(hidden)),
+        };
+        facts.push(("Layers lose", layers));
+        facts.push(("Unpacked", format!("{} less", human(item.merged_bytes))));
+    }
+    if item.potential_bytes > 0 {
+        let words = format!("{} that no tool can cut out today", human(item.potential_bytes));
+        facts.push(("Could save", words));
+    }
+    Grid::new("facts").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
+        for (name, value) in facts {
+            ui.label(RichText::new(name).color(tokens.text_weak));
+            ui.label(value);
+            ui.end_row();
+        }
+    });
+}
+
+fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let (rect, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
+        let chip = egui::Rect::from_center_size(rect.center(), vec2(9.0, 9.0));
+        ui.painter().rect_filled(chip, 2.0, tokens.layer(line.layer));
+        let link = ui.link(format!("Layer {}", line.layer));
+        let link = match layers.get(line.layer) {
+            Some(item) => link.on_hover_ui(|ui| crate::gui::views::layers::describe(ui, item)),
+            None => link,
+        };
+        if link.clicked() {
+            went.push(Go::Window(Action::SelectLayer(line.layer)));
+        }
+        ui.label(human(line.bytes));
+        let files =
+            if line.files == 1 { "1 file".to_owned() } else { format!("{} files", grouped(line.files)) };
+        let mut note = format!("in {files}");
+        if line.hidden > 0 {
+            note = format!("{note}, {} hidden already", human(line.hidden));
+        }
+        ui.label(RichText::new(note).color(tokens.text_weak));
+    });
+    if !line.instruction.is_empty() {
+        ui.horizontal_top(|ui| {
+            ui.add_space(17.0);
+            let cut = elide_end(&line.instruction, 160);
+            let words = RichText::new(cut).font(text::mono()).color(tokens.text_weak);
+            ui.add(Label::new(words).wrap());
+        });
+    }
+}
+
+/// Who uses it, and from whom a process comes to it.
+fn user(ui: &mut Ui, line: &UserLine, went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
+        ui.label(RichText::new(line.kind).color(tokens.text_weak));
+        match &line.raw {
+            Some(raw) => path(ui, &line.name, &line.name, raw, went),
+            None => {
+                ui.label(RichText::new(&line.name).font(text::strong()));
+            }
+        }
+    });
+    for step in &line.chain {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
+            ui.add_space(space::M);
+            if line.raw.as_ref() != Some(&step.raw) {
+                ui.label(RichText::new("←").color(tokens.text_weak));
+                path(ui, &step.name, &crate::base::text::escape(&step.raw), &step.raw, went);
+            }
+            if let Some(why) = &step.why {
+                ui.label(
+                    RichText::new(format!("loaded as {why}")).font(text::small()).color(tokens.text_weak),
+                );
+            }
+        });
+    }
+}
+
+/// A path that leads to the layers view.
+fn path(ui: &mut Ui, words: &str, whole: &str, raw: &[u8], went: &mut Vec<Go>) {
+    let link = Link::new(RichText::new(elide_middle(words, PATH)));
+    let link = ui.add(link).on_hover_ui(|ui| {
+        ui.label(elide_middle(whole, 400));
+        controls::weak(ui, "Show this file in the layers view");
+    });
+    if link.clicked() {
+        went.push(Go::Window(Action::SelectPath(raw.to_vec())));
+    }
+}
+
+/// Sizes, and paths that lead to the layers view, cut to the room that there is.
+fn files(ui: &mut Ui, lines: &[FileLine], went: &mut Vec<Go>) {
+    const SIZE: f32 = 64.0;
+    let tokens = Tokens::of(ui);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for line in lines {
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Link, true, &line.shown));
+        if ui.is_rect_visible(rect) {
+            let painter = ui.painter();
+            let size = Rect::from_x_y_ranges(rect.left()..=rect.left() + SIZE, rect.y_range());
+            let room = Rect::from_x_y_ranges(size.right() + space::S..=rect.right(), rect.y_range());
+            cell::right(painter, size, &human(line.bytes), &text::body(), tokens.text);
+            let written = cell::left(painter, room, &line.shown, &text::body(), tokens.accent, Cut::Middle);
+            if response.hovered() {
+                let stroke = egui::Stroke::new(1.0, tokens.accent);
+                painter.hline(written.x_range(), written.bottom() - 1.0, stroke);
+            }
+            controls::paint_focus(ui, &response, radius::S);
+        }
+        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| {
+            ui.label(elide_middle(&line.shown, 400));
+            controls::weak(ui, "Show this file in the layers view");
+        });
+        if response.clicked() {
+            super::files::leave(line, went);
+        }
+    }
+    ui.spacing_mut().item_spacing.y = space::XS;
+}

@@ -1,0 +1,165 @@
+//! What the view remembers.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::ViewContext;
+use crate::analysis::Analysis;
+use crate::findings::{Findings, Verdict};
+use crate::gui::models::findings::{
+    Block, FindingDetails, FindingQuery, FindingRow, FindingRows, FindingsModel, Sorting,
+};
+use crate::gui::models::layers::LayerItem;
+
+/// The model, the choices made, and the rows that follow from both.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) model: Option<Arc<FindingsModel>>,
+    pub(super) layers: Vec<LayerItem>,
+    pub(super) typed: String,
+    pub(super) sorting: Sorting,
+    pub(super) folded: BTreeSet<Verdict>,
+    pub(super) rows: FindingRows,
+    pub(super) details: Option<FindingDetails>,
+    /// The page of the manual about the rule of the chosen finding, once it was asked for.
+    pub(super) manual: Option<Vec<Block>>,
+    /// The chosen file of the chosen finding, by its row.
+    pub(super) file: Option<usize>,
+    /// Whether the chosen row is to be brought into sight.
+    pub(super) reveal: bool,
+    /// The verdict that the keyboard stands on.
+    group: Option<Verdict>,
+    selected: Option<String>,
+    /// Whether a first finding was chosen without being asked.
+    begun: bool,
+    analysis: Option<Arc<Analysis>>,
+    source: Option<Arc<Findings>>,
+    generation: Option<u64>,
+}
+
+impl State {
+    /// Takes in news of the analysis; does something only when there is news.
+    pub(super) fn update(&mut self, context: &ViewContext<'_>) {
+        if self.generation == Some(context.generation) {
+            return;
+        }
+        self.generation = Some(context.generation);
+        self.layers = LayerItem::all(context.analysis, context.done);
+        let findings = &context.analysis.findings;
+        let same = match (findings, &self.source) {
+            (Some(new), Some(old)) => Arc::ptr_eq(new, old),
+            (None, None) => true,
+            _ => false,
+        };
+        self.analysis = findings.is_some().then(|| Arc::clone(context.analysis));
+        if !same {
+            self.source.clone_from(findings);
+            self.model = FindingsModel::new(context.analysis).map(Arc::new);
+            self.make_rows();
+        }
+        self.describe();
+    }
+
+    pub(super) fn make_rows(&mut self) {
+        let items = self.model.as_ref().map_or(&[][..], |model| &model.items);
+        self.rows = FindingRows::new(items, &self.typed, self.sorting, &self.folded);
+    }
+
+    /// Filters by what is typed.
+    pub(super) fn set_filter(&mut self, text: &str) {
+        if self.typed != text {
+            text.clone_into(&mut self.typed);
+            self.make_rows();
+        }
+    }
+
+    /// Shows or hides the findings of a verdict.
+    pub(super) fn fold(&mut self, group: usize, close: bool) {
+        let Some(verdict) = self.rows.groups.get(group).map(|group| group.verdict) else { return };
+        if close {
+            self.folded.insert(verdict);
+        } else {
+            self.folded.remove(&verdict);
+        }
+        self.make_rows();
+    }
+
+    /// Puts the keyboard on a verdict.
+    pub(super) fn at_group(&mut self, group: usize) {
+        self.group = self.rows.groups.get(group).map(|group| group.verdict);
+    }
+
+    /// The row that the keyboard stands on.
+    pub(super) fn row(&self) -> Option<usize> {
+        match self.group {
+            Some(verdict) => self.rows.position_of(verdict),
+            None => self.rows.position(self.place()?),
+        }
+    }
+
+    /// The id of what is chosen.
+    pub(super) fn selected(&self) -> Option<&str> {
+        self.selected.as_deref()
+    }
+
+    /// The place of what is chosen.
+    fn place(&self) -> Option<usize> {
+        self.model.as_ref()?.find(self.selected.as_deref()?)
+    }
+
+    pub(super) fn select_at(&mut self, place: usize) {
+        let id = self.model.as_ref().and_then(|model| model.items.get(place)).map(|item| item.id.clone());
+        if let Some(id) = id {
+            self.select(&id);
+        }
+    }
+
+    pub(super) fn select(&mut self, id: &str) {
+        self.begun = true;
+        self.group = None;
+        self.reveal = true;
+        if self.selected.as_deref() == Some(id) {
+            return;
+        }
+        self.selected = Some(id.to_owned());
+        (self.file, self.manual) = (None, None);
+        // A finding of a folded verdict, or one that the filter leaves out, is to be seen.
+        if let (Some(model), Some(place)) = (self.model.clone(), self.place()) {
+            let item = &model.items[place];
+            let unfolded = self.folded.remove(&item.verdict);
+            let hidden = !FindingQuery::parse(&self.typed).unwrap_or_default().fits(item);
+            if hidden {
+                self.typed.clear();
+            }
+            if unfolded || hidden {
+                self.make_rows();
+            }
+        }
+        self.describe();
+    }
+
+    /// Chooses the first finding where there is room for its details, once.
+    pub(super) fn choose_first(&mut self) {
+        let first = self.rows.rows.iter().find_map(|row| match row {
+            FindingRow::Finding(place) => Some(*place),
+            FindingRow::Group(_) => None,
+        });
+        if let Some(first) = first.filter(|_| !self.begun) {
+            self.select_at(first);
+            self.reveal = false;
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        (self.selected, self.details, self.group) = (None, None, None);
+        (self.file, self.manual) = (None, None);
+    }
+
+    fn describe(&mut self) {
+        let place = self.place();
+        self.details = match (&self.analysis, place) {
+            (Some(analysis), Some(place)) => FindingDetails::new(analysis, &self.layers, place),
+            _ => None,
+        };
+    }
+}

@@ -1,0 +1,160 @@
+//! Caches of package managers.
+
+use super::{all, finding, judged, judged_files, proof, service};
+use crate::fixtures::elf::Elf;
+use crate::fixtures::packing::Packing;
+use crate::fixtures::tarball::{Member, file, hardlink, symlink};
+
+fn filled(path: &str) -> Member {
+    file(path, path.repeat(20))
+}
+
+#[test]
+fn what_is_only_downloaded_again_can_go() {
+    let paths = [
+        "var/lib/apt/lists/archive.ubuntu.com_ubuntu_dists_noble_InRelease",
+        "var/cache/apt/archives/libgomp1_14_amd64.deb",
+        "var/cache/dnf/appstream-1/repodata/repomd.xml",
+        "var/cache/apk/APKINDEX.tar.gz",
+        "var/cache/zypp/raw/a.xml",
+        "root/.cache/pip/http-v2/a/b/body",
+        "tmp/.cache/pip/http-v2/a",
+        "home/app/.cache/uv/archive-v0/a/torch/lib/libtorch.py",
+        "root/.cache/pypoetry/cache/a",
+        "opt/conda/pkgs/numpy-2.0-py312.conda",
+        "root/.npm/_cacache/content-v2/a",
+        "usr/local/share/.cache/yarn/v6/a",
+        "usr/local/cargo/registry/cache/a.crate",
+        "root/go/pkg/mod/cache/download/a",
+        "root/.cache/ccache/a",
+        "root/.m2/repository/a.jar",
+    ];
+    let report = judged_files(paths.iter().map(|path| filled(path)).collect());
+    for path in paths {
+        all(&report, &[(&format!("/{path}"), "package-caches safe")]);
+    }
+    let bytes: u64 = paths.iter().map(|path| path.len() as u64 * 20).sum();
+    assert_eq!(report.json["reclaimable"]["by_category"]["package-caches"], bytes);
+}
+
+#[test]
+fn environments_and_programs_beside_caches_are_no_caches() {
+    let report = judged_files(vec![
+        filled("root/.cache/pypoetry/virtualenvs/a/lib/site.py"),
+        filled("root/.cache/uv/environments-v2/a/lib/site.py"),
+        filled("root/.cargo/bin/tool"),
+        filled("srv/pip/cache.py"),
+    ]);
+    all(
+        &report,
+        &[
+            ("/root/.cache/pypoetry/virtualenvs/a/lib/site.py", "-"),
+            ("/root/.cache/uv/environments-v2/a/lib/site.py", "-"),
+            ("/root/.cargo/bin/tool", "-"),
+            ("/srv/pip/cache.py", "-"),
+        ],
+    );
+}
+
+#[test]
+fn a_file_that_is_installed_by_a_hard_link_costs_nothing() {
+    let report = judged_files(vec![
+        filled("opt/conda/pkgs/numpy-2/lib/numpy.py"),
+        hardlink("opt/conda/lib/numpy.py", "opt/conda/pkgs/numpy-2/lib/numpy.py"),
+        filled("opt/conda/pkgs/numpy-2/lib/alone.py"),
+        hardlink("opt/conda/pkgs/other/alone.py", "opt/conda/pkgs/numpy-2/lib/alone.py"),
+    ]);
+    all(&report, &[("/opt/conda/pkgs/numpy-2/lib/numpy.py", "-"), ("/opt/conda/lib/numpy.py", "-")]);
+    // Of several names in caches one stands for all.
+    let alone = ["/opt/conda/pkgs/numpy-2/lib/alone.py", "/opt/conda/pkgs/other/alone.py"];
+    let found: Vec<String> =
+        alone.iter().map(|path| super::of(&report, path)).filter(|of| of != "-").collect();
+    assert_eq!(found, ["package-caches safe"]);
+}
+
+#[test]
+fn what_symbolic_links_lead_to_is_needed() {
+    let archive = "root/.cache/uv/archive-v0/a";
+    let report = judged_files(vec![
+        filled(&format!("{archive}/torch/a.py")),
+        filled(&format!("{archive}/numpy/b.py")),
+        filled(&format!("{archive}/old/c.py")),
+        symlink("srv/site/torch.py", format!("/{archive}/torch/a.py")),
+        // Over a second link, to a folder.
+        symlink("srv/site/numpy", "../links/numpy"),
+        symlink("srv/links/numpy", format!("../../{archive}/numpy")),
+        // A link inside the cache is no use of it.
+        symlink("root/.cache/uv/wheels-v5/old", "../archive-v0/a/old"),
+    ]);
+    all(
+        &report,
+        &[
+            (&format!("/{archive}/torch/a.py"), "package-caches needed"),
+            (&format!("/{archive}/numpy/b.py"), "package-caches needed"),
+            (&format!("/{archive}/old/c.py"), "package-caches safe"),
+        ],
+    );
+    let needed = finding(&report, &format!("/{archive}/torch/a.py")).unwrap();
+    assert!(proof(needed).contains("/srv/site/torch.py leads into the cache"), "{needed:#}");
+}
+
+#[test]
+fn what_is_loaded_from_a_cache_is_needed() {
+    let mut members = service(&["libown.so.1"]);
+    let mut program = Elf::program("service").needing(&["libown.so.1"]);
+    program.rpath = Some("/root/.cache/bazel/out".into());
+    members.push(file("srv/service", program.build()).mode(0o755));
+    members.push(file("root/.cache/bazel/out/libown.so.1", Elf::library("libown.so.1").build()));
+    members.push(file("root/.cache/bazel/out/tool", Elf::program("tool").build()).mode(0o755));
+    let report = judged(Packing::Gzip, &[members], &["/srv/service"], &[]);
+    all(
+        &report,
+        &[
+            ("/root/.cache/bazel/out/libown.so.1", "package-caches needed"),
+            ("/root/.cache/bazel/out/tool", "package-caches unsure"),
+        ],
+    );
+}
+
+#[test]
+fn settings_that_name_a_cache_make_it_a_question() {
+    let members = [service(&[]), vec![filled("root/.cache/pip/a"), filled("root/.cache/uv/b")]].concat();
+    let verdicts = |command: &[&str], environment: &[&str]| {
+        let report = judged(Packing::Gzip, std::slice::from_ref(&members), command, environment);
+        ["/root/.cache/pip/a", "/root/.cache/uv/b"].map(|path| super::of(&report, path))
+    };
+    let (safe, unsure) = ("package-caches safe".to_owned(), "package-caches unsure".to_owned());
+    assert_eq!(verdicts(&["/srv/service"], &[]), [safe.clone(), safe.clone()]);
+    let own = ["PIP_CACHE_DIR=/root/.cache/pip"];
+    assert_eq!(verdicts(&["/srv/service"], &own), [safe.clone(), safe.clone()]);
+    let other = ["PYTHONPATH=/root/.cache/pip/a"];
+    assert_eq!(verdicts(&["/srv/service"], &other), [unsure.clone(), safe.clone()]);
+    assert_eq!(verdicts(&["uv", "run", "serve"], &[]), [safe, unsure]);
+}
+
+#[test]
+fn models_of_a_hub_are_never_safe() {
+    let hub = "root/.cache/huggingface/hub/models--a--b";
+    let members = [
+        service(&[]),
+        vec![
+            filled(&format!("{hub}/blobs/0123")),
+            symlink(format!("{hub}/snapshots/1/model.bin"), "../../blobs/0123"),
+            filled("root/.cache/torch/hub/checkpoints/resnet.pth"),
+        ],
+    ]
+    .concat();
+    let of = |environment: &[&str]| {
+        judged(Packing::Gzip, std::slice::from_ref(&members), &["/srv/service"], environment)
+    };
+    let blob = format!("/{hub}/blobs/0123");
+    all(
+        &of(&[]),
+        &[
+            (&blob, "package-caches unsure"),
+            ("/root/.cache/torch/hub/checkpoints/resnet.pth", "package-caches unsure"),
+        ],
+    );
+    all(&of(&["HF_HUB_OFFLINE=1"]), &[(&blob, "package-caches needed")]);
+    all(&of(&["HF_HUB_OFFLINE=0"]), &[(&blob, "package-caches unsure")]);
+}

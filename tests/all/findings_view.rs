@@ -1,0 +1,444 @@
+//! The findings view and the plan: what they make of findings, and how people meet them.
+
+pub(crate) mod scene;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cutaway::analysis::Analysis;
+use cutaway::base::{Warning, WarningCode};
+use cutaway::findings::{Findings, Verdict, page, rules};
+use cutaway::gui::design;
+use cutaway::gui::models::findings::{
+    Block, ChosenPlan, Column, FindingDetails, FindingRow, FindingRows, FindingsModel, PlanChange, Sorting,
+    blocks,
+};
+use cutaway::gui::models::layers::LayerItem;
+use cutaway::gui::views::findings::{FindingsView, Page};
+use cutaway::gui::views::{Action, OverviewView, View, ViewContext};
+use cutaway::jobs::Progress;
+use egui::Key;
+use egui::accesskit::{Role, Toggled};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use self::scene::{HEADERS, analysis};
+
+const STATIC: &str = "Static libraries of the CUDA 13.0 toolkit";
+const COMPILER: &str = "The CUDA compiler";
+
+fn model(analysis: &Analysis) -> FindingsModel {
+    FindingsModel::new(analysis).unwrap()
+}
+
+fn plan(analysis: &Arc<Analysis>) -> ChosenPlan {
+    let mut plan = ChosenPlan::default();
+    plan.update(Some(analysis));
+    plan
+}
+
+fn details(analysis: &Arc<Analysis>, rule: &str) -> FindingDetails {
+    let place = model(analysis).items.iter().position(|item| item.rule == rule).unwrap();
+    FindingDetails::new(analysis, &LayerItem::all(analysis, true), place).unwrap()
+}
+
+/// Rules of the rows, verdicts in brackets.
+fn names(model: &FindingsModel, rows: &FindingRows) -> Vec<String> {
+    let name = |row: &FindingRow| match row {
+        FindingRow::Group(group) => format!("[{}]", rows.groups[*group].verdict.as_str()),
+        FindingRow::Finding(place) => model.items[*place].rule.to_owned(),
+    };
+    rows.rows.iter().map(name).collect()
+}
+
+fn filtered(model: &FindingsModel, filter: &str) -> Vec<String> {
+    let rows = FindingRows::new(&model.items, filter, Sorting::default(), &BTreeSet::new());
+    assert_eq!(rows.error, None, "{filter}");
+    names(model, &rows).into_iter().filter(|name| !name.starts_with('[')).collect()
+}
+
+#[test]
+fn findings_stand_by_verdict_and_saving() {
+    let model = model(&analysis());
+    let none = BTreeSet::new();
+    let rows = FindingRows::new(&model.items, "", Sorting::default(), &none);
+    let all = [
+        "[safe]",
+        "static-libraries",
+        "package-caches",
+        "headers",
+        "overwritten",
+        "[unsure]",
+        "compilers",
+        "visible-devices",
+        "unused-gpu-code",
+        "[needed]",
+        "stubs",
+    ];
+    assert_eq!(names(&model, &rows), all);
+    assert_eq!((rows.groups[0].merged_bytes, rows.groups[0].bytes), (10_308_008, 10_308_008 + (1 << 20)));
+    let by_severity = Sorting::default().clicked(Column::Severity);
+    assert!(by_severity.descending, "the most severe first");
+    let rows = FindingRows::new(&model.items, "", by_severity, &none);
+    let severities: Vec<_> = rows.groups[0].findings.iter().map(|at| model.items[*at].severity).collect();
+    assert!(severities.is_sorted(), "{severities:?}");
+    let folded = BTreeSet::from([Verdict::Safe]);
+    let rows = FindingRows::new(&model.items, "", Sorting::default(), &folded);
+    assert_eq!(names(&model, &rows)[..2], ["[safe]", "[unsure]"]);
+    let rows = FindingRows::new(&model.items, "static", Sorting::default(), &folded);
+    assert_eq!(names(&model, &rows), ["[safe]", "static-libraries"], "what a filter finds is shown");
+}
+
+#[test]
+fn filters_are_about_all_that_the_list_shows() {
+    let model = model(&analysis());
+    for (filter, found) in [
+        ("toolkit", vec!["static-libraries", "headers"]),
+        ("verdict:unsure", vec!["compilers", "visible-devices", "unused-gpu-code"]),
+        ("category:headers", vec!["headers"]),
+        ("rule:stub", vec!["stubs"]),
+        ("layer:4", vec!["package-caches", "overwritten"]),
+        ("size:>2M", vec!["static-libraries", "compilers"]),
+        ("Unused verdict:unsure", vec!["unused-gpu-code"]),
+        ("nothing", vec![]),
+    ] {
+        assert_eq!(filtered(&model, filter), found, "{filter}");
+    }
+    for (filter, message) in [
+        ("verdict:maybe", "verdict:maybe is no verdict"),
+        ("category:toys", "category:toys is no category"),
+        ("rule:none", "rule:none is no rule"),
+        ("severity:bad", "severity:bad is no severity"),
+        ("layer:top", "layer:top is no layer"),
+        ("size:lots", "size:lots is no size"),
+    ] {
+        let rows = FindingRows::new(&model.items, filter, Sorting::default(), &BTreeSet::new());
+        assert!(rows.error.unwrap().to_string().starts_with(message), "{filter}");
+        assert_eq!(rows.found, model.items.len(), "a filter that is not understood hides nothing");
+    }
+}
+
+#[test]
+fn details_lead_to_the_evidence() {
+    let analysis = analysis();
+    let compiler = details(&analysis, "compilers");
+    let users: Vec<_> = compiler.users.iter().map(|user| (user.kind, user.name.as_str())).collect();
+    let used_by = [("used by", "torch 2.9.1"), ("named in", "/srv/app.py"), ("set in", "ENV CUDA_HOME")];
+    assert_eq!(users, used_by);
+    assert_eq!(compiler.users[1].raw.as_deref(), Some(&b"/srv/app.py"[..]));
+    assert_eq!(compiler.users[2].raw, None);
+    let stub = details(&analysis, "stubs");
+    assert_eq!(stub.users[0].kind, "loaded by");
+    let last = stub.users[0].chain.last().unwrap();
+    assert!(last.why.is_some(), "the chain ends at what runs: {:?}", stub.users[0]);
+    let headers = details(&analysis, "headers");
+    assert_eq!((headers.files.len(), headers.largest.len()), (HEADERS, 5));
+    let merge = analysis.merge.as_ref().unwrap();
+    let (first, last) =
+        (headers.files.line(merge, 0).unwrap(), headers.files.line(merge, HEADERS - 1).unwrap());
+    assert_eq!((first.bytes, last.bytes), (2_199, 1_000), "largest first");
+    assert_eq!(first.shown, "/usr/local/cuda-13.0/include/header_1199.h");
+    assert_eq!(headers.files.line(merge, HEADERS), None);
+    assert_eq!((headers.layers[0].layer, headers.layers[0].files), (3, HEADERS as u64));
+    let hidden = details(&analysis, "overwritten");
+    assert!(hidden.largest[0].hidden && hidden.largest[0].raw == b"/srv/model.bin");
+    assert_eq!((hidden.item.merged_bytes, hidden.layers[0].hidden), (0, 1 << 20));
+    assert_eq!(details(&analysis, "static-libraries").packages, ["libcublas-13-0 13.1.0.3-1 (dpkg)"]);
+}
+
+#[test]
+fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
+    let analysis = analysis();
+    let mut plan = plan(&analysis);
+    let sizes = |plan: &ChosenPlan| {
+        let prediction = plan.prediction().unwrap().clone();
+        (prediction.chosen, prediction.open, prediction.merged.0 - prediction.merged.1, prediction.lost)
+    };
+    let safe = (4, 0, 10_308_008, 10_308_008 + (1 << 20));
+    assert_eq!(sizes(&plan), safe);
+    assert_eq!(plan.prediction().unwrap().sentence(), "With 4 of 5 findings chosen.");
+    plan.change(PlanChange::Set("compilers:unsure".into(), true));
+    plan.change(PlanChange::Set("headers:safe".into(), false));
+    for needed in ["stubs:needed", "visible-devices:unsure", "nobody:safe"] {
+        plan.change(PlanChange::Set(needed.into(), true));
+        assert!(!plan.contains(needed), "{needed}: nothing to gain, or needed");
+    }
+    let prediction = plan.prediction().unwrap();
+    assert_eq!(prediction.sentence(), "With 4 of 5 findings chosen, 1 with an open question.");
+    let (now, then) = prediction.pull.unwrap();
+    assert!(then < now);
+    // Another analysis of the same image: what was changed stays, by id.
+    let changed = sizes(&plan);
+    plan.update(None);
+    assert_eq!(plan.prediction(), None);
+    plan.update(Some(&scene::analysis()));
+    assert_eq!(sizes(&plan), changed);
+    plan.change(PlanChange::Clear);
+    assert_eq!(sizes(&plan), (0, 0, 0, 0));
+    assert_eq!(plan.prediction().unwrap().sentence(), "None of 5 findings chosen.");
+    assert_eq!(plan.prediction().unwrap().outcome(), None);
+    plan.change(PlanChange::AllSafe);
+    assert_eq!(sizes(&plan), safe);
+}
+
+#[test]
+fn a_plan_can_be_copied_as_text() {
+    let analysis = analysis();
+    let mut plan = plan(&analysis);
+    plan.change(PlanChange::Set("compilers:unsure".into(), true));
+    let text = plan.text().unwrap();
+    assert!(text.contains("5 findings\nUnpacked: "), "{text}");
+    assert!(text.contains("\n- The CUDA compiler: 3.00 MiB in layer 3\n  a question decides (compilers)\n"));
+    assert!(text.contains("  open question: Does the service compile kernels while it runs?\n"));
+    assert!(!text.contains("stub"));
+}
+
+#[test]
+fn every_page_of_the_manual_can_be_laid_out() {
+    for rule in rules() {
+        let blocks = blocks(&page(rule));
+        let heads = blocks.iter().filter(|block| matches!(block, Block::Heading(_))).count();
+        assert_eq!(heads, 5, "{}", rule.id);
+        for block in &blocks {
+            if let Block::Text(spans) | Block::Point(spans) = block {
+                let odd = spans.iter().find(|span| span.text.contains("```") || span.text.contains("**"));
+                assert_eq!(odd, None, "{}: not laid out", rule.id);
+            }
+        }
+    }
+}
+
+struct Stage {
+    analysis: Arc<Analysis>,
+    generation: u64,
+    done: bool,
+    plan: ChosenPlan,
+    findings: FindingsView,
+    overview: OverviewView,
+    view: View,
+    actions: Vec<Action>,
+}
+
+fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Stage> {
+    let stage = Stage {
+        plan: plan(&analysis),
+        analysis,
+        generation: 1,
+        done,
+        findings: FindingsView::default(),
+        overview: OverviewView::default(),
+        view,
+        actions: Vec::new(),
+    };
+    let mut harness = Harness::builder()
+        .with_size([1300.0, 900.0])
+        .with_context_setup(design::apply)
+        .with_step_dt(1.0 / 60.0)
+        .with_max_steps(40)
+        .build_ui_state(
+            |ui, stage: &mut Stage| {
+                let progress = Progress::default().snapshot();
+                let Stage { analysis, generation, done, plan, findings, overview, view, actions } = stage;
+                let context = &mut ViewContext {
+                    analysis,
+                    generation: *generation,
+                    plan,
+                    progress,
+                    done: *done,
+                    actions,
+                };
+                match view {
+                    View::Findings => findings.ui(ui, context),
+                    _ => overview.ui(ui, context),
+                }
+                // As the window does, so that a choice is seen at once.
+                actions.retain(|action| match action {
+                    Action::ChangePlan(change) => {
+                        plan.change(change.clone());
+                        false
+                    }
+                    _ => true,
+                });
+            },
+            stage,
+        );
+    harness.run();
+    harness
+}
+
+fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
+    for key in keys {
+        harness.key_press(*key);
+        harness.run();
+    }
+}
+
+fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
+    harness.get_by_role_and_label(role, label).click();
+    harness.run();
+}
+
+fn chosen(harness: &Harness<'_, Stage>) -> String {
+    harness.state().findings.chosen().map(|details| details.item.title.clone()).unwrap_or_default()
+}
+
+fn actions(harness: &mut Harness<'_, Stage>) -> Vec<Action> {
+    harness.state_mut().actions.drain(..).collect()
+}
+
+fn in_plan(harness: &Harness<'_, Stage>, title: &str) -> bool {
+    let name = format!("{title} in the plan");
+    let node = harness.get_by_role_and_label(Role::CheckBox, &name);
+    node.accesskit_node().toggled() == Some(Toggled::True)
+}
+
+#[test]
+fn the_list_is_walked_and_chosen_by_keys() {
+    let mut harness = show(analysis(), View::Findings, true);
+    assert_eq!(chosen(&harness), STATIC, "the first one, where there is room for its details");
+    harness.get_by_label("With 4 of 5 findings chosen.");
+    let row = harness.get_all_by_role(Role::Row).nth(1).unwrap();
+    row.click();
+    harness.run();
+    assert!(in_plan(&harness, STATIC));
+    press(&mut harness, &[Key::Space]);
+    assert!(!in_plan(&harness, STATIC));
+    harness.get_by_label("With 3 of 5 findings chosen.");
+    press(&mut harness, &[Key::J, Key::ArrowDown, Key::K]);
+    assert_eq!(chosen(&harness), "Downloads that pip keeps in /root/.cache/pip");
+    press(&mut harness, &[Key::End, Key::Space]);
+    assert_eq!(chosen(&harness), "A stub that a library is linked against");
+    harness.get_by_label("With 3 of 5 findings chosen.");
+    press(&mut harness, &[Key::Enter]);
+    assert!(harness.get_by_role_and_label(Role::Tab, "Reasons").is_focused(), "Enter goes to the details");
+    press(&mut harness, &[Key::Escape, Key::Home]);
+    press(&mut harness, &[Key::ArrowLeft]);
+    assert_eq!(harness.get_all_by_role(Role::Row).count(), 8 + 3 - 4, "the first verdict is shut");
+    press(&mut harness, &[Key::ArrowRight, Key::End, Key::Escape]);
+    assert_eq!(chosen(&harness), "");
+}
+
+#[test]
+fn boxes_and_buttons_change_the_plan_at_once() {
+    let mut harness = show(analysis(), View::Findings, true);
+    let unpacked = |harness: &Harness<'_, Stage>| {
+        let mut groups =
+            harness.get_all_by_role(Role::Group).filter_map(|node| node.accesskit_node().label());
+        groups.find(|label| label.starts_with("Unpacked: ")).unwrap()
+    };
+    let first = unpacked(&harness);
+    click(&mut harness, Role::CheckBox, &format!("{COMPILER} in the plan"));
+    assert_eq!(chosen(&harness), COMPILER);
+    harness.get_by_label("With 5 of 5 findings chosen, 1 with an open question.");
+    assert_ne!(unpacked(&harness), first);
+    click(&mut harness, Role::CheckBox, "In the plan");
+    assert_eq!(unpacked(&harness), first);
+    click(&mut harness, Role::Button, "None");
+    harness.get_by_label("None of 5 findings chosen.");
+    click(&mut harness, Role::Button, "All safe");
+    assert_eq!(unpacked(&harness), first);
+    let boxes = harness.get_all_by_role(Role::CheckBox);
+    let boxes = boxes.filter_map(|node| node.accesskit_node().label());
+    assert_eq!(boxes.filter(|label| label.ends_with(" in the plan")).count(), 5, "where something is gained");
+}
+
+#[test]
+fn evidence_is_one_click_away() {
+    let mut harness = show(analysis(), View::Findings, true);
+    harness.state_mut().findings.select("compilers:unsure");
+    harness.run();
+    harness.get_by_label("Does the service compile kernels while it runs?");
+    click(&mut harness, Role::Link, "/srv/app.py");
+    click(&mut harness, Role::Link, "Layer 3");
+    click(&mut harness, Role::Link, "/usr/local/cuda-13.0/bin/nvcc");
+    let nvcc = Action::SelectPath(b"/usr/local/cuda-13.0/bin/nvcc".to_vec());
+    let wanted = [Action::SelectPath(b"/srv/app.py".to_vec()), Action::SelectLayer(3), nvcc];
+    assert_eq!(actions(&mut harness), wanted);
+    harness.state_mut().findings.select("overwritten:safe");
+    harness.run();
+    click(&mut harness, Role::Link, "/srv/model.bin");
+    let wanted = [Action::SelectLayer(4), Action::SelectPath(b"/srv/model.bin".to_vec())];
+    assert_eq!(actions(&mut harness), wanted, "a hidden file is to be seen in its own layer");
+    click(&mut harness, Role::Tab, "Manual");
+    harness.get_by_label("Why it matters");
+}
+
+#[test]
+fn only_files_in_sight_are_made() {
+    let mut harness = show(analysis(), View::Findings, true);
+    harness.state_mut().findings.select("headers:safe");
+    harness.run();
+    click(&mut harness, Role::Link, "All 1,200 files");
+    let (_, files) = harness.state().findings.painted_rows();
+    assert!((10..60).contains(&files), "{files}");
+    let row = "/usr/local/cuda-13.0/include/header_1199.h, 2.15 KiB, layer 3";
+    click(&mut harness, Role::Row, row);
+    harness.get_by_label("Copy path").click();
+    harness.run();
+    click(&mut harness, Role::Row, row);
+    press(&mut harness, &[Key::J, Key::Enter]);
+    let path = |number: usize| format!("/usr/local/cuda-13.0/include/header_{number:04}.h");
+    let wanted = [Action::CopyText(path(1_199)), Action::SelectPath(path(1_198).into_bytes())];
+    assert_eq!(actions(&mut harness), wanted);
+    harness.state_mut().findings.show_page(Page::Reasons);
+    harness.run();
+    assert_eq!(harness.state().findings.painted_rows().1, 0);
+}
+
+#[test]
+fn the_search_field_filters() {
+    let mut harness = show(analysis(), View::Findings, true);
+    harness.state_mut().findings.focus_search();
+    harness.run();
+    let field = harness.get_by_role_and_label(Role::SearchInput, "Filter findings");
+    assert!(field.is_focused());
+    field.type_text("verdict:needed");
+    harness.run();
+    harness.get_by_label("1 of 8 findings matches, 8 B");
+    harness.state_mut().findings.select("compilers:unsure");
+    harness.run();
+    assert_eq!(harness.get_all_by_role(Role::Row).count(), 11, "what is asked for is to be seen");
+}
+
+#[test]
+fn what_is_not_known_yet_is_said() {
+    let whole = analysis();
+    let mut before = Analysis::clone(&whole);
+    before.findings = None;
+    let before = Arc::new(before);
+    let mut harness = show(Arc::clone(&before), View::Findings, false);
+    harness.get_by_label("Waiting for the findings");
+    harness.get_by_label("The rules are looking at the inventory.");
+    harness.state_mut().findings.select("headers:safe");
+    harness.state_mut().plan.update(Some(&whole));
+    harness.state_mut().analysis = whole;
+    harness.state_mut().generation = 2;
+    harness.run();
+    assert_eq!(chosen(&harness), "Headers of the CUDA 13.0 toolkit", "chosen before it was known");
+    let harness = show(before, View::Findings, true);
+    harness.get_by_label("The findings are not known");
+    let harness = show(scene::with(|_| Findings::default()), View::Findings, true);
+    harness.get_by_label("No rule found anything");
+    harness.get_by_label_contains(&format!("{} rules looked at ", rules().len()));
+    let failed = |_: &_| {
+        let warnings = vec![Warning::new(WarningCode::FactsLimited, "findings", "looking failed")];
+        Findings { warnings, ..Findings::default() }
+    };
+    let harness = show(scene::with(failed), View::Findings, true);
+    harness.get_by_label("The findings cannot be shown");
+    harness.get_by_label("looking failed");
+}
+
+#[test]
+fn the_overview_leads_to_the_largest_savings() {
+    let mut harness = show(analysis(), View::Overview, true);
+    harness.get_by_label_contains("Without the 4 findings of the plan that would be ");
+    click(&mut harness, Role::Link, &format!("{STATIC}, 6.00 MiB, Safe to remove, in the plan"));
+    click(&mut harness, Role::Link, &format!("{COMPILER}, 3.00 MiB, A question decides"));
+    click(&mut harness, Role::Link, "All 8 findings");
+    let id = |id: &str| Action::SelectFinding(id.to_owned());
+    let wanted = [id("static-libraries:safe"), id("compilers:unsure"), Action::ShowView(View::Findings)];
+    assert_eq!(actions(&mut harness), wanted);
+    let harness = show(scene::with(|_| Findings::default()), View::Overview, true);
+    harness.get_by_label("No rule found anything that could be taken away.");
+}
