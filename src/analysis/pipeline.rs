@@ -116,14 +116,7 @@ pub fn analyze(
         };
         Arc::new(open(reference, &mut context)?)
     };
-    let layers = vec![Layer::default(); image.layers.len()];
-    let state = Mutex::new(Analysis {
-        image: Arc::clone(&image),
-        layers,
-        merge: None,
-        inventory: None,
-        findings: None,
-    });
+    let state = Mutex::new(Analysis::of(&image));
     let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
     publish(Arc::new(lock().clone()));
 
@@ -228,8 +221,10 @@ fn take_inventory(
     cancel.check()?;
     let wanted = bodies::readable(&analysis.image, &layers, wanted);
     if !wanted.is_empty() {
-        found.waits_for =
-            Some("files of equal size to be compared, and data to be searched for GPU code".to_owned());
+        found.waits_for = Some(
+            "files of equal size to be compared, and others to be searched for GPU code and names of tools"
+                .to_owned(),
+        );
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
         bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, cancel, progress)?;

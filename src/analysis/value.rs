@@ -73,6 +73,17 @@ pub struct Totals {
 }
 
 impl Analysis {
+    /// Documents whose layers were not read yet.
+    pub(super) fn of(image: &Arc<Image>) -> Self {
+        Self {
+            image: Arc::clone(image),
+            layers: vec![Layer::default(); image.layers.len()],
+            merge: None,
+            inventory: None,
+            findings: None,
+        }
+    }
+
     /// Sums over what was read; `None` until the layers are merged.
     pub fn totals(&self) -> Option<Totals> {
         let merge = self.merge.as_ref()?;

@@ -95,7 +95,7 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         if done.bytes_compared > 0 {
             let (bytes, size) = (done.bytes_compared, human(done.bytes_compared));
             message(&format!(
-                "then read {bytes} bytes ({size}) of single files, to compare them and to find GPU code"
+                "then read {bytes} bytes ({size}) of single files, to compare them and to find GPU code and names of tools"
             ));
         }
     }

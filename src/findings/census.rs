@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::facts::Input;
 use super::value::{Category, Item};
-use crate::base::convert::{index32, layer16};
+use crate::base::convert::layer16;
 use crate::cuda::catalog::{Catalog, DevelPath, FolderState, Walker};
 use crate::cuda::links::ObjectId;
 use crate::cuda::{Inode, Package};
@@ -22,8 +22,8 @@ const NOBODY: u32 = u32::MAX;
 pub(super) enum By<'c> {
     /// A rule about paths.
     Path(&'c DevelPath),
-    /// A rule about packages that owns it: place of the package in the inventory.
-    Package(u32),
+    /// A rule about the package that owns it.
+    Package,
 }
 
 /// A file with its category.
@@ -187,7 +187,7 @@ impl<'c> Sorter<'_, 'c> {
             return Some((Category::named(&rule.category)?, By::Path(rule)));
         }
         let owner = self.input.inventory.owners.of(node?)?;
-        Some(((*self.packages.get(owner)?)?, By::Package(index32(owner))))
+        Some(((*self.packages.get(owner)?)?, By::Package))
     }
 }
 

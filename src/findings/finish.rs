@@ -56,11 +56,8 @@ pub fn findings(input: &Input<'_>) -> Findings {
         drafts.iter_mut().for_each(doubt);
     }
     keep_each_file_once(&mut drafts);
-    let mut list: Vec<Finding> = drafts
-        .into_iter()
-        .filter(|draft| is_worth_telling(draft))
-        .map(|draft| finish(&facts, draft))
-        .collect();
+    let mut list: Vec<Finding> =
+        drafts.into_iter().filter(is_worth_telling).map(|draft| finish(&facts, draft)).collect();
     list.sort_by(|a, b| order(a).cmp(&order(b)));
     name(&mut list);
     let reclaimable = reclaimable(&list);

@@ -125,7 +125,7 @@ pub(super) fn place(facts: &Facts<'_>, path: &[u8]) -> Place {
 fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item = &'f str> {
     let by_path = match sorted.by {
         By::Path(rule) => Some(rule),
-        By::Package(_) => None,
+        By::Package => None,
     };
     let owner = sorted.item.node.and_then(|node| facts.owner(node));
     let package = owner.and_then(|place| facts.inventory.packages.get(place));
@@ -166,7 +166,7 @@ fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Opt
     let names = read_as(facts, sorted).chain(tool_names(sorted, path));
     let mut demands: Vec<u32> =
         names.flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
-    demands.sort();
+    demands.sort_unstable();
     demands.dedup();
     if !demands.is_empty() {
         return (Because::Read(demands), None);
@@ -207,9 +207,8 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
     match key.because {
         Because::Hidden => {
             draft.title.push_str(", already hidden by a later layer");
-            draft.reason =
-                "A later layer deletes or replaces these files: no path of the container leads to them, and every pull still loads them."
-                    .to_owned();
+            "A later layer deletes or replaces these files: no path of the container leads to them, and every pull still loads them."
+                .clone_into(&mut draft.reason);
             draft.proof.push("no path of the merged view leads to any of these files".to_owned());
         }
         Because::Loaded => loaded(facts, &group.loaded, &mut draft),
@@ -219,9 +218,8 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
             read(&demands, &mut draft);
         }
         Because::Tool => {
-            draft.reason =
-                "A Python package brought these tools. No framework that is known to run them is installed."
-                    .to_owned();
+            "A Python package brought these tools. No framework that is known to run them is installed."
+                .clone_into(&mut draft.reason);
             let Place::Python(folder) = &key.place else { return Some(draft) };
             let folder = escape(folder);
             draft.question =
@@ -234,7 +232,7 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
 
 fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
     let links = &facts.inventory.links;
-    draft.reason = "Something that runs loads these libraries or programs.".to_owned();
+    "Something that runs loads these libraries or programs.".clone_into(&mut draft.reason);
     for id in objects.iter().take(MOST_READERS) {
         let chain: Vec<String> =
             links.chain(*id).iter().map(|step| facts.shown(links.object(*step).node)).collect();
@@ -251,11 +249,12 @@ fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
 fn read(demands: &[&Demand], draft: &mut Draft) {
     let certain = demands.iter().any(|demand| demand.certainty == Certainty::Known);
     let relevant = || demands.iter().filter(move |one| !certain || one.certainty == Certainty::Known);
-    let sentences: Vec<String> = relevant().take(3).map(|one| format!("{} {}.", one.who, one.why)).collect();
+    let mut sentences: Vec<String> =
+        relevant().take(3).map(|one| format!("{} {}.", one.who, one.why)).collect();
+    sentences.extend(
+        relevant().count().checked_sub(3).filter(|more| *more > 0).map(|more| format!("And {more} more.")),
+    );
     draft.reason = sentences.join(" ");
-    if let Some(more) = relevant().count().checked_sub(3).filter(|more| *more > 0) {
-        draft.reason.push_str(&format!(" And {more} more."));
-    }
     for demand in demands {
         draft.proof.push(format!("{} {}", demand.who, demand.why));
         draft.users.push(demand.user.clone());
@@ -275,7 +274,8 @@ fn free(
 ) {
     let inventory = facts.inventory;
     let used = inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
-    draft.reason = "Nothing that runs loads these files, and nothing that is installed is known to read them at run time.".to_owned();
+    "Nothing that runs loads these files, and nothing that is installed is known to read them at run time."
+        .clone_into(&mut draft.reason);
     if elf > 0 {
         draft.proof.push(format!(
             "none of the {elf} programs and libraries among them is needed, by the loader's rules, by any of the {used} that something reachable loads"

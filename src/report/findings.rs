@@ -1,6 +1,6 @@
 //! What should not be there, as the report has it: part of the schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -8,8 +8,9 @@ use super::model::Options;
 use crate::analysis::Analysis;
 use crate::base::redact;
 use crate::base::text::escape;
+use crate::cuda::Inode;
 use crate::findings::{Finding, Findings, Item, Plan, User};
-use crate::rootfs::Rootfs;
+use crate::rootfs::{NodeId, Rootfs};
 
 /// One finding.
 #[derive(Clone, Debug, Serialize)]
@@ -36,13 +37,13 @@ pub struct FindingLine {
     pub bytes: u64,
     /// Of them, bytes that the unpacked image loses: the rest is hidden already.
     pub merged_bytes: u64,
-    /// How many files it has.
+    /// How many files it has, each inode once.
     pub files: u64,
     /// The layers that hold them.
     pub layers: Vec<u16>,
     /// The same with bytes and instruction.
     pub layer_bytes: Vec<LayerShare>,
-    /// All its files; those that a later layer hides by their path in their layer.
+    /// All paths of its files; those that a later layer hides by their path in their layer.
     pub paths: Vec<String>,
     /// Things without bytes: variables, names of libraries.
     pub subjects: Vec<String>,
@@ -100,16 +101,34 @@ pub struct PlanPart {
 pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<FindingLine>> {
     let findings = analysis.findings.as_deref()?;
     let rootfs = &analysis.merge.as_ref()?.rootfs;
-    Some(findings.list.iter().map(|one| line(analysis, rootfs, one, options)).collect())
+    let mut names: Names = HashMap::new();
+    for (node, inode) in rootfs.shared_files() {
+        names.entry(inode).or_default().push(node);
+    }
+    Some(findings.list.iter().map(|one| line(analysis, (rootfs, &names), one, options)).collect())
 }
 
-fn line(analysis: &Analysis, rootfs: &Rootfs, finding: &Finding, options: &Options) -> FindingLine {
+/// All paths of files that have several.
+type Names = HashMap<Inode, Vec<NodeId>>;
+
+fn line(
+    analysis: &Analysis,
+    (rootfs, names): (&Rootfs, &Names),
+    finding: &Finding,
+    options: &Options,
+) -> FindingLine {
     let inventory = analysis.inventory.as_deref();
     let package = |place: &usize| {
         let package = inventory?.packages.get(*place)?;
         Some(format!("{}:{}", package.manager, package.name))
     };
-    let mut paths: Vec<String> = finding.items.iter().map(|item| path(rootfs, item)).collect();
+    let mut paths: Vec<String> = Vec::with_capacity(finding.items.len());
+    for item in &finding.items {
+        match names.get(&(item.layer, item.entry)) {
+            Some(all) => paths.extend(all.iter().map(|node| escape(&rootfs.node(*node).path()))),
+            None => paths.push(path(rootfs, item)),
+        }
+    }
     paths.sort_unstable();
     paths.dedup();
     FindingLine {

@@ -121,6 +121,11 @@ impl Rootfs {
         &self.hidden
     }
 
+    /// Files that have several paths, by node: the path, and the layer and entry that hold the bytes.
+    pub fn shared_files(&self) -> impl Iterator<Item = (NodeId, (u16, EntryId))> + '_ {
+        self.shared.iter().map(|(node, layer, entry)| (*node, (*layer, *entry)))
+    }
+
     /// The `count` largest files of the view, largest first, each inode once; ties by place.
     pub fn largest_files(&self, count: usize) -> Vec<NodeId> {
         use std::cmp::Reverse;

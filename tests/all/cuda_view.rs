@@ -276,8 +276,14 @@ fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Sta
                 let progress = Progress::default().snapshot();
                 let plan = ChosenPlan::default();
                 let Stage { analysis, generation, done, cuda, overview, view, actions } = stage;
-                let mut context =
-                    ViewContext { analysis, generation: *generation, plan: &plan, progress, done: *done, actions };
+                let mut context = ViewContext {
+                    analysis,
+                    generation: *generation,
+                    plan: &plan,
+                    progress,
+                    done: *done,
+                    actions,
+                };
                 match view {
                     View::Cuda => cuda.ui(ui, &mut context),
                     _ => overview.ui(ui, &mut context),
@@ -454,7 +460,10 @@ fn the_overview_leads_to_the_cuda_view() {
     assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::ShowView(View::Cuda)]);
     harness.get_by_label("User driver: libcuda.so.1, host. At least driver 580 for CUDA 13.0.");
     harness.get_by_label("the image ends here; the host brings what is below");
-    click(&mut harness, Role::Link, "Framework: torch 2.9.1+cu130, wheels");
+    let framework = "Framework: torch 2.9.1+cu130, wheels";
+    harness.get_by_role_and_label(Role::Link, framework).scroll_to_me();
+    harness.run();
+    click(&mut harness, Role::Link, framework);
     let path = format!("{SITE}/torch/lib/libtorch_cuda.so").into_bytes();
     assert_eq!(harness.state().actions, [Action::SelectPath(path)]);
 }

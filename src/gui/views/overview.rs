@@ -2,6 +2,7 @@
 
 mod classes;
 mod savings;
+mod settings;
 mod stack;
 mod tables;
 mod uses;
@@ -20,7 +21,7 @@ use crate::gui::models::background::Background;
 use crate::gui::models::findings::Savings;
 use crate::gui::models::format::count;
 use crate::gui::models::layers::{LayerItem, LayerState};
-use crate::gui::models::overview::{Contents, Overview, PathItem, Setting};
+use crate::gui::models::overview::{Contents, Overview, PathItem};
 use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
 use crate::jobs::Waker;
@@ -33,10 +34,6 @@ const WIDEST: f32 = 1_240.0;
 const AT_ONCE: usize = 20_000;
 /// How many layers are named below the bar.
 const NAMED: usize = 6;
-/// How many lines of a setting are shown before the rest is asked for.
-const LINES: usize = 12;
-/// Longer lines are cut until all is asked for.
-const LINE: usize = 240;
 
 /// State of the view of one image.
 #[derive(Default)]
@@ -57,7 +54,9 @@ impl OverviewView {
     /// Paints the view.
     pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
-        let Self { known: Some((_, overview)), contents, job, all_lines, uses, savings, .. } = self else { return };
+        let Self { known: Some((_, overview)), contents, job, all_lines, uses, savings, .. } = self else {
+            return;
+        };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(WIDEST));
             head(ui, overview, savings.as_ref());
@@ -81,7 +80,7 @@ impl OverviewView {
             ui.add_space(space::XL);
             waste(ui, overview, contents.as_ref(), waits.as_deref(), context);
             ui.add_space(space::XL);
-            settings(ui, &overview.settings, all_lines);
+            settings::show(ui, &overview.settings, all_lines);
             ui.add_space(space::L);
         });
     }
@@ -332,72 +331,6 @@ fn waste(
             .color(tokens.text_weak),
         );
     }
-}
-
-fn settings(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
-    let tokens = Tokens::of(ui);
-    section(ui, "Image configuration", "values that look like secrets are not shown");
-    if settings.is_empty() {
-        tables::nothing(ui, "There is no configuration that could be read.");
-        return;
-    }
-    let label = 120.0;
-    for setting in settings {
-        ui.horizontal_top(|ui| {
-            let (rect, _) = ui.allocate_exact_size(egui::vec2(label, 20.0), egui::Sense::hover());
-            let painter = ui.painter();
-            painter.text(
-                rect.left_center() - egui::vec2(0.0, 1.5),
-                egui::Align2::LEFT_CENTER,
-                setting.name,
-                text::body(),
-                tokens.text_weak,
-            );
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = 2.0;
-                if setting.lines.is_empty() {
-                    ui.label(RichText::new("–").color(tokens.text_weak));
-                }
-                let shown = if *all { usize::MAX } else { LINES };
-                for line in setting.lines.iter().take(shown) {
-                    let cut = if *all { line.clone() } else { elide_end(line, LINE) };
-                    let label =
-                        ui.add(egui::Label::new(line_job(tokens, setting, &cut)).wrap().selectable(true));
-                    if cut != *line && label.clicked() {
-                        *all = true;
-                    }
-                }
-                let more = setting.lines.len().saturating_sub(shown);
-                let cut = !*all && setting.lines.iter().any(|line| line.chars().count() > LINE);
-                if (more > 0 || cut)
-                    && ui
-                        .link(if more > 0 {
-                            format!("Show {more} more")
-                        } else {
-                            "Show all of it".to_owned()
-                        })
-                        .clicked()
-                {
-                    *all = true;
-                }
-            });
-        });
-        ui.add_space(space::XS);
-    }
-}
-
-/// A line of the configuration; of a pair, the name stands back.
-fn line_job(tokens: &Tokens, setting: &Setting, line: &str) -> egui::text::LayoutJob {
-    let format = |color| egui::TextFormat::simple(text::mono(), color);
-    let mut job = egui::text::LayoutJob::default();
-    match line.split_once('=').filter(|_| matches!(setting.name, "Environment" | "Labels")) {
-        Some((name, value)) => {
-            job.append(&format!("{name}="), 0.0, format(tokens.text_weak));
-            job.append(value, 0.0, format(tokens.text));
-        }
-        None => job.append(line, 0.0, format(tokens.text)),
-    }
-    job
 }
 
 fn section(ui: &mut Ui, title: &str, note: &str) {

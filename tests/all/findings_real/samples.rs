@@ -43,3 +43,16 @@ fn the_runtime_sample_has_no_toolkit_for_building() {
         .collect();
     assert!(of_toolkit.is_empty(), "{of_toolkit:?}");
 }
+
+#[test]
+fn a_finding_about_files_has_files() {
+    for name in ["devel", "runtime"] {
+        let report = Place::new().report(&format!("sample:{name}"));
+        for finding in report.json["findings"].as_array().unwrap() {
+            let about = ["unused-libraries", "duplicates", "overwritten"].iter().chain(&BUILDING);
+            if about.clone().any(|category| finding["category"] == **category) {
+                assert_ne!(finding["files"], 0, "{name}: {finding:#}");
+            }
+        }
+    }
+}

@@ -71,8 +71,8 @@ fn head(ui: &mut Ui, details: &FindingDetails) {
         let verdict = RichText::new(words::verdict(item.verdict)).font(text::strong()).color(color);
         ui.label(verdict).on_hover_text(words::about(item.verdict));
         let severity = words::severity(item.severity).to_lowercase();
-        let rest = format!(" ·  {severity} severity  ·  {}", words::category(item.category));
-        ui.label(RichText::new(rest).color(tokens.text_weak));
+        let about = format!(" ·  {severity} severity  ·  {}", words::category(item.category));
+        ui.label(RichText::new(about).color(tokens.text_weak));
     });
     ui.add_space(space::XS);
 }

@@ -35,10 +35,14 @@ pub(super) fn show(
             ui.add_enabled_ui(picked.is_some(), |ui| {
                 let hint = "Choose a file first";
                 if ui.button("Show in layers").on_disabled_hover_text(hint).clicked() {
-                    picked.iter().for_each(|line| leave(line, went));
+                    if let Some(line) = &picked {
+                        leave(line, went);
+                    }
                 }
                 if ui.button("Copy path").on_disabled_hover_text(hint).clicked() {
-                    picked.iter().for_each(|line| copy(line, went));
+                    if let Some(line) = &picked {
+                        copy(line, went);
+                    }
                 }
             });
         });
@@ -82,13 +86,18 @@ pub(super) fn show(
     for event in &output.events {
         match *event {
             TableEvent::Select(row) => *chosen = Some(row),
-            TableEvent::Activate(row) => line(row).iter().for_each(|line| leave(line, went)),
+            TableEvent::Activate(row) => {
+                if let Some(line) = line(row) {
+                    leave(&line, went);
+                }
+            }
             TableEvent::Clear => went.push(Go::List),
             _ => {}
         }
     }
-    if output.focused && ui.input(|input| input.events.contains(&Event::Copy)) {
-        chosen.and_then(line).iter().for_each(|line| copy(line, went));
+    let copies = output.focused && ui.input(|input| input.events.contains(&Event::Copy));
+    if let Some(line) = chosen.and_then(line).filter(|_| copies) {
+        copy(&line, went);
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();

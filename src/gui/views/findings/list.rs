@@ -158,7 +158,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group) -> TableRow {
             },
             Cell::new("", weak),
             Cell::new("", weak),
-            Cell::new(sum(group.bytes), tokens.text),
+            Cell::new(sum(group.bytes), if group.verdict == Verdict::Needed { weak } else { tokens.text }),
             Cell::new(sum(group.merged_bytes), weak),
         ],
     }
@@ -176,6 +176,11 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, chosen: bool, wh
         Severity::High => tokens.warning,
         Severity::Medium => tokens.text,
         Severity::Low | Severity::Info => weak,
+    };
+    // Bytes of what is needed are no saving.
+    let (saved, share) = match item.verdict {
+        Verdict::Needed => (weak, 0.0),
+        _ => (tokens.text, fraction(item.bytes, whole)),
     };
     let on = item.can_be_chosen().then_some(chosen);
     let open = chosen && item.verdict == Verdict::Unsure;
@@ -199,7 +204,7 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, chosen: bool, wh
             },
             Cell::new(words::severity(item.severity), severity),
             Cell::new(words::category(item.category), weak),
-            Cell { share: fraction(item.bytes, whole), ..Cell::new(number(item.bytes), tokens.text) },
+            Cell { share, ..Cell::new(number(item.bytes), saved) },
             Cell::new(number(item.merged_bytes), weak),
             Cell { chip: chip.map(|layer| tokens.layer(usize::from(*layer))), ..Cell::new(layers, weak) },
         ],

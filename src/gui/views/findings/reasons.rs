@@ -143,14 +143,14 @@ fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], went: &mut Vec<Go>
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         let (rect, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
-        let chip = egui::Rect::from_center_size(rect.center(), vec2(9.0, 9.0));
+        let chip = Rect::from_center_size(rect.center(), vec2(9.0, 9.0));
         ui.painter().rect_filled(chip, 2.0, tokens.layer(line.layer));
-        let link = ui.link(format!("Layer {}", line.layer));
-        let link = match layers.get(line.layer) {
-            Some(item) => link.on_hover_ui(|ui| crate::gui::views::layers::describe(ui, item)),
-            None => link,
-        };
-        if link.clicked() {
+        let response = ui.link(format!("Layer {}", line.layer));
+        let clicked = response.clicked();
+        if let Some(item) = layers.get(line.layer) {
+            response.on_hover_ui(|ui| crate::gui::views::layers::describe(ui, item));
+        }
+        if clicked {
             went.push(Go::Window(Action::SelectLayer(line.layer)));
         }
         ui.label(human(line.bytes));
