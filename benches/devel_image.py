@@ -6,10 +6,10 @@
 
 devel: a distribution with compilers (this machine's own packages of dpkg, with their papers), CUDA 13.0 for
 development, an application in C and Python. runtime: jax in a virtual environment with all that it needs, and
-no toolkit. jit: the devel image with jax, whose wheels lack ptxas and libdevice, so that it takes the toolkit's. What PyPI has of CUDA 13.0 is real; what only NVIDIA's packages
-hold (static libraries, debugger, Nsight) is made here under the real names, 1/SCALE of the real size. --paths
-takes lines `BYTES<TAB>PATH`, as `find /usr/local/cuda/ -type f -printf '%s\\t%p\\n'` prints them in a devel
-image, for more of the real names.
+no toolkit. jit: the devel image with jax, whose wheels lack ptxas and libdevice, so that it takes the toolkit's.
+What PyPI has of CUDA 13.0 is real; what only NVIDIA's packages hold (static libraries, debugger, Nsight) is made
+here under the real names, 1/SCALE of the real size. --paths takes lines `BYTES<TAB>PATH`, as
+`find /usr/local/cuda/ -type f -printf '%s\\t%p\\n'` prints them in a devel image, for more of the real names.
 
 --listing gets `CATEGORY<TAB>BYTES<TAB>PATH` of every file that only builds, --needed the paths that the
 application needs. Both come from the rules below, which know nothing of cutaway: by folder and ending, as the
@@ -71,13 +71,16 @@ nvrtc-builtins_static:4 nvptxcompiler_static:89 nppif_static:68 nppig_static:30 
 npps_static:12 nppc_static:1 cupti_static:46 nvperf_host_static:41 cufile_static:26 cufilt:1 culibos:1 nvjpeg_static:7
 nvfatbin_static:2
 """
-STUBS = "cuda nvidia-ml cublas cublasLt cufft curand cusolver cusparse nppc npps nvJitLink nvjpeg nvrtc nvfatbin".split()
+STUBS = """
+cuda nvidia-ml cublas cublasLt cufft curand cusolver cusparse nppc npps nvJitLink nvjpeg nvrtc nvfatbin
+""".split()
 TOOLS = """
 cuda-gdb-python3.11-tui:16 cuda-gdb-python3.12-tui:16 cuda-gdb-minimal:15 cuda-gdbserver:1 cuobjdump:1 nvdisasm:5
 nvprune:1 cu++filt:1
 """
 DISTRIBUTION = """
-base-files bash coreutils dash findutils grep sed tar gzip tzdata ca-certificates python3.11-minimal libpython3.11-stdlib
+base-files bash coreutils dash findutils grep sed tar gzip tzdata ca-certificates libgcc-s1
+libstdc++6 python3.11-minimal libpython3.11-stdlib
 """
 BUILDING = """
 gcc-12 g++-12 cpp-12 libgcc-12-dev libstdc++-12-dev libc6-dev linux-libc-dev binutils binutils-x86-64-linux-gnu make cmake
@@ -105,11 +108,10 @@ def toolkit_category(rest):
         return "headers|debuggers"
     if rest.startswith("extras/CUPTI/samples/"):
         return "profilers|docs-samples"
-    if rest.startswith("extras/CUPTI/") or re.match(r"lib/lib(cupti|nvperf_|pcsamplingutil|checkpoint|cuinj64|accinj64)", rest):
+    profilers = r"lib/lib(cupti|nvperf_|pcsamplingutil|checkpoint|cuinj64|accinj64)|bin/(nvprof|nvvp|ncu|nsys|nsight)"
+    if re.match(profilers + "|extras/CUPTI/|nsight-|libnvvp/|nsightee_plugins/", rest):
         return "profilers"
-    if re.match(r"bin/(nvprof|nvvp|ncu|nsys|nsight)", rest) or re.match(r"(nsight-|libnvvp/|nsightee_plugins/)", rest):
-        return "profilers"
-    if rest.startswith(("bin/cuda-gdb", "extras/Debugger/", "share/gdb/", "compute-sanitizer/", "bin/compute-sanitizer")):
+    if re.match("bin/(cuda-gdb|compute-sanitizer)|extras/Debugger/|share/gdb/|compute-sanitizer/", rest):
         return "debuggers"
     if rest.startswith("nvvm/libnvvm-samples/"):
         return "docs-samples"
@@ -138,7 +140,8 @@ SYSTEM = [
     (r"/usr/lib/(pkgconfig)/", "build-metadata"),
     (r"/usr/share/(cmake-[^/]*|aclocal|pkgconfig)/", "build-metadata|build-tools"),
     (r"/usr/lib/gcc/.", "build-tools"),
-    (r"/usr/bin/(x86_64-linux-gnu-.*|gcc.*|g\+\+.*|c\+\+|cc|cpp.*|ld.*|as|make|cmake|ctest|cpack|ninja|git.*)$", "build-tools"),
+    (r"/usr/bin/(x86_64-linux-gnu-.*|gcc.*|g\+\+.*|c\+\+|cc|cpp.*|ld.*|as)$", "build-tools"),
+    (r"/usr/bin/(make|cmake|ctest|cpack|ninja|git.*)$", "build-tools"),
     (r"/usr/lib/git-core/.", "build-tools"),
     (r"/usr/share/(doc|man|info)/.", "docs-samples"),
 ]
@@ -151,7 +154,7 @@ def category(path):
         return None
     match = re.match(r"/usr/local/cuda(?:-[\d.]+)?/(.+)", path)
     if match:
-        return toolkit_category(re.sub(r"^targets/[^/]+/|^lib64/", lambda m: "lib/" if m[0] == "lib64/" else "", match[1]))
+        return toolkit_category(re.sub("^lib64/", "lib/", re.sub("^targets/[^/]+/", "", match[1])))
     return next((kind for pattern, kind in SYSTEM if re.match(pattern, path)), None)
 
 
@@ -180,7 +183,8 @@ class Compiler:
         self.work = work
 
     def build(self, name, size=0, shared=True, needs=(), exports=(), rpath=None):
-        source = "".join(f"int {one}(void) {{ return 0; }}\n" for one in exports or [re.sub(r"\W", "_", name) + "_here"])
+        names = exports or [re.sub(r"\W", "_", name) + "_here"]
+        source = "".join(f"int {one}(void) {{ return 0; }}\n" for one in names)
         if shared is False:
             source += "int main(void) { return 0; }\n"
         source += f'__asm__(".section .rodata\\n.incbin \\"{self.work}/filler\\"\\n.text");\n' if size else ""
@@ -195,9 +199,8 @@ class Compiler:
         for need in needs:
             stub = f"{self.work}/{need}"
             if not os.path.exists(stub):
-                subprocess.run(
-                    ["gcc", "-shared", "-nostdlib", "-x", "c", "/dev/null", "-o", stub, f"-Wl,-soname,{need}"], check=True
-                )
+                empty = ["-shared", "-nostdlib", "-x", "c", "/dev/null"]
+                subprocess.run(["gcc", *empty, "-o", stub, f"-Wl,-soname,{need}"], check=True)
             how.append(stub)
         subprocess.run(how, check=True)
         with open(out, "rb") as file:
@@ -247,15 +250,20 @@ def with_dependencies(names, known):
     return sorted(found)
 
 
+def list_of(package):
+    """Where dpkg lists the files of a package, and what it lists."""
+    name = (glob.glob(f"/var/lib/dpkg/info/{package}.list") + glob.glob(f"/var/lib/dpkg/info/{package}:*.list"))[0]
+    with open(name, encoding="utf-8") as file:
+        return name, file.read().splitlines()
+
+
 def add_distribution(layer, known, names, is_clean):
     """Files of this machine's packages under the paths that dpkg lists, and their papers."""
     links = {}
     for name in ("bin", "lib", "lib64", "sbin"):
         layer.link(name, f"usr/{name}")
     for package in names:
-        listed = glob.glob(f"/var/lib/dpkg/info/{package}.list") + glob.glob(f"/var/lib/dpkg/info/{package}:*.list")
-        with open(listed[0], encoding="utf-8") as file:
-            lines = file.read().splitlines()
+        listed, lines = list_of(package)
         for path in lines:
             # Where bin and lib are links now, dpkg still lists the old paths.
             target = re.sub(r"^/(bin|lib|lib64|sbin)/", r"/usr/\1/", path)[1:]
@@ -264,11 +272,12 @@ def add_distribution(layer, known, names, is_clean):
             elif os.path.isfile(path):
                 with open(path, "rb") as file:
                     layer.file(target, file.read(), mode=0o755 if os.access(path, os.X_OK) else 0o644)
-        layer.file(f"var/lib/dpkg/info/{os.path.basename(listed[0])}", ("\n".join(lines) + "\n").encode())
+        layer.file(f"var/lib/dpkg/info/{os.path.basename(listed)}", ("\n".join(lines) + "\n").encode())
     for path, target in sorted(links.items()):
         if path not in layer.sizes:
             layer.link(path, target)
-    for alternative, target in (("gcc", "gcc-12"), ("g++", "g++-12"), ("cc", "gcc"), ("c++", "g++"), ("python3", "python3.11")):
+    for pair in ("gcc gcc-12", "g++ g++-12", "cc gcc", "c++ g++", "python3 python3.11"):
+        alternative, target = pair.split()
         if f"usr/bin/{alternative}" not in links:
             layer.link(f"usr/bin/{alternative}", target)
     if "etc/os-release" not in layer.sizes and "usr/lib/os-release" not in layer.sizes:
@@ -289,10 +298,12 @@ def place(name, wheel, version):
     outside = wheel.startswith(("nvidia-cudnn", "nvidia-nccl"))
     if wheel == "nvidia-cuda-sanitizer-api":
         # The wheel has its libraries twice; the package once, in a folder of its own.
-        return None if kind == "lib" else (f"{ROOT}/compute-sanitizer/{'include/' if kind == 'include' else ''}{rest}", True, [])
+        folder = f"{ROOT}/compute-sanitizer/" + ("include/" if kind == "include" else "")
+        return None if kind == "lib" else (folder + rest, True, [])
     if rest == "libnvvm.so.4":
         folder = f"{ROOT}/nvvm/lib64"
-        return f"{folder}/libnvvm.so.4.0.0", True, [(True, f"{folder}/libnvvm.so.4", "libnvvm.so.4.0.0"), (True, f"{folder}/libnvvm.so", "libnvvm.so.4")]
+        links = [(True, f"{folder}/{rest}", f"{rest}.0.0"), (True, f"{folder}/libnvvm.so", rest)]
+        return f"{folder}/{rest}.0.0", True, links
     if kind == "lib" and ".so" in rest:
         folder = TRIPLE if outside else f"{TARGET}/lib"
         stem, _, major = rest.partition(".so.")
@@ -368,13 +379,15 @@ def add_made(layer, build, options, versions):
         package = f"lib{library.lower()}-dev" if stem.startswith(("cu", "nv", "npp")) else "libcusolver-dev"
         layer.file(f"{TARGET}/lib/lib{stem}.a", archive(stem, int(size) * megabyte), own(package))
     for stem in STUBS:
-        layer.file(f"{TARGET}/lib/stubs/lib{stem}.so", build.build(f"lib{stem}.so.1", exports=[f"{stem.replace('-', '_')}_stub"]), own("cuda-driver-dev"))
+        stub = build.build(f"lib{stem}.so.1", exports=[f"{stem.replace('-', '_')}_stub"])
+        layer.file(f"{TARGET}/lib/stubs/lib{stem}.so", stub, own("cuda-driver-dev"))
     for word in TOOLS.split():
         name, size = word.split(":")
         package = "cuda-gdb" if name.startswith("cuda-gdb") else {"cu++filt": "cuda-cuxxfilt"}.get(name, f"cuda-{name}")
         layer.file(f"{ROOT}/bin/{name}", build.build(name, int(size) * megabyte, shared=False), own(package), 0o755)
     cublas, lt = "libcublas.so.13", "libcublasLt.so.13"
-    for name, size, needs in ((lt, 541, []), (cublas, 54, [lt]), ("libcufft.so.12", 286, []), ("libcusolver.so.12", 141, [cublas, lt])):
+    made = (lt, 541, []), (cublas, 54, [lt]), ("libcufft.so.12", 286, []), ("libcusolver.so.12", 141, [cublas, lt])
+    for name, size, needs in made:
         full = f"{name}.1.0.3"
         owner = own("lib" + name[3:].split(".")[0].lower().replace("lt", ""))
         layer.file(f"{TARGET}/lib/{full}", build.build(name, size * megabyte, needs=needs, rpath="$ORIGIN"), owner)
@@ -387,7 +400,8 @@ def add_made(layer, build, options, versions):
         layer.file(path, filler(path, (1300 << 20) // options.scale // options.nsight), "nsight-compute-2025.3.1")
     layer.file(f"{nsight}/ncu", build.build("ncu", 1 << 20, shared=False), "nsight-compute-2025.3.1", 0o755)
     for name, target in (("ncu", "ncu"), ("ncu-ui", "ncu-ui")):
-        layer.file(f"{ROOT}/bin/{name}", f"#!/bin/sh\nexec /{nsight}/{target} \"$@\"\n".encode(), own("cuda-nsight-compute"), 0o755)
+        script = f'#!/bin/sh\nexec /{nsight}/{target} "$@"\n'
+        layer.file(f"{ROOT}/bin/{name}", script.encode(), own("cuda-nsight-compute"), 0o755)
     for folder, ending, count, package in (
         ("extras/CUPTI/doc/html/api/structCUpti_", "html", 390, "cuda-cupti-dev"),
         ("compute-sanitizer/docs/api/structSanitizer_", "html", 100, "cuda-sanitizer"),
@@ -404,7 +418,8 @@ def add_made(layer, build, options, versions):
     for number in range(6):
         name = f"usr/lib/pkgconfig/cu{('blas', 'fft', 'rand', 'solver', 'sparse', 'dart')[number]}-13.0.pc"
         layer.file(name, b"Name: cuda\nVersion: 13.0\n", own("cuda-cudart-dev"))
-    layer.file(f"{ROOT}/version.json", json.dumps({"cuda": {"name": "CUDA SDK", "version": "13.0.2"}}).encode(), own("cuda-toolkit"))
+    version = json.dumps({"cuda": {"name": "CUDA SDK", "version": "13.0.2"}})
+    layer.file(f"{ROOT}/version.json", version.encode(), own("cuda-toolkit-config-common"))
     layer.file(f"etc/ld.so.conf.d/988_cuda-13.conf", f"/{TARGET}/lib\n".encode(), own("cuda-cudart"))
 
 
@@ -504,7 +519,8 @@ def finish(folder, layers, kind):
     manifest = {"schemaVersion": 2, "mediaType": f"{kind}.manifest.v1+json", "config": described, "layers": rows}
     entry = {"mediaType": manifest["mediaType"], **blob(manifest)}
     entry["annotations"] = {"org.opencontainers.image.ref.name": "latest"}
-    for name, value in [("index.json", {"schemaVersion": 2, "manifests": [entry]}), ("oci-layout", {"imageLayoutVersion": "1.0.0"})]:
+    index = {"schemaVersion": 2, "manifests": [entry]}
+    for name, value in [("index.json", index), ("oci-layout", {"imageLayoutVersion": "1.0.0"})]:
         with open(os.path.join(folder, name), "w", encoding="ascii") as file:
             json.dump(value, file)
 
@@ -552,7 +568,8 @@ def build(options):
             devel.database("\n\n".join(known[name] for name in everything) + "\n\n", versions)
             layers.append(devel)
         if options.kind != "devel":
-            venv = Painter(blobs, "environment", f"RUN /bin/sh -c /{VENV}/bin/pip install jax jax-cuda13-plugin # buildkit")
+            history = f"RUN /bin/sh -c /{VENV}/bin/pip install jax jax-cuda13-plugin # buildkit"
+            venv = Painter(blobs, "environment", history)
             lines = [line for line in JAX.split("\n") if line]
             if options.kind == "runtime":
                 # cuDNN and NCCL are large, and others of the same kind are there.
@@ -568,9 +585,7 @@ def build(options):
     finish(options.oci, layers, options.kind)
     runtime = set()
     for package in run_time:
-        for path in glob.glob(f"/var/lib/dpkg/info/{package}.list") + glob.glob(f"/var/lib/dpkg/info/{package}:*.list"):
-            with open(path, encoding="utf-8") as file:
-                runtime |= {re.sub(r"^/(bin|lib|lib64|sbin)/", r"/usr/\1/", line) for line in file.read().splitlines()}
+        runtime |= {re.sub(r"^/(bin|lib|lib64|sbin)/", r"/usr/\1/", line) for line in list_of(package)[1]}
     total, count = 0, 0
     with open(options.listing, "w", encoding="utf-8") as out:
         for layer in layers:

@@ -35,12 +35,14 @@ pub(super) fn gather(
 ) -> Heard {
     let mut heard = Heard::default();
     let mut room = (FILES, BYTES);
+    let compiles = scene.binaries.iter().any(|binary| scene.node(binary.node).name() == b"nvcc");
     let mut lost = 0_u64;
     for layer in scene.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_mentions());
     }
     heard.searched.left_out = lost;
-    for file in own_files(scene, packages, toolkits, base_layers, &mut heard.searched.left_out) {
+    let choice = Choice { scene, packages, toolkits, base_layers, compiles };
+    for file in choice.files(&mut heard.searched.left_out) {
         let size = scene.size(file.inode);
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
@@ -56,7 +58,7 @@ pub(super) fn gather(
         heard.searched.bytes += size;
         if let Some(mentions) = mentions {
             heard.searched.left_out += u64::from(mentions.cut);
-            heard.mentions.extend(mention(scene, file.node, file.inode, mentions));
+            heard.mentions.extend(mention(scene, &file, mentions));
         }
     }
     heard
@@ -74,66 +76,138 @@ fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>>
     scene.input.bodies.mentions.get(&inode).map(Some)
 }
 
-fn mention(scene: &Scene<'_>, node: NodeId, inode: Inode, mentions: &Mentions) -> Option<Mention> {
-    let facts = scene.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+fn mention(scene: &Scene<'_>, file: &OwnFile, mentions: &Mentions) -> Option<Mention> {
+    let facts = scene.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
     let of_links = |name: &Vec<u8>| match facts {
         Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
         _ => false,
     };
     let names = mentions.libraries.iter().filter(|name| !of_links(name));
     let libraries: Vec<String> = names.map(|name| escape(name)).collect();
-    let found = !mentions.words.is_empty() || !libraries.is_empty();
-    found.then(|| Mention { node, words: mentions.words.clone(), libraries })
+    let is_told = |word: &&&str| !file.of_package || OF_PACKAGES.contains(*word);
+    let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
+    let found = !words.is_empty() || !libraries.is_empty();
+    found.then_some(Mention { node: file.node, words, libraries })
 }
+
+/// Words that count in packages, too. Others, such as the names of compilers of C, stand in many that help to
+/// build and never do at run time.
+const OF_PACKAGES: [&str; 10] = [
+    "nvcc",
+    "ptxas",
+    "nvlink",
+    "fatbinary",
+    "cicc",
+    "libdevice",
+    "libnvvm",
+    "cpp_extension",
+    "load_inline",
+    "cuda_runtime.h",
+];
 
 struct OwnFile {
     node: NodeId,
     inode: Inode,
     sort: Sort,
+    /// It belongs to a package of Python that the catalogue does not know.
+    of_package: bool,
 }
 
-/// Scripts, settings and programs that no package owns and that lie in none of the system's folders, by path,
-/// each inode once.
-fn own_files(
-    scene: &Scene<'_>,
-    packages: &Packages,
-    toolkits: &[Toolkit],
+/// Which files are searched.
+struct Choice<'a> {
+    scene: &'a Scene<'a>,
+    packages: &'a Packages,
+    toolkits: &'a [Toolkit],
     base_layers: usize,
-    left_out: &mut u64,
-) -> Vec<OwnFile> {
-    // By node: folders with nothing of the application in them. Folders come before what they hold.
-    let mut foreign = vec![false; scene.rootfs.len()];
-    let mut files: Vec<(Vec<u8>, OwnFile)> = Vec::new();
-    let mut path_bytes = 0;
-    for node in scene.rootfs.nodes().skip(1) {
-        let in_foreign = foreign[node.parent().id().0 as usize];
-        if node.kind() == NodeKind::Directory {
-            foreign[node.id().0 as usize] =
-                in_foreign || is_foreign_folder(scene, toolkits, &node.path(), node.name());
-            continue;
+    /// Whether the image has a CUDA compiler. Only then it matters what packages say that nobody knows, and
+    /// reading all of their files is worth its time.
+    compiles: bool,
+}
+
+impl Choice<'_> {
+    /// Scripts, settings and programs that no package owns and that lie in none of the system's folders, by
+    /// path; then the sources of packages of Python that the catalogue does not know. Each inode once.
+    fn files(&self, left_out: &mut u64) -> Vec<OwnFile> {
+        let scene = self.scene;
+        // By node: folders with nothing of the application in them. Folders come before what they hold.
+        let mut foreign = vec![Folder::Own; scene.rootfs.len()];
+        let mut files: Vec<(bool, Vec<u8>, OwnFile)> = Vec::new();
+        let mut path_bytes = 0;
+        for node in scene.rootfs.nodes().skip(1) {
+            let above = foreign[node.parent().id().0 as usize];
+            if node.kind() == NodeKind::Directory {
+                foreign[node.id().0 as usize] = self.folder(above, &node.path(), node.name());
+                continue;
+            }
+            if above == Folder::Foreign || node.kind() != NodeKind::File {
+                continue;
+            }
+            let of_package = above == Folder::Packages;
+            if self.is_known_owner(node.id(), of_package) {
+                continue;
+            }
+            let Some(inode) = node.content().filter(|inode| usize::from(inode.0) >= self.base_layers) else {
+                continue;
+            };
+            let Some(read) = scene.layer(inode.0).filter(|_| scene.size(inode) > 0) else { continue };
+            let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
+            if of_package && !node.name().ends_with(b".py") {
+                continue;
+            }
+            let path = node.path();
+            if is_system(&path) && !of_package
+                || (sort == Sort::Binary && is_known(scene, inode, node.name()))
+            {
+                continue;
+            }
+            path_bytes += path.len();
+            if path_bytes > PATH_BYTES {
+                *left_out += 1;
+                continue;
+            }
+            files.push((of_package, path, OwnFile { node: node.id(), inode, sort, of_package }));
         }
-        if in_foreign || node.kind() != NodeKind::File || packages.owners.of(node.id()).is_some() {
-            continue;
-        }
-        let Some(inode) = node.content().filter(|inode| usize::from(inode.0) >= base_layers) else {
-            continue;
-        };
-        let Some(read) = scene.layer(inode.0).filter(|_| scene.size(inode) > 0) else { continue };
-        let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
-        let path = node.path();
-        if is_system(&path) || (sort == Sort::Binary && is_known(scene, inode, node.name())) {
-            continue;
-        }
-        path_bytes += path.len();
-        if path_bytes > PATH_BYTES {
-            *left_out += 1;
-            continue;
-        }
-        files.push((path, OwnFile { node: node.id(), inode, sort }));
+        files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        let mut seen = HashSet::new();
+        files.into_iter().map(|(_, _, file)| file).filter(|file| seen.insert(file.inode)).collect()
     }
-    files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    let mut seen = HashSet::new();
-    files.into_iter().map(|(_, file)| file).filter(|file| seen.insert(file.inode)).collect()
+
+    /// Whether a file belongs to somebody whose habits are known: below a folder of packages whatever the
+    /// catalogue knows and whatever the distribution brought, elsewhere every package.
+    fn is_known_owner(&self, node: NodeId, of_package: bool) -> bool {
+        let Some(owner) = self.packages.owners.of(node) else { return false };
+        let Some(package) = self.packages.list.get(owner) else { return true };
+        let catalog = self.scene.catalog;
+        !of_package
+            || !matches!(package.manager, "pip" | "conda")
+            || catalog.framework_of_package(package.manager, &package.name).is_some()
+            || catalog.component_of_package(&package.name).is_some()
+            || package.name.to_ascii_lowercase().starts_with("nvidia-")
+    }
+
+    /// Whose files a folder holds, in one that holds those of `above`. Packages may lie in the folder of Python
+    /// itself.
+    fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
+        let of_packages = matches!(name, b"site-packages" | b"dist-packages");
+        if of_packages && self.compiles {
+            Folder::Packages
+        } else if of_packages || is_foreign_folder(self.scene, self.toolkits, path) {
+            Folder::Foreign
+        } else {
+            above
+        }
+    }
+}
+
+/// Whose files a folder holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folder {
+    /// Maybe the application's.
+    Own,
+    /// Packages of Python.
+    Packages,
+    /// Somebody else's.
+    Foreign,
 }
 
 /// Whether a program or library is one that the catalogue knows, whoever copied it: what it needs stands there.
@@ -147,10 +221,9 @@ fn is_known(scene: &Scene<'_>, inode: Inode, name: &[u8]) -> bool {
     known(name) || soname.is_some_and(known)
 }
 
-/// Whether a folder holds packages of Python, Python itself, a toolkit, or files of the system.
-fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8], name: &[u8]) -> bool {
-    let of_python = matches!(name, b"site-packages" | b"dist-packages") || is_standard_library(path);
-    of_python
+/// Whether a folder holds Python itself, a toolkit, or files of the system.
+fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
+    is_standard_library(path)
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || scene.catalog.toolkit_root(path).is_some()
         // Some files of `/etc` are the application's.
@@ -159,7 +232,7 @@ fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8], name:
 
 /// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`.
 fn is_system(path: &[u8]) -> bool {
-    const SYSTEM: [&[u8]; 12] = [
+    const SYSTEM: [&[u8]; 16] = [
         b"/usr/include/",
         b"/usr/share/",
         b"/usr/lib/",
@@ -168,7 +241,11 @@ fn is_system(path: &[u8]) -> bool {
         b"/lib/",
         b"/lib32/",
         b"/lib64/",
-        b"/var/",
+        b"/var/cache/",
+        b"/var/lib/",
+        b"/var/log/",
+        b"/var/spool/",
+        b"/run/",
         b"/proc/",
         b"/sys/",
         b"/dev/",

@@ -11,6 +11,7 @@ use crate::base::convert::index32;
 use crate::base::text::printable;
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, site_root};
+use crate::rootfs::Node;
 
 /// Whether a demand is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,6 +123,7 @@ impl Demands {
         demands.settings(facts);
         demands.command(facts);
         demands.mentions(facts);
+        demands.compiled_before(facts);
         demands.nvrtc_users(facts);
         demands.python(facts);
         demands.list.sort();
@@ -192,7 +194,7 @@ impl Demands {
                 user: User::Package(who.clone(), framework.path.clone()),
                 who,
                 why: String::new(),
-                site: site_root(&framework.path).map(|(site, _)| site.to_vec()),
+                site: site_of(&framework.path),
                 whole_toolkit: false,
             };
             for name in &rule.reads_devel {
@@ -278,6 +280,34 @@ impl Demands {
         }
     }
 
+    /// Folders in which frameworks keep what they compiled: what was compiled before will be again, for another
+    /// GPU or version.
+    fn compiled_before(&mut self, facts: &Facts<'_>) {
+        const KEPT: [&str; 3] = [".cache/torch_extensions", ".cache/flashinfer", ".cache/deep_gemm"];
+        let homes = facts.paths.lookup(b"/home").map(|home| facts.node(home).children());
+        let homes = homes.into_iter().flatten().map(Node::path);
+        let folders = homes
+            .chain([b"/root".to_vec()])
+            .flat_map(|home| KEPT.map(|kept| [&home[..], b"/", kept.as_bytes()].concat()));
+        let named = facts.variable("TORCH_EXTENSIONS_DIR").map(|folder| folder.as_bytes().to_vec());
+        for folder in folders.chain(named) {
+            let Some(node) = facts.paths.lookup(&folder).filter(|node| facts.node(*node).files() > 0) else {
+                continue;
+            };
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                who: facts.shown(node),
+                user: User::File(node),
+                why: "holds what was compiled at run time before".to_owned(),
+                site: None,
+                whole_toolkit: true,
+            };
+            for name in ["nvcc", "compiler", "ninja", "headers-torch"] {
+                self.add(name, &demand);
+            }
+        }
+    }
+
     /// Programs that compile with NVRTC, and are not known to bring the headers that their sources include.
     fn nvrtc_users(&mut self, facts: &Facts<'_>) {
         let links = &facts.inventory.links;
@@ -339,6 +369,12 @@ pub(super) fn tool_name(name: &str) -> &str {
         Some((tool, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => tool,
         _ => name,
     }
+}
+
+/// The folder of Python packages that a framework lies in: its path may be that folder itself.
+fn site_of(path: &[u8]) -> Option<Vec<u8>> {
+    let inside = [path, b"/"].concat();
+    site_root(&inside).map(|(site, _)| site.to_vec())
 }
 
 /// What wheels have copies of. The name of the file tells: a folder of headers may be that of another library.

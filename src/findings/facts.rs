@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::census::Census;
 use super::demand::Demands;
+use super::named::Named;
 use super::targets::TargetGpu;
 use crate::base::text::escape;
 use crate::cuda::catalog::Catalog;
@@ -47,6 +48,8 @@ pub struct Facts<'a> {
     pub(super) census: Census<'a>,
     /// What is read at run time although it looks like content for building.
     pub(super) demands: Demands,
+    /// Files that variables, the command or files of the application name.
+    pub(super) named: Named,
 }
 
 impl<'a> Facts<'a> {
@@ -60,8 +63,10 @@ impl<'a> Facts<'a> {
             paths: Paths::new(rootfs),
             census: Census::take(input),
             demands: Demands::default(),
+            named: Named::default(),
         };
         facts.demands = Demands::of(&facts);
+        facts.named = Named::of(&facts);
         facts
     }
 

@@ -75,7 +75,8 @@ fn doubt(draft: &mut Draft) {
 
 /// A rule about files that has none left says nothing.
 fn is_worth_telling(draft: &Draft) -> bool {
-    !draft.items.is_empty() || !draft.subjects.is_empty() || draft.potential_bytes > 0
+    let named = !draft.category.has_bytes() && !draft.subjects.is_empty();
+    !draft.items.is_empty() || named || draft.potential_bytes > 0
 }
 
 /// A file that two rules found stays with the first in the order of categories.

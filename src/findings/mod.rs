@@ -6,6 +6,7 @@ mod census;
 mod demand;
 mod facts;
 mod finish;
+mod named;
 mod plan;
 pub mod policy;
 mod rule;

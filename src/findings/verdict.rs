@@ -44,6 +44,8 @@ enum Because {
     Loaded,
     /// It is read at run time, or named, by these.
     Read(Vec<u32>),
+    /// A setting or a file of the application names it.
+    Named(User),
     /// A Python package brought a tool that nothing known reads.
     Tool,
 }
@@ -90,7 +92,8 @@ fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
     match because {
         Because::Hidden | Because::Free => Verdict::Safe,
         Because::Loaded => Verdict::Needed,
-        Because::Tool => Verdict::Unsure,
+        Because::Tool | Because::Named(User::File(_)) => Verdict::Unsure,
+        Because::Named(_) => Verdict::Needed,
         Because::Read(demands) => {
             let mut demands = demands.iter().filter_map(|place| facts.demands.get(*place));
             if demands.any(|demand| demand.certainty == Certainty::Known) {
@@ -162,6 +165,9 @@ fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Opt
     {
         return (Because::Loaded, Some(id));
     }
+    if let Some(user) = sorted.item.node.and_then(|node| facts.named.user(facts, node)) {
+        return (Because::Named(user), None);
+    }
     let copy = site_root(path).map(|(site, _)| site);
     let names = read_as(facts, sorted).chain(tool_names(sorted, path));
     let mut demands: Vec<u32> =
@@ -217,6 +223,7 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
                 demands.iter().filter_map(|place| facts.demands.get(*place)).collect();
             read(&demands, &mut draft);
         }
+        Because::Named(user) => named(facts, user, &mut draft),
         Because::Tool => {
             "A Python package brought these tools. No framework that is known to run them is installed."
                 .clone_into(&mut draft.reason);
@@ -228,6 +235,21 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
     Some(draft)
+}
+
+fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {
+    let who = match &user {
+        User::File(node) => facts.shown(*node),
+        User::Setting(setting) => setting.clone(),
+        User::Package(name, _) => name.clone(),
+        User::Object(id) => facts.shown(facts.inventory.links.object(*id).node),
+    };
+    draft.reason = format!("{who} names what lies here.");
+    draft.proof.push(format!("{who} names it"));
+    if matches!(user, User::File(_)) {
+        draft.question = Some(format!("Does {who} use it when the service runs?"));
+    }
+    draft.users.push(user);
 }
 
 fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {

@@ -197,7 +197,7 @@ fn half_of(reference: &str) -> (Arc<Analysis>, Snapshot) {
     let (options, cancel, progress) = (Options::default(), CancelToken::new(), Progress::default());
     let whole = analyze(&reference, &options, &cancel, &progress, &|_| ()).unwrap();
     let mut half = Analysis::clone(&whole);
-    half.merge = None;
+    (half.merge, half.inventory, half.findings) = (None, None, None);
     let known = half.layers.len() / 2;
     for layer in half.layers.iter_mut().skip(known) {
         *layer = LayerState::default();

@@ -245,7 +245,8 @@ def closure(layers, more):
         own = [*rpath, *inherited, *preset, *cuda.expand(facts.get("runpath", ""), folder), *general]
         for name in facts.get("needed") or []:
             candidates = [name] if "/" in name else [f"{place}/{name}" for place in own]
-            target = next((at for one in candidates if (at := real(view, one)) and "needed" in (view.find(at).facts or {})), None)
+            found_at = (real(view, one) for one in candidates)
+            target = next((at for at in found_at if at and "needed" in (view.find(at).facts or {})), None)
             if target is None:
                 missing.add(name)
             else:
@@ -323,7 +324,8 @@ def main():
     found, missing = closure(layers, options.root)
     for finding in report["findings"]:
         if finding["verdict"] == "safe" and finding["category"] in BYTES:
-            faults += [f"{path} is in the closure, and {finding['id']} calls it safe" for path in finding["paths"] if path in found]
+            wrong = [path for path in finding["paths"] if path in found]
+            faults += [f"{path} is in the closure, and {finding['id']} calls it safe" for path in wrong]
     result = {"closure": len(found), "unresolved": sorted(missing)}
     needed = set()
     if options.needed:
@@ -333,7 +335,8 @@ def main():
         rows = []
         if options.listing:
             with open(options.listing, encoding="utf-8") as file:
-                rows = [(kinds, int(size), path) for kinds, size, path in (line.rstrip("\n").split("\t") for line in file)]
+                parts = [line.rstrip("\n").split("\t") for line in file]
+                rows = [(kinds, int(size), path) for kinds, size, path in parts]
         more, listing = judge_listing(report, rows, needed, options.coverage if rows else 0)
         faults += more
         result["listing"] = listing

@@ -34,7 +34,7 @@ pub(super) fn check(report: &Report) {
         assert!(!finding["reason"].as_str().unwrap().is_empty(), "no reason: {finding:#}");
         assert!(!finding["fix"].as_str().unwrap().is_empty(), "no fix: {finding:#}");
         if bytes > 0 {
-            assert_eq!(items(&finding["paths"]).is_empty(), false, "no paths: {finding:#}");
+            assert!(!items(&finding["paths"]).is_empty(), "no paths: {finding:#}");
             let settled = verdict != "unsure" || finding["question"].is_string();
             assert!(settled, "unsure without a question: {finding:#}");
             assert!(

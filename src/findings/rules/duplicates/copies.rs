@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::super::common;
 use super::RULE;
-use crate::base::text::escape;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::cuda::{Duplicate, Library, Supplier, Use};
 use crate::findings::census::item;
@@ -92,20 +91,9 @@ fn because(
     }
 }
 
-/// Who names a library's soname, its file, or its path.
+/// Who names a library: by its path, its soname or its file.
 fn named(facts: &Facts<'_>, duplicate: &Duplicate, copy: &Library) -> Option<User> {
-    let path = facts.shown(copy.node);
-    let name = escape(facts.node(copy.node).name());
-    let is_it = |text: &String| {
-        *text == duplicate.soname || *text == name || *text == path || name.starts_with(&format!("{text}."))
-    };
-    let mention = facts.inventory.mentions.iter().find(|mention| mention.libraries.iter().any(is_it));
-    let by_file = mention.map(|mention| User::File(mention.node));
-    by_file.or_else(|| {
-        let variable = facts.environment().iter().find(|pair| pair.contains(&path))?;
-        let name = variable.split('=').next().unwrap_or_default();
-        Some(User::Setting(format!("ENV {name}")))
-    })
+    facts.named.user(facts, copy.node).or_else(|| facts.named.library(duplicate.soname.as_bytes()))
 }
 
 /// A used object outside a packages folder that needs or opens a library of this name.

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::super::common::holds;
-use crate::cuda::catalog::split_library_name;
 use crate::cuda::links::{RootKind, folder_of, site_root};
 use crate::cuda::{Library, Supplier, Use};
 use crate::findings::demand::Certainty;
@@ -208,19 +207,10 @@ impl<'f, 'a> Judge<'f, 'a> {
         (!builds).then_some((Because::BuilderResource, None))
     }
 
-    /// A file of the application that names a library: its soname, its file, or its stem.
+    /// What names a library: by its soname or its file.
     fn named(&self, library: &Library) -> Option<User> {
-        let name = self.facts.node(library.node).name();
-        let stem = |text: &[u8]| split_library_name(text).map(|name| name.stem.to_vec());
-        let own = stem(name);
-        let soname = library.soname.as_deref().and_then(|soname| stem(soname.as_bytes()));
-        let is_it = |text: &String| {
-            let told = stem(text.as_bytes());
-            told.is_some() && (told == own || told == soname)
-        };
-        let mention =
-            self.facts.inventory.mentions.iter().find(|mention| mention.libraries.iter().any(is_it))?;
-        Some(User::File(mention.node))
+        let by_soname = || self.facts.named.library(library.soname.as_deref()?.as_bytes());
+        self.facts.named.user(self.facts, library.node).or_else(by_soname)
     }
 }
 

@@ -30,6 +30,16 @@ pub const fn severity(severity: Severity) -> &'static str {
     }
 }
 
+/// A severity in a line of words.
+pub const fn weight(severity: Severity) -> &'static str {
+    match severity {
+        Severity::High => "high severity",
+        Severity::Medium => "medium severity",
+        Severity::Low => "low severity",
+        Severity::Info => "good to know",
+    }
+}
+
 /// A category as a cell: its name in reports as words.
 pub fn category(category: Category) -> String {
     let words = category.as_str().replace('-', " ").replace("gpu", "GPU");

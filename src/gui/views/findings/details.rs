@@ -70,8 +70,7 @@ fn head(ui: &mut Ui, details: &FindingDetails) {
         controls::paint_mark(ui.painter(), mark, rect.center(), 12.0, color);
         let verdict = RichText::new(words::verdict(item.verdict)).font(text::strong()).color(color);
         ui.label(verdict).on_hover_text(words::about(item.verdict));
-        let severity = words::severity(item.severity).to_lowercase();
-        let about = format!(" ·  {severity} severity  ·  {}", words::category(item.category));
+        let about = format!(" ·  {}  ·  {}", words::weight(item.severity), words::category(item.category));
         ui.label(RichText::new(about).color(tokens.text_weak));
     });
     ui.add_space(space::XS);

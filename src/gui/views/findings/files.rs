@@ -34,15 +34,13 @@ pub(super) fn show(
             ui.spacing_mut().item_spacing.x = space::XS;
             ui.add_enabled_ui(picked.is_some(), |ui| {
                 let hint = "Choose a file first";
-                if ui.button("Show in layers").on_disabled_hover_text(hint).clicked() {
-                    if let Some(line) = &picked {
-                        leave(line, went);
-                    }
+                let button = ui.button("Show in layers").on_disabled_hover_text(hint);
+                if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
+                    leave(line, went);
                 }
-                if ui.button("Copy path").on_disabled_hover_text(hint).clicked() {
-                    if let Some(line) = &picked {
-                        copy(line, went);
-                    }
+                let button = ui.button("Copy path").on_disabled_hover_text(hint);
+                if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
+                    copy(line, went);
                 }
             });
         });

@@ -9,7 +9,6 @@ use crate::gui::widgets::controls::{self, heading};
 
 /// Lays the blocks of a page out.
 pub(super) fn show(ui: &mut Ui, rule: &str, blocks: &[Block]) {
-    controls::weak(ui, format!("The rule {rule}; cutaway explain {rule} says the same."));
     for block in blocks {
         match block {
             Block::Heading(words) => {
@@ -24,6 +23,8 @@ pub(super) fn show(ui: &mut Ui, rule: &str, blocks: &[Block]) {
             Block::Code(lines) => code(ui, lines),
         }
     }
+    ui.add_space(space::M);
+    controls::weak(ui, format!("On the command line: cutaway explain {rule}"));
 }
 
 /// Words in a paragraph, those of files and shells in fixed width.

@@ -6,6 +6,7 @@ use egui::{Grid, Label, Link, Rect, RichText, Sense, Ui, WidgetInfo, vec2};
 use super::{Action, Go, Page, manual};
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle};
+use crate::findings::Verdict;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::findings::{FileLine, FindingDetails, LayerLine, UserLine, spans};
 use crate::gui::models::format::count;
@@ -116,7 +117,9 @@ fn facts(ui: &mut Ui, details: &FindingDetails) {
     let tokens = Tokens::of(ui);
     let item = &details.item;
     let mut facts = Vec::new();
-    if item.bytes > 0 {
+    if item.verdict == Verdict::Needed {
+        facts.push(("Size", human(item.bytes)));
+    } else if item.bytes > 0 {
         let hidden = item.bytes.saturating_sub(item.merged_bytes);
         let layers = match hidden {
             0 => human(item.bytes),

@@ -1,0 +1,82 @@
+//! Which files something names: variables and the command by their path, files of the application by the name of
+//! a library.
+
+use std::collections::BTreeMap;
+
+use super::facts::Facts;
+use super::value::User;
+use crate::cuda::catalog::split_library_name;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Files of the image that something names.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// By file: the setting that names its path.
+    settings: BTreeMap<NodeId, String>,
+    /// By name of a library, without version: the file that names it.
+    libraries: BTreeMap<Vec<u8>, NodeId>,
+}
+
+/// Variables that list folders to search: they name no file.
+const LISTS: [&str; 9] = [
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "MANPATH",
+    "PYTHONPATH",
+    "PKG_CONFIG_PATH",
+];
+
+impl Named {
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let mut named = Self::default();
+        for pair in facts.environment() {
+            let Some((name, value)) = pair.split_once('=') else { continue };
+            if !LISTS.contains(&name) {
+                named.paths(facts, value, &format!("ENV {name}"));
+            }
+        }
+        for word in facts.command() {
+            named.paths(facts, word, "the image's command");
+        }
+        for mention in &facts.inventory.mentions {
+            for library in &mention.libraries {
+                if let Some(stem) = split_library_name(library.as_bytes()) {
+                    named.libraries.entry(stem.stem.to_vec()).or_insert(mention.node);
+                }
+            }
+        }
+        named
+    }
+
+    /// The files whose absolute paths stand in a text. Links are followed.
+    fn paths(&mut self, facts: &Facts<'_>, text: &str, setting: &str) {
+        let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>".contains(c));
+        for part in parts.filter(|part| part.len() > 1 && part.starts_with('/')) {
+            let Some(node) = facts.paths.lookup(part.as_bytes()) else { continue };
+            if facts.node(node).kind() == NodeKind::File {
+                self.settings.entry(node).or_insert_with(|| setting.to_owned());
+            }
+        }
+    }
+
+    /// What names a file, or the library that it is.
+    pub(super) fn user(&self, facts: &Facts<'_>, node: NodeId) -> Option<User> {
+        if let Some(setting) = self.settings.get(&node) {
+            return Some(User::Setting(setting.clone()));
+        }
+        self.library(facts.node(node).name())
+    }
+
+    /// The file that names a library, by a file name or soname of it.
+    pub(super) fn library(&self, name: &[u8]) -> Option<User> {
+        if self.libraries.is_empty() {
+            return None;
+        }
+        let stem = split_library_name(name)?.stem;
+        self.libraries.get(stem).map(|node| User::File(*node))
+    }
+}
