@@ -184,6 +184,9 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
     if !has_bytes {
         return None;
     }
+    if layers.iter().all(|share| share.merged_bytes == 0) {
+        return Some("That a later layer hides them has freed nothing.".to_owned());
+    }
     let base = facts.base_layers();
     let numbers: Vec<String> = layers.iter().map(|share| share.layer.to_string()).collect();
     let (noun, list) = (if numbers.len() == 1 { "layer" } else { "layers" }, numbers.join(", "));
