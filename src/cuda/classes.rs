@@ -9,9 +9,7 @@ use super::scene::Scene;
 use super::value::{Class, ClassBytes, Library, Package};
 use crate::base::convert::{index32, layer16};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
-use crate::rootfs::{NodeId, NodeKind};
-
-const NOBODY: u32 = u32::MAX;
+use crate::rootfs::NodeId;
 
 /// Sums the bytes of every regular file of every layer by class, and those of the merged view. What nothing
 /// else tells of in the lowest `base_layers` layers, those of the base image, is the system's.
@@ -23,21 +21,23 @@ pub(super) fn sum(
 ) -> ClassBytes {
     let mut judge = Judge { base_layers, ..Judge::new(scene, packages, libraries) };
     let mut classes = ClassBytes::default();
-    let mut by_layer: Vec<Vec<Class>> = Vec::new();
+    let mut merged = Sums::default();
     for layer in 0..layer16(scene.input.layers.len()) {
-        let (sums, of_entries) = judge.layer(layer);
-        classes.layers.push(sums);
-        by_layer.push(of_entries);
+        classes.layers.push(named(judge.layer(layer, &mut merged)));
     }
-    for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
-        let Some((layer, entry)) = node.content() else { continue };
-        let class = by_layer.get(usize::from(layer)).and_then(|classes| classes.get(entry.0 as usize));
-        if let Some(class) = class {
-            // The bytes of an inode stand at one of its names.
-            *classes.merged.entry(*class).or_default() += node.bytes();
-        }
-    }
+    classes.merged = named(merged);
     classes
+}
+
+/// By place in [`Class::ALL`]: bytes, where there is a file of the class.
+type Sums = [Option<u64>; Class::ALL.len()];
+
+fn named(sums: Sums) -> BTreeMap<Class, u64> {
+    Class::ALL.into_iter().filter_map(|class| Some((class, sums[class as usize]?))).collect()
+}
+
+fn add(sums: &mut Sums, class: Class, bytes: u64) {
+    *sums[class as usize].get_or_insert(0) += bytes;
 }
 
 struct Judge<'a> {
@@ -47,8 +47,6 @@ struct Judge<'a> {
     of_packages: Vec<PackageClass>,
     /// By node: whether it is a CUDA library outside all packages and known folders.
     cuda_libraries: HashSet<NodeId>,
-    /// By layer and entry: the node that shows it.
-    shown: Vec<Vec<u32>>,
     /// How many layers are the base image's.
     base_layers: usize,
     walker: Walker<'a>,
@@ -58,8 +56,12 @@ struct Judge<'a> {
 struct Folder {
     id: DirId,
     state: FolderState,
-    /// Made for the first file that asks for it.
+    /// Made for the first file that asks for it, as all below.
     path: OnceCell<Vec<u8>>,
+    /// What its path leads to in the view through symbolic links; `None` where there is no link on the way.
+    node: OnceCell<Option<NodeId>>,
+    /// Whether what lies right in it is the system's, where its name does not matter.
+    system: OnceCell<Option<bool>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,36 +76,29 @@ enum PackageClass {
     Conda,
 }
 
+impl Folder {
+    fn new(id: DirId, state: FolderState) -> Self {
+        Self { id, state, path: OnceCell::new(), node: OnceCell::new(), system: OnceCell::new() }
+    }
+}
+
 impl<'a> Judge<'a> {
     fn new(scene: &'a Scene<'a>, packages: &'a Packages, libraries: &[Library]) -> Self {
-        let mut shown: Vec<Vec<u32>> = (0..layer16(scene.input.layers.len()))
-            .map(|layer| vec![NOBODY; scene.rootfs.layer(layer).len()])
-            .collect();
-        for node in scene.rootfs.nodes() {
-            let layer = shown.get_mut(usize::from(node.layer()));
-            if let Some((layer, entry)) = layer.zip(node.entry())
-                && let Some(slot) = layer.get_mut(entry.0 as usize)
-            {
-                *slot = node.id().0;
-            }
-        }
         let is_cuda = |library: &&Library| !is_framework_component(&library.component);
         Self {
             scene,
             packages,
             of_packages: packages.list.iter().map(|package| package_class(scene, package)).collect(),
             cuda_libraries: libraries.iter().filter(is_cuda).map(|library| library.node).collect(),
-            shown,
             base_layers: 0,
             walker: scene.catalog.walker(),
         }
     }
 
-    /// Sums of a layer, and the class of each of its entries.
-    fn layer(&mut self, layer: u16) -> (BTreeMap<Class, u64>, Vec<Class>) {
+    /// Sums of a layer. What the merged view has of it is added to `merged`.
+    fn layer(&mut self, layer: u16, merged: &mut Sums) -> Sums {
         let index = self.scene.rootfs.layer(layer);
-        let mut sums = BTreeMap::new();
-        let mut classes = Vec::with_capacity(index.len());
+        let mut sums = Sums::default();
         let mut states: Vec<FolderState> = Vec::with_capacity(index.dir_count());
         for dir in (0..index32(index.dir_count())).map(DirId) {
             // A folder comes after the one it is in.
@@ -114,21 +109,19 @@ impl<'a> Judge<'a> {
             states.push(state);
         }
         let mut folder: Option<Folder> = None;
-        for entry in index.entries() {
-            if index.kind(entry) != EntryKind::File {
-                classes.push(Class::Application);
-                continue;
-            }
+        for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
             let id = index.dir(entry);
             let folder = match &mut folder {
                 Some(known) if known.id == id => known,
-                other => other.insert(Folder { id, state: states[id.0 as usize], path: OnceCell::new() }),
+                other => other.insert(Folder::new(id, states[id.0 as usize])),
             };
             let class = self.class(layer, index, entry, folder);
-            *sums.entry(class).or_default() += index.size(entry);
-            classes.push(class);
+            add(&mut sums, class, index.size(entry));
+            if self.scene.rootfs.first_name(layer, entry).is_some() {
+                add(merged, class, index.size(entry));
+            }
         }
-        (sums, classes)
+        sums
     }
 
     fn class(&mut self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &Folder) -> Class {
@@ -137,11 +130,27 @@ impl<'a> Judge<'a> {
         let parent = || folder.path.get_or_init(|| index.dir_path(folder.id));
         let path = || [parent(), &b"/"[..], name].concat();
         let head = || scene.head((layer, entry));
-        if catalog.may_be_weights(name, size) && catalog.weight_format(&path(), head(), size).is_some() {
-            return Class::Weights;
+        if scene.is_entry_named_weights(layer, entry) && catalog.may_be_weights(name, size) {
+            let of_name = name.contains(&b'.');
+            // With an ending the name alone decides.
+            let format = if of_name {
+                catalog.weight_format(name, head(), size)
+            } else {
+                catalog.weight_format(&path(), head(), size)
+            };
+            if format.is_some() {
+                return Class::Weights;
+            }
         }
-        let shown = self.shown[usize::from(layer)][entry.0 as usize];
-        let node = if shown == NOBODY { self.scene.entry_at(&path()) } else { Some(NodeId(shown)) };
+        let node = scene.rootfs.node_at(layer, entry).or_else(|| {
+            // A folder of its path may be a symbolic link in the view. Where it is not, nothing is there.
+            let lookup = || {
+                let path = parent();
+                let node = scene.paths.lookup(if path.is_empty() { b"/" } else { path })?;
+                (!path.is_empty() && scene.path(node) != *path).then_some(node)
+            };
+            scene.paths.child((*folder.node.get_or_init(lookup))?, name)
+        });
         let rules = self.walker.file(folder.state, name);
         let cuda = || {
             if rules.devel.is_some_and(|rule| rule.cuda) { Class::CudaDevel } else { Class::CudaRuntime }
@@ -167,7 +176,11 @@ impl<'a> Judge<'a> {
             return cuda();
         }
         let of_base = usize::from(layer) < self.base_layers;
-        if of_base || is_system(&path()) { Class::System } else { Class::Application }
+        let system = || {
+            let known = *folder.system.get_or_init(|| is_system_folder(&[&parent()[..], b"/"].concat()));
+            known.unwrap_or_else(|| is_system(&path()))
+        };
+        if of_base || system() { Class::System } else { Class::Application }
     }
 }
 
@@ -212,14 +225,17 @@ fn class_named(name: &str) -> Option<Class> {
 
 /// Folders that belong to the distribution when no package says otherwise.
 fn is_system(path: &[u8]) -> bool {
+    is_system_folder(path).unwrap_or_else(|| path.strip_prefix(b"/usr/local/").is_some_and(is_local_python))
+}
+
+/// The same for all that lies in a folder, by its path with a slash at its end; `None` where the names of
+/// files tell.
+fn is_system_folder(path: &[u8]) -> Option<bool> {
     const SYSTEM: [&[u8]; 11] = [
         b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/bin/", b"/sbin/", b"/etc/", b"/var/", b"/boot/",
         b"/run/", b"/dev/",
     ];
-    match path.strip_prefix(b"/usr/local/") {
-        Some(local) => is_local_python(local),
-        None => SYSTEM.iter().any(|folder| path.starts_with(folder)),
-    }
+    (!path.starts_with(b"/usr/local/")).then(|| SYSTEM.iter().any(|folder| path.starts_with(folder)))
 }
 
 /// Whether a path below `/usr/local` is Python itself, which the images of Python have there.

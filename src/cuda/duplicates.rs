@@ -7,7 +7,7 @@ use super::links::{Links, ObjectId};
 use super::scene::{Inode, Scene};
 use super::value::{Duplicate, Identical, Library, Pick, Role, Use};
 use crate::layer::{COMPARED_BYTES, ContentHash, is_compared};
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::NodeId;
 
 /// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
 /// for other machines are not loaded in each other's place.
@@ -120,15 +120,11 @@ pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
     found
 }
 
-/// Files of the merged view that are worth comparing, in the order of the view.
+/// Files of the merged view that are worth comparing, by inode.
 fn compared_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
     scene
-        .rootfs
-        .nodes()
-        .filter(|node| node.kind() == NodeKind::File)
-        .filter_map(|node| Some((node.content()?, node)))
+        .files(|inode, named| named.library || scene.size(inode) >= COMPARED_BYTES)
         .filter(|(inode, node)| {
-            // Names lie apart from sizes: most need no look at them.
             let size = scene.size(*inode);
             size >= COMPARED_BYTES || (scene.is_named_library(*node) && is_compared(node.name(), size))
         })

@@ -187,7 +187,7 @@ fn wanted(scene: &Scene<'_>) -> Wanted {
 fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
     let mut hashes = duplicates::unproven(scene);
     let mut known: HashSet<Inode> = hashes.iter().copied().collect();
-    let pairs = copies(scene.rootfs).into_iter().flat_map(|(hidden, by)| [hidden, by]);
+    let pairs = copies(scene.rootfs).flat_map(|(hidden, by)| [hidden, by]);
     hashes.extend(pairs.filter(|inode| scene.hash(*inode).is_none() && known.insert(*inode)));
     hashes
 }

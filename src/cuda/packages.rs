@@ -1,5 +1,6 @@
 //! Installed packages, and which file belongs to which.
 
+mod listed;
 mod own;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,6 +15,7 @@ use crate::formats::document::DocumentKind;
 use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
 use crate::layer::Document;
 use crate::rootfs::NodeId;
+use listed::{LIST_BYTES, Lists};
 
 /// Which package each file of the merged view belongs to.
 #[derive(Clone, Debug, Default)]
@@ -36,38 +38,15 @@ struct Found {
     package: Package,
     /// The file that speaks of it, when that is one of its own.
     papers: Option<NodeId>,
-    files: Option<Vec<Vec<u8>>>,
+    /// What its list names, without folders.
+    files: Option<Vec<NodeId>>,
     /// The highest layer whose database lists this version of it.
     last_layer: u16,
 }
 
 impl Found {
-    fn new(package: Package, papers: Option<NodeId>, files: Option<Vec<Vec<u8>>>) -> Self {
+    fn new(package: Package, papers: Option<NodeId>, files: Option<Vec<NodeId>>) -> Self {
         Self { last_layer: package.layer, package, papers, files }
-    }
-}
-
-/// Bytes that the lists of files of all packages may take together, with what each path costs beside its
-/// text. Those of an image with 300,000 files take 40 MB; a short list may name its folder once for each line.
-const LIST_BYTES: usize = 256 << 20;
-/// What a path costs beside its text.
-const PATH_COST: usize = 32;
-
-/// What is left of [`LIST_BYTES`].
-struct Room(usize);
-
-impl Room {
-    /// The list, as far as there is room for all of it.
-    fn take(&mut self, paths: impl Iterator<Item = Vec<u8>>) -> Option<Vec<Vec<u8>>> {
-        let mut list = Vec::new();
-        for path in paths {
-            self.0 = self.0.checked_sub(path.len() + PATH_COST).or_else(|| {
-                self.0 = 0;
-                None
-            })?;
-            list.push(path);
-        }
-        Some(list)
     }
 }
 
@@ -93,13 +72,13 @@ const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "conda", "pip"];
 
 pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
     let mut found = Vec::new();
-    let mut space = Room(LIST_BYTES);
-    read_dpkg(scene, &mut found, &mut space, warnings);
-    read_rpm(scene, &mut found, &mut space, warnings);
-    read_apk(scene, &mut found, &mut space, warnings);
-    read_pip(scene, &mut found, &mut space, warnings);
-    read_conda(scene, &mut found, &mut space, warnings);
-    if space.0 == 0 {
+    let mut lists = Lists::new(scene);
+    read_dpkg(scene, &mut found, &mut lists, warnings);
+    read_rpm(scene, &mut found, &mut lists, warnings);
+    read_apk(scene, &mut found, &mut lists, warnings);
+    read_pip(scene, &mut found, &mut lists, warnings);
+    read_conda(scene, &mut found, &mut lists, warnings);
+    if lists.is_full() {
         warnings.push_with(WarningCode::FactsLimited, || {
             let what = format!(
                 "the lists of files of all packages have more than {LIST_BYTES} bytes: some were left out"
@@ -176,20 +155,21 @@ fn read(
     }
 }
 
-fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
+fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
     let bytes = |document: &Document| document.bytes().unwrap_or_default();
-    let mut lists: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+    let mut files: HashMap<Vec<u8>, Vec<NodeId>> = HashMap::new();
     for visible in scene.visible(DocumentKind::DpkgList) {
         if let Some(name) = dpkg::list_name(scene.node(visible.node).name()) {
-            let list = space.take(dpkg::read_list(&bytes(visible.document)).into_iter());
-            lists.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
+            let list = lists.absolute(dpkg::list_paths(&bytes(visible.document)));
+            files.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
         }
     }
     for visible in scene.visible(DocumentKind::DpkgSums) {
         let name = scene.node(visible.node).name();
         let name = name.strip_suffix(b".md5sums").unwrap_or(name);
-        let list = space.take(dpkg::read_md5sums(&bytes(visible.document)).into_iter());
-        lists.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
+        let list = dpkg::read_md5sums(&bytes(visible.document));
+        let list = lists.absolute(list.iter().map(Vec::as_slice));
+        files.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
     }
     for kind in [DocumentKind::DpkgStatus, DocumentKind::DpkgStatusPart] {
         for visible in scene.visible(kind) {
@@ -198,7 +178,7 @@ fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnin
             let packages = read(scene, visible.node, visible.document, warnings, parse);
             for from in packages.into_iter().filter(|from| from.installed) {
                 // Two architectures of a package are two packages of one name; their lists were joined.
-                let files = lists.remove(from.name.as_bytes());
+                let files = files.remove(from.name.as_bytes());
                 found.push(Found::new(package("dpkg", &from, layer, None), None, files));
             }
         }
@@ -216,7 +196,7 @@ fn read_whole_status(bytes: &[u8]) -> formats::Read {
     read
 }
 
-fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
+fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::RpmJournal) {
         if visible.document.size > 0 {
             warnings.push_with(WarningCode::PackagesMalformed, || {
@@ -231,7 +211,7 @@ fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warning
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, read_rpm_bytes) {
             let package = package("rpm", &from, layer, None);
-            let files = from.files.and_then(|files| space.take(files.into_iter()));
+            let files = from.files.and_then(|files| lists.absolute(files.iter().map(Vec::as_slice)));
             found.push(Found::new(package, None, files));
         }
     }
@@ -248,18 +228,18 @@ fn read_rpm_bytes(bytes: &[u8]) -> formats::Read {
     }
 }
 
-fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
+fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::Apk) {
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, apk::read_installed) {
             let package = package("apk", &from, layer, None);
-            let files = from.files.and_then(|files| space.take(files.into_iter()));
+            let files = from.files.and_then(|files| lists.absolute(files.iter().map(Vec::as_slice)));
             found.push(Found::new(package, None, files));
         }
     }
 }
 
-fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
+fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::PipMetadata) {
         let info = scene.node(visible.node).parent();
         let root = info.parent().path();
@@ -271,13 +251,12 @@ fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warning
             let files = scene.paths.child(info.id(), b"RECORD").and_then(|record| {
                 let (layer, entry) = scene.node(record).content()?;
                 let document = scene.layer(layer)?.facts.document(entry)?;
-                let mut entries = Vec::new();
+                let mut list = lists.relative(&root);
                 read(scene, record, document, warnings, |bytes| {
-                    let record = pip::read_record(bytes);
-                    entries = record.entries;
-                    formats::Read { packages: Vec::new(), problems: record.problems }
+                    let problems = pip::record_paths(bytes, |path| list.add(path));
+                    formats::Read { packages: Vec::new(), problems }
                 });
-                space.take(entries.iter().map(|entry| joined(&root, &entry.path)))
+                list.finish()
             });
             let package = package("pip", &from, layer, Some(root.clone()));
             found.push(Found::new(package, Some(visible.node), files));
@@ -303,38 +282,22 @@ fn is_conda_cache(folder: &[u8]) -> bool {
     matches!(parts[..], [_, _, b"lib", _, b"pkgs"] | [_, _, b"pkgs", ..])
 }
 
-fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, space: &mut Room, warnings: &mut Warnings) {
+fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
     for visible in scene.visible(DocumentKind::CondaMeta) {
         let root = scene.node(visible.node).parent().parent().path();
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, conda::read_meta) {
-            let files = from
-                .files
-                .as_ref()
-                .and_then(|files| space.take(files.iter().map(|file| joined(&root, file))));
+            let files = from.files.as_ref().and_then(|files| {
+                let mut list = lists.relative(&root);
+                for file in files {
+                    list.add(file);
+                }
+                list.finish()
+            });
             let package = package("conda", &from, layer, Some(root.clone()));
             found.push(Found::new(package, None, files));
         }
     }
-}
-
-/// A path that a package names relative to its folder, without `..`.
-fn joined(root: &[u8], path: &[u8]) -> Vec<u8> {
-    if path.starts_with(b"/") {
-        return path.to_vec();
-    }
-    let mut joined = if root == b"/" { Vec::new() } else { root.to_vec() };
-    for part in path.split(|byte| *byte == b'/') {
-        match part {
-            b"" | b"." => {}
-            b".." => joined.truncate(joined.iter().rposition(|byte| *byte == b'/').unwrap_or(0)),
-            _ => {
-                joined.push(b'/');
-                joined.extend_from_slice(part);
-            }
-        }
-    }
-    joined
 }
 
 /// Manager, name, version, and the folder where several may be.

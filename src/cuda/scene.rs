@@ -9,8 +9,8 @@ use crate::base::convert::layer16;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::DocumentKind;
 use crate::formats::mentions::Mentions;
-use crate::layer::{ContentHash, Document, EntryId, LayerRead};
-use crate::rootfs::{Merge, Node, NodeId, NodeKind, Rootfs};
+use crate::layer::{ContentHash, Document, EntryId, EntryKind, LayerRead};
+use crate::rootfs::{Merge, Node, NodeId, Rootfs};
 use crate::source::Image;
 
 /// The layer and entry that hold the bytes of a file.
@@ -61,9 +61,11 @@ pub(super) struct Visible<'a> {
 
 /// What the name of an entry alone says.
 #[derive(Clone, Copy)]
-struct Named {
-    library: bool,
-    weights: bool,
+pub(super) struct Named {
+    /// It has `.so` in it.
+    pub(super) library: bool,
+    /// A file of weights may have it.
+    pub(super) weights: bool,
 }
 
 /// By layer and entry. Names are read here in the order in which they lie in memory: the merged view has
@@ -71,10 +73,12 @@ struct Named {
 fn names(input: &Input<'_>) -> Vec<Vec<Named>> {
     let find = memchr::memmem::Finder::new(b".so");
     let rootfs = &input.merge.rootfs;
-    let named = |name: &[u8]| Named {
-        library: find.find(name).is_some(),
-        weights: input.catalog.may_be_weights(name, u64::MAX),
+    let is_weights = |name: &[u8]| {
+        // Without first bytes and with any size every format of such names fits.
+        let has_format = || input.catalog.weight_format(name, None, u64::MAX).is_some();
+        input.catalog.may_be_weights(name, u64::MAX) && (!name.contains(&b'.') || has_format())
     };
+    let named = |name: &[u8]| Named { library: find.find(name).is_some(), weights: is_weights(name) };
     (0..layer16(input.layers.len()))
         .map(|layer| {
             let index = rootfs.layer(layer);
@@ -101,22 +105,33 @@ impl<'a> Scene<'a> {
         let rootfs = &input.merge.rootfs;
         let mut binaries = Vec::new();
         let mut documents: BTreeMap<DocumentKind, Vec<Visible<'a>>> = BTreeMap::new();
+        let mut found: Vec<(NodeId, Inode, &FileFacts)> = Vec::new();
         let (mut path_bytes, mut left_out) = (0, 0);
-        for node in rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
-            let Some(inode) = node.content() else { continue };
-            let Some(read) = layer(input, inode.0) else { continue };
-            if let Some(document) = read.facts.document(inode.1) {
-                documents.entry(document.kind).or_default().push(Visible { node: node.id(), document });
-            } else if let Some(facts) = read.facts.binary(inode.1) {
-                let path = node.path();
-                path_bytes += path.len();
-                if path_bytes > PATH_BYTES {
-                    left_out += 1;
-                    continue;
-                }
-                let facts = input.bodies.binaries.get(&inode).unwrap_or(facts);
-                binaries.push((path, BinaryFile { node: node.id(), inode, facts }));
+        for number in 0..layer16(input.layers.len()) {
+            let Some(read) = layer(input, number) else { continue };
+            for document in read.facts.documents() {
+                let names = rootfs.all_names(number, document.entry);
+                let visible = names.map(|node| Visible { node, document });
+                documents.entry(document.kind).or_default().extend(visible);
             }
+            for (entry, facts) in read.facts.binaries() {
+                if read.facts.document(*entry).is_none() {
+                    found
+                        .extend(rootfs.all_names(number, *entry).map(|node| (node, (number, *entry), facts)));
+                }
+            }
+        }
+        // Which are left out must not depend on the layers that hold them.
+        found.sort_unstable_by_key(|(node, ..)| *node);
+        for (node, inode, facts) in found {
+            let path = rootfs.node(node).path();
+            path_bytes += path.len();
+            if path_bytes > PATH_BYTES {
+                left_out += 1;
+                continue;
+            }
+            let facts = input.bodies.binaries.get(&inode).unwrap_or(facts);
+            binaries.push((path, BinaryFile { node, inode, facts }));
         }
         binaries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         for list in documents.values_mut() {
@@ -146,6 +161,32 @@ impl<'a> Scene<'a> {
     /// Whether a file may be one of weights by its name alone.
     pub(super) fn is_named_weights(&self, node: Node<'_>) -> bool {
         self.named(node).is_none_or(|named| named.weights)
+    }
+
+    /// The same for the entry of a layer.
+    pub(super) fn is_entry_named_weights(&self, layer: u16, entry: EntryId) -> bool {
+        let named = self.names.get(usize::from(layer)).and_then(|names| names.get(entry.0 as usize));
+        named.is_none_or(|named| named.weights)
+    }
+
+    /// All files of the merged view whose inode and the name of its entry pass, and those that have, or had, other
+    /// names, by inode. They are looked at in the order in which they lie in memory.
+    pub(super) fn files(
+        &self,
+        pass: impl Fn(Inode, Named) -> bool + Copy,
+    ) -> impl Iterator<Item = (Inode, Node<'a>)> {
+        let rootfs = self.rootfs;
+        (0..).zip(&self.names).flat_map(move |(layer, names)| {
+            let index = rootfs.layer(layer);
+            let files = index.entries().zip(names).filter(|(entry, _)| index.kind(*entry) == EntryKind::File);
+            files
+                .filter(move |(entry, named)| {
+                    pass((layer, *entry), **named) || !rootfs.names(layer, *entry).is_empty()
+                })
+                .flat_map(move |(entry, _)| {
+                    rootfs.all_names(layer, entry).map(move |id| ((layer, entry), rootfs.node(id)))
+                })
+        })
     }
 
     fn named(&self, node: Node<'_>) -> Option<Named> {

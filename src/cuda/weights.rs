@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::scene::{Inode, Scene};
 use super::value::WeightFile;
-use crate::rootfs::{Node, NodeKind};
+use crate::rootfs::Node;
 
 /// Files below this size hold no weights, unless their name says so.
 const UNNAMED_BYTES: u64 = 1 << 20;
@@ -13,8 +13,11 @@ const UNNAMED_BYTES: u64 = 1 << 20;
 /// Model files of the merged view, each inode once, largest first.
 pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
     let mut found: Vec<(Inode, WeightFile)> = Vec::new();
-    for node in scene.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
-        let Some(inode) = node.content() else { continue };
+    let may_be = |inode: Inode| {
+        let name = scene.rootfs.layer(inode.0).name(inode.1);
+        scene.catalog.may_be_weights(name, scene.size(inode))
+    };
+    for (inode, node) in scene.files(|inode, named| named.weights && may_be(inode)) {
         let bytes = scene.size(inode);
         if !scene.is_named_weights(node) || !scene.catalog.may_be_weights(node.name(), bytes) {
             continue;

@@ -4,8 +4,6 @@
 //! first of those that its names fit, and none when one of its names is something else, because then taking
 //! away the others frees nothing.
 
-use std::collections::HashMap;
-
 use super::facts::Input;
 use super::value::{Category, Item};
 use crate::base::convert::layer16;
@@ -13,9 +11,7 @@ use crate::cuda::catalog::{Catalog, DevelPath, FolderState, Walker};
 use crate::cuda::links::ObjectId;
 use crate::cuda::{Inode, Package};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
-use crate::rootfs::{NodeId, NodeKind, Rootfs};
-
-const NOBODY: u32 = u32::MAX;
+use crate::rootfs::{NodeId, Rootfs};
 
 /// What a file was sorted by.
 #[derive(Clone, Copy, Debug)]
@@ -35,18 +31,17 @@ pub(super) struct Sorted<'c> {
 }
 
 /// All files that have a category by path or package, by layer and entry.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Census<'c> {
     pub(super) files: Vec<Sorted<'c>>,
-    /// By layer and entry: the first node that shows the file's bytes.
-    shown: Vec<Vec<u32>>,
-    objects: HashMap<Inode, ObjectId>,
+    rootfs: &'c Rootfs,
+    /// Asked for every file that rules look at.
+    objects: hashbrown::HashMap<Inode, ObjectId>,
 }
 
 impl<'c> Census<'c> {
     pub(super) fn take(input: &Input<'c>) -> Self {
         let rootfs = &input.merge.rootfs;
-        let (shown, names) = shown(rootfs, input.layers.len());
         let links = &input.inventory.links;
         let object = |id: ObjectId| Some((rootfs.node(links.object(id).node).content()?, id));
         let packages = &input.inventory.packages;
@@ -55,43 +50,23 @@ impl<'c> Census<'c> {
             rootfs,
             walker: input.catalog.walker(),
             packages: packages.iter().map(|package| category_of_package(input.catalog, package)).collect(),
-            names,
         };
         let mut files = Vec::new();
         for layer in 0..layer16(input.layers.len()) {
-            sorter.layer(layer, &shown[usize::from(layer)], &mut files);
+            sorter.layer(layer, &mut files);
         }
-        Self { files, shown, objects: links.ids().filter_map(object).collect() }
+        Self { files, rootfs, objects: links.ids().filter_map(object).collect() }
     }
 
     /// A node that shows the bytes of an inode; `None` when a later layer hides it.
     pub(super) fn node_of(&self, inode: Inode) -> Option<NodeId> {
-        let node = *self.shown.get(usize::from(inode.0))?.get(inode.1.0 as usize)?;
-        (node != NOBODY).then_some(NodeId(node))
+        self.rootfs.first_name(inode.0, inode.1)
     }
 
     /// The program or library that an inode is.
     pub(super) fn object_of(&self, inode: Inode) -> Option<ObjectId> {
         self.objects.get(&inode).copied()
     }
-}
-
-/// By layer and entry the first node with its bytes, and all nodes of files with several names.
-fn shown(rootfs: &Rootfs, layers: usize) -> (Vec<Vec<u32>>, HashMap<Inode, Vec<NodeId>>) {
-    let mut shown: Vec<Vec<u32>> =
-        (0..layer16(layers)).map(|layer| vec![NOBODY; rootfs.layer(layer).len()]).collect();
-    let mut names: HashMap<Inode, Vec<NodeId>> = HashMap::new();
-    for node in rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
-        let Some(inode) = node.content() else { continue };
-        let slot = shown.get_mut(usize::from(inode.0)).and_then(|layer| layer.get_mut(inode.1.0 as usize));
-        let Some(slot) = slot else { continue };
-        if *slot == NOBODY {
-            *slot = node.id().0;
-        } else {
-            names.entry(inode).or_insert_with(|| vec![NodeId(*slot)]).push(node.id());
-        }
-    }
-    (shown, names)
 }
 
 /// What the files of a package are, by the rules about packages.
@@ -112,37 +87,29 @@ struct Sorter<'i, 'c> {
     walker: Walker<'c>,
     /// By package of the inventory.
     packages: Vec<Option<Category>>,
-    /// All names of files that have several.
-    names: HashMap<Inode, Vec<NodeId>>,
 }
 
 impl<'c> Sorter<'_, 'c> {
-    fn layer(&mut self, layer: u16, shown: &[u32], files: &mut Vec<Sorted<'c>>) {
+    fn layer(&mut self, layer: u16, files: &mut Vec<Sorted<'c>>) {
         let index = self.rootfs.layer(layer);
         let mut folders: Vec<Option<FolderState>> = vec![None; index.dir_count()];
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
-            let node = Some(shown[entry.0 as usize]).filter(|node| *node != NOBODY).map(NodeId);
-            let sort = if self.has_only_its_own_name((layer, entry), node) {
+            let names = self.rootfs.names(layer, entry);
+            let own = self.rootfs.node_showing(layer, entry);
+            let node = names.first().copied().or(own);
+            // It has no further name, and none instead of that of its entry.
+            let sort = if names.len() < 2 && node.is_none_or(|node| own == Some(node)) {
                 let folder = self.folder(index, index.dir(entry), &mut folders);
                 let rule = self.walker.file(folder, index.name(entry)).devel;
                 self.sort(rule, node)
             } else {
-                self.sort_names((layer, entry), node)
+                self.sort_names(names)
             };
             if let Some((category, by)) = sort {
                 let item = Item { layer, entry, node, bytes: index.size(entry) };
                 files.push(Sorted { item, category, by });
             }
         }
-    }
-
-    /// Whether the path of an inode's entry is all there is: it has no further name, and none instead of it.
-    fn has_only_its_own_name(&self, inode: Inode, node: Option<NodeId>) -> bool {
-        let own = node.is_none_or(|node| {
-            let node = self.rootfs.node(node);
-            node.layer() == inode.0 && node.entry() == Some(inode.1)
-        });
-        own && (self.names.is_empty() || !self.names.contains_key(&inode))
     }
 
     fn folder(&mut self, index: &LayerIndex, dir: DirId, known: &mut [Option<FolderState>]) -> FolderState {
@@ -169,12 +136,11 @@ impl<'c> Sorter<'_, 'c> {
     }
 
     /// A file that has other names than that of its entry.
-    fn sort_names(&mut self, inode: Inode, only: Option<NodeId>) -> Option<(Category, By<'c>)> {
-        let all = self.names.get(&inode).cloned().unwrap_or_else(|| only.into_iter().collect());
+    fn sort_names(&mut self, names: &[NodeId]) -> Option<(Category, By<'c>)> {
         let mut first: Option<(Category, By<'c>)> = None;
-        for node in all {
-            let rule = self.walker.path(&self.rootfs.node(node).path()).devel;
-            let sort = self.sort(rule, Some(node))?;
+        for node in names {
+            let rule = self.walker.path(&self.rootfs.node(*node).path()).devel;
+            let sort = self.sort(rule, Some(*node))?;
             if first.is_none_or(|(category, _)| sort.0 < category) {
                 first = Some(sort);
             }

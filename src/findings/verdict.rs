@@ -131,10 +131,7 @@ fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item 
         By::Package => None,
     };
     let owner = sorted.item.node.and_then(|node| facts.owner(node));
-    let package = owner.and_then(|place| facts.inventory.packages.get(place));
-    let by_package = package
-        .filter(|package| package.manager != "pip")
-        .and_then(|package| facts.catalog.is_devel_package(package.manager, &package.name));
+    let by_package = owner.and_then(|place| facts.devel_rule(place));
     let of_path = by_path.and_then(|rule| rule.read_as.as_deref());
     // What the path says is nearer: headers in the compiler's package are headers.
     let of_package = by_package.and_then(|rule| rule.read_as.as_deref()).filter(|_| of_path.is_none());

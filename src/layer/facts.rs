@@ -1,6 +1,9 @@
 //! What was picked up of the files of one layer while it was read.
 
+use std::cell::RefCell;
 use std::io;
+
+use zstd::bulk::Decompressor;
 
 use super::index::EntryId;
 use crate::formats::binary::{FileFacts, HEAD_BYTES};
@@ -23,6 +26,11 @@ pub struct LayerFacts {
     pub(super) mentions: Vec<(EntryId, Mentions)>,
     pub(super) lost_mentions: u64,
     pub(super) passed: bool,
+}
+
+thread_local! {
+    /// An image has thousands of documents, and making an unpacker takes longer than unpacking a small one.
+    static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
 /// A small file that is kept whole.
@@ -52,7 +60,10 @@ impl Document {
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         match &self.packed {
             Packed::Plain(bytes) => Ok(bytes.to_vec()),
-            Packed::Zstd(frame, size) => zstd::bulk::decompress(frame, *size),
+            Packed::Zstd(frame, size) => UNPACKER.with_borrow_mut(|unpacker| match unpacker {
+                Some(unpacker) => unpacker.decompress(frame, *size),
+                none => none.insert(Decompressor::new()?).decompress(frame, *size),
+            }),
         }
     }
 }

@@ -1,53 +1,62 @@
 //! Files that a layer replaces by a file of the same size: what `chmod`, `chown` and `touch` make.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::tree::Rootfs;
-use crate::layer::{DirId, EntryId, EntryKind};
+use super::merge::{Inode, NONE};
+use super::tree::{Hidden, Rootfs};
+use crate::layer::{EntryId, EntryKind, LayerIndex};
 
 /// A hidden file, and the file of the layer that hid it that has taken its path.
 pub type Copied = ((u16, EntryId), (u16, EntryId));
 
 /// Pairs of a hidden file and the file that took its path in the layer that hid it, where both have the same
 /// size and it is not zero. Whether they are the same is for whoever has their hashes. By hidden file.
-pub fn copies(rootfs: &Rootfs) -> Vec<Copied> {
-    let mut by_layer: BTreeMap<u16, Vec<(u16, EntryId)>> = BTreeMap::new();
-    for hidden in rootfs.hidden() {
-        if rootfs.layer(hidden.layer).size(hidden.entry) > 0 {
+pub fn copies(rootfs: &Rootfs) -> impl Iterator<Item = Copied> + '_ {
+    rootfs.copied.iter().copied()
+}
+
+/// Finds them. `put_at` has the node of the path of each entry, of as many as `nodes`.
+pub(super) fn find(
+    layers: &[Arc<LayerIndex>],
+    hidden: &[Hidden],
+    put_at: &[Vec<u32>],
+    nodes: usize,
+) -> Vec<Copied> {
+    let mut by_layer: BTreeMap<u16, Vec<Inode>> = BTreeMap::new();
+    for hidden in hidden {
+        if layers[usize::from(hidden.layer)].size(hidden.entry) > 0 {
             by_layer.entry(hidden.by).or_default().push((hidden.layer, hidden.entry));
         }
     }
     let mut pairs = Vec::new();
+    if by_layer.is_empty() {
+        return pairs;
+    }
+    // By node: the file of a layer at that path. The last of several entries of one path is the one that counts.
+    let mut last = vec![NONE; nodes];
+    let node = |(layer, entry): Inode| put_at[usize::from(layer)][entry.0 as usize] as usize;
     for (by, hidden) in by_layer {
-        let mut wanted: HashMap<Vec<u8>, Vec<(u16, EntryId)>> = HashMap::new();
+        let index = &layers[usize::from(by)];
+        let files = || index.entries().filter(|entry| index.kind(*entry) == EntryKind::File);
+        for entry in files() {
+            if let Some(last) = last.get_mut(node((by, entry))) {
+                *last = entry.0;
+            }
+        }
         for inode in hidden {
-            wanted.entry(rootfs.layer(inode.0).path(inode.1)).or_default().push(inode);
-        }
-        // The last of several entries of one path is the one that counts.
-        let mut taken: BTreeMap<(u16, EntryId), EntryId> = BTreeMap::new();
-        let index = rootfs.layer(by);
-        let mut folder: Option<(DirId, Vec<u8>)> = None;
-        for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
-            let dir = index.dir(entry);
-            if folder.as_ref().is_none_or(|(known, _)| *known != dir) {
-                folder = Some((dir, index.dir_path(dir)));
-            }
-            let parent = folder.as_ref().map_or(&b""[..], |(_, path)| path);
-            let path = [parent, b"/", index.name(entry)].concat();
-            for inode in wanted.get(&path).into_iter().flatten() {
-                if *inode != (by, entry) && (inode.0 != by || inode.1 < entry) {
-                    taken.insert(*inode, entry);
-                }
+            let Some(taken) = last.get(node(inode)).filter(|taken| **taken != NONE) else { continue };
+            let by = (by, EntryId(*taken));
+            let is_later = inode.0 != by.0 || inode.1 < by.1;
+            if is_later && layers[usize::from(inode.0)].size(inode.1) == index.size(by.1) {
+                pairs.push((inode, by));
             }
         }
-        let same_size =
-            |inode: &(u16, EntryId), entry: EntryId| rootfs.layer(inode.0).size(inode.1) == index.size(entry);
-        pairs.extend(
-            taken
-                .into_iter()
-                .filter(|(inode, entry)| same_size(inode, *entry))
-                .map(|(inode, entry)| (inode, (by, entry))),
-        );
+        for entry in files() {
+            if let Some(last) = last.get_mut(node((by, entry))) {
+                *last = NONE;
+            }
+        }
     }
     pairs.sort_unstable();
     pairs

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::copies;
+use super::entries::Entries;
 use super::merge::{Inode, Live, Merge, Merger, NONE};
 use super::tree::{NodeId, NodeKind, Record, Rootfs};
 use crate::base::convert::index32;
@@ -10,7 +12,7 @@ use crate::layer::EntryId;
 impl<W> Merger<'_, W> {
     /// Lays the living nodes out with children side by side and sums sizes.
     pub(super) fn finish(self) -> Merge {
-        let Self { layers, nodes, by_name, shared, mut hidden, waste, warnings, .. } = self;
+        let Self { layers, nodes, by_name, shared, mut hidden, waste, put_at, warnings, .. } = self;
         drop(by_name);
         let living = nodes.iter().filter(|live| live.alive).count();
         let mut records: Vec<Record> = Vec::with_capacity(living);
@@ -74,7 +76,10 @@ impl<W> Merger<'_, W> {
         }
         hidden.sort_unstable_by_key(|hidden| (hidden.layer, hidden.entry));
         let (merged_bytes, merged_files) = (records[0].bytes, u64::from(records[0].files));
-        let rootfs = Rootfs { layers: layers.to_vec(), nodes: records, shared: shared_nodes, hidden };
+        let copied = copies::find(layers, &hidden, &put_at, nodes.len());
+        let entries = Entries::new(put_at, &nodes, &old_of, &shared_nodes);
+        let rootfs =
+            Rootfs { layers: layers.to_vec(), nodes: records, shared: shared_nodes, hidden, copied, entries };
         Merge { rootfs, merged_bytes, merged_files, waste, warnings: warnings.finish("merged view") }
     }
 }

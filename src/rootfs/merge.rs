@@ -85,6 +85,8 @@ pub(super) struct Merger<'a, W> {
     pub(super) shared: HashMap<u32, Inode>,
     pub(super) hidden: Vec<Hidden>,
     pub(super) waste: Vec<LayerWaste>,
+    /// By layer and entry: the node of its path, whatever shows there by now; `NONE` for what was not put anywhere.
+    pub(super) put_at: Vec<Vec<u32>>,
     pub(super) warnings: Warnings,
     pub(super) watch: W,
 }
@@ -112,6 +114,7 @@ pub(super) fn apply_all<'a, W: Watch>(
         shared: HashMap::new(),
         hidden: Vec::new(),
         waste: vec![LayerWaste::default(); layers.len()],
+        put_at: Vec::with_capacity(layers.len()),
         warnings: Warnings::with_limit(warnings_per_code),
         watch,
     };
@@ -145,6 +148,7 @@ impl<W: Watch> Merger<'_, W> {
         }
         // Folders of the layer to nodes; NONE until asked for.
         let mut nodes = vec![NONE; index.dir_count()];
+        let mut put_at = vec![NONE; index.len()];
         for entry in index.entries() {
             let kind = match index.kind(entry) {
                 EntryKind::Whiteout | EntryKind::Opaque => continue,
@@ -153,14 +157,15 @@ impl<W: Watch> Merger<'_, W> {
                 EntryKind::Symlink => NodeKind::Symlink,
                 EntryKind::Other => NodeKind::Other,
                 EntryKind::HardLink => {
-                    self.hard_link(layer, index, entry, &mut nodes, subject);
+                    put_at[entry.0 as usize] = self.hard_link(layer, index, entry, &mut nodes, subject);
                     continue;
                 }
             };
             let parent = self.enter(layer, index, index.dir(entry), &mut nodes, subject);
             let place = Place { layer, implied: false, id: entry.0 };
-            self.put(parent, index.name(entry), place, kind, layer);
+            put_at[entry.0 as usize] = self.put(parent, index.name(entry), place, kind, layer);
         }
+        self.put_at.push(put_at);
     }
 
     /// Finds a path in what is there now.
@@ -318,6 +323,7 @@ impl<W: Watch> Merger<'_, W> {
         id
     }
 
+    /// The node of the link; `NONE` when it leads nowhere.
     fn hard_link(
         &mut self,
         layer: u16,
@@ -325,7 +331,7 @@ impl<W: Watch> Merger<'_, W> {
         entry: EntryId,
         nodes: &mut [u32],
         subject: &str,
-    ) {
+    ) -> u32 {
         let target = index.link(entry).unwrap_or_default();
         // As paths are: `..` takes the part before it back, whether that is there or not.
         let mut path = Vec::new();
@@ -345,7 +351,7 @@ impl<W: Watch> Merger<'_, W> {
                 let what = if found.is_some() { "a folder" } else { "no file" };
                 (subject.to_owned(), format!("{path} is a hard link to {}, which is {what}", escape(target)))
             });
-            return;
+            return NONE;
         };
         let kind = self.nodes[target_node as usize].kind;
         let inode = (kind == NodeKind::File).then(|| self.inode(target_node));
@@ -361,6 +367,7 @@ impl<W: Watch> Merger<'_, W> {
             self.shared.insert(node, inode);
             self.watch.share(node, inode);
         }
+        node
     }
 
     /// The inode that a file node shows.

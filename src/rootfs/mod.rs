@@ -3,6 +3,7 @@
 //! Must not know: where layers come from, how they were read, or what files mean.
 
 mod copies;
+mod entries;
 mod finish;
 mod merge;
 mod timeline;

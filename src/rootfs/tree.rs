@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::copies::Copied;
+use super::entries::Entries;
 use crate::base::convert::index32;
 use crate::layer::{DirId, EntryId, LayerIndex};
 
@@ -83,6 +85,8 @@ pub struct Rootfs {
     /// Files that several paths share: node, and the entry that holds the bytes.
     pub(super) shared: Vec<(NodeId, u16, EntryId)>,
     pub(super) hidden: Vec<Hidden>,
+    pub(super) copied: Vec<Copied>,
+    pub(super) entries: Entries,
 }
 
 impl Rootfs {
@@ -119,6 +123,35 @@ impl Rootfs {
     /// Every file that lies in a layer and cannot be reached any more, by layer and entry.
     pub fn hidden(&self) -> &[Hidden] {
         &self.hidden
+    }
+
+    /// The path of the view that is the path of an entry, whichever entry shows there. `None` for whiteouts, and
+    /// when the view has nothing there.
+    pub fn node_at(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
+        self.entries.at(layer, entry).map(|(node, _)| node)
+    }
+
+    /// The path of the view where an entry shows. A file that does not show there may have another name.
+    pub fn node_showing(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
+        self.entries.at(layer, entry).filter(|(_, shows)| *shows).map(|(node, _)| node)
+    }
+
+    /// The first path of the view with the bytes that a regular-file entry holds; `None` when no path is left.
+    pub fn first_name(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
+        self.names(layer, entry).first().copied().or_else(|| self.node_showing(layer, entry))
+    }
+
+    /// All paths with the bytes of an entry, when it has, or had while layers were applied, more than its own;
+    /// nothing for all other entries.
+    pub fn names(&self, layer: u16, entry: EntryId) -> &[NodeId] {
+        self.entries.names(layer, entry)
+    }
+
+    /// All paths of the view with the bytes that a regular-file entry holds.
+    pub fn all_names(&self, layer: u16, entry: EntryId) -> impl Iterator<Item = NodeId> + '_ {
+        let names = self.names(layer, entry);
+        let own = if names.is_empty() { self.node_showing(layer, entry) } else { None };
+        names.iter().copied().chain(own)
     }
 
     /// Files that have several paths, by node: the path, and the layer and entry that hold the bytes.
@@ -231,19 +264,17 @@ impl<'a> Node<'a> {
 
     /// The absolute path, any bytes; `/` for the root.
     pub fn path(self) -> Vec<u8> {
-        let mut parts = Vec::new();
-        let mut at = self;
-        while at.id != NodeId::ROOT {
-            parts.push(at.name());
-            at = at.parent();
-        }
-        if parts.is_empty() {
+        if self.id == NodeId::ROOT {
             return b"/".to_vec();
         }
-        let mut path = Vec::new();
-        for part in parts.iter().rev() {
-            path.push(b'/');
-            path.extend_from_slice(part);
+        // Twice the way up costs less than a list of its parts, and memory is asked for once.
+        let above = || std::iter::successors(Some(self), |node| Some(node.parent()));
+        let parts = || above().take_while(|node| node.id != NodeId::ROOT).map(Self::name);
+        let mut end = parts().map(|name| name.len() + 1).sum();
+        let mut path = vec![b'/'; end];
+        for name in parts() {
+            path[end - name.len()..end].copy_from_slice(name);
+            end -= name.len() + 1;
         }
         path
     }

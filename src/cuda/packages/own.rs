@@ -10,26 +10,26 @@ use crate::rootfs::{NodeId, NodeKind};
 
 /// Gives each file its package, and each package its bytes.
 pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
-    let mut claims: Vec<Vec<NodeId>> = Vec::with_capacity(found.len());
-    // By node: the list that named it last, counted from 1.
+    let mut claims: Vec<Option<Vec<NodeId>>> = Vec::with_capacity(found.len());
+    // By node: the list that named it last, counted from 1. A list names each path once.
     let mut named = vec![0_u32; scene.rootfs.len()];
-    for (list, one) in (1..).zip(found.iter()) {
-        claims.push(
-            one.files.as_deref().map(|files| nodes(scene, files, list, &mut named)).unwrap_or_default(),
-        );
+    for (list, one) in (1..).zip(found.iter_mut()) {
+        let mut files = one.files.take();
+        if let Some(files) = &mut files {
+            files.retain(|id| std::mem::replace(&mut named[id.0 as usize], list) != list);
+        }
+        claims.push(files);
     }
     let replaced = replaced(scene, found, &claims);
     let mut by_node = vec![0_u32; scene.rootfs.len()];
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by_key(|place| (rank(&found[*place].package), *place));
     for place in order {
-        if found[place].files.take().is_none() {
-            continue;
-        }
+        let Some(claims) = &claims[place] else { continue };
         let (mut bytes, mut count) = (0_u64, 0_u64);
         let mut seen: HashSet<Inode> = HashSet::new();
         let is_replaced = |id: NodeId| !replaced.is_empty() && replaced.contains(&(place, id));
-        for id in claims[place].iter().copied().filter(|id| !is_replaced(*id)) {
+        for id in claims.iter().copied().filter(|id| !is_replaced(*id)) {
             let node = scene.node(id);
             let owner = &mut by_node[id.0 as usize];
             if *owner == 0 {
@@ -48,17 +48,6 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
     Owners { by_node }
 }
 
-/// What a list names, each once and without folders.
-fn nodes(scene: &Scene<'_>, files: &[Vec<u8>], list: u32, named: &mut [u32]) -> Vec<NodeId> {
-    let mut folders = Folders::default();
-    let mut is_first = |id: NodeId| std::mem::replace(&mut named[id.0 as usize], list) != list;
-    files
-        .iter()
-        .filter_map(|path| folders.entry_at(scene, path))
-        .filter(|id| scene.node(*id).kind() != NodeKind::Directory && is_first(*id))
-        .collect()
-}
-
 /// A file that lies above every database that lists its package, and may stand for the package's own.
 struct Suspect {
     place: usize,
@@ -72,11 +61,11 @@ struct Suspect {
 /// Files that somebody put over those of a package: their layer is above every layer whose database lists the
 /// package, and what lay there when it was last listed is something else. A copy that only changes owner or
 /// mode has the size that was there, and stays the package's.
-fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Vec<NodeId>]) -> HashSet<(usize, NodeId)> {
+fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Option<Vec<NodeId>>]) -> HashSet<(usize, NodeId)> {
     let mut suspects: HashMap<NodeId, Vec<Suspect>> = HashMap::new();
     let mut names: HashSet<&[u8]> = HashSet::new();
     for (place, (one, nodes)) in found.iter().zip(claims).enumerate() {
-        for id in nodes {
+        for id in nodes.iter().flatten() {
             let node = scene.node(*id);
             let Some(inode) = node.content().filter(|_| node.kind() == NodeKind::File) else { continue };
             if inode.0 > one.last_layer {
@@ -119,30 +108,9 @@ fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Vec<NodeId>]) -> HashS
         }
     }
     let mut replaced = HashSet::new();
-    for id in claims.iter().flatten() {
+    for id in claims.iter().flatten().flatten() {
         let of_node = suspects.remove(id).into_iter().flatten();
         replaced.extend(of_node.filter(|one| one.before == Some(false)).map(|one| (one.place, *id)));
     }
     replaced
-}
-
-/// Lists name the files of a folder one after another: the last folder is remembered.
-#[derive(Default)]
-struct Folders {
-    last: Option<(Vec<u8>, Option<NodeId>)>,
-}
-
-impl Folders {
-    fn entry_at(&mut self, scene: &Scene<'_>, path: &[u8]) -> Option<NodeId> {
-        let path = path.strip_suffix(b"/").unwrap_or(path);
-        let slash = path.iter().rposition(|byte| *byte == b'/')?;
-        let (folder, name) = (&path[..slash], &path[slash + 1..]);
-        let known = self.last.as_ref().filter(|(last, _)| last == folder).map(|(_, node)| *node);
-        let node = known.unwrap_or_else(|| {
-            let node = scene.paths.lookup(if folder.is_empty() { b"/" } else { folder });
-            self.last = Some((folder.to_vec(), node));
-            node
-        });
-        scene.paths.child(node?, name)
-    }
 }

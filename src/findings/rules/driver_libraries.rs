@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::common;
+use crate::base::convert::{index32, layer16};
 use crate::cuda::Inode;
 use crate::cuda::links::ObjectId;
 use crate::findings::census::item;
@@ -10,7 +11,8 @@ use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Item, Severity, Verdict};
-use crate::rootfs::{Node, NodeKind};
+use crate::layer::DirId;
+use crate::rootfs::{Node, NodeId, NodeKind};
 
 pub(super) static RULE: Rule = Rule {
     id: "driver-libraries",
@@ -32,8 +34,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends cuda-libraries-
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let nodes =
-        facts.rootfs.nodes().filter(|node| node.kind() == NodeKind::File && is_of_driver(facts, *node));
+    let nodes = candidates(facts);
+    let nodes = nodes.iter().map(|node| facts.node(*node));
+    let nodes = nodes.filter(|node| node.kind() == NodeKind::File && is_of_driver(facts, *node));
     let mut inodes: Vec<Inode> = nodes.filter_map(Node::content).collect();
     inodes.sort_unstable();
     inodes.dedup();
@@ -89,22 +92,50 @@ fn used(facts: &Facts<'_>, objects: &[ObjectId], items: Vec<Item>) -> Draft {
     draft
 }
 
+/// Paths whose names or packages are those of the driver; a path may stand there twice.
+fn candidates(facts: &Facts<'_>) -> Vec<NodeId> {
+    let programs = facts.catalog.host_libraries().iter().flat_map(|host| &host.programs);
+    let programs: HashSet<&[u8]> = programs.map(String::as_bytes).collect();
+    let mut first = [false; 256];
+    programs.iter().filter_map(|name| name.first()).for_each(|byte| first[usize::from(*byte)] = true);
+    let is_program =
+        |name: &[u8]| name.first().is_some_and(|byte| first[usize::from(*byte)]) && programs.contains(name);
+    // Names of firmware are like many others: they count in a folder of this name only.
+    let has_firmware = (0..layer16(facts.input.layers.len()))
+        .map(|layer| facts.rootfs.layer(layer))
+        .any(|index| (0..index32(index.dir_count())).any(|dir| index.dir_name(DirId(dir)) == b"firmware"));
+    let mut nodes = facts.nodes_named(|name| {
+        is_module(name)
+            || (has_firmware && is_firmware(name))
+            || is_program(name)
+            || facts.catalog.is_driver(name)
+    });
+    if (0..facts.inventory.packages.len()).any(|place| facts.is_of_driver(place)) {
+        let all = facts.rootfs.nodes().map(Node::id);
+        nodes.extend(all.filter(|id| facts.owner(*id).is_some_and(|place| facts.is_of_driver(place))));
+    }
+    nodes
+}
+
+fn is_module(name: &[u8]) -> bool {
+    name.starts_with(b"nvidia") && common::holds(name, b".ko")
+}
+
+fn is_firmware(name: &[u8]) -> bool {
+    name.ends_with(b".bin") || name.windows(3).any(|part| part == b"gsp")
+}
+
+fn is_program(facts: &Facts<'_>, name: &[u8]) -> bool {
+    let programs = facts.catalog.host_libraries().iter().flat_map(|host| &host.programs);
+    programs.into_iter().any(|one| one.as_bytes() == name)
+}
+
 /// Whether a file of the merged view is a part of the driver: by its name, its package, or its folder.
 fn is_of_driver(facts: &Facts<'_>, node: Node<'_>) -> bool {
     let name = node.name();
     let by_name = facts.catalog.is_driver(name);
-    let by_owner =
-        facts.owner(node.id()).and_then(|place| facts.inventory.packages.get(place)).is_some_and(|package| {
-            !matches!(package.manager, "pip" | "conda")
-                && facts.catalog.is_driver_package(package.manager, &package.name).is_some()
-        });
-    let is_module = name.starts_with(b"nvidia") && common::holds(name, b".ko");
-    let is_firmware = name.ends_with(b".bin") || common::holds(name, b"gsp");
-    let is_program = facts
-        .catalog
-        .host_libraries()
-        .iter()
-        .any(|host| host.programs.iter().any(|one| one.as_bytes() == name));
+    let by_owner = facts.owner(node.id()).is_some_and(|place| facts.is_of_driver(place));
+    let (is_module, is_firmware, is_program) = (is_module(name), is_firmware(name), is_program(facts, name));
     if !(by_name || by_owner || is_module || is_firmware || is_program) {
         return false;
     }

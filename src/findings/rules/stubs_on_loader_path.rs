@@ -179,16 +179,14 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
 fn names(facts: &Facts<'_>) -> Option<Draft> {
     const DRIVER: [&[u8]; 2] = [b"libcuda.so.1", b"libnvidia-ml.so.1"];
     let mut draft = Draft::new(&RULE, Verdict::Safe, "A stub under the name of the driver".to_owned());
-    let stubs: Vec<_> = facts
-        .rootfs
-        .nodes()
-        .filter(|node| {
-            node.kind() == NodeKind::File && DRIVER.iter().any(|name| stem(name) == stem(node.name()))
-        })
-        .filter(|node| is_stub_path(&node.path()))
+    let named = facts
+        .nodes_named(|name| name.starts_with(b"lib") && DRIVER.iter().any(|one| stem(one) == stem(name)));
+    let named = || named.iter().map(|id| facts.node(*id));
+    let stubs: Vec<_> = named()
+        .filter(|node| node.kind() == NodeKind::File && is_stub_path(&node.path()))
         .filter_map(|node| facts.hash(node.content()?))
         .collect();
-    for node in facts.rootfs.nodes().filter(|node| DRIVER.contains(&node.name())) {
+    for node in named().filter(|node| DRIVER.contains(&node.name())) {
         let path = node.path();
         // In the folder of stubs itself it does harm when that folder is looked into, which is told above.
         if is_stub_path(&path) {

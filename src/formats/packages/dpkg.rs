@@ -107,8 +107,13 @@ fn bare_name(one: &[u8]) -> &[u8] {
 /// Reads `info/NAME.list`: absolute paths, one a line, the first 4 million. The root, written `/.`, is
 /// left out.
 pub fn read_list(bytes: &[u8]) -> Vec<Vec<u8>> {
+    list_paths(bytes).map(<[u8]>::to_vec).collect()
+}
+
+/// The paths of [`read_list`] as they stand in the document.
+pub(crate) fn list_paths(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let paths = lines(bytes).map(|(_, line)| line).filter(|line| !matches!(*line, b"" | b"/" | b"/."));
-    paths.take(Bounds::USUAL.paths).map(<[u8]>::to_vec).collect()
+    paths.take(Bounds::USUAL.paths)
 }
 
 /// Reads `NAME.md5sums`, the only list of files in a distroless image: `md5  usr/bin/x` is

@@ -4,10 +4,12 @@
 /// The lines of `bytes` with their offsets, without their ends (`\n` or `\r\n`).
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = 0;
-    bytes.split_inclusive(|byte| *byte == b'\n').map(move |line| {
+    std::iter::from_fn(move || {
         let at = next;
+        let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+        let line = memchr::memchr(b'\n', rest).and_then(|end| rest.get(..=end)).unwrap_or(rest);
         next += line.len();
-        (at, without_end(line))
+        Some((at, without_end(line)))
     })
 }
 

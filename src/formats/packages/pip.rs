@@ -1,5 +1,7 @@
 //! What Python packages say of themselves: `METADATA`, `RECORD`, and the version file of torch.
 
+use std::borrow::Cow;
+
 use super::fields::{Part, Parts, lines};
 use super::{Bounds, Collector, Package, Problem, Read, some_text, text};
 
@@ -84,42 +86,77 @@ pub struct RecordEntry {
 
 /// Reads a `RECORD`: lines of path, sum and size, separated by commas, with quotes where needed.
 pub fn read_record(bytes: &[u8]) -> Record {
-    let mut collector = Collector::new(Bounds::USUAL);
     let mut entries = Vec::new();
-    let mut at = 0;
+    let problems = record_rows(bytes, |[path, sum, size]| {
+        let sha256 = sum.strip_prefix(b"sha256=").and_then(hexadecimal);
+        entries.push(RecordEntry { path: path.to_vec(), sha256, bytes: super::number(&size) });
+    });
+    Record { entries, problems }
+}
+
+/// Gives `take` the paths of [`read_record`] as they are written, and returns what could not be read.
+pub(crate) fn record_paths(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Vec<Problem> {
+    record_rows(bytes, |[path, ..]| take(&path))
+}
+
+/// Path, sum and size of one line.
+type Row<'a> = [Cow<'a, [u8]>; 3];
+
+fn record_rows(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Vec<Problem> {
+    let mut collector = Collector::new(Bounds::USUAL);
+    let (mut at, mut count) = (0, 0);
     while at < bytes.len() {
         let start = at;
-        let mut row: [Vec<u8>; 3] = Default::default();
-        let mut column = 0;
-        loop {
-            let (field, next, more) = record_field(bytes, at);
-            at = next;
-            if let Some(place) = row.get_mut(column) {
-                *place = field;
-            }
-            column += 1;
-            if !more {
-                break;
-            }
-        }
-        let [path, sum, size] = row;
-        if path.is_empty() {
-            if column > 1 {
+        let (row, columns, next) = record_row(bytes, at);
+        at = next;
+        if row[0].is_empty() {
+            if columns > 1 {
                 collector.problem(start, "a line without a path");
             }
             continue;
         }
-        if entries.len() >= Bounds::USUAL.paths {
+        if count >= Bounds::USUAL.paths {
             collector.problem(start, "there are more file names than are read; the rest is left out");
             break;
         }
-        if column != 3 {
+        count += 1;
+        if columns != 3 {
             collector.problem(start, "a line that has not three columns");
         }
-        let sha256 = sum.strip_prefix(b"sha256=").and_then(hexadecimal);
-        entries.push(RecordEntry { path, sha256, bytes: super::number(&size) });
+        take(row);
     }
-    Record { entries, problems: collector.finish().problems }
+    collector.finish().problems
+}
+
+/// The line at `at`, how many columns it has, and where the next one begins.
+fn record_row(bytes: &[u8], mut at: usize) -> (Row<'_>, usize, usize) {
+    let mut row = Row::default();
+    let mut columns = 0;
+    let rest = bytes.get(at..).unwrap_or_default();
+    let end = memchr::memchr(b'\n', rest);
+    let line = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+    if memchr::memchr(b'"', line).is_none() {
+        // Nearly all lines are plain. A line end is `\n` or `\r\n`.
+        let line = if end.is_some() { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+        for field in line.split(|byte| *byte == b',') {
+            if let Some(place) = row.get_mut(columns) {
+                *place = Cow::Borrowed(field);
+            }
+            columns += 1;
+        }
+        return (row, columns, end.map_or(bytes.len(), |end| at + end + 1));
+    }
+    loop {
+        let (field, next, more) = record_field(bytes, at);
+        at = next;
+        if let Some(place) = row.get_mut(columns) {
+            *place = Cow::Owned(field);
+        }
+        columns += 1;
+        if !more {
+            return (row, columns, at);
+        }
+    }
 }
 
 /// The field at `at`, where the next one begins, and whether that is on the same line.

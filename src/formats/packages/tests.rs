@@ -80,6 +80,24 @@ fn long_text_is_cut() {
 }
 
 #[test]
+fn lines_of_a_record_with_quotes_and_without_are_read_alike() {
+    let plain = b"a/b.py,sha256=x,1\r\n\nc,,\n,,\nd\ne,f,2,3\n\r\ng,,\r";
+    let quoted = b"\"a/b.py\",sha256=x,1\r\n\nc,\"\",\n,\"\",\n\"d\"\n\"e\",f,2,3\n\r\n\"g\",,\r";
+    let (one, other) = (pip::read_record(plain), pip::read_record(quoted));
+    assert_eq!(one.entries, other.entries);
+    assert_eq!(
+        one.entries.iter().map(|entry| entry.path.clone()).collect::<Vec<_>>(),
+        paths(&["a/b.py", "c", "d", "e", "g"])
+    );
+    let what = |record: &pip::Record| record.problems.iter().map(|one| one.what.clone()).collect::<Vec<_>>();
+    assert_eq!(what(&one), what(&other));
+    assert_eq!(one.problems.len(), 3);
+    let mut found = Vec::new();
+    assert_eq!(pip::record_paths(quoted, |path| found.push(path.to_vec())), other.problems);
+    assert_eq!(found, paths(&["a/b.py", "c", "d", "e", "g"]));
+}
+
+#[test]
 fn the_version_file_of_torch_is_read() {
     let annotated =
         b"from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']\n\

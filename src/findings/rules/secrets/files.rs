@@ -112,23 +112,27 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 /// A quick look at the last part of a path.
 fn may_be_secret(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 13] = [
-        b".netrc",
-        b".git-credentials",
-        b".pypirc",
-        b".dockercfg",
-        b".pgpass",
-        b".env",
-        b".npmrc",
-        b"pip.conf",
-        b"credentials",
-        b"token",
-        b"stored_tokens",
-        b"config.json",
-        b"kaggle.json",
-    ];
-    const ENDS: [&[u8]; 4] = [b".pem", b".p12", b".pfx", b"_default_credentials.json"];
-    NAMES.contains(&name) || name.starts_with(b"id_") || ENDS.iter().any(|end| name.ends_with(end))
+    let is_name = matches!(
+        name,
+        b".netrc"
+            | b".git-credentials"
+            | b".pypirc"
+            | b".dockercfg"
+            | b".pgpass"
+            | b".env"
+            | b".npmrc"
+            | b"pip.conf"
+            | b"credentials"
+            | b"token"
+            | b"stored_tokens"
+            | b"config.json"
+            | b"kaggle.json"
+    );
+    let is_key = matches!(
+        name,
+        [.., b'.', b'p', b'e', b'm'] | [.., b'.', b'p', b'1', b'2'] | [.., b'.', b'p', b'f', b'x']
+    );
+    is_name || is_key || name.starts_with(b"id_") || name.ends_with(b"_default_credentials.json")
 }
 
 #[cfg(test)]
