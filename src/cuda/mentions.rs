@@ -14,6 +14,8 @@ use crate::rootfs::{NodeId, NodeKind};
 const FILES: u64 = 20_000;
 /// Bytes of them together: what a second look reads in a second.
 const BYTES: u64 = 256 << 20;
+/// Names of libraries that are kept of all files together: an application has some thousand.
+const NAMES: usize = 100_000;
 /// Bytes of the paths of all files that might be searched, together.
 const PATH_BYTES: usize = 64 << 20;
 
@@ -36,7 +38,7 @@ pub(super) fn gather(
     let mut heard = Heard::default();
     let mut room = (FILES, BYTES);
     let compiles = scene.binaries.iter().any(|binary| scene.node(binary.node).name() == b"nvcc");
-    let mut lost = 0_u64;
+    let (mut lost, mut names) = (0_u64, 0);
     for layer in scene.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_mentions());
     }
@@ -57,8 +59,12 @@ pub(super) fn gather(
         heard.searched.files += 1;
         heard.searched.bytes += size;
         if let Some(mentions) = mentions {
-            heard.searched.left_out += u64::from(mentions.cut);
-            heard.mentions.extend(mention(scene, &file, mentions));
+            let room = NAMES.saturating_sub(names);
+            let cut = mentions.cut || mentions.libraries.len() > room;
+            heard.searched.left_out += u64::from(cut);
+            let told = mention(scene, &file, mentions, room);
+            names += told.as_ref().map_or(0, |told| told.libraries.len());
+            heard.mentions.extend(told);
         }
     }
     heard
@@ -76,14 +82,14 @@ fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>>
     scene.input.bodies.mentions.get(&inode).map(Some)
 }
 
-fn mention(scene: &Scene<'_>, file: &OwnFile, mentions: &Mentions) -> Option<Mention> {
+fn mention(scene: &Scene<'_>, file: &OwnFile, mentions: &Mentions, room: usize) -> Option<Mention> {
     let facts = scene.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
     let of_links = |name: &Vec<u8>| match facts {
         Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
         _ => false,
     };
     let names = mentions.libraries.iter().filter(|name| !of_links(name));
-    let libraries: Vec<String> = names.map(|name| escape(name)).collect();
+    let libraries: Vec<String> = names.take(room).map(|name| escape(name)).collect();
     let is_told = |word: &&&str| !file.of_package || OF_PACKAGES.contains(*word);
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::value::User;
+use crate::base::text::printable;
 use crate::cuda::catalog::split_library_name;
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -36,7 +37,7 @@ impl Named {
         for pair in facts.environment() {
             let Some((name, value)) = pair.split_once('=') else { continue };
             if !LISTS.contains(&name) {
-                named.paths(facts, value, &format!("ENV {name}"));
+                named.paths(facts, value, &format!("ENV {}", printable(name)));
             }
         }
         for word in facts.command() {

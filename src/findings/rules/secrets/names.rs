@@ -22,6 +22,7 @@ pub(super) fn tells(name: &str) -> bool {
         "apikey",
         "key",
     ];
+    const ENDS: [&str; 7] = ["token", "secret", "password", "passwd", "passphrase", "apikey", "secretkey"];
     let mut plain = String::new();
     let mut before = ' ';
     for letter in name.chars() {
@@ -43,7 +44,10 @@ pub(super) fn tells(name: &str) -> bool {
     ) {
         return false;
     }
-    plain.split('_').any(|word| WORDS.contains(&word))
+    plain.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit())).any(|word| {
+        // `PGPASSWORD` and `authtoken` end with the word; a key is one only when it stands alone.
+        WORDS.contains(&word) || ENDS.iter().any(|end| word.ends_with(end))
+    })
 }
 
 /// Whether a value cannot be a secret: nothing, a number, yes or no, a path, or the name of another variable.
