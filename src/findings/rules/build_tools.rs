@@ -1,4 +1,4 @@
-//! Compilers of the system and what belongs to them: gcc, g++, binutils, make, cmake, ninja, ccache, git.
+//! Build systems and version control.
 
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Severity};
@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     category: Category::BuildTools,
     severity: Severity::Medium,
     fix: "Leave them in a build stage, or install and purge them in one RUN instruction.",
-    finds: "Compilers of the system and what belongs to them: gcc, g++, binutils, make, cmake, ninja, ccache, git.",
-    matters: "They are some 200 MB to 1 GB and attack surface. Triton and torch.compile need a C compiler at run time, though: in an image with them gcc is told as `needed`.",
+    finds: "What builds are driven by: make, cmake, ninja, autotools, bison, flex, pkg-config, ccache, git.",
+    matters: "They are some 100 MB, and no service is built when it runs. Some packages start one all the same: FlashInfer and torch.utils.cpp_extension run ninja, GitPython and wandb run git.",
     example: r"```dockerfile
 RUN apt-get update && apt-get install -y build-essential cmake git
 RUN cmake -B build && make -C build install
@@ -25,5 +25,5 @@ RUN make -C /src install DESTDIR=/out
 FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY --from=build /out/ /
 ```",
-    source: "File lists of Debian and Fedora; pytorch/pytorch pull request 170235 on the compiler in runtime images.",
+    source: "File lists of Debian and Fedora; documentation of torch.utils.cpp_extension, GitPython and wandb.",
 };

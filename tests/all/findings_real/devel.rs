@@ -32,7 +32,7 @@ fn what_only_builds_is_found_in_its_category() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     judged.all("safe", &COMPILERS);
-    assert_eq!(judged.of_path("/usr/bin/x86_64-linux-gnu-gcc-13"), "build-tools safe");
+    assert_eq!(judged.of_path("/usr/bin/x86_64-linux-gnu-gcc-13"), "compilers safe");
     assert_eq!(judged.of_path("/usr/include/stdio.h"), "headers safe");
 }
 
