@@ -152,8 +152,14 @@ fn frames(analysis: &Arc<Analysis>) {
         let mut output = context.run_ui(input, |ui| {
             let progress = Progress::default().snapshot();
             let plan = ChosenPlan::default();
-            let mut context =
-                ViewContext { analysis, generation: 1, plan: &plan, progress, done: true, actions: &mut actions };
+            let mut context = ViewContext {
+                analysis,
+                generation: 1,
+                plan: &plan,
+                progress,
+                done: true,
+                actions: &mut actions,
+            };
             view.ui(ui, &mut context);
         });
         output.textures_delta.clear();

@@ -37,22 +37,27 @@ pub(super) fn gather(
 ) -> Heard {
     let mut heard = Heard::default();
     let mut room = (FILES, BYTES);
-    let compiles = scene.binaries.iter().any(|binary| scene.node(binary.node).name() == b"nvcc");
+    let relevant = scene.binaries.iter().any(|binary| is_spoken_of(scene, scene.node(binary.node).name()));
     let (mut lost, mut names) = (0_u64, 0);
     for layer in scene.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_mentions());
     }
     heard.searched.left_out = lost;
-    let choice = Choice { scene, packages, toolkits, base_layers, compiles };
+    heard.searched.programs_left_out = u64::from(runs_archives(scene));
+    let (own_packages, started) = started(scene, packages);
+    let choice = Choice { scene, packages, toolkits, base_layers, relevant, own_packages, started };
     for file in choice.files(&mut heard.searched.left_out) {
         let size = scene.size(file.inode);
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
+            // A text of that size is data; what runs may say anything.
+            heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
             continue;
         }
         room = (room.0 - 1, room.1 - size);
         let Some(mentions) = searched(scene, file.inode) else {
             heard.searched.left_out += 1;
+            heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
             heard.wanted.push(file.inode);
             continue;
         };
@@ -125,9 +130,13 @@ struct Choice<'a> {
     packages: &'a Packages,
     toolkits: &'a [Toolkit],
     base_layers: usize,
-    /// Whether the image has a CUDA compiler. Only then it matters what packages say that nobody knows, and
-    /// reading all of their files is worth its time.
-    compiles: bool,
+    /// Whether the image has a compiler or CUDA libraries. Only then it matters what packages say that nobody
+    /// knows, and reading all of their files is worth its time.
+    relevant: bool,
+    /// Packages that are the application: installed from a folder or a repository, or started by the command.
+    own_packages: HashSet<usize>,
+    /// Files that the command names: the application's, wherever they lie.
+    started: HashSet<NodeId>,
 }
 
 impl Choice<'_> {
@@ -145,13 +154,18 @@ impl Choice<'_> {
                 foreign[node.id().0 as usize] = self.folder(above, &node.path(), node.name());
                 continue;
             }
-            if above == Folder::Foreign || node.kind() != NodeKind::File {
+            let started = self.started.contains(&node.id());
+            if node.kind() != NodeKind::File || (above == Folder::Foreign && !started) {
                 continue;
             }
-            let of_package = above == Folder::Packages;
-            if self.is_known_owner(node.id(), of_package) {
+            let in_packages = above == Folder::Packages;
+            let owner = self.packages.owners.of(node.id());
+            let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
+            if !own && self.is_known_owner(owner, in_packages) {
                 continue;
             }
+            // What an application says in its own package counts as a whole.
+            let of_package = in_packages && !own;
             let Some(inode) = node.content().filter(|inode| usize::from(inode.0) >= self.base_layers) else {
                 continue;
             };
@@ -161,7 +175,7 @@ impl Choice<'_> {
                 continue;
             }
             let path = node.path();
-            if is_system(&path) && !of_package
+            if is_system(&path) && !in_packages && !started
                 || (sort == Sort::Binary && is_known(scene, inode, node.name()))
             {
                 continue;
@@ -180,12 +194,19 @@ impl Choice<'_> {
 
     /// Whether a file belongs to somebody whose habits are known: below a folder of packages whatever the
     /// catalogue knows and whatever the distribution brought, elsewhere every package.
-    fn is_known_owner(&self, node: NodeId, of_package: bool) -> bool {
-        let Some(owner) = self.packages.owners.of(node) else { return false };
+    fn is_known_owner(&self, owner: Option<usize>, in_packages: bool) -> bool {
+        let Some(owner) = owner else { return false };
         let Some(package) = self.packages.list.get(owner) else { return true };
         let catalog = self.scene.catalog;
-        !of_package
-            || !matches!(package.manager, "pip" | "conda")
+        let of_python = matches!(package.manager, "pip" | "conda");
+        if !in_packages {
+            // A service may be installed as a package of the system, too. What the distribution itself brings
+            // lies in folders that are not looked into.
+            return of_python
+                || catalog.is_nvidia_package(&package.name, package.maker.as_deref())
+                || catalog.is_devel_package(package.manager, &package.name).is_some();
+        }
+        !of_python
             || catalog.framework_of_package(package.manager, &package.name).is_some()
             || catalog.component_of_package(&package.name).is_some()
             || package.name.to_ascii_lowercase().starts_with("nvidia-")
@@ -195,7 +216,7 @@ impl Choice<'_> {
     /// itself.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
-        if of_packages && self.compiles {
+        if of_packages && self.relevant {
             Folder::Packages
         } else if of_packages || is_foreign_folder(self.scene, self.toolkits, path) {
             Folder::Foreign
@@ -204,6 +225,78 @@ impl Choice<'_> {
         }
     }
 }
+
+/// Whether somebody may name a file of this name: a compiler, or a part of CUDA.
+fn is_spoken_of(scene: &Scene<'_>, name: &[u8]) -> bool {
+    matches!(name, b"nvcc" | b"cc1")
+        || name.starts_with(b"libcu")
+        || scene.catalog.component_of(name).is_some()
+}
+
+/// Packages that are the application, and files that the command names. A package that was installed from a
+/// folder or a repository has a `direct_url.json` (packaging.python.org).
+fn started(scene: &Scene<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<NodeId>) {
+    let (mut own, mut started) = (HashSet::new(), HashSet::new());
+    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let words = |list: Option<&Vec<String>>| list.cloned().unwrap_or_default();
+    let command = config.map_or_else(Vec::new, |config| {
+        [words(config.entrypoint().as_ref()), words(config.cmd().as_ref())].concat()
+    });
+    let folders = scene.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned();
+    let mut module = None;
+    for text in command.iter().take(WORDS) {
+        let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|".contains(c));
+        for part in parts.filter(|part| !part.is_empty()).take(WORDS) {
+            if std::mem::replace(&mut module, (part == "-m").then_some(())).is_some() {
+                let name = part.split(['.', ':']).next().unwrap_or_default().as_bytes().to_vec();
+                for (place, package) in packages.list.iter().enumerate() {
+                    let folder = package.root.as_ref().map(|root| [root, &b"/"[..], &name].concat());
+                    let node = folder.and_then(|folder| scene.paths.lookup(&folder));
+                    let first = node.and_then(|node| scene.node(node).children().next());
+                    if first.is_some_and(|file| packages.owners.of(file.id()) == Some(place)) {
+                        own.insert(place);
+                    }
+                }
+            }
+            let found = if part.contains('/') {
+                scene.paths.lookup(part.as_bytes())
+            } else {
+                let mut tries = folders.split(':').take(WORDS).map(|folder| format!("{folder}/{part}"));
+                tries.find_map(|path| scene.paths.lookup(path.as_bytes()))
+            };
+            let file = found.filter(|node| scene.node(*node).kind() == NodeKind::File);
+            started.extend(file);
+            own.extend(file.and_then(|node| packages.owners.of(node)));
+        }
+    }
+    for node in scene.rootfs.nodes().filter(|node| node.name() == b"direct_url.json") {
+        own.extend(packages.owners.of(node.id()));
+    }
+    // Whatever the catalogue or the distribution knows stays theirs: python and uvicorn are no application.
+    own.retain(|place| {
+        packages.list.get(*place).is_some_and(|package| {
+            matches!(package.manager, "pip" | "conda")
+                && scene.catalog.framework_of_package(package.manager, &package.name).is_none()
+                && scene.catalog.component_of_package(&package.name).is_none()
+        })
+    });
+    (own, started)
+}
+
+/// Whether the command starts what is packed: programs of Java, archives of Python. Nobody looks into these.
+fn runs_archives(scene: &Scene<'_>) -> bool {
+    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
+    lists.into_iter().flatten().flatten().flatten().any(|text| {
+        text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            name == "java" || [".jar", ".war", ".pex", ".pyz", ".pyc"].iter().any(|end| name.ends_with(end))
+        })
+    })
+}
+
+/// Words of a command, and folders of a search path, that are looked at.
+const WORDS: usize = 256;
 
 /// Whose files a folder holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,11 +325,11 @@ fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8]) -> bo
     is_standard_library(path)
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || scene.catalog.toolkit_root(path).is_some()
-        // Some files of `/etc` are the application's.
-        || (path != b"/etc" && is_system(&[path, b"/"].concat()))
+        || is_system(&[path, b"/"].concat())
 }
 
-/// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`.
+/// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`,
+/// which is none of them.
 fn is_system(path: &[u8]) -> bool {
     const SYSTEM: [&[u8]; 16] = [
         b"/usr/include/",
@@ -256,9 +349,6 @@ fn is_system(path: &[u8]) -> bool {
         b"/sys/",
         b"/dev/",
     ];
-    if let Some(settings) = path.strip_prefix(b"/etc/") {
-        return !settings.starts_with(b"supervisor") && !settings.starts_with(b"systemd/");
-    }
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 

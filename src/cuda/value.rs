@@ -78,6 +78,9 @@ pub struct Searched {
     pub bytes: u64,
     /// Files of the right kind that were not searched: too large, beyond what is read, or not readable.
     pub left_out: u64,
+    /// Of them: scripts and programs, which may start and open anything. One more when the command starts an
+    /// archive of Java or Python.
+    pub programs_left_out: u64,
 }
 
 /// Flavour of NVIDIA's CUDA images, and what a toolkit is like.

@@ -7,9 +7,11 @@
 use super::facts::Input;
 use super::value::{Category, Item};
 use crate::base::convert::layer16;
-use crate::cuda::catalog::{Catalog, DevelPath, FolderState, Walker};
+use crate::cuda::catalog::{Catalog, DevelPath, FolderState, PathScope, Walker};
 use crate::cuda::links::ObjectId;
 use crate::cuda::{Inode, Package};
+use crate::formats::binary::FileFacts;
+use crate::formats::elf::ElfKind;
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::{NodeId, Rootfs};
 
@@ -70,7 +72,9 @@ impl<'c> Census<'c> {
 }
 
 /// What the files of a package are, by the rules about packages.
-fn category_of_package(catalog: &Catalog, package: &Package) -> Option<Category> {
+///
+/// Whether only the name of the package tells stands beside it.
+fn category_of_package(catalog: &Catalog, package: &Package) -> Option<(Category, bool)> {
     // What pip installs is told by its paths only.
     if package.manager == "pip" {
         return None;
@@ -78,7 +82,7 @@ fn category_of_package(catalog: &Catalog, package: &Package) -> Option<Category>
     let rule = catalog
         .is_devel_package(package.manager, &package.name)
         .or_else(|| catalog.is_driver_package(package.manager, &package.name))?;
-    rule.category.as_deref().and_then(Category::named)
+    Some((rule.category.as_deref().and_then(Category::named)?, rule.id == "generic-headers"))
 }
 
 struct Sorter<'i, 'c> {
@@ -86,7 +90,7 @@ struct Sorter<'i, 'c> {
     rootfs: &'c Rootfs,
     walker: Walker<'c>,
     /// By package of the inventory.
-    packages: Vec<Option<Category>>,
+    packages: Vec<Option<(Category, bool)>>,
 }
 
 impl<'c> Sorter<'_, 'c> {
@@ -150,10 +154,36 @@ impl<'c> Sorter<'_, 'c> {
 
     fn sort(&self, rule: Option<&'c DevelPath>, node: Option<NodeId>) -> Option<(Category, By<'c>)> {
         if let Some(rule) = rule {
+            if rule.scope == PathScope::Toolkit && !node.is_none_or(|node| self.is_in_toolkit(node)) {
+                return None;
+            }
             return Some((Category::named(&rule.category)?, By::Path(rule)));
         }
         let owner = self.input.inventory.owners.of(node?)?;
-        Some(((*self.packages.get(owner)?)?, By::Package))
+        let (category, by_name) = (*self.packages.get(owner)?)?;
+        // A name that ends in -dev says nothing of a program in the package.
+        let runs = by_name && self.is_program(node?);
+        (!runs).then_some((category, By::Package))
+    }
+
+    /// Whether the folder of a toolkit that a file lies in is called like one: `cuda-12-service` is none.
+    fn is_in_toolkit(&self, node: NodeId) -> bool {
+        let path = self.rootfs.node(node).path();
+        let root = self.input.catalog.toolkit_root(&path).map_or(&b""[..], |(root, _)| root);
+        let name = root.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let version = name.strip_prefix(b"cuda-").unwrap_or_default();
+        version.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    }
+
+    /// Whether a file is a program or library, or can be started.
+    fn is_program(&self, node: NodeId) -> bool {
+        let Some((layer, entry)) = self.rootfs.node(node).content() else { return false };
+        let read = self.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
+        let elf = matches!(
+            read.and_then(|read| read.facts.binary(entry)),
+            Some(FileFacts::Elf(elf)) if matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject)
+        );
+        elf || self.rootfs.layer(layer).mode(entry) & 0o111 != 0
     }
 }
 

@@ -53,7 +53,7 @@ const MOST: usize = 256;
 /// Names of what is read, with why, as the end of a sentence.
 const NAMES: [(&str, &str); 17] = [
     ("builder-resources", "builds TensorRT engines, for which it opens the builder's resources"),
-    ("cmake", "runs cmake"),
+    ("cmake", "builds with cmake, make or the like"),
     ("compiler", "starts a C or C++ compiler, which reads the headers of the system"),
     ("cudadevrt", "links libcudadevrt into the kernels that it compiles"),
     ("cudart-static", "may link programs with nvcc, which takes the static runtime"),
@@ -75,7 +75,16 @@ const NAMES: [(&str, &str); 17] = [
 const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
 
 /// What words in files and commands ask for.
-const WORDS: [(&str, &[&str]); 34] = [
+const WORDS: [(&str, &[&str]); 43] = [
+    ("cc", &["compiler"]),
+    ("c++", &["compiler"]),
+    ("c99", &["compiler"]),
+    ("ld", &["compiler"]),
+    ("gfortran", &["compiler"]),
+    ("cargo", &["compiler", "cmake"]),
+    ("rustc", &["compiler"]),
+    ("go", &["compiler"]),
+    ("pkg-config", &["cmake"]),
     ("nvcc", &["nvcc"]),
     ("cpp_extension", &["nvcc", "compiler", "ninja", "headers-torch"]),
     ("load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
@@ -99,7 +108,7 @@ const WORDS: [(&str, &[&str]); 34] = [
     ("cc1", &["compiler"]),
     ("ninja", &["ninja"]),
     ("cmake", &["cmake", "make", "ninja", "compiler"]),
-    ("make", &["make", "compiler"]),
+    ("make", &["make", "cmake", "compiler"]),
     ("git", &["git"]),
     ("gdb", &["debugger"]),
     ("cuda-gdb", &["debugger"]),
@@ -136,7 +145,8 @@ impl Demands {
     pub(super) fn on<'d>(&'d self, name: &'d str, copy: Option<&'d [u8]>) -> impl Iterator<Item = u32> + 'd {
         let serves = move |demand: &Demand| match (copy, &demand.site) {
             // A copy in a wheel serves those beside it; who lies elsewhere may have that folder in its path.
-            (Some(copy), Some(site)) => copy == site,
+            // Environments may see the packages of the system.
+            (Some(copy), Some(site)) => copy == site || copy.starts_with(b"/usr/"),
             // The toolkit's copy is spare for whoever has one beside it.
             (None, Some(site)) => {
                 let key = known(name).map(|(key, _)| key);

@@ -66,7 +66,7 @@ pub fn findings(input: &Input<'_>) -> Findings {
 
 /// What could not be read may hold whoever uses a file: nothing is certain then.
 fn doubt(draft: &mut Draft) {
-    if draft.verdict == Verdict::Safe && draft.category.has_bytes() {
+    if draft.verdict == Verdict::Safe {
         draft.verdict = Verdict::Unsure;
         draft.question = Some("Do the parts of the image that could not be read use it?".to_owned());
         draft.proof.push("parts of the image could not be read, see the warnings".to_owned());
@@ -124,7 +124,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
     let fix = if draft.fix.is_empty() { draft.rule.fix.to_owned() } else { draft.fix };
     let note = later_layer_note(facts, &layers, has_bytes && bytes > 0);
     let fix = match (draft.verdict, note) {
-        (Verdict::Needed, _) if has_bytes => "Keep them as long as that is so.".to_owned(),
+        (Verdict::Needed, _) => "Nothing, as long as that is so.".to_owned(),
         (_, Some(note)) => format!("{fix} {note}"),
         (_, None) => fix,
     };
@@ -193,10 +193,10 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
     let of_base = layers.iter().filter(|share| usize::from(share.layer) < base).count();
     Some(if of_base == layers.len() {
         format!(
-            "They lie in the base image ({noun} {list}): deleting them in a layer above frees nothing, only another base or a build stage does."
+            "All of it lies in the base image ({noun} {list}): deleting in a layer above frees nothing, only another base or a build stage does."
         )
     } else {
-        format!("Deleting them in a layer above {noun} {list} frees nothing: they must not be put in.")
+        format!("Deleting in a layer above {noun} {list} frees nothing: what is to go must not be put in.")
     })
 }
 

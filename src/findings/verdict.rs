@@ -46,6 +46,8 @@ enum Because {
     Read(Vec<u32>),
     /// A setting or a file of the application names it.
     Named(User),
+    /// Nobody names it, but not all that may start it could be searched.
+    Unsearched,
     /// A Python package brought a tool that nothing known reads.
     Tool,
 }
@@ -92,7 +94,7 @@ fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
     match because {
         Because::Hidden | Because::Free => Verdict::Safe,
         Because::Loaded => Verdict::Needed,
-        Because::Tool | Because::Named(User::File(_)) => Verdict::Unsure,
+        Because::Tool | Because::Unsearched | Because::Named(User::File(_)) => Verdict::Unsure,
         Because::Named(_) => Verdict::Needed,
         Because::Read(demands) => {
             let mut demands = demands.iter().filter_map(|place| facts.demands.get(*place));
@@ -178,6 +180,11 @@ fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Opt
     if of_wheel && sorted.category == Category::Compilers {
         return (Because::Tool, None);
     }
+    // What is started or opened by its name may be named where nobody looked.
+    let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
+    if by_name && facts.inventory.searched.programs_left_out > 0 {
+        return (Because::Unsearched, None);
+    }
     (Because::Free, None)
 }
 
@@ -221,6 +228,13 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
             read(&demands, &mut draft);
         }
         Because::Named(user) => named(facts, user, &mut draft),
+        Because::Unsearched => {
+            "Nothing that is known uses these files. Not all programs of the image could be searched for their names."
+                .clone_into(&mut draft.reason);
+            draft.proof.push(super::rules::searched(facts, "them"));
+            draft.question =
+                Some("Do the programs that could not be searched start or open them?".to_owned());
+        }
         Because::Tool => {
             "A Python package brought these tools. No framework that is known to run them is installed."
                 .clone_into(&mut draft.reason);
@@ -268,16 +282,17 @@ fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
 fn read(demands: &[&Demand], draft: &mut Draft) {
     let certain = demands.iter().any(|demand| demand.certainty == Certainty::Known);
     let relevant = || demands.iter().filter(move |one| !certain || one.certainty == Certainty::Known);
-    let mut sentences: Vec<String> =
-        relevant().take(3).map(|one| format!("{} {}.", one.who, one.why)).collect();
-    sentences.extend(
-        relevant().count().checked_sub(3).filter(|more| *more > 0).map(|more| format!("And {more} more.")),
-    );
+    let mut sentences: Vec<String> = relevant().map(|one| format!("{} {}.", one.who, one.why)).collect();
+    sentences.dedup();
+    let more = sentences.len().saturating_sub(3);
+    sentences.truncate(3);
+    sentences.extend((more > 0).then(|| format!("And {more} more.")));
     draft.reason = sentences.join(" ");
     for demand in demands {
         draft.proof.push(format!("{} {}", demand.who, demand.why));
         draft.users.push(demand.user.clone());
     }
+    draft.proof.dedup();
     if !certain && let Some(first) = demands.first() {
         draft.question = Some(format!("{} {}: is that so when the service runs?", first.who, first.why));
     }
@@ -328,18 +343,7 @@ fn free(
             }
         }
     }
-    let searched = &inventory.searched;
-    draft.proof.push(match (searched.files, searched.left_out) {
-        (0, 0) => {
-            "the image has no files of an application that could be searched for names of tools".to_owned()
-        }
-        (files, 0) => format!("none of {files} files of the application names them"),
-        (files, left_out) => {
-            format!(
-                "none of {files} files of the application names them; {left_out} more could not be searched"
-            )
-        }
-    });
+    draft.proof.push(super::rules::searched(facts, "them"));
 }
 
 /// Frameworks that would read one of these, by the catalogue.

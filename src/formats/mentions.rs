@@ -74,8 +74,9 @@ impl Sort {
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
             b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
-            | b"ini" | b"service" => Some(Self::Script),
-            b"js" | b"mjs" | b"ts" | b"lua" | b"json" | b"ipynb" => Some(Self::Text),
+            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" => Some(Self::Script),
+            b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json"
+            | b"ipynb" => Some(Self::Text),
             _ => None,
         }
     }

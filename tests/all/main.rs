@@ -13,8 +13,8 @@ mod cli;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
-mod findings_configuration;
 mod findings_bytes;
+mod findings_configuration;
 mod findings_real;
 #[cfg(feature = "gui")]
 mod findings_view;

@@ -91,7 +91,7 @@ pub(super) fn tell_hidden(draft: &mut Draft) {
 }
 
 /// What was looked at for names, as a statement about `what`.
-pub(super) fn searched(facts: &Facts<'_>, what: &str) -> String {
+pub(in crate::findings) fn searched(facts: &Facts<'_>, what: &str) -> String {
     let searched = &facts.inventory.searched;
     match (searched.files, searched.left_out) {
         (0, 0) => format!("the image has no files of an application that could be searched for {what}"),

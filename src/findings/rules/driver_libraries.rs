@@ -46,14 +46,20 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         inode.is_some_and(|inode| set.contains(&inode))
     };
     let (mut loaded, mut free): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
+    let mut named = Vec::new();
     let mut objects = Vec::new();
     for inode in inodes {
         let item = item(&facts.census, facts.rootfs, inode);
         let object = facts.object_of(inode).map(|(id, _)| id);
+        let user = item.node.and_then(|node| facts.named.user(facts, node));
         match object.filter(|id| common::is_loaded_from_outside(facts, *id, &inside)) {
             Some(id) => {
                 loaded.push(item);
                 objects.push(id);
+            }
+            None if user.is_some() => {
+                loaded.push(item);
+                named.extend(user);
             }
             None => free.push(item),
         }
@@ -63,7 +69,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         drafts.push(unused(free));
     }
     if !loaded.is_empty() {
-        drafts.push(used(facts, &objects, loaded));
+        let mut draft = used(facts, &objects, loaded);
+        draft.users.extend(named);
+        drafts.push(draft);
     }
     drafts
 }

@@ -99,6 +99,8 @@ pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
+pub(super) use common::searched;
+
 /// Of the bytes that each layer hides: those whose new content is the same, where that is known.
 pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
     metadata_copies::metadata_only(facts)

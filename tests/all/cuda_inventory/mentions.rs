@@ -92,13 +92,16 @@ fn layers() -> Vec<Vec<Member>> {
 
 fn expected() -> Vec<(String, String, String)> {
     mentions(&[
+        ("/app/a.txt", "nvcc cpp_extension", ""),
         ("/app/libplugin.so", "ptxas", ""),
         ("/app/main.py", "nvcc cpp_extension", ""),
         ("/app/new.yaml", "gcc", ""),
         ("/app/service", "libdevice git gdb", "libnvrtc.so.13"),
         ("/app/start", "make", ""),
+        ("/etc/a.conf", "nvcc cpp_extension", ""),
         ("/etc/supervisor/conf.d/app.conf", "git", ""),
         ("/etc/systemd/system/app.service", "nsys", ""),
+        ("/opt/tool/run.py", "nvcc cpp_extension", ""),
     ])
 }
 
@@ -107,7 +110,7 @@ fn only_files_of_the_application_are_heard_and_every_form_gives_the_same() {
     let layers = layers();
     let (found, searched) = heard_in(Packing::Gzip, &layers);
     assert_eq!(found, expected());
-    assert_eq!((searched.files, searched.left_out), (8, 1));
+    assert_eq!((searched.files, searched.left_out), (11, 1));
     for packing in [Packing::Plain, Packing::Zstd] {
         assert_eq!(heard_in(packing, &layers), (found.clone(), searched), "{packing:?}");
     }
@@ -147,7 +150,7 @@ fn so_many_files_are_searched_and_no_more() {
     let app: Vec<Member> = (0..20_010).map(|number| file(format!("app/{number:05}.sh"), "nvcc\n")).collect();
     for packing in [Packing::Gzip, Packing::Plain] {
         let (found, searched) = heard_in(packing, std::slice::from_ref(&app));
-        assert_eq!(searched, Searched { files: 20_000, bytes: 100_000, left_out: 10 });
+        assert_eq!(searched, Searched { files: 20_000, bytes: 100_000, left_out: 10, programs_left_out: 10 });
         assert_eq!(found.len(), 20_000);
         assert_eq!(found.last().unwrap().0, "/app/19999.sh");
     }

@@ -4,7 +4,7 @@ use super::scene::{
     INCLUDE, Judged, LIB, PYTHON, compilers, image, in_toolkit, library, package, program, script, system,
     toolkit,
 };
-use crate::fixtures::service::{SITE, wheel};
+use crate::fixtures::service::{SITE, debs, wheel};
 use crate::fixtures::tarball::{Member, file};
 
 const BUILDS: &str = "from torch.utils.cpp_extension import load\nops = load('ops', ['ops.cu'])\n";
@@ -160,4 +160,71 @@ fn headers_of_the_system_are_needed_by_what_compiles_c_at_run_time() {
         let judged = judged(app, &[PYTHON, "/srv/app/serve.py"], &[]);
         judged.never_safe(&["/usr/include/stdio.h", "/usr/include/python3.12/Python.h"]);
     }
+}
+
+const CALLS: &str =
+    "import ctypes, subprocess\nsubprocess.run(['nvcc', '--version'])\nsubprocess.run(['gcc', 'a.c'])\n";
+
+#[test]
+fn an_application_that_is_a_package_of_the_system_is_heard() {
+    let app = debs(&[("my-service", "1.0", &[("opt/my/run.py", CALLS.into())])]);
+    let judged = judged(app, &[PYTHON, "/opt/my/run.py"], &[]);
+    judged.never_safe(&[&in_toolkit("bin/nvcc"), "/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h"]);
+}
+
+#[test]
+fn what_the_command_names_is_heard_in_folders_of_the_system() {
+    let path = "/usr/share/myapp/main.py";
+    let judged = judged(vec![script(&path[1..], CALLS)], &[PYTHON, path], &[]);
+    judged.never_safe(&[&in_toolkit("bin/nvcc"), "/usr/bin/x86_64-linux-gnu-gcc-13"]);
+}
+
+#[test]
+fn services_that_are_described_in_etc_are_heard() {
+    for path in ["/etc/s6-overlay/s6-rc.d/app/run", "/etc/init.d/app", "/etc/services.d/app/run"] {
+        let run = script(&path[1..], "#!/bin/sh\nnvcc --version\n").mode(0o755);
+        let judged = judged(vec![run, program("init", &[])], &["/init"], &[]);
+        assert_ne!(judged.verdict(&in_toolkit("bin/nvcc")), "safe", "{path}");
+    }
+}
+
+#[test]
+fn what_nobody_can_search_leaves_a_question() {
+    let app = || vec![program("usr/bin/java", &[]), file("app/app.jar", "PK")];
+    let judged = judged(app(), &["/usr/bin/java", "-jar", "/app/app.jar"], &[]);
+    judged.never_safe(&[&in_toolkit("bin/nvcc"), "/usr/bin/x86_64-linux-gnu-gcc-13"]);
+    judged.never_safe(&[&format!("/{LIB}/libcufft.so.11")]);
+}
+
+#[test]
+fn a_program_of_a_static_package_is_no_header() {
+    let content = [("usr/bin/busybox", crate::fixtures::elf::Elf::program("busybox").build())];
+    let app = [
+        debs(&[("busybox-static", "1.36", &content)]),
+        vec![script("start.sh", "#!/bin/sh\nexec busybox httpd -f\n").mode(0o755)],
+    ];
+    let judged = judged(app.concat(), &["/start.sh"], &[]);
+    judged.never_safe(&["/usr/bin/busybox"]);
+}
+
+#[test]
+fn a_folder_that_is_only_called_like_a_toolkit_is_none() {
+    let app = vec![
+        file("opt/cuda-12-service/share/model.json", "{}"),
+        file("opt/cuda-12-service/include/settings.h", "x"),
+        program("srv/app/serve", &[]),
+    ];
+    let judged = judged(app, &["/srv/app/serve"], &[]);
+    judged.never_safe(&["/opt/cuda-12-service/share/model.json", "/opt/cuda-12-service/include/settings.h"]);
+}
+
+#[test]
+fn what_the_last_build_left_is_read_by_the_next() {
+    let app = vec![
+        file("app/build/CMakeCache.txt", "x"),
+        file("app/build/CMakeFiles/Makefile2", "x"),
+        file("app/build/Makefile", "run:\n"),
+    ];
+    let judged = judged(app, &["make", "-C", "/app/build", "run"], &[]);
+    judged.never_safe(&["/app/build/CMakeCache.txt", "/app/build/CMakeFiles/Makefile2"]);
 }

@@ -152,8 +152,21 @@ fn asked(title: &'static str, reason: String, question: String) -> Because {
 
 /// A repository is read by git, and by what asks git for a version.
 pub(super) fn git(facts: &Facts<'_>) -> Because {
-    const ASK_GIT: [&str; 6] =
-        ["setuptools-scm", "versioneer", "hatch-vcs", "dunamai", "poetry-dynamic-versioning", "dvc"];
+    const ASK_GIT: [&str; 13] = [
+        "setuptools-scm",
+        "versioneer",
+        "hatch-vcs",
+        "dunamai",
+        "poetry-dynamic-versioning",
+        "dvc",
+        "gitpython",
+        "pbr",
+        "wandb",
+        "mlflow",
+        "versioningit",
+        "setuptools-git-versioning",
+        "pygit2",
+    ];
     // That some Python package may start git is no sign that this one is read.
     let named = facts.demands.on("git", None).filter_map(|place| facts.demands.get(place));
     let named = named.filter(|demand| !matches!(demand.user, User::Package(..)));
@@ -243,11 +256,25 @@ fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
     }
+    if let Some(asked) = built_again(facts) {
+        return asked;
+    }
     Because::Free(vec![
         "their ELF headers say that they are relocatable: no loader takes them, only a linker".to_owned(),
         "they are for the processor; programs for the kernel (BPF) and for GPUs are not among them"
             .to_owned(),
     ])
+}
+
+/// A question when something builds at run time: it reads what the last build left.
+fn built_again(facts: &Facts<'_>) -> Option<Because> {
+    facts.demands.any("cmake").then(|| {
+        asked(
+            " where something builds at run time",
+            "Something that is installed or named builds with cmake, make or cargo.".to_owned(),
+            "Does the service build in this folder when it starts?".to_owned(),
+        )
+    })
 }
 
 /// A folder of a build: its own files are of no use afterwards, programs and resources may be.
@@ -258,6 +285,9 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Bec
             "Something that is installed builds extensions with ninja at run time.".to_owned(),
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
+    }
+    if let Some(asked) = built_again(facts) {
+        return asked;
     }
     let is_probe = holds(path, b"/CompilerId")
         || holds(path, b"/CMakeDetermineCompilerABI")

@@ -21,6 +21,8 @@ pub(super) enum Because {
     Opened,
     /// Something that is installed builds programs, which may link it, or reads it.
     Read,
+    /// Not all programs of the application could be searched.
+    Unsearched,
     /// A part of a library whose other parts are used.
     Part,
     /// Only the builder of `TensorRT` opens it.
@@ -41,6 +43,7 @@ impl Because {
             Self::Named => ", which the application names",
             Self::Opened => ", of a name that something opens",
             Self::Read => ", where programs are built at run time",
+            Self::Unsearched => ", as far as could be searched",
             Self::Part => ", parts of libraries that are used",
             Self::BuilderResource => " but TensorRT's builder",
             Self::Storage => ", for GPUDirect Storage",
@@ -66,6 +69,9 @@ impl Because {
             Self::Read => {
                 "Nothing reaches these libraries, but something that is installed, or named, builds programs at run time, which may be linked to them."
             }
+            Self::Unsearched => {
+                "Nothing reaches these libraries. Not all programs of the application could be searched for their names."
+            }
             Self::Part => {
                 "Other parts of the same libraries are used. Which parts they open from their folder depends on what is computed."
             }
@@ -90,6 +96,7 @@ impl Because {
             }
             Self::Named | Self::Opened => "Does the service open them when it runs?",
             Self::Read => "Is anything linked to them when the service runs?",
+            Self::Unsearched => "Do the programs that could not be searched open them?",
             Self::Part => "Does the service compute anything that needs these parts?",
             Self::BuilderResource => {
                 "Does the service build engines, or only load plans that were built before?"
@@ -193,6 +200,9 @@ impl<'f, 'a> Judge<'f, 'a> {
         let mut demands = reads.iter().flat_map(|name| facts.demands.on(name, None));
         if let Some(demand) = demands.find_map(|place| facts.demands.get(place)) {
             return Some((Because::Read, Some(demand.user.clone())));
+        }
+        if facts.inventory.searched.programs_left_out > 0 {
+            return Some((Because::Unsearched, None));
         }
         Some((Because::Free, None))
     }
