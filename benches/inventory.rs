@@ -34,7 +34,7 @@ fn measured<T>(what: &str, runs: usize, mut work: impl FnMut() -> T) -> T {
         drop(last.take());
         let start = cpu_time();
         last = Some(black_box(work()));
-        times.push(cpu_time() - start);
+        times.push(cpu_time().saturating_sub(start));
     }
     times.sort_unstable();
     println!("  {what:<24} {:>9.2} ms", times[runs / 2].as_secs_f64() * 1e3);

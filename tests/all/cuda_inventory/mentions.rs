@@ -128,7 +128,10 @@ fn only_files_of_the_application_are_heard_and_every_form_gives_the_same() {
 fn what_is_too_large_or_has_holes_counts_as_left_out() {
     let app = vec![
         file("app/line.py", vec![b'x'; 64 * MIB]),
-        file("app/names.sh", (0..50_000).map(|number| format!("lib{number}.so ")).collect::<String>()),
+        file(
+            "app/names.sh",
+            (0..50_000).map(|number| format!("lib{number}.so ")).collect::<Vec<_>>().concat(),
+        ),
         file("app/small.sh", "nvcc\n"),
         Sparse { size: 90_000, parts: vec![(1_024, b"nvcc ".repeat(100))] }.old_gnu("app/sparse.py"),
     ];

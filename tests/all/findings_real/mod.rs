@@ -1,10 +1,6 @@
 //! What the program calls safe, needed and unsure on images like those that people build: on small ones that
-//! are made by code, and on real CUDA content from the wheels of PyPI, judged by `tests/oracle/findings.py`.
+//! are made by code, and on real CUDA content from the wheels of `PyPI`, judged by `tests/oracle/findings.py`.
 
-#[path = "../wheels/built.rs"]
-mod built;
-#[path = "../wheels/cache.rs"]
-mod cache;
 mod devel;
 mod frameworks;
 mod oracle;

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::built::Built;
-use super::cache::{files_below, unpacked};
 use super::oracle::judge;
 use super::scene::{compilers, package, program, static_library, symlinks_of_toolkit, system};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::tarball::{Member, file, symlink};
 use crate::support::Place;
+use crate::wheels::built::Built;
+use crate::wheels::cache::{files_below, unpacked};
 
 const SITE: &str = "opt/venv/lib/python3.12/site-packages";
 const ROOT: &str = "usr/local/cuda-13.0";
@@ -44,7 +44,7 @@ fn listing(members: &[Member]) -> String {
     let mut lines = String::new();
     for member in members.iter().filter(|member| member.kind == b'0') {
         let path = format!("/{}", str::from_utf8(&member.name).unwrap());
-        let category = if path.ends_with(".a") {
+        let category = if path.as_bytes().ends_with(b".a") {
             "static-libraries"
         } else if path.contains("/include/") {
             "headers"

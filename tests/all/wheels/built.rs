@@ -47,13 +47,13 @@ impl<W: Write> Write for Hashed<W> {
 }
 
 /// An OCI layout in the making whose layers go to disk as they are made: they are too big to be kept.
-pub(super) struct Built {
+pub(crate) struct Built {
     folder: PathBuf,
     image: Image,
 }
 
 impl Built {
-    pub(super) fn new(place: &Place, environment: &[&str]) -> Self {
+    pub(crate) fn new(place: &Place, environment: &[&str]) -> Self {
         let folder = PathBuf::from(place.path("image"));
         fs::create_dir_all(folder.join("blobs/sha256")).unwrap();
         let mut image = Image::new(Packing::Plain);
@@ -62,7 +62,7 @@ impl Built {
     }
 
     /// With one more layer; a gzip one is packed at the fastest level.
-    pub(super) fn layer(mut self, packing: Packing, members: impl IntoIterator<Item = Member>) -> Self {
+    pub(crate) fn layer(mut self, packing: Packing, members: impl IntoIterator<Item = Member>) -> Self {
         fn write(members: impl IntoIterator<Item = Member>, out: &mut impl Write) {
             for member in members {
                 let mut bytes = Vec::new();
@@ -95,7 +95,7 @@ impl Built {
     }
 
     /// Writes the rest of the layout; its reference comes back.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         Layout::of(&self.image, "latest").write(&self.folder);
         format!("oci:{}", self.folder.display())
     }

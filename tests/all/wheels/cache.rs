@@ -11,7 +11,7 @@ use crate::oracle::{have, skip};
 
 /// The wheels with these names, unpacked into one folder: only files whose path holds one of `parts`, which
 /// goes for all when there are none. `None`, said loudly, when a wheel is not in the cache.
-pub(super) fn unpacked(names: &[&str], parts: &[&str]) -> Option<TempDir> {
+pub(crate) fn unpacked(names: &[&str], parts: &[&str]) -> Option<TempDir> {
     const UNPACK: &str = "import sys, zipfile\n\
         archive = zipfile.ZipFile(sys.argv[1])\n\
         names = [name for name in archive.namelist() if not sys.argv[3:] or any(part in name for part in sys.argv[3:])]\n\
@@ -34,7 +34,7 @@ pub(super) fn unpacked(names: &[&str], parts: &[&str]) -> Option<TempDir> {
 }
 
 /// Says that a test is skipped where that is no fault, whatever `CUTAWAY_REQUIRE_TOOLS` says.
-pub(super) fn left_out<T>(reason: &str) -> Option<T> {
+pub(crate) fn left_out<T>(reason: &str) -> Option<T> {
     let name = std::thread::current().name().unwrap_or("a test").to_owned();
     writeln!(io::stderr(), "SKIPPED: {name}: {reason}").ok();
     None
@@ -59,7 +59,7 @@ fn cached(name: &str) -> Option<PathBuf> {
 }
 
 /// Relative paths of the files below a folder, in order.
-pub(super) fn files_below(folder: &Path) -> Vec<String> {
+pub(crate) fn files_below(folder: &Path) -> Vec<String> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next).unwrap() {

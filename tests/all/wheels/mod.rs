@@ -3,8 +3,8 @@
 //! `tests/fetch_wheels.sh` puts the wheels of `tests/wheels.txt` into a cache outside the repository. The tests
 //! build images of them and compare the report with `tests/oracle/cuda.py`, which shares nothing with it.
 
-mod built;
-mod cache;
+pub(crate) mod built;
+pub(crate) mod cache;
 mod compare;
 
 use std::collections::BTreeSet;

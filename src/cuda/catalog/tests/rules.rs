@@ -113,6 +113,7 @@ fn frameworks_are_told_from_packages_and_files() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases")]
 fn places_and_packages() {
     let devel = |path: &str| catalog().is_devel_path(path.as_bytes()).map(|rule| rule.id.as_str());
     for (path, expected) in [
