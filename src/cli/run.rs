@@ -104,7 +104,8 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
 
 fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
     let analysis = analyse(&plan.read, None)?;
-    let options = report::Options { show_secrets: plan.show_secrets, ..report::Options::default() };
+    let paths = plan.format == Format::Json;
+    let options = report::Options { show_secrets: plan.show_secrets, paths, ..report::Options::default() };
     let Some(report) = Report::new(&analysis, &options) else {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
     };

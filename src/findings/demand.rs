@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::facts::Facts;
+use super::named::TOLD;
 use super::value::User;
 use crate::base::convert::index32;
-use crate::base::text::printable;
+use crate::base::text::{elide_middle, printable};
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::rootfs::Node;
@@ -274,7 +275,7 @@ impl Demands {
     /// What files of the application name.
     fn mentions(&mut self, facts: &Facts<'_>) {
         for mention in &facts.inventory.mentions {
-            let who = facts.shown(mention.node);
+            let who = elide_middle(&facts.shown(mention.node), TOLD);
             for word in &mention.words {
                 self.word(word, Certainty::Asked, &who, &|| User::File(mention.node));
             }
@@ -340,7 +341,7 @@ impl Demands {
                     "headers",
                     &Demand {
                         certainty: Certainty::Asked,
-                        who: facts.shown(links.object(id).node),
+                        who: elide_middle(&facts.shown(links.object(id).node), TOLD),
                         user: User::Object(id),
                         why: "compiles with NVRTC, maybe sources that include CUDA's headers".to_owned(),
                         site: None,

@@ -1,5 +1,6 @@
 //! The image as rules look at it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::census::Census;
@@ -8,7 +9,7 @@ use super::named::Named;
 use super::targets::TargetGpu;
 use crate::base::convert::layer16;
 use crate::base::text::escape;
-use crate::cuda::catalog::{Catalog, PackageRule};
+use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
 use crate::cuda::links::{Object, ObjectId, Paths};
 use crate::cuda::{Bodies, Inode, Inventory, Package};
 use crate::formats::binary::FileFacts;
@@ -49,6 +50,8 @@ pub struct Facts<'a> {
     pub(super) census: Census<'a>,
     /// What is read at run time although it looks like content for building.
     pub(super) demands: Demands,
+    /// Installed packages of Python: name in the form of PEP 503, and version.
+    pub(super) installed: HashSet<(String, String)>,
     /// Files that variables, the command or files of the application name.
     pub(super) named: Named,
     /// By package: the rule by which it is there for building, and whether it is one of the driver. Of packages
@@ -75,6 +78,13 @@ impl<'a> Facts<'a> {
             paths: Paths::new(rootfs),
             census: Census::take(input),
             demands: Demands::default(),
+            installed: input
+                .inventory
+                .packages
+                .iter()
+                .filter(|package| package.manager == "pip")
+                .map(|package| (normalized_python_name(&package.name), package.version.clone()))
+                .collect(),
             named: Named::default(),
             package_rules: input.inventory.packages.iter().map(rules).collect(),
         };

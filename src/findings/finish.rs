@@ -6,6 +6,7 @@ use super::facts::{Facts, Input};
 use super::rule::Rule;
 use super::rules;
 use super::value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};
+use crate::base::text::elide_middle;
 
 /// What a rule has to say, before its bytes are counted.
 #[derive(Clone, Debug)]
@@ -121,6 +122,11 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
     if let Some(owners) = owners(facts, &packages) {
         draft.proof.push(owners);
     }
+    let cut = draft.proof.len().saturating_sub(MOST_STATEMENTS);
+    draft.proof.truncate(MOST_STATEMENTS);
+    draft.proof.iter_mut().chain(&mut draft.subjects).for_each(elide);
+    draft.proof.extend((cut > 0).then(|| format!("and {cut} more statements of this kind")));
+    [&mut draft.title, &mut draft.reason].into_iter().chain(draft.question.as_mut()).for_each(elide);
     let fix = if draft.fix.is_empty() { draft.rule.fix.to_owned() } else { draft.fix };
     let note = later_layer_note(facts, &layers, has_bytes && bytes > 0);
     let fix = match (draft.verdict, note) {
@@ -147,6 +153,17 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         packages: packages.into_iter().collect(),
         users: draft.users,
         potential_bytes: draft.potential_bytes,
+    }
+}
+
+/// Statements of a finding that are kept, and characters of each: names and paths of strangers may be of any
+/// length, and as many as an image has files.
+const MOST_STATEMENTS: usize = 200;
+const TEXT: usize = 1_000;
+
+fn elide(text: &mut String) {
+    if text.len() > TEXT {
+        *text = elide_middle(text, TEXT);
     }
 }
 

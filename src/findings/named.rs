@@ -1,11 +1,11 @@
 //! Which files something names: variables and the command by their path, files of the application by the name of
 //! a library.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::facts::Facts;
 use super::value::User;
-use crate::base::text::printable;
+use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::split_library_name;
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -16,7 +16,16 @@ pub(super) struct Named {
     settings: BTreeMap<NodeId, String>,
     /// By name of a library, without version: the file that names it.
     libraries: BTreeMap<Vec<u8>, NodeId>,
+    /// Whether there was more in the settings than is looked at.
+    pub(super) cut: bool,
 }
+
+/// Words of settings that are looked up, and parts of paths and links on the way of all of them: a real image
+/// has some hundred. Paths through long links cost milliseconds each.
+const WORDS: usize = 10_000;
+const STEPS: u64 = 1 << 22;
+/// Characters of a name or path that are told.
+pub(super) const TOLD: usize = 120;
 
 /// Variables that list folders to search: they name no file.
 const LISTS: [&str; 9] = [
@@ -34,14 +43,17 @@ const LISTS: [&str; 9] = [
 impl Named {
     pub(super) fn of(facts: &Facts<'_>) -> Self {
         let mut named = Self::default();
+        let mut room = (WORDS, STEPS);
+        let mut seen = HashSet::new();
         for pair in facts.environment() {
             let Some((name, value)) = pair.split_once('=') else { continue };
             if !LISTS.contains(&name) {
-                named.paths(facts, value, &format!("ENV {}", printable(name)));
+                let setting = format!("ENV {}", elide_end(&printable(name), TOLD));
+                named.paths(facts, value, &setting, &mut room, &mut seen);
             }
         }
         for word in facts.command() {
-            named.paths(facts, word, "the image's command");
+            named.paths(facts, word, "the image's command", &mut room, &mut seen);
         }
         for mention in &facts.inventory.mentions {
             for library in &mention.libraries {
@@ -54,10 +66,28 @@ impl Named {
     }
 
     /// The files whose absolute paths stand in a text. Links are followed.
-    fn paths(&mut self, facts: &Facts<'_>, text: &str, setting: &str) {
+    fn paths<'t>(
+        &mut self,
+        facts: &Facts<'_>,
+        text: &'t str,
+        setting: &str,
+        (words, steps): &mut (usize, u64),
+        seen: &mut HashSet<&'t str>,
+    ) {
         let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>".contains(c));
         for part in parts.filter(|part| part.len() > 1 && part.starts_with('/')) {
-            let Some(node) = facts.paths.lookup(part.as_bytes()) else { continue };
+            if !seen.insert(part) {
+                continue;
+            }
+            if *words == 0 || *steps == 0 {
+                self.cut = true;
+                return;
+            }
+            *words -= 1;
+            let found = facts.paths.walk(NodeId::ROOT, part.as_bytes(), steps);
+            // What runs out of steps may have named a file.
+            self.cut |= *steps == 0;
+            let Some(node) = found else { continue };
             if facts.node(node).kind() == NodeKind::File {
                 self.settings.entry(node).or_insert_with(|| setting.to_owned());
             }

@@ -4,7 +4,7 @@
 //! run time. It is a question when something of the application only names it. It is safe when neither is so,
 //! and the statements that say this are its proof.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::census::{By, Sorted};
 use super::demand::{Certainty, Demand};
@@ -21,6 +21,9 @@ use crate::cuda::links::{Object, ObjectId, RootKind, site_root};
 /// Readers of one thing that are told of, and chains from a library to what starts it: an image may have
 /// thousands, and a handful is proof enough.
 const MOST_READERS: usize = 16;
+
+/// Python packages that are told of one by one; those beyond are told by the folder that holds them.
+const MOST_PLACES: usize = 200;
 
 /// Where files lie that are told of together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,16 +69,26 @@ struct Group {
     items: Vec<Item>,
     loaded: Vec<ObjectId>,
     /// What the rules say that such files are read as.
-    read_as: std::collections::BTreeSet<String>,
+    read_as: BTreeSet<String>,
     elf: usize,
 }
 
 /// Judges every file of the census that is content for building, and tells of those with one reason together.
 pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
+    let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
     for sorted in facts.census.files.iter().filter(|sorted| sorted.category.is_devel()) {
         let path = path_of(facts, sorted);
-        let place = place(facts, &path);
+        let mut place = place(facts, &path);
+        if let Place::Python(folder) = &place
+            && !places.contains(folder)
+        {
+            if places.len() < MOST_PLACES {
+                places.insert(folder.clone());
+            } else if let Some((site, _)) = site_root(&path) {
+                place = Place::Python(site.to_vec());
+            }
+        }
         let rule = of_category(sorted.category, &place);
         let (because, object) = because(facts, sorted, &path);
         let verdict = verdict(facts, &because);
@@ -182,7 +195,7 @@ fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Opt
     }
     // What is started or opened by its name may be named where nobody looked.
     let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
-    if by_name && facts.inventory.searched.programs_left_out > 0 {
+    if facts.named.cut || (by_name && facts.inventory.searched.programs_left_out > 0) {
         return (Because::Unsearched, None);
     }
     (Because::Free, None)
@@ -288,7 +301,7 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
     sentences.truncate(3);
     sentences.extend((more > 0).then(|| format!("And {more} more.")));
     draft.reason = sentences.join(" ");
-    for demand in demands {
+    for demand in demands.iter().take(MOST_READERS) {
         draft.proof.push(format!("{} {}", demand.who, demand.why));
         draft.users.push(demand.user.clone());
     }
@@ -299,13 +312,7 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
 }
 
 /// What was looked at and did not speak against taking the files away.
-fn free(
-    facts: &Facts<'_>,
-    place: &Place,
-    elf: usize,
-    read_as: &std::collections::BTreeSet<String>,
-    draft: &mut Draft,
-) {
+fn free(facts: &Facts<'_>, place: &Place, elf: usize, read_as: &BTreeSet<String>, draft: &mut Draft) {
     let inventory = facts.inventory;
     let used = inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
     "Nothing that runs loads these files, and nothing that is installed is known to read them at run time."

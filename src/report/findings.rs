@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::model::Options;
 use crate::analysis::Analysis;
 use crate::base::redact;
-use crate::base::text::escape;
+use crate::base::text::{elide_end, escape};
 use crate::cuda::Inode;
 use crate::findings::{Finding, Findings, Item, Plan, User};
 use crate::rootfs::{NodeId, Rootfs};
@@ -68,7 +68,7 @@ pub struct LayerShare {
     pub merged_bytes: u64,
     /// Files there.
     pub files: u64,
-    /// The instruction that made the layer, secrets redacted.
+    /// The beginning of the instruction that made the layer, secrets redacted.
     pub created_by: Option<String>,
 }
 
@@ -105,7 +105,10 @@ pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<Findin
     for (node, inode) in rootfs.shared_files() {
         names.entry(inode).or_default().push(node);
     }
-    Some(findings.list.iter().map(|one| line(analysis, (rootfs, &names), one, options)).collect())
+    let instructions: Vec<Option<String>> =
+        (0..analysis.image.layers.len()).map(|layer| instruction(analysis, layer, options)).collect();
+    let line = |one| line(analysis, (rootfs, &names), one, &instructions, options);
+    Some(findings.list.iter().map(line).collect())
 }
 
 /// All paths of files that have several.
@@ -115,6 +118,7 @@ fn line(
     analysis: &Analysis,
     (rootfs, names): (&Rootfs, &Names),
     finding: &Finding,
+    instructions: &[Option<String>],
     options: &Options,
 ) -> FindingLine {
     let inventory = analysis.inventory.as_deref();
@@ -123,7 +127,7 @@ fn line(
         Some(format!("{}:{}", package.manager, package.name))
     };
     let mut paths: Vec<String> = Vec::with_capacity(finding.items.len());
-    for item in &finding.items {
+    for item in finding.items.iter().take(if options.paths { usize::MAX } else { 0 }) {
         match names.get(&(item.layer, item.entry)) {
             Some(all) => paths.extend(all.iter().map(|node| escape(&rootfs.node(*node).path()))),
             None => paths.push(path(rootfs, item)),
@@ -153,7 +157,7 @@ fn line(
                 bytes: share.bytes,
                 merged_bytes: share.merged_bytes,
                 files: share.files,
-                created_by: instruction(analysis, share.layer, options),
+                created_by: instructions.get(usize::from(share.layer)).cloned().flatten(),
             })
             .collect(),
         paths,
@@ -165,9 +169,13 @@ fn line(
     }
 }
 
-fn instruction(analysis: &Analysis, layer: u16, options: &Options) -> Option<String> {
-    let text = analysis.image.layers.get(usize::from(layer))?.created_by.as_ref()?;
-    Some(if options.show_secrets { text.clone() } else { redact::instruction(text) })
+/// Characters of an instruction that stand in a finding; the layer itself has all of it.
+const INSTRUCTION: usize = 500;
+
+fn instruction(analysis: &Analysis, layer: usize, options: &Options) -> Option<String> {
+    let text = analysis.image.layers.get(layer)?.created_by.as_ref()?;
+    let shown = if options.show_secrets { text.clone() } else { redact::instruction(text) };
+    Some(elide_end(&shown, INSTRUCTION))
 }
 
 /// The path of a file: as a container sees it, or in its layer when it is hidden.

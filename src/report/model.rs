@@ -28,13 +28,15 @@ pub struct Options {
     pub show_secrets: bool,
     /// How many of the largest files to list.
     pub largest_files: usize,
+    /// Name all files of the findings: a report for people does without.
+    pub paths: bool,
     /// What is to be taken away; `None` for all that is safe.
     pub plan: Option<Plan>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { show_secrets: false, largest_files: 20, plan: None }
+        Self { show_secrets: false, largest_files: 20, paths: true, plan: None }
     }
 }
 

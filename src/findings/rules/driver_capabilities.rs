@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::redact;
-use crate::base::text::{elide_end, printable};
+use crate::base::text::{elide_end, elide_middle, printable};
 use crate::cuda::Use;
 use crate::cuda::links::Resolution;
 use crate::findings::facts::Facts;
@@ -72,6 +72,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
+/// Of those who ask for one capability: how many are kept.
+const MOST: usize = 64;
+
 /// By capability: who asks for libraries of it.
 fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
     let links = &facts.inventory.links;
@@ -79,8 +82,13 @@ fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
     let mut add = |name: &str, who: String, user: User, optional: bool| {
         if let Some(capability) = capability(facts, name) {
             let verb = if optional { "may open" } else { "loads" };
-            let statement = format!("{who} {verb} {}", printable(name));
-            asked.entry(capability.to_owned()).or_default().push(Asked { statement, user, optional });
+            let list = asked.entry(capability.to_owned()).or_default();
+            // Many may ask, of which few are told: one firm one is enough to know.
+            let firm = list.iter().filter(|one| !one.optional).count();
+            if list.len() < MOST || (!optional && firm < MOST) {
+                let statement = format!("{} {verb} {}", elide_middle(&who, 200), printable(name));
+                list.push(Asked { statement, user, optional });
+            }
         }
     };
     for id in links.ids() {

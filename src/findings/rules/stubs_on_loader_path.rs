@@ -1,8 +1,8 @@
 //! Stubs where the loader looks: libraries to link against, without code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::text::{escape, printable};
+use crate::base::text::{elide_middle, escape, printable};
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, Resolution, split_library_path};
 use crate::findings::census::item;
@@ -50,6 +50,9 @@ pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<LoaderFolder> {
     let value = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<LoaderFolder> = split_library_path(value.as_bytes())
         .into_iter()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .take(MOST_FOLDERS)
         .map(|path| LoaderFolder { path, by: "ENV LD_LIBRARY_PATH".to_owned(), file: None })
         .collect();
     let conf = facts.paths.lookup(b"/etc/ld.so.conf");
@@ -62,7 +65,9 @@ pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<LoaderFolder> {
             continue;
         };
         for line in ld_so_conf::read(&bytes) {
-            if let Line::Folder(path) = line {
+            if let Line::Folder(path) = line
+                && folders.len() < 2 * MOST_FOLDERS
+            {
                 folders.push(LoaderFolder { path, by: facts.shown(node), file: Some(node) });
             }
         }
@@ -70,9 +75,17 @@ pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<LoaderFolder> {
     folders
 }
 
-/// What stands of a loader path in a report: paths are no secrets, but what stands among them may be.
+/// Folders of a loader path that are looked at; a real one has some ten.
+const MOST_FOLDERS: usize = 1_000;
+
+/// What stands of a loader path in a report: paths are no secrets, but what stands among them may be. A path is
+/// split at colons, which tears the parts of a URL apart.
 pub(super) fn shown_folder(path: &[u8]) -> String {
-    crate::base::redact::value("", &escape(path)).into_owned()
+    if !path.starts_with(b"/") && path.contains(&b'@') {
+        return crate::base::redact::REDACTED.to_owned();
+    }
+    let shown = crate::base::redact::value("", &escape(path)).into_owned();
+    elide_middle(&shown, 200)
 }
 
 fn has_part(path: &[u8], wanted: &[u8]) -> bool {
@@ -160,9 +173,14 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
             (None, Some(path)) => ("RPATH", path),
             (None, None) => continue,
         };
-        for folder in path.split(|byte| *byte == b':').filter(|folder| is_stub_path(folder)) {
-            draft.proof.push(format!("{kind} of {} names {}", facts.shown(object.node), escape(folder)));
-            draft.subjects.push(facts.shown(object.node));
+        let mut stubs = path.split(|byte| *byte == b':').filter(|folder| is_stub_path(folder));
+        if let Some(folder) = stubs.next() {
+            if draft.users.len() >= MOST_FOLDERS {
+                break;
+            }
+            let who = elide_middle(&facts.shown(object.node), 200);
+            draft.proof.push(format!("{kind} of {who} names {}", shown_folder(folder)));
+            draft.subjects.push(who);
             draft.users.push(User::Object(id));
             draft.items.push(item(&facts.census, facts.rootfs, inode));
         }
@@ -225,8 +243,9 @@ fn resolved(facts: &Facts<'_>) -> Option<Draft> {
             for found in &need.found {
                 let Resolution::Found { object, .. } = found else { continue };
                 let stub = facts.path(links.object(*object).node);
-                if is_stub_path(&stub) {
-                    let (who, name) = (facts.shown(links.object(id).node), printable(&need.name));
+                if is_stub_path(&stub) && draft.users.len() < MOST_FOLDERS {
+                    let who = elide_middle(&facts.shown(links.object(id).node), 200);
+                    let name = printable(&need.name);
                     draft.proof.push(format!("{who} needs {name} and finds {}", escape(&stub)));
                     draft.subjects.push(name);
                     draft.users.push(User::Object(id));

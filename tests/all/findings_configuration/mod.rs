@@ -3,6 +3,7 @@
 
 mod base;
 mod gpu_code;
+mod hostile;
 mod libraries;
 mod loader_path;
 mod requirements;

@@ -1,7 +1,6 @@
 //! The verdict on one file that a build left behind.
 
 use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of, searched};
-use crate::base::text::escape;
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::ObjectId;
 use crate::findings::census::{By, Sorted};
@@ -114,7 +113,7 @@ pub(super) fn judge(
     }
     let because = match *id {
         "artifact-git" => of_git.clone(),
-        "artifact-wheel" | "artifact-sdist" => archive(facts, id, &path),
+        "artifact-wheel" | "artifact-sdist" => archive(facts, id, file, &path),
         "artifact-core" => Because::Free(vec!["its ELF header says that it is a memory image".to_owned()]),
         "artifact-objects" => object_file(facts, file),
         _ => tree(facts, id, &path, elf),
@@ -203,7 +202,7 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
 }
 
 /// A wheel or source archive: of no use once it is installed.
-fn archive(facts: &Facts<'_>, id: &str, path: &[u8]) -> Because {
+fn archive(facts: &Facts<'_>, id: &str, file: &Sorted<'_>, path: &[u8]) -> Because {
     let name = String::from_utf8_lossy(name_of(path)).into_owned();
     let stem = name.strip_suffix(".whl").or_else(|| name.strip_suffix(".tar.gz")).unwrap_or(&name);
     // A wheel is NAME-VERSION-..., with no dash in its name; of a source archive the version comes last.
@@ -214,26 +213,20 @@ fn archive(facts: &Facts<'_>, id: &str, path: &[u8]) -> Because {
         stem.rsplit_once('-').unwrap_or((stem, ""))
     };
     let wanted = normalized_python_name(project);
-    let installed = facts.inventory.packages.iter().find(|package| {
-        package.manager == "pip"
-            && normalized_python_name(&package.name) == wanted
-            && package.version == version
-    });
-    let full = escape(path);
-    let named = |text: &str| text.contains(&*full);
-    let by_settings =
-        facts.environment().iter().any(|pair| named(pair)) || facts.command().iter().any(|word| named(word));
-    match installed {
-        Some(_) if !by_settings => Because::Free(vec![
+    let installed = facts.installed.contains(&(wanted, version.to_owned()));
+    let by_settings = file.item.node.is_some_and(|node| facts.named.user(facts, node).is_some());
+    if installed && !by_settings {
+        return Because::Free(vec![
             "the distribution in each of them is installed, in the same version".to_owned(),
             "neither the image's command nor its environment names one of them".to_owned(),
-        ]),
-        _ => asked(
-            " that are not installed",
-            "What is in these archives is not installed in the image in this version, or a setting names them.".to_owned(),
-            "Is one of them installed, read or handed out when the container runs?".to_owned(),
-        ),
+        ]);
     }
+    asked(
+        " that are not installed",
+        "What is in these archives is not installed in the image in this version, or a setting names them."
+            .to_owned(),
+        "Is one of them installed, read or handed out when the container runs?".to_owned(),
+    )
 }
 
 fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::RULE;
 use crate::base::convert::layer16;
-use crate::base::text::escape;
+use crate::base::text::{elide_middle, escape};
 use crate::findings::census::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
@@ -55,6 +55,13 @@ fn is_secret_file(path: &[u8]) -> Option<bool> {
     }
 }
 
+/// Files that are told by name; all of them are among the items.
+const TOLD: usize = 100;
+
+fn shown(path: &[u8]) -> String {
+    elide_middle(&escape(path), 200)
+}
+
 /// Files of all layers, those too that a later layer hides.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut found: BTreeMap<bool, Vec<(Item, Vec<u8>)>> = BTreeMap::new();
@@ -71,7 +78,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             let path = [&index.dir_path(index.dir(entry))[..], b"/", index.name(entry)].concat();
             if let Some(sometimes) = is_secret_file(&path) {
                 let item = item(&facts.census, facts.rootfs, (layer, entry));
-                found.entry(sometimes).or_default().push((item, path));
+                let files = found.entry(sometimes).or_default();
+                // Paths of what is not told are not kept.
+                files.push((item, if files.len() < TOLD { path } else { Vec::new() }));
             }
         }
     }
@@ -95,13 +104,15 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             )
             .ok();
         }
-        for (item, path) in &files {
+        for (item, path) in files.iter().take(TOLD) {
             let hidden = if item.node.is_none() { ", hidden by a later layer" } else { "" };
-            draft.proof.push(format!("{} in layer {}{hidden}", escape(path), item.layer));
+            draft.proof.push(format!("{} in layer {}{hidden}", shown(path), item.layer));
         }
-        draft.subjects = files.iter().map(|(_, path)| escape(path)).collect();
+        draft.subjects = files.iter().take(TOLD).map(|(_, path)| shown(path)).collect();
         draft.subjects.sort();
         draft.subjects.dedup();
+        let more = files.len().saturating_sub(TOLD);
+        draft.proof.extend((more > 0).then(|| format!("and {more} more")));
         draft.items = files.into_iter().map(|(item, _)| item).collect();
         draft.question = Some("Do these files hold secrets of yours?".to_owned());
         draft.fix = "Do not put them in, with RUN --mount=type=secret and .dockerignore; deleting them in a later layer removes nothing. Replace what was in them.".into();
