@@ -148,8 +148,10 @@ fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item 
     let owner = sorted.item.node.and_then(|node| facts.owner(node));
     let by_package = owner.and_then(|place| facts.devel_rule(place));
     let of_path = by_path.and_then(|rule| rule.read_as.as_deref());
-    // What the path says is nearer: headers in the compiler's package are headers.
-    let of_package = by_package.and_then(|rule| rule.read_as.as_deref()).filter(|_| of_path.is_none());
+    // What the path says is nearer: headers in the compiler's package are headers. That builds read static
+    // libraries and metadata is no more than a habit; those of the C library are the compiler's.
+    let is_exact = of_path.is_some_and(|name| name != "cmake");
+    let of_package = by_package.and_then(|rule| rule.read_as.as_deref()).filter(|_| !is_exact);
     of_path.into_iter().chain(of_package)
 }
 

@@ -1,0 +1,85 @@
+//! Names of what is read at run time, and the words in files and commands that ask for it.
+
+/// Names of what is read, with why, as the end of a sentence.
+const NAMES: [(&str, &str); 17] = [
+    ("builder-resources", "builds TensorRT engines, for which it opens the builder's resources"),
+    ("cmake", "builds with cmake, make or the like"),
+    ("compiler", "starts a C or C++ compiler, which reads the headers of the system"),
+    ("cudadevrt", "links libcudadevrt into the kernels that it compiles"),
+    ("cudart-static", "may link programs with nvcc, which takes the static runtime"),
+    ("cupti", "profiles with CUPTI"),
+    ("debugger", "runs a debugger"),
+    ("git", "runs git"),
+    ("headers", "compiles kernels against the CUDA headers"),
+    ("headers-torch", "compiles extensions against the headers in its own package"),
+    ("libdevice", "links libdevice into the kernels that it compiles"),
+    ("libnvvm", "compiles kernels with libnvvm"),
+    ("make", "runs make"),
+    ("ninja", "builds extensions with ninja"),
+    ("nvcc", "compiles CUDA code with nvcc"),
+    ("profiler", "runs a profiler"),
+    ("ptxas", "assembles kernels with ptxas"),
+];
+
+/// What compiling with nvcc reads besides nvcc.
+pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
+
+/// What words in files and commands ask for.
+pub(super) const WORDS: [(&str, &[&str]); 43] = [
+    ("cc", &["compiler"]),
+    ("c++", &["compiler"]),
+    ("c99", &["compiler"]),
+    ("ld", &["compiler"]),
+    ("gfortran", &["compiler"]),
+    ("cargo", &["compiler", "cmake"]),
+    ("rustc", &["compiler"]),
+    ("go", &["compiler"]),
+    ("pkg-config", &["cmake"]),
+    ("nvcc", &["nvcc"]),
+    ("cpp_extension", &["nvcc", "compiler", "ninja", "headers-torch"]),
+    ("load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
+    ("RawKernel", &["headers"]),
+    ("ptxas", &["ptxas"]),
+    ("nvlink", &["ptxas"]),
+    ("fatbinary", &["ptxas"]),
+    ("cudafe++", &["nvcc"]),
+    ("cuobjdump", &["nvcc"]),
+    ("nvdisasm", &["nvcc"]),
+    ("nvprune", &["nvcc"]),
+    ("cicc", &["nvcc"]),
+    ("libdevice", &["libdevice"]),
+    ("libnvvm", &["libnvvm"]),
+    ("libcudadevrt", &["cudadevrt"]),
+    ("cuda_runtime.h", &["headers"]),
+    ("cuda_fp16.h", &["headers"]),
+    ("gcc", &["compiler"]),
+    ("g++", &["compiler"]),
+    ("clang", &["compiler"]),
+    ("cc1", &["compiler"]),
+    ("ninja", &["ninja"]),
+    ("cmake", &["cmake", "make", "ninja", "compiler"]),
+    ("make", &["make", "cmake", "compiler"]),
+    ("git", &["git"]),
+    ("gdb", &["debugger"]),
+    ("cuda-gdb", &["debugger"]),
+    ("compute-sanitizer", &["debugger"]),
+    ("strace", &["debugger"]),
+    ("valgrind", &["debugger"]),
+    ("nsys", &["profiler"]),
+    ("ncu", &["profiler"]),
+    ("nvprof", &["profiler"]),
+    ("perf", &["profiler"]),
+];
+
+pub(super) fn known(name: &str) -> Option<(&'static str, &'static str)> {
+    NAMES.iter().find(|(known, _)| *known == name).copied()
+}
+
+/// The name of a tool without its version and target: `x86_64-linux-gnu-gcc-13` is `gcc`.
+pub(in crate::findings) fn tool_name(name: &str) -> &str {
+    let name = name.rsplit_once("-linux-gnu-").map_or(name, |(_, tool)| tool);
+    match name.rsplit_once('-') {
+        Some((tool, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => tool,
+        _ => name,
+    }
+}
