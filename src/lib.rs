@@ -29,5 +29,6 @@ pub mod gui;
 pub mod jobs;
 pub mod layer;
 pub mod report;
+pub mod rewrite;
 pub mod rootfs;
 pub mod source;

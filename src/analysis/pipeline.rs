@@ -237,8 +237,16 @@ fn take_inventory(
         };
     }
     let found = Arc::new(found);
+    analysis.catalog.clone_from(&options.catalog);
+    analysis.targets = match &options.targets[..] {
+        [] => {
+            findings::default_targets(options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin())).into()
+        }
+        chosen => chosen.into(),
+    };
     analysis.findings = Some(Arc::new(apply_rules(analysis, &found, &bodies, options)));
     analysis.inventory = Some(found);
+    analysis.bodies = Arc::new(bodies);
     Ok(())
 }
 
@@ -248,8 +256,6 @@ fn apply_rules(analysis: &Analysis, inventory: &Inventory, bodies: &Bodies, opti
     let layers: Vec<Option<Arc<LayerRead>>> =
         analysis.layers.iter().map(|layer| layer.read.clone()).collect();
     let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
-    let common = findings::default_targets(catalog);
-    let targets = if options.targets.is_empty() { &common } else { &options.targets };
     let input = findings::Input {
         image: &analysis.image,
         layers: &layers,
@@ -258,7 +264,7 @@ fn apply_rules(analysis: &Analysis, inventory: &Inventory, bodies: &Bodies, opti
         inventory,
         catalog,
         complete: analysis.totals().is_some_and(|totals| totals.complete),
-        targets,
+        targets: &analysis.targets,
         today: options.today,
     };
     catch_panic(|| findings(&input)).unwrap_or_else(|panic| {

@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
 use crate::base::Warning;
-use crate::cuda::Inventory;
-use crate::findings::{Findings, Plan, Predicted};
+use crate::cuda::catalog::Catalog;
+use crate::cuda::{Bodies, Inventory};
+use crate::findings::{Findings, Plan, Predicted, TargetGpu};
 use crate::layer::{Counts, LayerRead};
+use crate::rewrite::{self, Given, Proposals, RewriteError, propose};
 use crate::rootfs::{LayerWaste, Merge};
 use crate::source::Image;
 
@@ -21,6 +23,12 @@ pub struct Analysis {
     pub inventory: Option<Arc<Inventory>>,
     /// What should not be there, once the inventory is complete.
     pub findings: Option<Arc<Findings>>,
+    /// What was read of single files after the layers.
+    pub bodies: Arc<Bodies>,
+    /// The rules that are data.
+    pub catalog: Option<Arc<Catalog>>,
+    /// GPUs that the image is meant for.
+    pub targets: Arc<[TargetGpu]>,
 }
 
 /// One layer: not read yet, read as far as possible, or without bytes.
@@ -81,6 +89,9 @@ impl Analysis {
             merge: None,
             inventory: None,
             findings: None,
+            bodies: Arc::default(),
+            catalog: None,
+            targets: Arc::default(),
         }
     }
 
@@ -113,6 +124,33 @@ impl Analysis {
         let (findings, merge) = (self.findings.as_deref()?, self.merge.as_ref()?);
         let layers: Vec<Option<&LayerRead>> = self.layers.iter().map(|layer| layer.read.as_deref()).collect();
         Some(plan.predict(findings, merge.merged_bytes, &layers))
+    }
+
+    /// Dockerfiles that carry a plan out; `None` until the findings are there. Takes about as long as the
+    /// inventory did for each proposal.
+    ///
+    /// # Errors
+    /// The given Dockerfile cannot be read, or made another image.
+    pub fn propose(
+        &self,
+        plan: &Plan,
+        dockerfile: Option<Given<'_>>,
+    ) -> Option<Result<Proposals, RewriteError>> {
+        let layers: Vec<Option<Arc<LayerRead>>> =
+            self.layers.iter().map(|layer| layer.read.clone()).collect();
+        Some(propose(&rewrite::Input {
+            image: &self.image,
+            layers: &layers,
+            merge: self.merge.as_deref()?,
+            bodies: &self.bodies,
+            inventory: self.inventory.as_deref()?,
+            findings: self.findings.as_deref()?,
+            plan,
+            catalog: self.catalog.as_deref().unwrap_or_else(|| Catalog::builtin()),
+            targets: &self.targets,
+            complete: self.totals()?.complete,
+            dockerfile,
+        }))
     }
 
     /// Waste of a layer, once merged.

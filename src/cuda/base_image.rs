@@ -5,7 +5,7 @@ use super::catalog::{BaseFacts, BaseImageRule};
 use super::libraries::upstream;
 use super::packages::Packages;
 use super::scene::Scene;
-use super::value::{BaseImage, Flavor};
+use super::value::{BaseImage, Flavor, LowerBase};
 use crate::base::text::printable;
 use crate::formats::document::DocumentKind;
 use crate::formats::os_release::{self, OsRelease};
@@ -72,7 +72,8 @@ pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> 
     if let Some(distribution) = &distribution {
         evidence.push(format!("os-release: {distribution}"));
     }
-    Some(BaseImage { reference, flavor, cuda_version, cudnn_version, distribution, layers, evidence })
+    let below = below(scene, rule, &steps, release.as_ref(), distribution.as_deref(), layers);
+    Some(BaseImage { reference, flavor, cuda_version, cudnn_version, distribution, layers, below, evidence })
 }
 
 /// A plain image of a distribution, when the first layer brings its release.
@@ -110,6 +111,7 @@ fn distribution_only(
         cudnn_version: None,
         distribution: distribution_tag(scene, Some(release)),
         layers: usize::from(!bare && !lost && brings_release(scene)),
+        below: Vec::new(),
         evidence,
     })
 }
@@ -165,6 +167,50 @@ const LAST_STEPS: [(Flavor, &str); 3] = [
     (Flavor::Runtime, "/opt/nvidia/nvidia_entrypoint.sh"),
     (Flavor::Devel, "LIBRARY_PATH"),
 ];
+
+/// The images below a base of so many layers, the lowest first.
+fn below(
+    scene: &Scene<'_>,
+    rule: &BaseImageRule,
+    steps: &[Step<'_>],
+    release: Option<&OsRelease>,
+    distribution: Option<&str>,
+    layers: usize,
+) -> Vec<LowerBase> {
+    let mut found: Vec<LowerBase> = Vec::new();
+    let mut add = |reference: Option<String>, flavor: Flavor, count: usize| {
+        let above = found.last().map_or(0, |lower: &LowerBase| lower.layers);
+        if let Some(reference) = reference.filter(|_| above < count && count < layers) {
+            found.push(LowerBase { reference, flavor, layers: count });
+        }
+    };
+    let own = release.and_then(|release| {
+        scene.catalog.distribution(release.id.as_deref()?)?.image(release.version_id.as_deref()?)
+    });
+    // Flavours of CUDA begin with the architecture's name; other images only tell that the first layer is the
+    // distribution's.
+    let first = steps.iter().position(|step| step.created_by.contains("NVARCH"));
+    let distribution_layers = match first {
+        Some(0) => 0,
+        Some(place) => steps[place - 1].layers,
+        None => usize::from(brings_release(scene)),
+    };
+    add(own, Flavor::None, distribution_layers);
+    let toolkit = scene.variable("CUDA_VERSION").and_then(|version| scene.catalog.toolkit(version));
+    for (flavor, text) in &LAST_STEPS[..2] {
+        if rule.flavor.as_deref() == Some(flavor.as_str()) && !rule.cudnn {
+            break;
+        }
+        let last = steps.iter().find(|step| step.created_by.contains(text));
+        let tag = toolkit
+            .zip(distribution)
+            .and_then(|(toolkit, release)| toolkit.image_tag(flavor.as_str(), false, release));
+        if let Some(step) = last {
+            add(tag.map(|tag| format!("{}:{tag}", rule.repository)), *flavor, step.layers);
+        }
+    }
+    found
+}
 
 /// How many layers are the base's own, and what says so.
 fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {

@@ -124,6 +124,7 @@ fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Opt
         layer,
         root,
         maker: from.maker.as_deref().map(printable),
+        depends: from.depends.iter().map(|name| printable(name)).collect(),
     }
 }
 

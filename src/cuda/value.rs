@@ -460,6 +460,8 @@ pub struct Package {
     pub root: Option<Vec<u8>>,
     /// Who made it, as the database says: maintainer, vendor or author.
     pub maker: Option<String>,
+    /// Names that it needs, as its database has them: with dpkg names of packages, all of several alternatives.
+    pub depends: Vec<String>,
 }
 
 /// What the image was built on.
@@ -477,8 +479,22 @@ pub struct BaseImage {
     pub distribution: Option<String>,
     /// How many layers from the bottom belong to it.
     pub layers: usize,
+    /// Images that it was built on in turn, the lowest first: the distribution, then flavours of the CUDA image.
+    /// Without itself; none when the history does not say where they end.
+    pub below: Vec<LowerBase>,
     /// What says so.
     pub evidence: Vec<String>,
+}
+
+/// An image that a base image was built on: its layers are the lowest of this one's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LowerBase {
+    /// Its reference, such as `nvidia/cuda:12.9.1-base-ubuntu22.04` or `ubuntu:22.04`; only one that is known to exist.
+    pub reference: String,
+    /// Flavour of the CUDA image; [`Flavor::None`] for the distribution's own.
+    pub flavor: Flavor,
+    /// How many layers from the bottom belong to it.
+    pub layers: usize,
 }
 
 /// What a byte of the image is for. The names are those of `class_bytes`.

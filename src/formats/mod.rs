@@ -6,6 +6,7 @@ pub mod ar;
 pub mod binary;
 pub mod compression;
 pub mod cuda_version;
+pub mod dockerfile;
 pub mod document;
 pub mod elf;
 pub mod fatbin;

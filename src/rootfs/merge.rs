@@ -95,13 +95,20 @@ pub(super) struct Merger<'a, W> {
 ///
 /// Layers that could not be read stand as empty indexes, so that numbers stay right.
 pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code: usize) -> Merge {
-    apply_all(layers, subjects, warnings_per_code, ()).finish()
+    apply_all(layers, subjects, warnings_per_code, &|_, _| true, ()).finish()
+}
+
+/// The same as if the layers had only the entries that `keep` says yes to: what an image would be that is
+/// built from parts of this one. Entries that are left out are in nobody's sums.
+pub fn merge_kept(layers: &[Arc<LayerIndex>], keep: &dyn Fn(u16, EntryId) -> bool) -> Merge {
+    apply_all(layers, &[], 0, keep, ()).finish()
 }
 
 pub(super) fn apply_all<'a, W: Watch>(
     layers: &'a [Arc<LayerIndex>],
     subjects: &[String],
     warnings_per_code: usize,
+    keep: &dyn Fn(u16, EntryId) -> bool,
     watch: W,
 ) -> Merger<'a, W> {
     let entries: usize = layers.iter().map(|layer| layer.len()).sum();
@@ -130,15 +137,16 @@ pub(super) fn apply_all<'a, W: Watch>(
     });
     for (number, layer) in layers.iter().enumerate() {
         let subject = subjects.get(number).map_or("", String::as_str);
-        merger.apply(layer16(number), layer, subject);
+        merger.apply(layer16(number), layer, subject, keep);
     }
     merger
 }
 
 impl<W: Watch> Merger<'_, W> {
-    fn apply(&mut self, layer: u16, index: &LayerIndex, subject: &str) {
+    fn apply(&mut self, layer: u16, index: &LayerIndex, subject: &str, keep: &dyn Fn(u16, EntryId) -> bool) {
+        let kept = || index.entries().filter(|entry| keep(layer, *entry));
         if index.counts().whiteouts > 0 {
-            for entry in index.entries() {
+            for entry in kept() {
                 match index.kind(entry) {
                     EntryKind::Whiteout => self.whiteout(layer, index, entry),
                     EntryKind::Opaque => self.opaque(layer, index, entry),
@@ -149,7 +157,7 @@ impl<W: Watch> Merger<'_, W> {
         // Folders of the layer to nodes; NONE until asked for.
         let mut nodes = vec![NONE; index.dir_count()];
         let mut put_at = vec![NONE; index.len()];
-        for entry in index.entries() {
+        for entry in kept() {
             let kind = match index.kind(entry) {
                 EntryKind::Whiteout | EntryKind::Opaque => continue,
                 EntryKind::File => NodeKind::File,

@@ -10,6 +10,6 @@ mod timeline;
 mod tree;
 
 pub use copies::{Copied, copies};
-pub use merge::{LayerWaste, Merge, merge};
+pub use merge::{LayerWaste, Merge, merge, merge_kept};
 pub use timeline::{PathId, Timeline, Version, VersionId};
 pub use tree::{Hidden, Node, NodeId, NodeKind, Rootfs};

@@ -135,7 +135,7 @@ impl Watch for Recorder {
 impl Timeline {
     /// Follows the layers, bottom first, by the rules of [`super::merge`].
     pub fn new(layers: &[Arc<LayerIndex>]) -> Self {
-        let merger = apply_all(layers, &[], 0, Recorder::default());
+        let merger = apply_all(layers, &[], 0, &|_, _| true, Recorder::default());
         let parents: Vec<u32> = merger.nodes.iter().map(|live| live.parent).collect();
         let recorder = merger.watch;
         let (mut paths, new_of) = lay_out(&parents);

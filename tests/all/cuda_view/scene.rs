@@ -310,6 +310,7 @@ fn package(manager: &'static str, name: &str, version: &str, layer: u16) -> Pack
         layer,
         root: None,
         maker: None,
+        depends: Vec::new(),
     }
 }
 
@@ -429,6 +430,7 @@ pub(crate) fn inventory(rootfs: &Rootfs) -> Inventory {
             cudnn_version: None,
             distribution: Some("ubuntu24.04".into()),
             layers: 4,
+            below: Vec::new(),
             evidence: vec!["NV_CUDA_LIB_VERSION".into()],
         }),
         classes: ClassBytes {

@@ -1,0 +1,18 @@
+//! Dockerfiles, read without loss: every byte of the text belongs to one piece, and every word that may be
+//! edited says where it stands.
+//!
+//! The grammar is that of `BuildKit` (docs.docker.com/reference/dockerfile): parser directives, continuation
+//! lines with comments between them, heredocs, flags, JSON and shell forms. Nothing is ever executed, and
+//! variables are expanded only where a caller asks for it.
+
+mod expand;
+mod parse;
+mod shell;
+mod value;
+
+pub use parse::{fuzz_dockerfile, parse};
+pub use shell::{Joiner, ShellCommand, commands};
+pub use value::{
+    Directive, Dockerfile, Flag, Form, Heredoc, Instruction, Keyword, Piece, PieceKind, Span, Stage,
+    SyntaxError, Word,
+};

@@ -1,0 +1,21 @@
+//! In: an analysed image, the findings that are to be carried out, and its Dockerfile when there is one.
+//! Out: [`Proposals`]: Dockerfiles as edits of the user's own, each with reasons, predicted sizes and proof.
+//! Must not know: how layers are read, how anything is shown or saved; runs nothing and looks at no byte.
+
+mod draft;
+mod edit;
+mod proof;
+mod propose;
+mod recipe;
+mod select;
+mod split;
+mod tidy;
+mod value;
+
+pub use edit::fuzz_edits;
+pub use propose::{Input, RewriteError, propose};
+pub use recipe::{Origin, Recipe, Tie};
+pub use select::Selection;
+pub use value::{
+    Applicability, Closure, Edit, Given, Hint, Predicted, Proposal, Proposals, Reason, Removed, StageSize,
+};
