@@ -1,0 +1,387 @@
+//! What of the image a smaller final stage has, and how it gets there.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::bases::Base;
+use super::state::{self, State, state};
+use super::world::World;
+use crate::cuda::links::{Resolution, RootKind};
+use crate::cuda::{Flavor, Use};
+use crate::rewrite::select::Selection;
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+/// How a path of today's image comes into the new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Fate {
+    /// Not at all.
+    #[default]
+    Gone,
+    /// With the base image.
+    Base,
+    /// By a COPY from the build stage.
+    Copied,
+    /// With a package that is installed again.
+    Installed,
+    /// Written again by what installs packages or adds users.
+    Rewritten,
+}
+
+pub(super) struct Keep<'w, 'a> {
+    pub(super) world: &'w World<'a>,
+    pub(super) base: &'w Base,
+    /// By node.
+    pub(super) fates: Vec<Fate>,
+    /// Packages of the system that are installed again, dependencies included.
+    pub(super) installed: HashSet<usize>,
+    /// Of them: those to name.
+    pub(super) named: BTreeSet<usize>,
+    /// Names by which libraries are asked for, by the node of the file.
+    pub(super) asked: HashMap<NodeId, BTreeSet<Vec<u8>>>,
+    /// ELF files and scripts that are still to be followed.
+    open: Vec<NodeId>,
+}
+
+impl<'w, 'a> Keep<'w, 'a> {
+    /// Works out what is kept. `wanted` are packages that the user's instructions install and that stay.
+    pub(super) fn of(world: &'w World<'a>, base: &'w Base, wanted: &[usize]) -> Self {
+        let mut keep = Self {
+            world,
+            base,
+            fates: vec![Fate::Gone; world.rootfs.len()],
+            installed: HashSet::new(),
+            named: BTreeSet::new(),
+            asked: HashMap::new(),
+            open: Vec::new(),
+        };
+        for package in wanted {
+            keep.install(*package);
+        }
+        for node in world.rootfs.nodes() {
+            keep.first(node);
+        }
+        keep.roots();
+        keep.follow();
+        keep.libraries_of_kept_roots();
+        keep.follow();
+        keep.states();
+        keep
+    }
+
+    pub(super) fn fate(&self, node: NodeId) -> Fate {
+        self.fates[node.0 as usize]
+    }
+
+    /// Whether packages of this owner are copied file by file: those of NVIDIA's repository, where the base has
+    /// no such repository or brought them itself.
+    fn by_file(&self, package: usize, node: Node<'_>) -> bool {
+        self.world.is_cuda(package) && (self.base.flavor == Flavor::None || !self.world.is_users(node))
+    }
+
+    fn first(&mut self, node: Node<'a>) {
+        if node.kind() == NodeKind::Directory {
+            return;
+        }
+        if node.layer() < self.base.layers {
+            self.fates[node.id().0 as usize] = Fate::Base;
+            return;
+        }
+        let inode = node.content();
+        let has = |list: &HashSet<_>| inode.is_some_and(|inode| list.contains(&inode));
+        let (gone, stays) = (has(&self.world.gone), has(&self.world.stays));
+        match self.world.system_owner(node.id()) {
+            Some(package) if self.base.packages.contains(&package) => {
+                self.fates[node.id().0 as usize] = Fate::Base;
+            }
+            Some(package) if !self.by_file(package, node) => {
+                let package_is_kept = self.world.input.inventory.packages[package].manager == "dpkg";
+                if stays && package_is_kept && self.world.is_built_for(package) {
+                    self.install(package);
+                }
+            }
+            owner => {
+                let users = self.world.is_users(node);
+                // Links of alternatives come and go with the packages that they are for.
+                let kept = if users { !gone && !self.is_alternative(node) } else { stays };
+                if kept && (owner.is_some() || state(&node.path()).is_none()) {
+                    self.copy(node.id());
+                }
+            }
+        }
+    }
+
+    fn is_alternative(&self, node: Node<'_>) -> bool {
+        node.kind() == NodeKind::Symlink
+            && node
+                .entry()
+                .and_then(|entry| self.world.rootfs.layer(node.layer()).link(entry))
+                .is_some_and(|target| target.starts_with(b"/etc/alternatives/"))
+    }
+
+    pub(super) fn copy(&mut self, node: NodeId) {
+        let fate = &mut self.fates[node.0 as usize];
+        if *fate == Fate::Gone {
+            *fate = Fate::Copied;
+            self.open.push(node);
+        }
+    }
+
+    fn install(&mut self, package: usize) {
+        if self.installed.contains(&package) {
+            return;
+        }
+        self.named.insert(package);
+        for package in self.world.with_dependencies([package]) {
+            if !self.installed.insert(package) {
+                continue;
+            }
+            for node in self.world.files_of.get(&package).into_iter().flatten() {
+                let at = node.0 as usize;
+                if self.world.rootfs.node(*node).layer() >= self.base.layers && self.fates[at] == Fate::Gone {
+                    self.fates[at] = Fate::Installed;
+                    self.open.push(*node);
+                }
+            }
+        }
+    }
+
+    /// A file that something asks for must be there, under the name that it is asked by.
+    fn require(&mut self, node: NodeId, name: &[u8]) {
+        let record = self.world.rootfs.node(node);
+        if self.fate(node) == Fate::Gone {
+            match self.world.system_owner(node) {
+                Some(package) if !self.by_file(package, record) => self.install(package),
+                _ => self.copy(node),
+            }
+        }
+        if self.fate(node) != Fate::Copied || name.is_empty() || name.contains(&b'/') {
+            return;
+        }
+        self.asked.entry(node).or_default().insert(name.to_vec());
+        // The link that the loader opens lies beside the file.
+        if let Some(link) = self.world.paths.child(record.parent().id(), name).filter(|link| *link != node) {
+            self.copy(link);
+        }
+    }
+
+    fn roots(&mut self) {
+        let links = &self.world.input.inventory.links;
+        for object in &links.objects {
+            let entry = object.root.as_ref().is_some_and(|root| root.kind == RootKind::Entrypoint);
+            if entry && !self.world.is_banner(object.node) {
+                self.require(object.node, b"");
+            }
+        }
+        // What the command runs, also where it is a script.
+        for path in self.world.command_paths() {
+            if let Some(node) = self.world.paths.lookup(&path)
+                && self.world.rootfs.node(node).kind() == NodeKind::File
+            {
+                self.require(node, b"");
+            }
+        }
+        // Packages of Python need their Python.
+        let mut versions = BTreeSet::new();
+        for (place, package) in self.world.input.inventory.packages.iter().enumerate() {
+            let files = self.world.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
+            if package.manager == "pip" && files.iter().any(|node| self.fate(*node) == Fate::Copied) {
+                versions.extend(package.root.as_deref().and_then(python_of));
+            }
+        }
+        for version in versions {
+            for folder in ["/usr/bin/", "/usr/local/bin/"] {
+                let path = [folder.as_bytes(), &version].concat();
+                if let Some(node) = self.world.paths.lookup(&path) {
+                    self.require(node, b"");
+                }
+            }
+        }
+        let inventory = self.world.input.inventory;
+        for mention in &inventory.mentions {
+            if !matches!(self.fate(mention.node), Fate::Copied | Fate::Installed) {
+                continue;
+            }
+            for library in &inventory.libraries {
+                let file_name = self.world.rootfs.node(library.node).name();
+                let named = mention
+                    .libraries
+                    .iter()
+                    .any(|name| library.soname.as_ref() == Some(name) || name.as_bytes() == file_name);
+                if named && library.role == crate::cuda::Role::Runtime {
+                    let soname = library.soname.clone().unwrap_or_default();
+                    self.require(library.node, soname.as_bytes());
+                }
+            }
+        }
+    }
+
+    /// Follows what kept files need, until nothing new comes.
+    fn follow(&mut self) {
+        let links = &self.world.input.inventory.links;
+        while let Some(node) = self.open.pop() {
+            let record = self.world.rootfs.node(node);
+            if record.kind() == NodeKind::Symlink {
+                self.follow_link(record);
+                continue;
+            }
+            let Some(inode) = record.content() else { continue };
+            if let Some(program) = self.world.interpreter(inode)
+                && let Some(node) = self.world.paths.lookup(&program)
+            {
+                self.require(node, b"");
+            }
+            let Some(id) = self.world.objects.get(&inode) else { continue };
+            let object = links.object(*id);
+            let needs =
+                object.needs.iter().flat_map(|need| need.found.iter().map(|found| (&need.name, found)));
+            let opens = object.opens.iter().map(|open| (&open.name, &open.found));
+            let found: Vec<(NodeId, Vec<u8>)> = needs
+                .chain(opens)
+                .filter_map(|(name, found)| match found {
+                    Resolution::Found { object, .. } => {
+                        Some((links.object(*object).node, name.clone().into_bytes()))
+                    }
+                    _ => None,
+                })
+                .collect();
+            for (node, name) in found {
+                self.require(node, &name);
+            }
+        }
+    }
+
+    /// What a link that is kept leads to is kept too, unless it is the user's own choice that it goes.
+    fn follow_link(&mut self, link: Node<'a>) {
+        let Some(target) = self.world.paths.lookup(&link.path()) else { return };
+        let record = self.world.rootfs.node(target);
+        let gone = record.content().is_some_and(|inode| self.world.gone.contains(&inode));
+        if record.kind() == NodeKind::File && !gone {
+            self.require(target, b"");
+        }
+    }
+
+    /// Libraries that something which is kept reaches by a way that is no single step, such as packages of Python
+    /// that load them.
+    fn libraries_of_kept_roots(&mut self) {
+        let inventory = self.world.input.inventory;
+        for library in &inventory.libraries {
+            if inventory.links.object(library.object).usage == Use::Unreferenced
+                || self.fate(library.node) != Fate::Gone
+            {
+                continue;
+            }
+            let chain = inventory.links.chain(library.object);
+            let root = chain.last().map(|root| inventory.links.object(*root).node);
+            if root.is_some_and(|root| root != library.node && self.fate(root) != Fate::Gone) {
+                let soname = library.soname.clone().unwrap_or_default();
+                self.require(library.node, soname.as_bytes());
+            }
+        }
+    }
+
+    /// Files that installing packages writes, and links into toolkits whose targets are kept.
+    fn states(&mut self) {
+        let world = self.world;
+        for node in world.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
+            if node.kind() == NodeKind::Directory || self.fate(node.id()) != Fate::Gone {
+                continue;
+            }
+            let path = node.path();
+            let owned = world.system_owner(node.id()).is_some();
+            let again = match state(&path) {
+                Some(State::Packages) => !self.installed.is_empty() && !owned && world.is_users(node),
+                Some(State::PackagePapers(name)) => {
+                    world.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
+                }
+                Some(State::Compiled) => {
+                    let source = state::source_of(&path).and_then(|path| world.paths.lookup(&path));
+                    source.is_some_and(|node| self.fate(node) == Fate::Installed)
+                }
+                None if self.is_alternative(node) => {
+                    let target = world.paths.lookup(&path);
+                    target.is_some_and(|target| matches!(self.fate(target), Fate::Installed | Fate::Base))
+                }
+                Some(State::Lost) | None => false,
+            };
+            if again {
+                self.fates[node.id().0 as usize] = Fate::Rewritten;
+            }
+        }
+        // The user's links to what goes lead nowhere.
+        for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
+            if self.fate(node.id()) == Fate::Copied
+                && let Some(target) = world.paths.lookup(&node.path())
+                && world.rootfs.node(target).kind() == NodeKind::File
+                && self.fate(target) == Fate::Gone
+            {
+                self.fates[node.id().0 as usize] = Fate::Gone;
+            }
+        }
+        for link in world.toolkit_links() {
+            let at = link.0 as usize;
+            let target = world.paths.lookup(&world.rootfs.node(link).path());
+            if self.fates[at] == Fate::Gone && target.is_some_and(|target| self.has_copied_below(target)) {
+                self.fates[at] = Fate::Copied;
+            }
+        }
+    }
+
+    /// Whether files of the base image of today are copied, rather than brought by the new one.
+    pub(super) fn copies_from_base(&self) -> bool {
+        let mut nodes = self.world.rootfs.nodes();
+        nodes.any(|node| {
+            node.kind() == NodeKind::File
+                && self.fate(node.id()) == Fate::Copied
+                && !self.world.is_users(node)
+        })
+    }
+
+    /// The same of libraries only.
+    pub(super) fn copies_libraries(&self) -> bool {
+        self.world.input.inventory.libraries.iter().any(|library| {
+            self.fate(library.node) == Fate::Copied
+                && !self.world.is_users(self.world.rootfs.node(library.node))
+        })
+    }
+
+    fn has_copied_below(&self, node: NodeId) -> bool {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if self.fate(node) == Fate::Copied {
+                return true;
+            }
+            open.extend(self.world.rootfs.node(node).children().map(Node::id));
+        }
+        false
+    }
+
+    /// The entries of this image that the new one has.
+    pub(super) fn selection(&self) -> Selection {
+        let rootfs = self.world.rootfs;
+        let layers = self.world.input.layers.len();
+        let entries: Vec<usize> =
+            (0..layers).map(|layer| rootfs.layer(crate::base::convert::layer16(layer)).len()).collect();
+        let mut selection = Selection::prefix(&entries, usize::from(self.base.layers));
+        let mut keep = |layer: u16, entry| {
+            selection.set(layer, entry, true, entries.get(usize::from(layer)).copied().unwrap_or_default());
+        };
+        for node in rootfs.nodes() {
+            let folder = node.kind() == NodeKind::Directory && self.world.is_users(node);
+            if folder || self.fate(node.id()) != Fate::Gone {
+                if let Some(entry) = node.entry() {
+                    keep(node.layer(), entry);
+                }
+                if let Some((layer, entry)) = node.content() {
+                    keep(layer, entry);
+                }
+            }
+        }
+        selection
+    }
+}
+
+/// `python3.11` of a folder such as `/usr/local/lib/python3.11/dist-packages`.
+fn python_of(root: &[u8]) -> Option<Vec<u8>> {
+    let parts = root.split(|byte| *byte == b'/');
+    let mut found = parts.filter(|part| part.strip_prefix(b"python3.").is_some_and(|rest| !rest.is_empty()));
+    found.next().map(<[u8]>::to_vec)
+}

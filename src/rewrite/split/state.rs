@@ -1,0 +1,132 @@
+//! Files that are a by-product: what package managers and their scripts write, and what no image should carry.
+
+/// What kind of by-product a path is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Written whenever packages are installed or users added.
+    Packages,
+    /// The papers of the package with this name.
+    PackagePapers(String),
+    /// Compiled from a file beside it.
+    Compiled,
+    /// Not worth carrying: caches, logs, temporary files.
+    Lost,
+}
+
+/// Folders and files that installing packages and adding users writes, without a package that owns them.
+const BY_PACKAGES: &[&str] = &[
+    "/etc/.pwd.lock",
+    "/etc/alternatives/",
+    "/etc/apt/",
+    "/etc/ca-certificates.conf",
+    "/etc/environment",
+    "/etc/group",
+    "/etc/group-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/mailcap",
+    "/etc/pam.d/",
+    "/etc/passwd",
+    "/etc/passwd-",
+    "/etc/rc0.d/",
+    "/etc/rc1.d/",
+    "/etc/rc2.d/",
+    "/etc/rc3.d/",
+    "/etc/rc4.d/",
+    "/etc/rc5.d/",
+    "/etc/rc6.d/",
+    "/etc/rcS.d/",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/shells",
+    "/etc/ssl/certs/",
+    "/etc/subgid",
+    "/etc/subgid-",
+    "/etc/subuid",
+    "/etc/subuid-",
+    "/etc/systemd/",
+    "/etc/timezone",
+    "/usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache",
+    "/usr/local/share/ca-certificates/",
+    "/usr/share/fonts/",
+    "/usr/share/glib-2.0/schemas/gschemas.compiled",
+    "/usr/share/info/dir",
+    "/usr/share/mime/",
+    "/usr/sbin/policy-rc.d",
+    "/var/lib/dpkg/",
+    "/var/lib/pam/",
+    "/var/lib/python/",
+    "/var/lib/rpm/",
+    "/var/lib/systemd/",
+    "/var/lib/ucf/",
+    "/var/lib/dbus/",
+    "/var/lib/dnf/",
+];
+
+/// What is not carried over.
+const LOST: &[&str] = &[
+    "/.dockerenv",
+    "/etc/hostname",
+    "/etc/hosts",
+    "/etc/mtab",
+    "/etc/resolv.conf",
+    "/dev/",
+    "/proc/",
+    "/run/",
+    "/sys/",
+    "/tmp/",
+    "/var/backups/",
+    "/var/cache/",
+    "/var/lib/apt/",
+    "/var/log/",
+    "/var/run/",
+    "/var/tmp/",
+];
+
+/// Names of caches that scripts of packages write.
+const CACHES: [&str; 7] = [
+    "gconv-modules.cache",
+    "giomodule.cache",
+    "gschemas.compiled",
+    "icon-theme.cache",
+    "immodules.cache",
+    "loaders.cache",
+    "mimeinfo.cache",
+];
+
+/// What kind of by-product a path is; `None` for content of its own.
+pub(super) fn state(path: &[u8]) -> Option<State> {
+    let fits = |list: &[&str]| {
+        list.iter().any(|one| {
+            if one.ends_with('/') { path.starts_with(one.as_bytes()) } else { path == one.as_bytes() }
+        })
+    };
+    if let Some(name) = path.strip_prefix(b"/var/lib/dpkg/info/") {
+        let end = name.iter().rposition(|byte| *byte == b'.').unwrap_or(name.len());
+        let name = String::from_utf8_lossy(&name[..end]);
+        return Some(State::PackagePapers(name.split(':').next().unwrap_or_default().to_owned()));
+    }
+    if fits(LOST) {
+        return Some(State::Lost);
+    }
+    if fits(BY_PACKAGES) {
+        return Some(State::Packages);
+    }
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    if path.starts_with(b"/usr/") && CACHES.iter().any(|cache| name == cache.as_bytes()) {
+        return Some(State::Packages);
+    }
+    let of_packages = path.starts_with(b"/usr/lib/python3") || path.starts_with(b"/usr/share/");
+    (of_packages && source_of(path).is_some()).then_some(State::Compiled)
+}
+
+/// `/a/b.py` of `/a/__pycache__/b.cpython-311.pyc`.
+pub(super) fn source_of(path: &[u8]) -> Option<Vec<u8>> {
+    let marker = b"/__pycache__/";
+    let at = path.windows(marker.len()).rposition(|part| part == marker)?;
+    let name = path.get(at + marker.len()..)?;
+    let stem = name.split(|byte| *byte == b'.').next().filter(|stem| !stem.is_empty())?;
+    Some([&path[..at], b"/", stem, b".py"].concat())
+}

@@ -1,0 +1,296 @@
+//! What a final stage copies: whole folders where everything in them is copied, single files elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::keep::{Fate, Keep};
+use crate::base::text::escape;
+use crate::layer::EntryKind;
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+/// One COPY.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Copy {
+    /// Paths in the build stage.
+    pub(super) from: Vec<String>,
+    /// Where they go: the same folder, or the folder of files with a slash at the end.
+    pub(super) to: String,
+    /// Who owns all of them, when that is not root.
+    pub(super) owner: Option<(u32, u32)>,
+    /// Bytes that it copies.
+    pub(super) bytes: u64,
+    /// A path in it, for the reason.
+    pub(super) folder: NodeId,
+}
+
+/// What is written into the final stage beside packages.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trees {
+    pub(super) copies: Vec<Copy>,
+    /// Links that are made anew: target and path.
+    pub(super) links: Vec<(String, String)>,
+    /// Paths to be removed in the build stage before it is copied from, and their bytes.
+    pub(super) removed: Vec<(String, u64)>,
+    /// Files that stay in copied folders although the plan takes them away: they are too many to be named.
+    pub(super) left: Vec<NodeId>,
+    /// Whether libraries are put into folders that the loader's cache knows.
+    pub(super) needs_ldconfig: bool,
+    /// Paths that cannot be written in a COPY.
+    pub(super) unnamed: Vec<String>,
+    /// Folders whose files have several owners.
+    pub(super) mixed: Vec<String>,
+}
+
+/// More paths in one RUN nobody reads.
+const MOST_REMOVED: usize = 150;
+/// More files in one COPY nobody reads; they are then copied with others beside them, or it is by hand.
+const MOST_FILES: usize = 400;
+
+/// What lies at or below a node.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    copied: bool,
+    /// Something that must not be copied: it comes by another way, or is no work of the user's.
+    blocked: bool,
+    /// Something of the user's that is to go.
+    gone: bool,
+}
+
+pub(super) fn trees(keep: &Keep<'_, '_>) -> Trees {
+    let rootfs = keep.world.rootfs;
+    let mut below = vec![Below::default(); rootfs.len()];
+    for id in (0..rootfs.len()).rev() {
+        let node = rootfs.node(NodeId(crate::base::convert::index32(id)));
+        if node.kind() != NodeKind::Directory {
+            let own = &mut below[id];
+            match keep.fate(node.id()) {
+                Fate::Copied => own.copied = true,
+                Fate::Gone if keep.world.is_users(node) => own.gone = true,
+                _ => own.blocked = true,
+            }
+        } else if is_made_folder(keep, node, below[id]) {
+            below[id].copied = true;
+        }
+        if id > 0 {
+            let (own, parent) = (below[id], &mut below[node.parent().id().0 as usize]);
+            parent.copied |= own.copied;
+            parent.blocked |= own.blocked;
+            parent.gone |= own.gone;
+        }
+    }
+    let known = base_folders(keep);
+    let mut walk = Walk { keep, below, known, trees: Trees::default() };
+    walk.descend();
+    walk.trees
+}
+
+/// An empty folder that the user's instructions made.
+fn is_made_folder(keep: &Keep<'_, '_>, node: Node<'_>, below: Below) -> bool {
+    !(below.copied || below.blocked || below.gone)
+        && node.id() != NodeId::ROOT
+        && node.children().len() == 0
+        && node.entry().is_some()
+        && keep.world.is_users(node)
+        && super::state::state(&[&node.path()[..], b"/"].concat()).is_none()
+        && !node.path().starts_with(b"/usr/")
+        && !node.path().starts_with(b"/var/")
+        && !node.path().starts_with(b"/etc/")
+}
+
+/// Folders that the base image has.
+fn base_folders(keep: &Keep<'_, '_>) -> HashSet<NodeId> {
+    let rootfs = keep.world.rootfs;
+    let mut known = HashSet::new();
+    for layer in 0..keep.base.layers.min(crate::base::convert::layer16(keep.world.input.layers.len())) {
+        let index = rootfs.layer(layer);
+        for entry in index.entries().filter(|entry| index.kind(*entry) != EntryKind::Whiteout) {
+            if let Some(node) = rootfs.node_at(layer, entry) {
+                let mut node = rootfs.node(node);
+                while node.id() != NodeId::ROOT && known.insert(node.id()) {
+                    node = node.parent();
+                }
+            }
+        }
+    }
+    known
+}
+
+struct Walk<'k, 'w, 'a> {
+    keep: &'k Keep<'w, 'a>,
+    below: Vec<Below>,
+    known: HashSet<NodeId>,
+    trees: Trees,
+}
+
+impl<'a> Walk<'_, '_, 'a> {
+    fn below(&self, node: Node<'_>) -> Below {
+        self.below[node.id().0 as usize]
+    }
+
+    fn descend(&mut self) {
+        let mut open = vec![self.keep.world.rootfs.root()];
+        while let Some(folder) = open.pop() {
+            let below = self.below(folder);
+            if !below.copied {
+                continue;
+            }
+            let whole = !below.blocked && folder.id() != NodeId::ROOT && !self.known.contains(&folder.id());
+            if whole && word(&folder.path()).is_some() {
+                self.whole(folder);
+                continue;
+            }
+            let mut children: Vec<Node<'a>> = folder.children().collect();
+            children.sort_unstable_by(|a, b| b.name().cmp(a.name()));
+            self.files(folder, &children);
+            open.extend(children.into_iter().filter(|child| child.kind() == NodeKind::Directory));
+        }
+    }
+
+    fn whole(&mut self, folder: Node<'a>) {
+        let Some(path) = word(&folder.path()) else { return };
+        let gone_before = self.trees.removed.len();
+        let mut removed = Vec::new();
+        let mut owners = BTreeSet::new();
+        let mut bytes = 0;
+        let mut open = vec![folder];
+        while let Some(node) = open.pop() {
+            let below = self.below(node);
+            if below.gone && !below.copied {
+                removed.push(node);
+                continue;
+            }
+            if node.kind() == NodeKind::File {
+                bytes += node.bytes();
+                if is_cached_library(&node.path()) {
+                    self.trees.needs_ldconfig = true;
+                }
+            }
+            if let Some(entry) = node.entry().filter(|_| self.keep.world.is_users(node)) {
+                owners.insert(self.keep.world.rootfs.layer(node.layer()).owner(entry));
+            }
+            open.extend(node.children());
+        }
+        removed.sort_by_cached_key(|node| (std::cmp::Reverse(node.bytes()), node.path()));
+        for node in removed {
+            match shell_word(&node.path()) {
+                Some(path) if self.trees.removed.len() < gone_before.max(MOST_REMOVED) => {
+                    self.trees.removed.push((path, node.bytes()));
+                }
+                _ => {
+                    bytes += node.bytes();
+                    self.trees.left.push(node.id());
+                }
+            }
+        }
+        let owner = self.one_owner(&owners, &path);
+        self.trees.copies.push(Copy {
+            from: vec![path.clone()],
+            to: path,
+            owner,
+            bytes,
+            folder: folder.id(),
+        });
+    }
+
+    fn one_owner(&mut self, owners: &BTreeSet<(u32, u32)>, path: &str) -> Option<(u32, u32)> {
+        if owners.len() > 1 {
+            self.trees.mixed.push(path.to_owned());
+        }
+        owners.iter().next().copied().filter(|owner| owners.len() == 1 && *owner != (0, 0))
+    }
+
+    /// Single files of a folder that is not copied whole.
+    fn files(&mut self, folder: Node<'a>, children: &[Node<'a>]) {
+        let copied: Vec<Node<'a>> = children
+            .iter()
+            .rev()
+            .copied()
+            .filter(|node| node.kind() != NodeKind::Directory && self.keep.fate(node.id()) == Fate::Copied)
+            .collect();
+        // A link that is copied would become a second copy of the file: libraries go under the name that they are
+        // asked for by, other links are made anew.
+        let mut groups: BTreeMap<Option<(u32, u32)>, (Vec<String>, u64)> = BTreeMap::new();
+        let mut named = HashSet::new();
+        for node in copied.iter().filter(|node| node.kind() == NodeKind::File) {
+            let asked = self.keep.asked.get(&node.id());
+            let own = node.name();
+            let users = self.keep.world.is_users(*node);
+            let name = match asked.and_then(|names| names.iter().next()) {
+                Some(name) if !users && !asked.is_some_and(|names| names.contains(own)) => name.as_slice(),
+                _ => own,
+            };
+            named.insert(name.to_vec());
+            let path = join(&folder.path(), name);
+            let Some(path) = word(&path) else {
+                self.trees.unnamed.push(escape(&path));
+                continue;
+            };
+            self.trees.needs_ldconfig |= is_cached_library(&node.path());
+            let owner = node.entry().map(|entry| self.keep.world.rootfs.layer(node.layer()).owner(entry));
+            let group = groups.entry(owner.filter(|owner| *owner != (0, 0))).or_default();
+            group.0.push(path);
+            group.1 += node.bytes();
+        }
+        for node in
+            copied.iter().filter(|node| node.kind() == NodeKind::Symlink && !named.contains(node.name()))
+        {
+            let target = node
+                .entry()
+                .and_then(|entry| self.keep.world.rootfs.layer(node.layer()).link(entry))
+                .map(<[u8]>::to_vec);
+            match (target.as_deref().and_then(shell_word), shell_word(&node.path())) {
+                (Some(target), Some(path)) => self.trees.links.push((self.landed(*node, target), path)),
+                _ => self.trees.unnamed.push(escape(&node.path())),
+            }
+        }
+        let Some(to) = word(&join(&folder.path(), b"")) else { return };
+        for (owner, (mut from, bytes)) in groups {
+            from.sort_unstable();
+            if from.len() > MOST_FILES {
+                self.trees.unnamed.push(format!("{} single files in {to}", from.len()));
+            }
+            self.trees.copies.push(Copy { from, to: to.clone(), owner, bytes, folder: folder.id() });
+        }
+    }
+
+    /// What a link leads to once the file that it names was copied under another name.
+    fn landed(&self, link: Node<'a>, target: String) -> String {
+        let reached = self.keep.world.paths.lookup(&link.path());
+        let Some(names) = reached.and_then(|node| self.keep.asked.get(&node)) else { return target };
+        let (Some(first), Some(node)) = (names.iter().next(), reached) else { return target };
+        let file = self.keep.world.rootfs.node(node);
+        if self.keep.world.is_users(file) || names.contains(file.name()) || target.contains('/') {
+            return target;
+        }
+        shell_word(first).unwrap_or(target)
+    }
+}
+
+fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    [folder, b"/", name].concat()
+}
+
+/// Whether a library lies where the loader finds it by its cache, or in its default folders.
+fn is_cached_library(path: &[u8]) -> bool {
+    let library = path.windows(3).any(|part| part == b".so");
+    let folders: [&[u8]; 5] = [b"/usr/lib", b"/lib", b"/usr/local/lib/", b"/usr/local/cuda", b"/opt/"];
+    library
+        && folders.iter().any(|folder| path.starts_with(folder))
+        && !path.windows(7).any(|part| part == b"/python")
+}
+
+/// A path as a word of a COPY: nothing that is a pattern, a variable or a separator there.
+fn word(path: &[u8]) -> Option<String> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._+-@:,=~%^".contains(byte);
+    (!path.is_empty() && path.iter().all(plain)).then(|| String::from_utf8_lossy(path).into_owned())
+}
+
+/// A path as a word of a shell.
+fn shell_word(path: &[u8]) -> Option<String> {
+    if let Some(word) = word(path).filter(|word| !word.starts_with('~')) {
+        return Some(word);
+    }
+    let text = std::str::from_utf8(path).ok().filter(|text| !text.chars().any(char::is_control))?;
+    // A backslash before a line's end or a backtick would be the Dockerfile's.
+    (!text.contains(['\'', '\\', '`', '"']) && !text.is_empty()).then(|| format!("'{text}'"))
+}

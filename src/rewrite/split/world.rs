@@ -1,0 +1,203 @@
+//! The image as the planner looks at it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::cuda::Inode;
+use crate::cuda::links::{ObjectId, Paths};
+use crate::findings::Verdict;
+use crate::rewrite::propose::Input;
+use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
+
+/// Managers whose packages are installed again rather than copied.
+const SYSTEM_MANAGERS: [&str; 3] = ["dpkg", "rpm", "apk"];
+
+pub(super) struct World<'a> {
+    pub(super) input: &'a Input<'a>,
+    pub(super) rootfs: &'a Rootfs,
+    pub(super) paths: Paths<'a>,
+    /// Layers of the base image of the recipe's final stage.
+    pub(super) base_layers: u16,
+    /// Files of findings that the plan takes away.
+    pub(super) gone: HashSet<Inode>,
+    /// Files of findings that look like content for building and stay: they are used, or it is a question.
+    pub(super) stays: HashSet<Inode>,
+    /// ELF files by inode.
+    pub(super) objects: HashMap<Inode, ObjectId>,
+    /// Packages of the system by name.
+    pub(super) by_name: BTreeMap<&'a str, usize>,
+    /// By package: the nodes that it owns, without folders.
+    pub(super) files_of: HashMap<usize, Vec<NodeId>>,
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(input: &'a Input<'a>, base_layers: u16) -> Self {
+        let rootfs = &input.merge.rootfs;
+        let (mut gone, mut stays) = (HashSet::new(), HashSet::new());
+        for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
+            let planned = input.plan.contains(&finding.id);
+            // What is safe and not to go stays as well: the user said so.
+            let list = if planned && finding.verdict != Verdict::Needed { &mut gone } else { &mut stays };
+            list.extend(finding.items.iter().map(|item| (item.layer, item.entry)));
+        }
+        let objects = (0..).map(ObjectId).zip(&input.inventory.links.objects);
+        let objects = objects.filter_map(|(id, object)| Some((rootfs.node(object.node).content()?, id)));
+        let mut files_of: HashMap<usize, Vec<NodeId>> = HashMap::new();
+        for node in rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+            if let Some(owner) = input.inventory.owners.of(node.id()) {
+                files_of.entry(owner).or_default().push(node.id());
+            }
+        }
+        let packages = input.inventory.packages.iter().enumerate();
+        let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
+        Self {
+            input,
+            rootfs,
+            paths: Paths::new(rootfs),
+            base_layers,
+            gone,
+            stays,
+            objects: objects.collect(),
+            by_name: system.map(|(place, package)| (package.name.as_str(), place)).collect(),
+            files_of,
+        }
+    }
+
+    /// The package of the system that a path belongs to.
+    pub(super) fn system_owner(&self, node: NodeId) -> Option<usize> {
+        let owner = self.input.inventory.owners.of(node)?;
+        SYSTEM_MANAGERS.contains(&self.input.inventory.packages[owner].manager).then_some(owner)
+    }
+
+    /// Whether a package comes from NVIDIA's repository.
+    pub(super) fn is_cuda(&self, package: usize) -> bool {
+        let package = &self.input.inventory.packages[package];
+        self.input.catalog.is_nvidia_package(&package.name, package.maker.as_deref())
+    }
+
+    /// Whether a path is one of the user's instructions.
+    pub(super) fn is_users(&self, node: Node<'_>) -> bool {
+        node.layer() >= self.base_layers
+    }
+
+    /// Packages that are installed when these are, themselves included. Of alternatives, those that the image has.
+    pub(super) fn with_dependencies(&self, packages: impl IntoIterator<Item = usize>) -> HashSet<usize> {
+        let mut open: Vec<usize> = packages.into_iter().collect();
+        let mut known: HashSet<usize> = open.iter().copied().collect();
+        while let Some(place) = open.pop() {
+            for name in &self.input.inventory.packages[place].depends {
+                if let Some(place) = self.by_name.get(name.as_str())
+                    && known.insert(*place)
+                {
+                    open.push(*place);
+                }
+            }
+        }
+        known
+    }
+}
+
+impl World<'_> {
+    /// Whether a good part of a package looks like content for building and stays all the same: then it is
+    /// installed for that part.
+    pub(super) fn is_built_for(&self, package: usize) -> bool {
+        let (stays, all) = self.share(package, &self.stays);
+        stays * 10 >= all * 3 && stays > 0
+    }
+
+    /// Bytes of a package that are in a set, and all of its bytes.
+    pub(super) fn share(&self, package: usize, set: &HashSet<Inode>) -> (u64, u64) {
+        let mut sums = (0, 0);
+        for node in self.files_of.get(&package).into_iter().flatten() {
+            let node = self.rootfs.node(*node);
+            let Some(inode) = node.content() else { continue };
+            sums.1 += node.bytes();
+            if set.contains(&inode) {
+                sums.0 += node.bytes();
+            }
+        }
+        sums
+    }
+
+    /// The script that prints NVIDIA's banner before the command.
+    pub(super) fn is_banner(&self, node: NodeId) -> bool {
+        self.rootfs.node(node).path().starts_with(b"/opt/nvidia/nvidia_entrypoint")
+    }
+
+    /// The program of a `#!` line, as it is written; of `env` the program that it starts, by the image's `PATH`.
+    pub(super) fn interpreter(&self, (layer, entry): Inode) -> Option<Vec<u8>> {
+        let read = self.input.layers.get(usize::from(layer))?.as_deref()?;
+        let line = read.facts.script(entry)?;
+        let line = line.strip_prefix(b"#!").unwrap_or(line).split(|byte| *byte == b'\n').next()?;
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let program = words.next()?;
+        if !program.ends_with(b"/env") {
+            return Some(program.to_vec());
+        }
+        let started = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
+        self.program(std::str::from_utf8(started).ok()?)
+    }
+
+    /// A program by the image's `PATH`, or a path as it is.
+    fn program(&self, name: &str) -> Option<Vec<u8>> {
+        if name.contains('/') {
+            return Some(name.as_bytes().to_vec());
+        }
+        let path =
+            self.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        let found = |folder: &str| {
+            let path = format!("{folder}/{name}").into_bytes();
+            self.paths.lookup(&path).map(|_| path)
+        };
+        path.split(':').filter(|folder| !folder.is_empty()).take(64).find_map(found)
+    }
+
+    /// A variable of the image; the last one counts.
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        let config = self.input.image.config.as_ref()?.config().as_ref()?;
+        let pairs = config.env().as_deref().unwrap_or_default().iter().rev();
+        pairs
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Paths that the command may mean: its words, those of a shell's text too.
+    pub(super) fn command_paths(&self) -> Vec<Vec<u8>> {
+        let Some(config) = self.input.image.config.as_ref().and_then(|config| config.config().as_ref())
+        else {
+            return Vec::new();
+        };
+        let folder = config.working_dir().clone().unwrap_or_else(|| "/".to_owned());
+        let words = [config.entrypoint(), config.cmd()];
+        let words = words.into_iter().flatten().flatten().flat_map(|word| word.split_ascii_whitespace());
+        let mut paths = Vec::new();
+        for word in words.take(1_000) {
+            let word = word.trim_matches(['"', '\'', ';', '(', ')']);
+            paths.extend(self.program(word).filter(|_| !word.contains('/')));
+            paths.push(match word.starts_with('/') {
+                true => word.as_bytes().to_vec(),
+                false => format!("{folder}/{word}").into_bytes(),
+            });
+        }
+        paths.retain(|path| !path.starts_with(b"/opt/nvidia/nvidia_entrypoint"));
+        paths
+    }
+
+    /// Links by which a toolkit is found: `/usr/local/cuda`, those of its alternatives, and those in its root.
+    pub(super) fn toolkit_links(&self) -> Vec<NodeId> {
+        let toolkits = self.input.inventory.toolkits.iter();
+        let mut folders: Vec<&[u8]> = toolkits.map(|toolkit| toolkit.root.as_slice()).collect();
+        folders.extend([b"/usr/local".as_slice(), b"/etc/alternatives"]);
+        let mut links = Vec::new();
+        for folder in folders {
+            let Some(node) = self.paths.lookup(folder) else { continue };
+            let named = |name: &[u8]| name.starts_with(b"cuda") || folder.starts_with(b"/usr/local/cuda");
+            let children = self.rootfs.node(node).children();
+            let children = children.filter(|node| node.kind() == NodeKind::Symlink && named(node.name()));
+            links.extend(children.map(Node::id));
+        }
+        links.sort_unstable();
+        links.dedup();
+        links
+    }
+}
