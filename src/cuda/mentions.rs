@@ -1,5 +1,7 @@
 //! What the files of whoever made the image name: tools of the build, headers of CUDA, shared libraries.
 
+mod recipes;
+
 use std::collections::HashSet;
 
 use super::packages::Packages;
@@ -72,6 +74,7 @@ pub(super) fn gather(
             heard.mentions.extend(told);
         }
     }
+    recipes::leave_out(scene, &mut heard.mentions);
     heard
 }
 
@@ -95,7 +98,9 @@ fn mention(scene: &Scene<'_>, file: &OwnFile, mentions: &Mentions, room: usize) 
     };
     let names = mentions.libraries.iter().filter(|name| !of_links(name));
     let libraries: Vec<String> = names.take(room).map(|name| escape(name)).collect();
-    let is_told = |word: &&&str| !file.of_package || OF_PACKAGES.contains(*word);
+    let is_told = |word: &&&str| {
+        (!file.of_package || OF_PACKAGES.contains(*word)) && (!file.of_system || !DEBUGGERS.contains(*word))
+    };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();
     found.then_some(Mention { node: file.node, words, libraries })
@@ -116,12 +121,17 @@ const OF_PACKAGES: [&str; 10] = [
     "cuda_runtime.h",
 ];
 
+/// Words that do not count in programs of the system: `ps` knows that gdb may hold a process.
+const DEBUGGERS: [&str; 5] = ["cuda-gdb", "gdb", "perf", "strace", "valgrind"];
+
 struct OwnFile {
     node: NodeId,
     inode: Inode,
     sort: Sort,
     /// It belongs to a package of Python that the catalogue does not know.
     of_package: bool,
+    /// It belongs to a package of the system.
+    of_system: bool,
 }
 
 /// Which files are searched.
@@ -185,7 +195,11 @@ impl Choice<'_> {
                 *left_out += 1;
                 continue;
             }
-            files.push((of_package, path, OwnFile { node: node.id(), inode, sort, of_package }));
+            let of_system = owner
+                .and_then(|owner| self.packages.list.get(owner))
+                .is_some_and(|package| !matches!(package.manager, "pip" | "conda"));
+            let file = OwnFile { node: node.id(), inode, sort, of_package, of_system };
+            files.push((of_package, path, file));
         }
         files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         let mut seen = HashSet::new();

@@ -7,6 +7,8 @@ mod stage;
 mod state;
 mod text;
 mod trees;
+#[cfg(test)]
+mod trial;
 mod world;
 
 use super::draft::Draft;
@@ -41,7 +43,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     let world = World::new(input, layer16(base_layers));
     let effects = stage.effects();
     let wanted = packages::wanted(&world, &effects);
-    let all = bases(input, &stage.base, layer16(base_layers));
+    let all = bases(&world, &stage.base);
     let places: Vec<usize> = wanted.iter().filter_map(|one| one.place).collect();
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
@@ -52,7 +54,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     // Without picking single files out of the base of today: the flavour that brings all of them.
     let flavoured = keeps
         .iter()
-        .filter(|keep| keep.base.flavor != Flavor::None && !keep.copies_libraries())
+        .filter(|keep| matches!(keep.base.flavor, Flavor::Base | Flavor::Runtime) && !keep.copies_libraries())
         .min_by_key(|keep| size(keep));
     let mut drafts = Vec::new();
     if let Some(keep) = smallest {
@@ -74,12 +76,11 @@ fn can_start_from(keep: &Keep<'_, '_>) -> bool {
 
 fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
     let world = keep.world;
-    world.rootfs.nodes().any(|node| {
-        node.kind() == NodeKind::File
-            && world.is_users(node)
-            && keep.fate(node.id()) == Fate::Gone
-            && node.bytes() > 0
-    })
+    let nodes = world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File && world.is_users(*node));
+    let gone = nodes.filter(|node| keep.fate(node.id()) == Fate::Gone);
+    let gone: u64 = gone.map(crate::rootfs::Node::bytes).sum();
+    // A stage more for next to nothing helps nobody.
+    gone > 0 && gone.saturating_mul(200) >= world.input.merge.merged_bytes
 }
 
 /// Bytes of the merged view that are kept.

@@ -1,6 +1,10 @@
 //! What a smaller final stage may start from.
 
+use std::collections::HashSet;
+
+use super::world::World;
 use crate::base::convert::layer16;
+use crate::cuda::links::Resolution;
 use crate::cuda::{BaseImage, Flavor};
 use crate::rewrite::propose::Input;
 
@@ -11,15 +15,18 @@ pub(super) struct Base {
     pub(super) reference: String,
     pub(super) flavor: Flavor,
     pub(super) layers: u16,
-    /// Packages that it brings beside its layers; sorted.
-    pub(super) packages: Vec<usize>,
+    /// Packages that it brings beside its layers.
+    pub(super) packages: HashSet<usize>,
+    /// Whether it brings what today's base has below `/usr/local` without a package: a Python that was built there.
+    pub(super) local: bool,
     /// Whether it is what the final stage starts from today.
     pub(super) own: bool,
 }
 
 /// Bases from the smallest to the one of today. `from` is what the final stage starts from as the user wrote it,
 /// with arguments filled in.
-pub(super) fn bases(input: &Input<'_>, from: &str, base_layers: u16) -> Vec<Base> {
+pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
+    let (input, base_layers) = (world.input, world.base_layers);
     let known = input.inventory.base.as_ref();
     let below = known.map(|base| base.below.as_slice()).unwrap_or_default();
     let mut bases = Vec::new();
@@ -28,7 +35,8 @@ pub(super) fn bases(input: &Input<'_>, from: &str, base_layers: u16) -> Vec<Base
             reference: as_written(&lower.reference, from, lower.flavor),
             flavor: lower.flavor,
             layers: layer16(lower.layers),
-            packages: Vec::new(),
+            packages: HashSet::new(),
+            local: false,
             own: false,
         };
         bases.push(base.clone());
@@ -40,12 +48,14 @@ pub(super) fn bases(input: &Input<'_>, from: &str, base_layers: u16) -> Vec<Base
             bases.push(base);
         }
     }
+    bases.extend(slim_python(world, from));
     let flavor = known.map_or(Flavor::None, |base| base.flavor);
     bases.push(Base {
         reference: from.to_owned(),
         flavor,
         layers: base_layers,
-        packages: Vec::new(),
+        packages: HashSet::new(),
+        local: false,
         own: true,
     });
     bases
@@ -58,7 +68,7 @@ fn cudnn_tag(input: &Input<'_>, base: &BaseImage) -> Option<String> {
     toolkit.image_tag("runtime", true, base.distribution.as_deref()?)
 }
 
-fn cudnn_packages(input: &Input<'_>) -> Vec<usize> {
+fn cudnn_packages(input: &Input<'_>) -> HashSet<usize> {
     let packages = input.inventory.packages.iter().enumerate();
     let cudnn = packages.filter(|(_, package)| {
         matches!(package.manager, "dpkg" | "rpm")
@@ -82,4 +92,54 @@ fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
         return reference.to_owned();
     }
     format!("{repository}:{tag}")
+}
+
+/// The slim variant of Python's own image: the same Python in `/usr/local` on the distribution alone, with the
+/// libraries that this Python needs (docker-library/python, Dockerfile-linux.template).
+fn slim_python(world: &World<'_>, from: &str) -> Option<Base> {
+    const BESIDE: [&str; 3] = ["ca-certificates", "netbase", "tzdata"];
+    let (repository, tag) = from.rsplit_once(':')?;
+    if repository.rsplit('/').next() != Some("python") || tag.contains('@') {
+        return None;
+    }
+    let (version, release) = tag.split_once('-').map_or((tag, None), |(version, rest)| (version, Some(rest)));
+    let has_slim =
+        version.split('.').count() >= 2 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let plain = release.is_none_or(|release| matches!(release, "bullseye" | "bookworm" | "trixie"));
+    let lowest = world.input.inventory.base.as_ref()?.below.first()?;
+    if !has_slim || !plain || lowest.flavor != Flavor::None {
+        return None;
+    }
+    let layers = layer16(lowest.layers);
+    let links = &world.input.inventory.links;
+    let is_local = |object: &crate::cuda::links::Object| {
+        let node = world.rootfs.node(object.node);
+        (layers..world.base_layers).contains(&node.layer()) && node.path().starts_with(b"/usr/local/")
+    };
+    let mut open: Vec<_> = links.objects.iter().filter(|object| is_local(object)).collect();
+    let mut seen: HashSet<_> = open.iter().map(|object| object.node).collect();
+    let mut packages: HashSet<usize> =
+        BESIDE.iter().filter_map(|name| world.by_name.get(name).copied()).collect();
+    while let Some(object) = open.pop() {
+        packages.extend(world.system_owner(object.node));
+        for found in object.needs.iter().flat_map(|need| &need.found) {
+            if let Resolution::Found { object, .. } = found {
+                let object = links.object(*object);
+                if seen.insert(object.node) {
+                    open.push(object);
+                }
+            }
+        }
+    }
+    Some(Base {
+        reference: match release {
+            Some(release) => format!("{repository}:{version}-slim-{release}"),
+            None => format!("{repository}:{version}-slim"),
+        },
+        flavor: Flavor::None,
+        layers,
+        packages: world.with_dependencies(packages),
+        local: true,
+        own: false,
+    })
 }

@@ -98,6 +98,12 @@ impl<'w, 'a> Keep<'w, 'a> {
                     self.install(package);
                 }
             }
+            None if self.base.local
+                && !self.world.is_users(node)
+                && node.path().starts_with(b"/usr/local/") =>
+            {
+                self.fates[node.id().0 as usize] = Fate::Base;
+            }
             owner => {
                 let users = self.world.is_users(node);
                 // Links of alternatives come and go with the packages that they are for.
@@ -109,12 +115,18 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
+    /// Links that scripts of packages make: to alternatives, and in `/etc` to files of packages.
     fn is_alternative(&self, node: Node<'_>) -> bool {
-        node.kind() == NodeKind::Symlink
-            && node
-                .entry()
-                .and_then(|entry| self.world.rootfs.layer(node.layer()).link(entry))
-                .is_some_and(|target| target.starts_with(b"/etc/alternatives/"))
+        if node.kind() != NodeKind::Symlink {
+            return false;
+        }
+        let target = node.entry().and_then(|entry| self.world.rootfs.layer(node.layer()).link(entry));
+        if target.is_some_and(|target| target.starts_with(b"/etc/alternatives/")) {
+            return true;
+        }
+        let path = node.path();
+        let reached = || self.world.paths.lookup(&path).and_then(|target| self.world.system_owner(target));
+        path.starts_with(b"/etc/") && reached().is_some()
     }
 
     pub(super) fn copy(&mut self, node: NodeId) {
@@ -136,7 +148,8 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             for node in self.world.files_of.get(&package).into_iter().flatten() {
                 let at = node.0 as usize;
-                if self.world.rootfs.node(*node).layer() >= self.base.layers && self.fates[at] == Fate::Gone {
+                let above = self.world.rootfs.node(*node).layer() >= self.base.layers;
+                if above && !self.base.packages.contains(&package) && self.fates[at] == Fate::Gone {
                     self.fates[at] = Fate::Installed;
                     self.open.push(*node);
                 }

@@ -33,6 +33,6 @@ fn is_kept(world: &World<'_>, wanted: &Wanted) -> bool {
     if world.input.catalog.is_devel_package(package.manager, &package.name).is_some() {
         return false;
     }
-    let (gone, all) = world.share(place, &world.gone);
-    gone == 0 || gone * 2 < all
+    let (built, all) = world.share(place, &world.built);
+    built == 0 || built * 2 < all
 }

@@ -39,7 +39,9 @@ pub(super) fn draft(
     writer.all();
     let title = match (keep.base.own, keep.base.flavor) {
         (true, _) => "Build in a stage of its own, and ship what runs".to_owned(),
-        (false, Flavor::None) => format!("Ship what runs on {}, without a CUDA base", keep.base.reference),
+        (false, Flavor::None) if keep.world.is_cuda_image() => {
+            format!("Ship what runs on {}, without a CUDA base", keep.base.reference)
+        }
         (false, _) => format!("Ship what runs on {}", keep.base.reference),
     };
     Draft {
@@ -193,7 +195,7 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
         }
         let bytes = self.trees.removed.iter().map(|(_, bytes)| bytes).sum();
         let paths: Vec<&str> = self.trees.removed.iter().map(|(path, _)| path.as_str()).collect();
-        let line = self.run(&[format!("rm -rf {}", self.lines(&paths))]);
+        let line = self.run(&[format!("rm -rf{}", self.lines(&paths))]);
         self.add(
             &line,
             "These files are in folders that are copied, and nothing needs them when the image runs.",
@@ -205,9 +207,9 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
     fn lines(&self, words: &[&str]) -> String {
         match words {
             [] => String::new(),
-            [one] => (*one).to_owned(),
+            [one] => format!(" {one}"),
             many => many.iter().fold(String::new(), |mut text, word| {
-                write!(text, "{}\n        {word}", self.stage.file.escape).ok();
+                write!(text, " {}\n        {word}", self.stage.file.escape).ok();
                 text
             }),
         }
@@ -233,6 +235,9 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
             )
         } else {
             let what = match base.flavor {
+                Flavor::None if base.local => {
+                    "the slim variant of the same image: the same Python without compilers and headers"
+                }
                 Flavor::None => {
                     "the distribution's own image, of the same release: nothing that runs needs a file of the CUDA image"
                 }
@@ -249,7 +254,10 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
                 human(of_users)
             )
         };
-        let text = format!("\n{} {}", self.word("FROM"), self.reference());
+        let before = self.stage.file.text().get(..self.at).unwrap_or_default();
+        let gap = before.ends_with("\n\n") || before.ends_with("\n\r\n");
+        let gap = if gap && self.trees.removed.is_empty() { "" } else { "\n" };
+        let text = format!("{gap}{} {}", self.word("FROM"), self.reference());
         self.add(&text, reason, Some(of_base + of_users));
         if is_pinned(base) && !base.own {
             self.assumed
@@ -384,7 +392,7 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
 
     /// What NVIDIA's images set and the distribution's do not.
     fn settings(&mut self) {
-        if self.keep.base.flavor != Flavor::None || self.keep.base.own {
+        if self.keep.base.flavor != Flavor::None || self.keep.base.own || !self.keep.world.is_cuda_image() {
             return;
         }
         let world = self.keep.world;
@@ -505,11 +513,11 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
         all.dedup();
         let commands = if manager == "rpm" {
             let tool = self.effects.rpm_tool.as_deref().unwrap_or("dnf");
-            vec![format!("{tool} install -y {}", self.lines(&all)), format!("{tool} clean all")]
+            vec![format!("{tool} install -y{}", self.lines(&all)), format!("{tool} clean all")]
         } else {
             vec![
                 "apt-get update".to_owned(),
-                format!("apt-get install -y --no-install-recommends {}", self.lines(&all)),
+                format!("apt-get install -y --no-install-recommends{}", self.lines(&all)),
                 "rm -rf /var/lib/apt/lists/*".to_owned(),
             ]
         };

@@ -216,6 +216,7 @@ impl<'a> Walk<'_, '_, 'a> {
             let users = self.keep.world.is_users(*node);
             let name = match asked.and_then(|names| names.iter().next()) {
                 Some(name) if !users && !asked.is_some_and(|names| names.contains(own)) => name.as_slice(),
+                None if !users => self.soname(*node).unwrap_or(own),
                 _ => own,
             };
             named.insert(name.to_vec());
@@ -250,6 +251,16 @@ impl<'a> Walk<'_, '_, 'a> {
             }
             self.trees.copies.push(Copy { from, to: to.clone(), owner, bytes, folder: folder.id() });
         }
+    }
+
+    /// The soname of a library, when a link of that name lies beside it.
+    fn soname(&self, file: Node<'a>) -> Option<&'a [u8]> {
+        let world = self.keep.world;
+        let library = world.input.inventory.libraries.iter().find(|library| library.node == file.id())?;
+        let name = library.soname.as_ref()?.as_bytes();
+        let link = world.paths.child(file.parent().id(), name)?;
+        (world.paths.lookup(&world.rootfs.node(link).path()) == Some(file.id()))
+            .then(|| world.rootfs.node(link).name())
     }
 
     /// What a link leads to once the file that it names was copied under another name.

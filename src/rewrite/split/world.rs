@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
-use crate::findings::Verdict;
+use crate::findings::{Category, Verdict};
 use crate::rewrite::propose::Input;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
@@ -19,6 +19,8 @@ pub(super) struct World<'a> {
     pub(super) base_layers: u16,
     /// Files of findings that the plan takes away.
     pub(super) gone: HashSet<Inode>,
+    /// Of them: content for building, documentation left out. Every package has some of that.
+    pub(super) built: HashSet<Inode>,
     /// Files of findings that look like content for building and stay: they are used, or it is a question.
     pub(super) stays: HashSet<Inode>,
     /// ELF files by inode.
@@ -32,12 +34,23 @@ pub(super) struct World<'a> {
 impl<'a> World<'a> {
     pub(super) fn new(input: &'a Input<'a>, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
-        let (mut gone, mut stays) = (HashSet::new(), HashSet::new());
+        let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
             // What is safe and not to go stays as well: the user said so.
-            let list = if planned && finding.verdict != Verdict::Needed { &mut gone } else { &mut stays };
-            list.extend(finding.items.iter().map(|item| (item.layer, item.entry)));
+            let items = finding.items.iter().map(|item| (item.layer, item.entry));
+            let read = !matches!(
+                finding.category,
+                Category::DocsSamples | Category::BuildMetadata | Category::Stubs | Category::PackageCaches
+            );
+            if planned && finding.verdict != Verdict::Needed {
+                if finding.category.is_devel() && read {
+                    built.extend(items.clone());
+                }
+                gone.extend(items);
+            } else if read || finding.verdict == Verdict::Needed {
+                stays.extend(items);
+            }
         }
         let objects = (0..).map(ObjectId).zip(&input.inventory.links.objects);
         let objects = objects.filter_map(|(id, object)| Some((rootfs.node(object.node).content()?, id)));
@@ -55,6 +68,7 @@ impl<'a> World<'a> {
             paths: Paths::new(rootfs),
             base_layers,
             gone,
+            built,
             stays,
             objects: objects.collect(),
             by_name: system.map(|(place, package)| (package.name.as_str(), place)).collect(),
@@ -116,6 +130,11 @@ impl World<'_> {
             }
         }
         sums
+    }
+
+    /// Whether today's base is one of NVIDIA's CUDA images.
+    pub(super) fn is_cuda_image(&self) -> bool {
+        self.input.inventory.base.as_ref().is_some_and(|base| base.flavor != crate::cuda::Flavor::None)
     }
 
     /// The script that prints NVIDIA's banner before the command.

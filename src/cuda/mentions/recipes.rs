@@ -1,0 +1,57 @@
+//! Files that only a build system reads: what they name says what the build used, and nothing of what runs.
+
+use crate::base::text::escape;
+use crate::cuda::scene::Scene;
+use crate::cuda::value::Mention;
+
+/// Words that tell of somebody who builds.
+const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
+
+/// Leaves out what such files say, when nobody else names a build system that could read them.
+pub(super) fn leave_out(scene: &Scene<'_>, mentions: &mut Vec<Mention>) {
+    let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&scene.path(mention.node))).collect();
+    let builds = |mention: &Mention| mention.words.iter().any(|word| BUILDERS.contains(word));
+    let outside = mentions.iter().zip(&by_build).any(|(mention, by_build)| !by_build && builds(mention));
+    if outside || command_builds(scene) {
+        return;
+    }
+    let mut by_build = by_build.into_iter();
+    mentions.retain(|_| !by_build.next().unwrap_or(false));
+}
+
+/// Whether entrypoint or command start a build system.
+fn command_builds(scene: &Scene<'_>) -> bool {
+    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
+    lists.into_iter().flatten().flatten().flatten().any(|text| {
+        let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));
+        words.map(|word| word.rsplit('/').next().unwrap_or(word)).any(|word| BUILDERS.contains(&word))
+    })
+}
+
+/// Whether a file describes or records a build of make, CMake, ninja, autotools or meson.
+fn is_recipe(path: &[u8]) -> bool {
+    const NAMES: [&str; 15] = [
+        "BUILD.bazel",
+        "CMakeCache.txt",
+        "CMakeLists.txt",
+        "GNUmakefile",
+        "Makefile",
+        "Makefile.am",
+        "Makefile.in",
+        "build.ninja",
+        "compile_commands.json",
+        "config.log",
+        "config.status",
+        "configure.ac",
+        "libtool",
+        "makefile",
+        "meson.build",
+    ];
+    const ENDINGS: [&str; 4] = [".cmake", ".m4", ".mk", ".ninja"];
+    let path = escape(path);
+    let name = path.rsplit('/').next().unwrap_or_default();
+    NAMES.contains(&name)
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || path.contains("/CMakeFiles/")
+}
