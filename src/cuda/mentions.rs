@@ -98,9 +98,7 @@ fn mention(scene: &Scene<'_>, file: &OwnFile, mentions: &Mentions, room: usize) 
     };
     let names = mentions.libraries.iter().filter(|name| !of_links(name));
     let libraries: Vec<String> = names.take(room).map(|name| escape(name)).collect();
-    let is_told = |word: &&&str| {
-        (!file.of_package || OF_PACKAGES.contains(*word)) && (!file.of_system || !DEBUGGERS.contains(*word))
-    };
+    let is_told = |word: &&&str| !(file.of_package || file.of_distribution) || OF_PACKAGES.contains(*word);
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();
     found.then_some(Mention { node: file.node, words, libraries })
@@ -121,8 +119,22 @@ const OF_PACKAGES: [&str; 10] = [
     "cuda_runtime.h",
 ];
 
-/// Words that do not count in programs of the system: `ps` knows that gdb may hold a process.
-const DEBUGGERS: [&str; 5] = ["cuda-gdb", "gdb", "perf", "strace", "valgrind"];
+/// Who makes the packages of distributions, as their databases say. What such packages need for their own work
+/// they depend on; that `ps` knows the name of gcc is no service that compiles. A package with another maker may
+/// be the application.
+const DISTRIBUTIONS: [&str; 11] = [
+    "@debian.org",
+    ".debian.org",
+    "ubuntu.com",
+    "canonical.com",
+    "Red Hat",
+    "Fedora Project",
+    "Rocky Enterprise",
+    "AlmaLinux",
+    "Amazon Linux",
+    "SUSE",
+    "alpinelinux.org",
+];
 
 struct OwnFile {
     node: NodeId,
@@ -130,8 +142,8 @@ struct OwnFile {
     sort: Sort,
     /// It belongs to a package of Python that the catalogue does not know.
     of_package: bool,
-    /// It belongs to a package of the system.
-    of_system: bool,
+    /// It belongs to a package of the distribution.
+    of_distribution: bool,
 }
 
 /// Which files are searched.
@@ -195,10 +207,10 @@ impl Choice<'_> {
                 *left_out += 1;
                 continue;
             }
-            let of_system = owner
-                .and_then(|owner| self.packages.list.get(owner))
-                .is_some_and(|package| !matches!(package.manager, "pip" | "conda"));
-            let file = OwnFile { node: node.id(), inode, sort, of_package, of_system };
+            let of_distribution = owner
+                .and_then(|owner| self.packages.list.get(owner)?.maker.as_deref())
+                .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
+            let file = OwnFile { node: node.id(), inode, sort, of_package, of_distribution };
             files.push((of_package, path, file));
         }
         files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
