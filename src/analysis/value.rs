@@ -136,6 +136,19 @@ impl Analysis {
         plan: &Plan,
         dockerfile: Option<Given<'_>>,
     ) -> Option<Result<Proposals, RewriteError>> {
+        self.propose_with(plan, dockerfile, false)
+    }
+
+    /// The same; with `show_secrets` a Dockerfile that is rebuilt from the history holds values as they are.
+    ///
+    /// # Errors
+    /// Those of [`Self::propose`].
+    pub fn propose_with(
+        &self,
+        plan: &Plan,
+        dockerfile: Option<Given<'_>>,
+        show_secrets: bool,
+    ) -> Option<Result<Proposals, RewriteError>> {
         let layers: Vec<Option<Arc<LayerRead>>> =
             self.layers.iter().map(|layer| layer.read.clone()).collect();
         Some(propose(&rewrite::Input {
@@ -150,6 +163,7 @@ impl Analysis {
             targets: &self.targets,
             complete: self.totals()?.complete,
             dockerfile,
+            show_secrets,
         }))
     }
 

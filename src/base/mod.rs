@@ -9,6 +9,7 @@ pub mod limits;
 pub mod platform;
 pub mod read_at;
 pub mod redact;
+pub mod save;
 pub mod size;
 pub mod text;
 pub mod warning;

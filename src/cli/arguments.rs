@@ -56,6 +56,8 @@ struct Choice {
 enum Command {
     /// Say what an image is made of
     Report(ReportArguments),
+    /// Propose a better Dockerfile for an image: edits of its own, with reasons, sizes and proof
+    Dockerfile(DockerfileArguments),
     /// Hold an image to the rules and budgets of cutaway.toml: 0 when it passes, 1 when not
     Check(CheckArguments),
     /// Print the page of the manual about a rule; without one, the list of rules
@@ -76,7 +78,7 @@ enum Command {
 pub(super) enum Format {
     /// For people, 80 columns.
     Text,
-    /// Schema cutaway.report/1.
+    /// For scripts.
     Json,
 }
 
@@ -114,6 +116,33 @@ struct ReportArguments {
     /// Show values of variables, labels and arguments that look like secrets
     #[arg(long)]
     show_secrets: bool,
+    /// The Dockerfile that the image was built from, - for standard input [default: rebuilt from the history]
+    #[arg(long, value_name = "FILE")]
+    dockerfile: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct DockerfileArguments {
+    #[command(flatten)]
+    reading: Reading,
+    /// The Dockerfile that the image was built from, - for standard input [default: rebuilt from the history]
+    #[arg(long, value_name = "FILE")]
+    dockerfile: Option<PathBuf>,
+    /// Print what changes, as a unified diff, instead of the whole
+    #[arg(long, conflicts_with = "format")]
+    diff: bool,
+    /// Text is the Dockerfile itself, JSON all proposals with schema cutaway.rewrite/1
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to FILE instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Which proposal, such as minimal, runtime or tidy [default: the best]
+    #[arg(long, value_name = "ID")]
+    proposal: Option<String>,
+    /// Show values that look like secrets in a Dockerfile that is rebuilt from the history
+    #[arg(long)]
+    show_secrets: bool,
 }
 
 #[derive(Args)]
@@ -134,6 +163,8 @@ pub enum Plan {
     Window(WindowPlan),
     /// Print a report.
     Report(ReportPlan),
+    /// Propose a Dockerfile.
+    Dockerfile(DockerfilePlan),
     /// Hold an image to a policy.
     Check(CheckPlan),
     /// Print a page of the manual, or what pages there are.
@@ -175,6 +206,28 @@ pub struct ReportPlan {
     pub(super) format: Format,
     pub(super) output: Option<PathBuf>,
     pub(super) show_secrets: bool,
+    pub(super) dockerfile: Option<PathBuf>,
+}
+
+/// What a proposal is printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DockerfileOutput {
+    /// The whole text.
+    Text,
+    /// What changes.
+    Diff,
+    /// All proposals.
+    Json,
+}
+
+/// A Dockerfile to propose.
+pub struct DockerfilePlan {
+    pub(super) read: ReadPlan,
+    pub(super) dockerfile: Option<PathBuf>,
+    pub(super) form: DockerfileOutput,
+    pub(super) output: Option<PathBuf>,
+    pub(super) proposal: Option<String>,
+    pub(super) show_secrets: bool,
 }
 
 /// An image to hold to a policy.
@@ -213,6 +266,19 @@ pub fn parse() -> Result<Plan, ExitCode> {
             read: arguments.reading.plan(),
             format: arguments.format,
             output: arguments.output,
+            show_secrets: arguments.show_secrets,
+            dockerfile: arguments.dockerfile,
+        }),
+        Some(Command::Dockerfile(arguments)) => Plan::Dockerfile(DockerfilePlan {
+            read: arguments.reading.plan(),
+            dockerfile: arguments.dockerfile,
+            form: match arguments.format {
+                _ if arguments.diff => DockerfileOutput::Diff,
+                Format::Text => DockerfileOutput::Text,
+                Format::Json => DockerfileOutput::Json,
+            },
+            output: arguments.output,
+            proposal: arguments.proposal,
             show_secrets: arguments.show_secrets,
         }),
         Some(Command::Check(arguments)) => Plan::Check(CheckPlan {

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod check;
+mod dockerfile;
 mod explain;
 mod output;
 mod progress;

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 
 use super::arguments::{Format, Plan, ReadPlan, ReportPlan, WindowPlan, completions};
 use super::check::check;
+use super::dockerfile::{DockerfileError, GivenFile, dockerfile, propose};
 use super::explain::explain;
 use super::output::write;
 use super::progress::with_bar;
@@ -21,6 +22,7 @@ use crate::findings::policy::{Policy, PolicyError};
 use crate::findings::{TargetError, parse_target};
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{self, Report, to_json, to_text};
+use crate::rewrite::RewriteError;
 use crate::source::Reference;
 
 /// Wrong use, unreadable input, incomplete result.
@@ -32,6 +34,7 @@ const SHOWN_WARNINGS: usize = 20;
 pub fn run(plan: &Plan) -> ExitCode {
     match plan {
         Plan::Report(plan) => exit_code(report(plan)),
+        Plan::Dockerfile(plan) => exit_code(dockerfile(plan)),
         Plan::Check(plan) => exit_code(check(plan)),
         Plan::Explain(name) => exit_code(explain(name.as_deref())),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
@@ -54,6 +57,7 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
         format: Format::Text,
         output: None,
         show_secrets: false,
+        dockerfile: None,
     }))
 }
 
@@ -103,12 +107,20 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
 }
 
 fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
+    let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let analysis = analyse(&plan.read, None)?;
     let paths = plan.format == Format::Json;
     let options = report::Options { show_secrets: plan.show_secrets, paths, ..report::Options::default() };
-    let Some(report) = Report::new(&analysis, &options) else {
+    let Some(mut report) = Report::new(&analysis, &options) else {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
     };
+    match propose(&analysis, given.as_ref(), plan.show_secrets) {
+        Ok(proposals) => report.proposals = proposals.as_ref().map(report::proposal_lines),
+        // A report does without, but what the user gives must be right.
+        Err(error) if given.is_some() => return Err(error),
+        Err(error) if plan.read.verbose => message(&format!("nothing is proposed: {error:#}")),
+        Err(_) => {}
+    }
     let bytes = match plan.format {
         Format::Text => to_text(&report),
         Format::Json => to_json(&report),
@@ -166,14 +178,17 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
 
 fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        match error.downcast_ref::<AnalysisError>() {
-            // Its message holds its causes already.
-            Some(known) => message(&format!("error: {known}")),
-            None => message(&format!("error: {error:#}")),
+        // The messages of these hold their causes already.
+        if error.is::<AnalysisError>() || error.is::<RewriteError>() {
+            message(&format!("error: {error}"));
+        } else {
+            message(&format!("error: {error:#}"));
         }
         let hint = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint);
         let hint = hint.or_else(|| error.downcast_ref::<PolicyError>().and_then(PolicyError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<TargetError>().map(TargetError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<RewriteError>().and_then(RewriteError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<DockerfileError>().and_then(DockerfileError::hint));
         if let Some(hint) = hint {
             message(&format!("hint: {hint}"));
         }

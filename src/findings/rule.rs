@@ -70,8 +70,9 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 3] = [
+const CHAPTERS: [(&str, &str); 4] = [
     ("check", include_str!("../../assets/manual/check.md")),
+    ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),
 ];

@@ -20,6 +20,12 @@ pub enum Pick {
     Archive,
     /// A folder: an image layout or a root filesystem.
     Folder,
+    /// The Dockerfile of an image.
+    Dockerfile,
+    /// Where to save a proposed Dockerfile.
+    SaveDockerfile,
+    /// Where to save a patch.
+    SavePatch,
 }
 
 /// Shows a dialog and waits for its answer; runs on a thread of its own.
@@ -36,6 +42,11 @@ pub fn desktop() -> Picker {
                 .add_filter("All files", &["*"])
                 .pick_file(),
             Pick::Folder => dialog.set_title("Open folder").pick_folder(),
+            Pick::Dockerfile => dialog.set_title("Open Dockerfile").pick_file(),
+            Pick::SaveDockerfile => {
+                dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
+            }
+            Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),
         }
     })
 }
@@ -58,6 +69,7 @@ pub struct Dialogs {
 }
 
 struct Waiting {
+    pick: Pick,
     since: Instant,
     /// The choice, and how long it took.
     promise: Promise<(Result<Option<PathBuf>, String>, Duration)>,
@@ -104,7 +116,7 @@ impl Dialogs {
                 Promise::from_ready((Err(format!("The system gives no thread: {error}")), Duration::ZERO))
             }
         };
-        self.waiting = Some(Waiting { since: Instant::now(), promise });
+        self.waiting = Some(Waiting { pick, since: Instant::now(), promise });
     }
 
     /// Stops waiting; should the dialog still answer, nobody listens.
@@ -112,21 +124,22 @@ impl Dialogs {
         self.waiting = None;
     }
 
-    /// The answer, once, when it is there.
-    pub fn poll(&mut self) -> Option<Answer> {
-        let Waiting { since, promise } = self.waiting.take()?;
-        match promise.try_take() {
+    /// The answer, and what was asked for; once, when it is there.
+    pub fn poll(&mut self) -> Option<(Pick, Answer)> {
+        let Waiting { pick, since, promise } = self.waiting.take()?;
+        let answer = match promise.try_take() {
             Err(promise) => {
-                self.waiting = Some(Waiting { since, promise });
-                None
+                self.waiting = Some(Waiting { pick, since, promise });
+                return None;
             }
-            Ok((Ok(Some(path)), _)) => Some(Answer::Picked(path)),
+            Ok((Ok(Some(path)), _)) => Answer::Picked(path),
             Ok((Ok(None), took)) if took < TOO_SOON => {
-                Some(Answer::Failed("This desktop offers no file dialogs".to_owned()))
+                Answer::Failed("This desktop offers no file dialogs".to_owned())
             }
-            Ok((Ok(None), _)) => Some(Answer::Nothing),
-            Ok((Err(panic), _)) => Some(Answer::Failed(format!("The file dialog failed: {panic}"))),
-        }
+            Ok((Ok(None), _)) => Answer::Nothing,
+            Ok((Err(panic), _)) => Answer::Failed(format!("The file dialog failed: {panic}")),
+        };
+        Some((pick, answer))
     }
 }
 
@@ -142,8 +155,8 @@ mod tests {
         let mut dialogs = Dialogs::new(picker);
         dialogs.open(Pick::Archive, Arc::new(|| ()));
         for _ in 0..500 {
-            if let Some(answer) = dialogs.poll() {
-                assert!(!dialogs.is_waiting());
+            if let Some((pick, answer)) = dialogs.poll() {
+                assert!(!dialogs.is_waiting() && pick == Pick::Archive);
                 return answer;
             }
             std::thread::sleep(Duration::from_millis(10));

@@ -3,13 +3,11 @@
 
 use std::io;
 
-use serde::Serialize as _;
+use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-use super::model::Report;
-
-/// The report as indented JSON with a line end.
-pub fn to_json(report: &Report) -> String {
+/// A report as indented JSON with a line end.
+pub fn to_json(report: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, Safe(PrettyFormatter::new()));
     // Writing plain structs to memory has nothing that can fail.

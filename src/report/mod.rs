@@ -7,12 +7,20 @@ mod findings;
 mod inventory;
 mod json;
 mod model;
+mod proposal;
+mod rewrite;
 mod text;
 mod text_cuda;
 mod text_findings;
+mod text_rewrite;
 
 pub use cuda::{CudaPart, LibraryLine};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use json::to_json;
 pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart, image_part};
+pub use proposal::{
+    ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart,
+};
+pub use rewrite::{ProposalLine, RecipePart, RewriteImage, RewriteReport, proposal_lines};
 pub use text::{short_instruction, to_text};
+pub use text_rewrite::to_summary;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::cuda::{BasePart, CudaPart, PackageLine};
 use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
 use super::inventory;
+use super::rewrite::ProposalLine;
 use crate::analysis::Analysis;
 use crate::base::text::escape;
 use crate::base::{Warning, redact};
@@ -17,6 +18,10 @@ use crate::cuda::Class;
 use crate::findings::Plan;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
+
+/// What makes reports: this program.
+pub(super) const GENERATOR: Generator =
+    Generator { name: "cutaway", version: env!("CARGO_PKG_VERSION") };
 
 /// The schema of reports.
 const SCHEMA: &str = "cutaway.report/1";
@@ -63,6 +68,8 @@ pub struct Report {
     pub reclaimable: Option<ReclaimablePart>,
     /// What is to be taken away; null when the rules have not looked.
     pub plan: Option<PlanPart>,
+    /// Dockerfiles that give a better image, the best first; null when none were looked for.
+    pub proposals: Option<Vec<ProposalLine>>,
     /// The largest files of the merged view, each inode once.
     pub largest_files: Vec<FileLine>,
     /// Everything that went wrong.
@@ -217,7 +224,7 @@ pub struct FileLine {
 }
 
 impl Report {
-    /// The report of a finished analysis; `None` while its layers are not merged.
+    /// The report of a finished analysis, without proposals; `None` while its layers are not merged.
     pub fn new(analysis: &Analysis, options: &Options) -> Option<Self> {
         let totals = analysis.totals()?;
         let merge = analysis.merge.as_ref()?;
@@ -233,7 +240,7 @@ impl Report {
             .collect();
         Some(Self {
             schema: SCHEMA,
-            generator: Generator { name: "cutaway", version: env!("CARGO_PKG_VERSION") },
+            generator: GENERATOR,
             image: image_part(analysis, options),
             totals: TotalsPart {
                 complete: totals.complete,
@@ -252,6 +259,7 @@ impl Report {
             findings: findings::lines(analysis, options),
             reclaimable: analysis.findings.as_deref().map(findings::reclaimable),
             plan: findings::plan(analysis, options),
+            proposals: None,
             largest_files,
             warnings: analysis.warnings(),
         })

@@ -24,6 +24,7 @@ fn write_all(out: &mut String, report: &Report) -> std::fmt::Result {
     totals(out, report)?;
     layers(out, report)?;
     super::text_findings::write(out, report)?;
+    super::text_rewrite::write(out, report)?;
     super::text_cuda::write(out, report)?;
     largest(out, report)?;
     warnings(out, report)
@@ -172,7 +173,7 @@ pub(super) fn more(out: &mut String, all: usize, shown: usize, what: &str) -> st
     Ok(())
 }
 
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {

@@ -17,5 +17,6 @@ pub use propose::{Input, RewriteError, propose};
 pub use recipe::{Origin, Recipe, Tie};
 pub use select::Selection;
 pub use value::{
-    Applicability, Closure, Edit, Given, Hint, Predicted, Proposal, Proposals, Reason, Removed, StageSize,
+    Applicability, Closure, DOCKERFILE_BYTES, Edit, Given, Hint, Predicted, Proposal, Proposals, Reason,
+    Removed, StageSize,
 };

@@ -1,28 +1,205 @@
 //! The image that a draft gives: its merged view, and whether everything in it is found.
+//!
+//! The draft is not trusted. What it keeps are entries of layers; the view of them, and what the inventory says
+//! of it, are held to the view and the inventory of the image as it is: everything that something finds today is to
+//! be found afterwards.
 
+mod command;
+mod files;
+mod judged;
+mod links;
+mod packages;
+mod said;
+mod settings;
+mod side;
+mod sides;
+mod sizes;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use self::said::Said;
+use self::side::Side;
+use self::sides::Both;
 use super::draft::Draft;
 use super::edit::{apply, unified};
 use super::propose::Input;
 use super::recipe::Recipe;
-use super::value::{Closure, Predicted, Proposal};
+use super::value::{Applicability, Closure, Predicted, Proposal, Removed, StageSize};
+use crate::base::Limits;
+use crate::cuda::{self, inventory};
+use crate::formats::dockerfile::parse;
+use crate::layer::{IndexBuilder, LayerIndex};
+use crate::rootfs::merge_kept;
+use crate::source::Image;
 
 /// Computes the view, holds it to the closure, and predicts sizes.
 pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposal {
-    let _ = input;
-    let (dockerfile, reasons, _) = apply(recipe.file.text(), &draft.edits);
-    let diff = unified("Dockerfile", recipe.file.text(), &dockerfile);
+    let before = recipe.file.text();
+    let (dockerfile, reasons, overlapping) = apply(before, &draft.edits);
+    let diff = unified("Dockerfile", before, &dockerfile);
+    let mut proven = check(input, &draft);
+    if !overlapping.is_empty() {
+        let text = format!("{} edits of the Dockerfile overlap others and were not made", overlapping.len());
+        proven.closure.unproven.insert(0, text);
+        proven.applicability = Applicability::Manual;
+    }
+    let last = parse(dockerfile.as_bytes()).ok().and_then(|file| file.stages().pop());
+    let (name, base) = last.map(|stage| (stage.name.unwrap_or_default(), stage.base)).unwrap_or_default();
+    let mut stages = draft.stages;
+    stages.push(StageSize {
+        name,
+        base: draft.base_image.clone().unwrap_or(base),
+        merged_bytes: input.complete.then_some(proven.merged_bytes),
+    });
+    let mut kept = draft.kept;
+    kept.extend(proven.kept);
     Proposal {
         id: draft.id.to_owned(),
         title: draft.title,
-        applicability: draft.applicability,
+        applicability: proven.applicability,
         base_image: draft.base_image,
         dockerfile,
         diff,
         reasons,
-        predicted: Predicted { merged_bytes: 0, content_bytes: 0, saved_bytes: 0, stages: draft.stages },
-        kept: draft.kept,
-        removed: Vec::new(),
-        closure: Closure::default(),
+        predicted: Predicted {
+            merged_bytes: proven.merged_bytes,
+            content_bytes: proven.content_bytes,
+            saved_bytes: proven.saved_bytes,
+            stages,
+        },
+        kept,
+        removed: proven.removed,
+        closure: proven.closure,
         hints: draft.hints,
     }
+}
+
+/// What is known of a draft's image.
+#[derive(Debug)]
+struct Proven {
+    applicability: Applicability,
+    merged_bytes: u64,
+    content_bytes: u64,
+    saved_bytes: u64,
+    kept: Vec<String>,
+    removed: Vec<Removed>,
+    closure: Closure,
+}
+
+fn check(input: &Input<'_>, draft: &Draft) -> Proven {
+    // As in the merged view of the image, an empty index stands for a layer that could not be read.
+    let indexes: Vec<Arc<LayerIndex>> = input
+        .layers
+        .iter()
+        .map(|layer| match layer {
+            Some(read) => Arc::clone(&read.index),
+            None => Arc::new(IndexBuilder::new(&Limits::default()).finish()),
+        })
+        .collect();
+    let view = merge_kept(&indexes, &|layer, entry| draft.selection.has(layer, entry));
+    let image = configured(input.image, draft);
+    let (found, _) = inventory(
+        &cuda::Input {
+            image: &image,
+            layers: input.layers,
+            merge: &view,
+            bodies: input.bodies,
+            catalog: input.catalog,
+        },
+        0,
+    );
+    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let environment = config.and_then(|config| config.env().as_deref()).unwrap_or_default();
+    let working_dir = config.and_then(|config| config.working_dir().as_deref()).unwrap_or_default();
+    let old = Side::new(&input.merge.rootfs, input.inventory, environment, working_dir.as_bytes());
+    let new = Side::new(&view.rootfs, &found, &draft.environment, working_dir.as_bytes());
+    let both = Both::new(input, old, new);
+
+    let mut said = Said::default();
+    draft.by_hand.iter().chain(&draft.assumed).for_each(|text| said.unproven.add(text.clone()));
+    let cmd = config.and_then(|config| config.cmd().as_deref()).unwrap_or_default();
+    let entrypoint = draft.entrypoint.as_deref().unwrap_or_default();
+    let started = command::command(&both, entrypoint, cmd, &mut said);
+    if !working_dir.is_empty() {
+        settings::working_dir(&both, working_dir, &mut said);
+    }
+    if let Some(user) = config.and_then(|config| config.user().as_deref()) {
+        let told: Vec<&String> = draft.by_hand.iter().chain(&draft.assumed).collect();
+        settings::user(&both, user, &told, &mut said);
+    }
+    settings::environment(&both, &mut said);
+    settings::preloads(&both, &mut said);
+    let links = links::follow(&both, &mut said);
+    packages::packages(&both, &started, &mut said);
+    let kept = judged::findings(&both, &mut said);
+    judged::mentions(&both, &mut said);
+    files::files(&both, &draft.selection, &mut said);
+    let dlopen_known = searched(&both, &mut said);
+
+    let (all, content_bytes) = sizes::content(&input.merge.rootfs, input.layers.len(), &draft.selection);
+    let applicability = applicability(draft, &said, dlopen_known);
+    Proven {
+        applicability,
+        merged_bytes: view.merged_bytes,
+        content_bytes,
+        saved_bytes: all.saturating_sub(content_bytes),
+        kept: kept.into_iter().filter(|line| !draft.kept.contains(line)).collect(),
+        removed: sizes::removed(&both),
+        closure: Closure {
+            resolved: said.faults.is_empty(),
+            dlopen_known,
+            faults: said.faults.finish(),
+            unproven: said.unproven.finish(),
+            objects: found.links.objects.len(),
+            links,
+        },
+    }
+}
+
+/// The image with the settings of a draft.
+fn configured(image: &Image, draft: &Draft) -> Image {
+    let mut image = image.clone();
+    let mut all = image.config.take().unwrap_or_default();
+    let mut config = all.config().clone().unwrap_or_default();
+    config.set_env(Some(draft.environment.clone()));
+    config.set_entrypoint(draft.entrypoint.clone());
+    all.set_config(Some(config));
+    image.config = Some(all);
+    image
+}
+
+/// Whether all that may open files by their names was searched. Files of the new view are files of the image: one
+/// of the two searches is enough.
+fn searched(both: &Both<'_>, said: &mut Said) -> bool {
+    let left_out = |side: &Side<'_>| side.inventory.searched.programs_left_out;
+    let left_out = left_out(&both.old).min(left_out(&both.new));
+    if !both.input.complete {
+        said.unproven
+            .add("parts of the image could not be read: what they hold and need is not known".to_owned());
+    }
+    if left_out > 0 {
+        said.unproven.add(format!(
+            "{left_out} programs of the application could not be searched for names of what they open"
+        ));
+    }
+    if both.new.inventory.links.objects.is_empty() {
+        said.unproven.add("the new image has no program and no library: nothing was followed".to_owned());
+    }
+    both.input.complete && left_out == 0
+}
+
+/// How much of it may be taken without thinking.
+fn applicability(draft: &Draft, said: &Said, dlopen_known: bool) -> Applicability {
+    let proven = if !said.faults.is_empty() || !draft.by_hand.is_empty() {
+        Applicability::Manual
+    } else if !said.unproven.is_empty() || !dlopen_known {
+        Applicability::Review
+    } else {
+        Applicability::Safe
+    };
+    let edits = draft.edits.iter().map(|edit| edit.applicability);
+    edits.chain([draft.applicability, proven]).max().unwrap_or(proven)
 }

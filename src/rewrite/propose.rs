@@ -38,6 +38,8 @@ pub struct Input<'a> {
     pub complete: bool,
     /// The image's Dockerfile, when the user has it.
     pub dockerfile: Option<Given<'a>>,
+    /// Whether a Dockerfile that is rebuilt from the history may hold values that look like secrets.
+    pub show_secrets: bool,
 }
 
 /// Why nothing could be looked at.
@@ -79,7 +81,9 @@ impl RewriteError {
                 "give the Dockerfile that this image was built from, or none: one is rebuilt from the history"
                     .to_owned(),
             ),
-            Self::Syntax { .. } | Self::TooLarge { .. } => None,
+            Self::Syntax { .. } | Self::TooLarge { .. } => {
+                Some("without a file, one is rebuilt from the image's history".to_owned())
+            }
         }
     }
 }

@@ -1,8 +1,28 @@
 //! The Dockerfile that is changed: the user's own, or one rebuilt from the image's history; and which layer each
 //! of its instructions made.
 
+mod align;
+mod arguments;
+mod atoms;
+mod base;
+mod belongs;
+mod forms;
+mod given;
+mod matching;
+mod page;
+mod rebuild;
+mod run;
+mod settings;
+mod step;
+mod values;
+mod write;
+
+use oci_spec::image::{Config, History};
+
 use super::propose::{Input, RewriteError};
-use crate::formats::dockerfile::Dockerfile;
+use super::value::{DOCKERFILE_BYTES, Given};
+use crate::cuda::BaseImage;
+use crate::formats::dockerfile::{Dockerfile, parse};
 
 /// Where a recipe comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +61,101 @@ pub struct Tie {
     pub content_bytes: Option<u64>,
 }
 
+/// What of an image a recipe is made from.
+struct Facts<'a> {
+    history: &'a [History],
+    config: Option<&'a Config>,
+    /// Bytes of the regular files of each layer, bottom first; `None` for one that was not read.
+    layers: Vec<Option<u64>>,
+    base: Option<&'a BaseImage>,
+}
+
 /// Reads or rebuilds the recipe of an image.
 ///
 /// # Errors
 /// The given file is no Dockerfile, or does not belong to the image.
 pub(super) fn recipe(input: &Input<'_>) -> Result<Recipe, RewriteError> {
-    let _ = input;
-    Err(RewriteError::Foreign { name: String::new(), why: "not built yet".to_owned() })
+    let config = input.image.config.as_ref();
+    let content = |read: &Option<_>| {
+        read.as_ref().map(|read: &std::sync::Arc<crate::layer::LayerRead>| read.index.counts().content_bytes)
+    };
+    let facts = Facts {
+        history: config.and_then(|config| config.history().as_deref()).unwrap_or_default(),
+        config: config.and_then(|config| config.config().as_ref()),
+        layers: input.layers.iter().map(content).collect(),
+        base: input.inventory.base.as_ref(),
+    };
+    match &input.dockerfile {
+        Some(given) => facts.given(given),
+        None => facts.rebuilt(),
+    }
 }
+
+impl Facts<'_> {
+    fn given(&self, given: &Given<'_>) -> Result<Recipe, RewriteError> {
+        let name = || given.name.to_owned();
+        if given.text.len() > DOCKERFILE_BYTES {
+            let (bytes, most) = (given.text.len(), DOCKERFILE_BYTES);
+            return Err(RewriteError::TooLarge { name: name(), bytes, most });
+        }
+        let file = parse(given.text).map_err(|source| RewriteError::Syntax { name: name(), source })?;
+        let steps = step::read(self.history);
+        let fits = self.fits(&steps);
+        let found = base::find(&steps, self.base, fits);
+        let last = self.config.map(settings::of_config).unwrap_or_default();
+        let mut held = given::hold(&file, &steps, &found, self.base, &last)
+            .map_err(|why| RewriteError::Foreign { name: name(), why })?;
+        self.tell_misfit(&steps, &mut held.unknown);
+        held.unknown.sort_by_key(|(line, _)| *line);
+        let ties = held.ties.into_iter().map(|entries| self.tie(&steps, fits, entries)).collect();
+        let base_layers = held.base_layers.filter(|_| fits || steps.is_empty());
+        Ok(Recipe { file, origin: Origin::Given(name()), ties, base_layers, unknown: held.unknown })
+    }
+
+    fn rebuilt(&self) -> Result<Recipe, RewriteError> {
+        let steps = step::read(self.history);
+        let fits = self.fits(&steps);
+        let found = base::find(&steps, self.base, fits);
+        let last = self.config.map(settings::of_config);
+        let distribution = self.base.and_then(|base| base.distribution.as_deref());
+        let mut page = rebuild::rebuild(&steps, &found, last.as_ref(), distribution);
+        self.tell_misfit(&steps, &mut page.unknown);
+        page.unknown.sort_by_key(|(line, _)| *line);
+        let file = parse(page.text.as_bytes()).map_err(|source| RewriteError::Syntax {
+            name: "the Dockerfile rebuilt from the history".to_owned(),
+            source,
+        })?;
+        let ties = page.ties.into_iter().map(|entries| self.tie(&steps, fits, entries)).collect();
+        let unknown = page.unknown;
+        Ok(Recipe { file, origin: Origin::Rebuilt, ties, base_layers: found.layers, unknown })
+    }
+
+    /// Whether the history tells of as many layers as there are.
+    fn fits(&self, steps: &[step::Step<'_>]) -> bool {
+        step::layers(steps) == self.layers.len()
+    }
+
+    fn tell_misfit(&self, steps: &[step::Step<'_>], unknown: &mut Vec<(u32, String)>) {
+        if !self.fits(steps) && !steps.is_empty() {
+            let (told, are) = (step::layers(steps), self.layers.len());
+            let what = format!(
+                "The history tells of {told} layers and the image has {are}: which instruction made which layer \
+                 is not known."
+            );
+            unknown.insert(0, (1, what));
+        }
+    }
+
+    fn tie(&self, steps: &[step::Step<'_>], fits: bool, history: Vec<usize>) -> Tie {
+        let made = |place: &usize| u16::try_from(steps.get(*place)?.layer?).ok();
+        let layers: Vec<u16> = if fits { history.iter().filter_map(made).collect() } else { Vec::new() };
+        let bytes = |layer: &u16| self.layers.get(usize::from(*layer)).copied().flatten();
+        // Of an instruction that left no trace it is not known what it made.
+        let content_bytes =
+            layers.iter().map(bytes).sum::<Option<u64>>().filter(|_| fits && !history.is_empty());
+        Tie { history, layers, content_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,6 @@ mod stage;
 mod state;
 mod text;
 mod trees;
-#[cfg(test)]
-mod trial;
 mod world;
 
 use super::draft::Draft;

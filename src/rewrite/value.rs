@@ -4,6 +4,9 @@ use super::recipe::Recipe;
 use crate::findings::Category;
 use crate::formats::dockerfile::Span;
 
+/// What a Dockerfile may have: the longest that people write have some tens of KiB.
+pub const DOCKERFILE_BYTES: usize = 1 << 20;
+
 /// A Dockerfile that the user gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {

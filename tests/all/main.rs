@@ -13,6 +13,8 @@ mod cli;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
+#[cfg(feature = "gui")]
+mod dockerfile_view;
 mod findings_bytes;
 mod findings_configuration;
 mod findings_real;
@@ -31,11 +33,14 @@ mod oracle;
 mod packages;
 #[cfg(feature = "gui")]
 mod pictures;
+mod recipe;
 mod regressions;
+mod rewrite_command;
 mod rpm;
 mod samples;
 mod sources;
 mod support;
+mod tidy;
 mod tools;
 mod traps;
 #[cfg(feature = "gui")]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cutaway::analysis::{Analysis, Layer as LayerState, Options, analyze};
 use cutaway::findings::Findings;
 use cutaway::gui::app::App;
+use cutaway::gui::models::dockerfile::Proposer;
 use cutaway::gui::testing;
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
 use cutaway::source::Reference;
@@ -178,6 +179,50 @@ fn findings_that_are_waited_for() {
     let whole = crate::findings_view::scene::analysis();
     let analysis = Arc::new(Analysis { findings: None, ..Analysis::clone(&whole) });
     findings(Theme::Dark, SMALL, "findings_loading_dark", analysis, None);
+}
+
+/// The Dockerfile view of proposals made by hand.
+fn dockerfile(theme: Theme, size: [f32; 2], name: &str, proposer: Proposer, act: impl FnOnce(&mut Window)) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = sized_window(theme, size);
+    let analysis = crate::findings_view::scene::analysis();
+    window.harness.state_mut().open_still(analysis, Progress::default().snapshot());
+    window.harness.state_mut().propose_by(proposer);
+    window.harness.run_steps(2);
+    window.press(Modifiers::COMMAND, Key::Num5);
+    window.until("proposals", |window| !window.state().is_proposing());
+    act(&mut window);
+    take(&mut window, name);
+}
+
+#[test]
+fn a_dockerfile_and_its_proposals() {
+    let proposer = crate::dockerfile_view::scene::proposer();
+    dockerfile(Theme::Dark, LARGE, "dockerfile_dark", proposer, |window| {
+        (0..3).for_each(|_| window.press(Modifiers::NONE, Key::F7));
+    });
+}
+
+#[test]
+fn a_dockerfile_in_a_small_window() {
+    let proposer = crate::dockerfile_view::scene::proposer();
+    dockerfile(Theme::Light, SMALL, "dockerfile_small_light", proposer, |window| {
+        window.press(Modifiers::COMMAND, Key::S);
+    });
+}
+
+#[test]
+fn a_dockerfile_with_nothing_to_propose() {
+    use crate::dockerfile_view::scene::{ORIGINAL, none};
+    dockerfile(
+        Theme::Light,
+        SMALL,
+        "dockerfile_empty_light",
+        Arc::new(|_, _, _| Some(Ok(none(ORIGINAL)))),
+        |_| (),
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Extension modules of Python, and the Python that loads them.
 
 use super::paths::file_name;
-use super::roots::{PATH, search_path};
+use super::roots::{DEFAULT_PATH, search_path};
 use super::world::World;
 use crate::rootfs::NodeId;
 
@@ -38,7 +38,7 @@ pub(super) fn python_of(world: &mut World<'_>, path: &[u8]) -> Option<u32> {
     names.extend(tagged(file_name(path)));
     names.push(b"python3".to_vec());
     for name in &names {
-        for folder in search_path(world).into_iter().chain(PATH) {
+        for folder in search_path(world).into_iter().chain(DEFAULT_PATH) {
             candidates.push([folder, b"/", name].concat());
         }
     }

@@ -14,13 +14,14 @@ use crate::rootfs::{NodeId, NodeKind};
 /// Scripts may name scripts as their interpreters; Linux follows 4 of them. Wrappers count too.
 const DEPTH: usize = 8;
 /// What engines set when an image has no `PATH`.
-pub(super) const PATH: [&[u8]; 6] =
+pub(crate) const DEFAULT_PATH: [&[u8]; 6] =
     [b"/usr/local/sbin", b"/usr/local/bin", b"/usr/sbin", b"/usr/bin", b"/sbin", b"/bin"];
 /// Arguments of a wrapper among which its command is looked for.
 const ARGUMENTS: usize = 64;
-const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"ash", b"zsh", b"ksh"];
+/// Programs that run the commands of a text.
+pub(crate) const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"ash", b"zsh", b"ksh"];
 /// Programs that run the command in their arguments.
-const WRAPPERS: [&[u8]; 20] = [
+pub(crate) const WRAPPERS: [&[u8]; 20] = [
     b"env",
     b"exec",
     b"tini",
@@ -280,7 +281,7 @@ impl Finder<'_, '_> {
 pub(super) fn search_path<'a>(world: &World<'a>) -> Vec<&'a [u8]> {
     let path = &world.environment.path;
     if path.is_empty() {
-        PATH.to_vec()
+        DEFAULT_PATH.to_vec()
     } else {
         let folders = path.iter().map(Vec::as_slice).filter(|folder| folder.len() < PATH_BYTES);
         folders.take(SEARCH_FOLDERS).collect()

@@ -11,7 +11,7 @@ const BEFORE: [&[u8]; 10] =
 
 /// The words of each simple command: quotes are taken off, assignments, redirections and the words of
 /// the grammar before it left out. Variables stay as they are written.
-pub(super) fn commands(line: &[u8]) -> Vec<Vec<Vec<u8>>> {
+pub(crate) fn commands(line: &[u8]) -> Vec<Vec<Vec<u8>>> {
     let line = &line[..line.len().min(LINE_BYTES)];
     let mut found = Vec::new();
     let mut words: Vec<Vec<u8>> = Vec::new();
@@ -61,7 +61,7 @@ fn command(words: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
 }
 
 /// Whether a word is `NAME=value`.
-pub(super) fn is_assignment(word: &[u8]) -> bool {
+pub(crate) fn is_assignment(word: &[u8]) -> bool {
     let Some(equals) = word.iter().position(|byte| *byte == b'=') else { return false };
     let name = &word[..equals];
     name.first().is_some_and(|byte| !byte.is_ascii_digit())

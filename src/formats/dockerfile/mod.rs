@@ -5,12 +5,21 @@
 //! lines with comments between them, heredocs, flags, JSON and shell forms. Nothing is ever executed, and
 //! variables are expanded only where a caller asks for it.
 
+mod check;
+mod directive;
 mod expand;
+mod fault;
+mod fill;
+mod instruction;
+mod joined;
 mod parse;
+mod promises;
 mod shell;
 mod value;
+mod word;
 
-pub use parse::{fuzz_dockerfile, parse};
+pub use parse::parse;
+pub use promises::fuzz_dockerfile;
 pub use shell::{Joiner, ShellCommand, commands};
 pub use value::{
     Directive, Dockerfile, Flag, Form, Heredoc, Instruction, Keyword, Piece, PieceKind, Span, Stage,

@@ -21,6 +21,10 @@ pub struct SyntaxError {
 #[derive(Clone, Debug)]
 pub struct Dockerfile {
     pub(super) text: String,
+    /// Where lines start.
+    pub(super) lines: Vec<usize>,
+    /// By instruction, what its shell texts are read by.
+    pub(super) shells: Vec<ShellKind>,
     /// The escape character: a backslash, or a backtick by directive.
     pub escape: char,
     /// Parser directives, in order.
@@ -29,6 +33,17 @@ pub struct Dockerfile {
     pub pieces: Vec<Piece>,
     /// Instructions, in order.
     pub instructions: Vec<Instruction>,
+}
+
+/// What reads a shell text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShellKind {
+    /// A shell of the POSIX kind.
+    Posix,
+    /// Perhaps one of another kind: the base may be Windows.
+    Unknown,
+    /// One of another kind.
+    Foreign,
 }
 
 /// A line such as `# syntax=docker/dockerfile:1` at the top.
@@ -122,14 +137,15 @@ pub struct Instruction {
     pub span: Span,
     /// Its first word.
     pub keyword_span: Span,
-    /// `--name=value` before the arguments.
+    /// `--name=value` before the arguments; of `ONBUILD` those of what follows.
     pub flags: Vec<Flag>,
     /// From the first argument to the last byte of the last line that is no white space, without heredocs.
     /// Empty, at the end of what comes before, when there are none.
     pub arguments: Span,
     /// The words of the arguments: of the JSON form its strings; else parted by white space outside quotes,
     /// with continuation lines joined and comments between them left out. `ENV A b c` of the old form keeps
-    /// `b c` as one word, `LABEL` alike.
+    /// `b c` as one word, `LABEL` alike; `WORKDIR`, `USER`, `STOPSIGNAL` and `MAINTAINER` have one word only. Of
+    /// `ONBUILD` the first word is the keyword that follows.
     pub words: Vec<Word>,
     /// How the arguments are written.
     pub form: Form,

@@ -4,9 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use super::commands::command;
 use super::{App, Phase, Request, Tab};
-use crate::gui::dialogs::{Answer, Pick};
+use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::PlanChange;
+use crate::gui::models::typed::tidy;
 use crate::gui::views::{Action, View};
 
 /// How often the counters of running work are shown anew.
@@ -28,15 +30,8 @@ impl App {
                 Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
         }
-        match self.dialogs.poll() {
-            Some(Answer::Picked(path)) => self.open_path(&path),
-            Some(Answer::Failed(reason)) => {
-                self.log.error("", &reason);
-                self.start.say(format!("{reason}; type or paste the path instead"));
-                self.show_start();
-            }
-            Some(Answer::Nothing) | None => {}
-        }
+        self.poll_dialogs();
+        self.poll_drops();
         if self.is_busy() {
             self.context.request_repaint_after(TICK);
         }
@@ -93,6 +88,12 @@ impl App {
                 tab.view = View::Findings;
             }
             Action::ChangePlan(change) => tab.plan.change(change),
+            Action::Command(id) => self.requests.extend(command(id).map(Request::Run)),
+            Action::Pick(pick) => self.ask(pick),
+            Action::Report(error) => {
+                let title = tab.title.clone();
+                self.log.error(&title, error);
+            }
             Action::CopyText(text) => self.context.copy_text(text),
             Action::OpenImage(text) => self.open(&text),
             Action::ShowLog => self.log_open = true,
@@ -186,6 +187,9 @@ impl App {
     }
 
     pub(crate) fn ask(&mut self, pick: Pick) {
+        if !self.dialogs.is_waiting() {
+            self.asked_by = self.front;
+        }
         let waker = self.waker();
         self.dialogs.open(pick, waker);
     }
@@ -252,37 +256,5 @@ impl App {
             self.context.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
             self.title = title;
         }
-    }
-}
-
-/// A reference as people paste it: without quotes, `file://` and the space around; `~` is the home folder.
-fn tidy(text: &str) -> String {
-    let text = text.trim();
-    let unquoted =
-        ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text);
-    let path = unquoted.strip_prefix("file://").unwrap_or(unquoted);
-    match (path.strip_prefix("~/"), std::env::var("HOME")) {
-        (Some(rest), Ok(home)) => format!("{}/{rest}", home.trim_end_matches('/')),
-        _ => path.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tidy;
-
-    #[test]
-    fn pasted_references_are_tidied() {
-        for (pasted, wanted) in [
-            (" oci:tool \n", "oci:tool"),
-            ("'/images/my tool.tar'", "/images/my tool.tar"),
-            ("\"a\"", "a"),
-            ("file:///images/tool.tar", "/images/tool.tar"),
-            ("'", "'"),
-            ("", ""),
-        ] {
-            assert_eq!(tidy(pasted), wanted, "{pasted}");
-        }
-        assert!(!tidy("~/tool.tar").starts_with('~'));
     }
 }

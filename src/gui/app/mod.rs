@@ -3,6 +3,7 @@
 //! Must not know: what views show, or how they look.
 
 pub mod commands;
+mod files;
 mod log;
 mod logic;
 mod tab;
@@ -16,9 +17,10 @@ pub(crate) use tab::{Phase, Tab};
 
 use super::design;
 use super::dialogs::{self, Dialogs, Picker};
+use super::models::dockerfile::Proposer;
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
-use super::views::View;
+use super::views::{DockerfileView, View};
 use crate::analysis::{Analysis, Options};
 use crate::base::Platform;
 use crate::cuda::catalog::Catalog;
@@ -94,6 +96,9 @@ pub struct App {
     pub(crate) log_open: bool,
     pub(crate) keys_open: bool,
     pub(crate) dialogs: Dialogs,
+    /// The tab that the dialog is for.
+    asked_by: Option<u64>,
+    drops: files::Drops,
     pub(crate) requests: Vec<Request>,
     pub(crate) drops_arrive: bool,
     options: Options,
@@ -124,6 +129,8 @@ impl App {
             log_open: false,
             keys_open: false,
             dialogs: Dialogs::new(setup.picker),
+            asked_by: None,
+            drops: files::Drops::default(),
             requests: Vec::new(),
             drops_arrive: setup.drops_arrive,
             options: Options {
@@ -170,6 +177,18 @@ impl App {
         self.next_tab += 1;
         self.tabs.push(Tab::still(id, analysis, progress));
         self.front = Some(id);
+    }
+
+    /// Lets something else make the proposals of the tab in front, for pictures and tests.
+    pub fn propose_by(&mut self, proposer: Proposer) {
+        if let Some(tab) = self.front_tab_mut() {
+            tab.dockerfile = DockerfileView::with(proposer);
+        }
+    }
+
+    /// Whether proposals of the image in front are being worked out, or one is being saved.
+    pub fn is_proposing(&self) -> bool {
+        self.front_tab().is_some_and(|tab| tab.dockerfile.is_busy())
     }
 
     /// Whether any image is still being read.

@@ -9,7 +9,7 @@ use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
-use crate::gui::views::{CudaView, FindingsView, LayersView, OverviewView, View};
+use crate::gui::views::{CudaView, DockerfileView, FindingsView, LayersView, OverviewView, View};
 use crate::jobs::{Snapshot, Waker};
 
 /// Where the work on an image stands.
@@ -52,6 +52,7 @@ pub(crate) struct Tab {
     pub(crate) layers: LayersView,
     pub(crate) cuda: CudaView,
     pub(crate) findings: FindingsView,
+    pub(crate) dockerfile: DockerfileView,
     /// Which findings are to be carried out; what the user changed stays when the image is read anew.
     pub(crate) plan: ChosenPlan,
     /// What of the analysis the log knows already: its documents, each layer, the merge, the findings.
@@ -91,6 +92,7 @@ impl Tab {
             layers: LayersView::default(),
             cuda: CudaView::default(),
             findings: FindingsView::default(),
+            dockerfile: DockerfileView::default(),
             plan: ChosenPlan::default(),
             told: Told::default(),
             work,

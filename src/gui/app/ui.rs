@@ -116,8 +116,8 @@ impl App {
 
     fn take_drops(&mut self, ui: &Ui) {
         let dropped = ui.input(|input| input.raw.dropped_files.clone());
-        for file in dropped {
-            self.open_path(file.path());
+        if !dropped.is_empty() {
+            self.take_files(dropped.iter().map(|file| file.path().to_owned()).collect());
         }
     }
 }
@@ -127,6 +127,7 @@ fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>) {
         View::Layers => tab.layers.ui(ui, context),
         View::Cuda => tab.cuda.ui(ui, context),
         View::Findings => tab.findings.ui(ui, context),
+        View::Dockerfile => tab.dockerfile.ui(ui, context),
         // The others cannot be chosen in this version.
         _ => tab.overview.ui(ui, context),
     }

@@ -5,6 +5,7 @@
 pub mod background;
 pub mod browser;
 pub mod cuda;
+pub mod dockerfile;
 pub mod files;
 pub mod findings;
 pub mod format;
@@ -12,3 +13,4 @@ pub mod layers;
 pub mod overview;
 pub mod stack;
 pub mod treemap;
+pub mod typed;

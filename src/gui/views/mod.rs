@@ -3,6 +3,7 @@
 //! Must not know: tabs, panels, or how an image is read.
 
 pub mod cuda;
+pub mod dockerfile;
 pub mod findings;
 pub mod layers;
 pub mod overview;
@@ -10,11 +11,13 @@ pub mod overview;
 use std::sync::Arc;
 
 pub use cuda::CudaView;
+pub use dockerfile::DockerfileView;
 pub use findings::FindingsView;
 pub use layers::LayersView;
 pub use overview::OverviewView;
 
 use crate::analysis::Analysis;
+use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::jobs::Snapshot;
 
@@ -84,8 +87,7 @@ impl View {
     /// Why it cannot be shown in this version; `None` for a view that is there.
     pub const fn waits_for(self) -> Option<&'static str> {
         match self {
-            Self::Overview | Self::Layers | Self::Cuda | Self::Findings => None,
-            Self::Dockerfile => Some("Not in this version: it waits for the rewriting of Dockerfiles"),
+            Self::Overview | Self::Layers | Self::Cuda | Self::Findings | Self::Dockerfile => None,
             Self::Compare => Some("Not in this version: it waits for the comparison of images"),
             Self::Gpu => Some("Not in this version: it waits for the GPU check"),
             Self::Report => Some("Not in this version: use cutaway report on the command line"),
@@ -122,6 +124,12 @@ pub enum Action {
     SelectFinding(String),
     /// Change the plan.
     ChangePlan(PlanChange),
+    /// Run the command with this id.
+    Command(&'static str),
+    /// Ask for a path with a file dialog.
+    Pick(Pick),
+    /// Tell the log of an error.
+    Report(String),
     /// Put text on the clipboard.
     CopyText(String),
     /// Open another image in a tab of its own.

@@ -7,6 +7,7 @@ pub mod controls;
 pub mod ledger;
 mod list;
 pub mod pane;
+pub mod sides;
 pub mod stacked_bar;
 pub mod strip;
 pub mod table;

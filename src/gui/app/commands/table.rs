@@ -129,6 +129,8 @@ macro_rules! command {
     };
 }
 
+mod dockerfile;
+
 /// All of them, in the order of the menus.
 pub static COMMANDS: &[Command] = &[
     command!(
@@ -346,12 +348,19 @@ pub static COMMANDS: &[Command] = &[
             }
         }
     ),
+    dockerfile::COPY,
+    dockerfile::SAVE,
+    dockerfile::SAVE_PATCH,
+    dockerfile::OPEN,
+    dockerfile::FORGET,
+    dockerfile::NEXT,
+    dockerfile::PREVIOUS,
     command!(
         "image.next",
         "Next image",
         "Bring the next tab to the front",
         Menu::Image,
-        3,
+        4,
         [KeyboardShortcut::new(Modifiers::CTRL, Key::Tab), ctrl(Key::PageDown)],
         with_tabs,
         |app| app.step_tab(1)
@@ -361,7 +370,7 @@ pub static COMMANDS: &[Command] = &[
         "Previous image",
         "Bring the tab before it to the front",
         Menu::Image,
-        3,
+        4,
         [KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab), ctrl(Key::PageUp)],
         with_tabs,
         |app| app.step_tab(-1)

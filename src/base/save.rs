@@ -1,0 +1,67 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// Writes `bytes` to `file` by a temporary file beside it that is renamed. A device, a pipe and a link to nothing
+/// are written to as they are; a file that is there keeps its permissions.
+///
+/// # Errors
+/// What the system says; then a file that was there is as it was.
+pub fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let write_through = || {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).open(file).and_then(|mut file| file.write_all(bytes))
+    };
+    let mut mode = None;
+    let target = match fs::metadata(file) {
+        Ok(facts) if !facts.is_file() => return write_through(),
+        Ok(facts) => {
+            mode = Some(facts.permissions());
+            file.canonicalize()?
+        }
+        Err(_) if file.is_symlink() => return write_through(),
+        Err(_) => file.to_owned(),
+    };
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".cutaway-")
+        // The user's umask applies, as for any file that a program writes.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    if let Some(mode) = mode {
+        temporary.as_file().set_permissions(mode)?;
+    }
+    temporary.persist(&target)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::save;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_links_and_permissions() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        save(&file, b"one").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(&file, &link).unwrap();
+        save(&link, b"two").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"two");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
+        assert!(save(&folder.path().join("none/file"), b"").is_err());
+        assert!(save(folder.path(), b"").is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! Proposes a Dockerfile for an image.
+
+use std::fs::OpenOptions;
+use std::io::{self, IsTerminal as _, Read};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use rustix::fs::OFlags;
+
+use super::arguments::{DockerfileOutput, DockerfilePlan};
+use super::output::write;
+use super::run::{TROUBLE, analyse, message, warn};
+use crate::analysis::Analysis;
+use crate::findings::Plan;
+use crate::jobs::catch_panic;
+use crate::report::{Options, RewriteReport, to_json, to_summary};
+use crate::rewrite::{DOCKERFILE_BYTES, Given, Proposals};
+
+/// What stands for standard input.
+const STDIN: &str = "-";
+
+/// Why a Dockerfile cannot be read, or a proposal not be printed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DockerfileError {
+    /// The file cannot be read.
+    #[error("cannot read the Dockerfile {name}")]
+    Unreadable { name: String, source: io::Error },
+    /// It is longer than a Dockerfile may be.
+    #[error("{name} is no Dockerfile: it has more than {DOCKERFILE_BYTES} bytes")]
+    TooLarge { name: String },
+    /// There is no proposal with this id.
+    #[error("there is no proposal {id:?} for {image}")]
+    NoProposal { id: String, image: String, reason: Option<String>, known: Vec<String> },
+}
+
+impl DockerfileError {
+    /// What the user can do about it.
+    pub(super) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Unreadable { .. } | Self::TooLarge { .. } => {
+                "give the Dockerfile that the image was built from; --dockerfile - reads it from standard input, \
+                 and without the option one is rebuilt from the history"
+                    .to_owned()
+            }
+            Self::NoProposal { known, .. } if !known.is_empty() => format!("there is {}", known.join(", ")),
+            Self::NoProposal { reason, .. } => reason.clone()?,
+        })
+    }
+}
+
+/// A Dockerfile as the user gives it.
+pub(super) struct GivenFile {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl GivenFile {
+    /// Reads a regular file, or standard input for `-`; never waits for the other end of a pipe that it opens.
+    pub(super) fn read(file: &Path) -> Result<Self, DockerfileError> {
+        let (name, bytes) = if file.as_os_str() == STDIN {
+            ("standard input".to_owned(), bounded(io::stdin().lock()))
+        } else {
+            (file.display().to_string(), open_regular(file).and_then(bounded))
+        };
+        match bytes {
+            Ok(bytes) if bytes.len() > DOCKERFILE_BYTES => Err(DockerfileError::TooLarge { name }),
+            Ok(bytes) => Ok(Self { name, bytes }),
+            Err(source) => Err(DockerfileError::Unreadable { name, source }),
+        }
+    }
+
+    fn given(&self) -> Given<'_> {
+        Given { name: &self.name, text: &self.bytes }
+    }
+}
+
+fn open_regular(file: &Path) -> io::Result<std::fs::File> {
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
+    let facts = opened.metadata()?;
+    if facts.is_file() {
+        return Ok(opened);
+    }
+    let what = if facts.is_dir() { "it is a folder" } else { "it is a device, pipe or socket" };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")))
+}
+
+/// All bytes, or one more than a Dockerfile may have.
+fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(DOCKERFILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Proposals that carry out what is safe; `None` when the rules have not looked at the image.
+pub(super) fn propose(
+    analysis: &Analysis,
+    given: Option<&GivenFile>,
+    show_secrets: bool,
+) -> anyhow::Result<Option<Proposals>> {
+    let Some(findings) = analysis.findings.as_deref() else { return Ok(None) };
+    let plan = Plan::of_safe(findings);
+    let work = || analysis.propose_with(&plan, given.map(GivenFile::given), show_secrets);
+    let proposals = catch_panic(work).map_err(|panic| anyhow!("the search for proposals failed: {panic}"))?;
+    Ok(proposals.transpose()?)
+}
+
+/// Prints the best proposal, or the one that is asked for.
+pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
+    let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
+    let analysis = analyse(&plan.read, None)?;
+    let proposals = propose(&analysis, given.as_ref(), plan.show_secrets)?;
+    let options = Options { show_secrets: plan.show_secrets, ..Options::default() };
+    let report = proposals.and_then(|proposals| RewriteReport::new(&analysis, proposals, &options));
+    let Some(mut report) = report else {
+        anyhow::bail!("the rules could not look at {}: there is nothing to propose from", plan.read.image);
+    };
+    let chosen = choose(plan, &report)?;
+    let proposal = chosen.and_then(|place| report.proposals.get(place));
+    let rebuilt = || report.recipe.dockerfile.as_bytes();
+    let unchanged = || given.as_ref().map_or_else(rebuilt, |given| &given.bytes);
+    match plan.form {
+        DockerfileOutput::Text => {
+            write(proposal.map_or_else(unchanged, |one| one.dockerfile.as_bytes()), plan.output.as_deref())?;
+        }
+        DockerfileOutput::Diff => {
+            write(proposal.map_or(&[], |one| one.diff.as_bytes()), plan.output.as_deref())?;
+        }
+        DockerfileOutput::Json => {
+            if plan.proposal.is_some() {
+                report.proposals = proposal.cloned().into_iter().collect();
+            }
+            write(to_json(&report).as_bytes(), plan.output.as_deref())?;
+        }
+    }
+    tell(plan, &report, chosen);
+    Ok(ExitCode::from(if report.image.complete { 0 } else { TROUBLE }))
+}
+
+/// The place of the proposal to print; `None` when there is none and none was asked for.
+fn choose(plan: &DockerfilePlan, report: &RewriteReport) -> Result<Option<usize>, DockerfileError> {
+    let Some(id) = &plan.proposal else { return Ok((!report.proposals.is_empty()).then_some(0)) };
+    let place = report.proposals.iter().position(|one| one.id == *id);
+    place.map(Some).ok_or_else(|| DockerfileError::NoProposal {
+        id: id.clone(),
+        image: plan.read.image.clone(),
+        reason: report.reason.clone(),
+        known: report.proposals.iter().map(|one| one.id.clone()).collect(),
+    })
+}
+
+/// Says on stderr what the Dockerfile itself does not: to a terminal or on `-v`, as all messages. That nothing
+/// is proposed is always said, since what is printed then looks like any Dockerfile.
+fn tell(plan: &DockerfilePlan, report: &RewriteReport, chosen: Option<usize>) {
+    let listens = plan.read.verbose || io::stderr().is_terminal();
+    if plan.form != DockerfileOutput::Json && (listens || chosen.is_none()) {
+        let summary = to_summary(report, chosen);
+        summary.lines().take_while(|line| listens || !line.is_empty()).for_each(message);
+    }
+    if listens {
+        warn(&report.warnings);
+    }
+}

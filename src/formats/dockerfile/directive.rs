@@ -1,0 +1,35 @@
+//! Parser directives.
+
+use super::fault::{Fault, quoted};
+use super::value::{Directive, Span};
+
+/// Those that there are (docs.docker.com/reference/dockerfile, "Parser directives"); any other line is a comment.
+const NAMES: [&str; 3] = ["syntax", "escape", "check"];
+
+/// Reads a comment line, given without white space before it. `whole` is the line with all of it.
+pub(super) fn read(
+    line: &str,
+    at: usize,
+    whole: Span,
+    before: &[Directive],
+) -> Result<Option<Directive>, Fault> {
+    let rest = line.strip_prefix('#').unwrap_or(line).trim_start();
+    let Some((name, value)) = rest.split_once('=') else { return Ok(None) };
+    let name = name.trim_end_matches(is_plain_space).to_ascii_lowercase();
+    let value = value.trim_matches(is_plain_space);
+    if value.is_empty() || !NAMES.contains(&name.as_str()) {
+        return Ok(None);
+    }
+    if before.iter().any(|directive| directive.name == name) {
+        return Err(Fault::new(at, format!("there is a parser directive {name} already")));
+    }
+    if name == "escape" && !["\\", "`"].contains(&value) {
+        let start = at + line.trim_end_matches(is_plain_space).len() - value.len();
+        return Err(Fault::new(start, format!("the escape character is \\ or `, not {}", quoted(value))));
+    }
+    Ok(Some(Directive { name, value: value.to_owned(), span: whole }))
+}
+
+const fn is_plain_space(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0c')
+}

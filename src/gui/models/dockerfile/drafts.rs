@@ -1,0 +1,196 @@
+//! The work that finds proposals: one at a time, the newest request last, the result before it stays until then.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::DockerfileModel;
+use super::given::GivenFile;
+use super::problem::Problem;
+use crate::analysis::Analysis;
+use crate::base::text::printable;
+use crate::findings::{Findings, Plan};
+use crate::gui::models::background::Background;
+use crate::gui::models::findings::ChosenPlan;
+use crate::jobs::{CancelToken, Cancelled, Waker};
+use crate::rewrite::{Given, Proposals, RewriteError};
+
+/// What proposals come from: [`Analysis::propose`], or something else in tests.
+pub type Proposer =
+    Arc<dyn Fn(&Analysis, &Plan, Option<Given<'_>>) -> Option<Result<Proposals, RewriteError>> + Send + Sync>;
+
+/// What a result is for.
+#[derive(Clone)]
+struct Request {
+    findings: Arc<Findings>,
+    revision: u64,
+    given: u64,
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.findings, &other.findings)
+            && (self.revision, self.given) == (other.revision, other.given)
+    }
+}
+
+type Outcome = Result<Arc<DockerfileModel>, Problem>;
+
+/// Proposals of one image.
+pub struct Drafts {
+    proposer: Proposer,
+    given: Option<Arc<GivenFile>>,
+    /// Grows with each file that is given or taken away, and each retry.
+    number: u64,
+    job: Background<(Request, Outcome)>,
+    /// What the newest work was started for.
+    asked: Option<Request>,
+    /// Whether that work is what is wanted now.
+    current: bool,
+    model: Option<Arc<DockerfileModel>>,
+    problem: Option<Problem>,
+    /// Grows with each new model.
+    generation: u64,
+}
+
+impl Default for Drafts {
+    fn default() -> Self {
+        Self::new(Arc::new(|analysis, plan, given| analysis.propose(plan, given)))
+    }
+}
+
+impl Drafts {
+    /// Nothing yet; `proposer` will make the proposals, on a thread of its own.
+    pub fn new(proposer: Proposer) -> Self {
+        Self {
+            proposer,
+            given: None,
+            number: 0,
+            job: Background::default(),
+            asked: None,
+            current: false,
+            model: None,
+            problem: None,
+            generation: 0,
+        }
+    }
+
+    /// Takes in news of the analysis, the plan and the work. To be called each frame; it does something only when
+    /// there is news. `waker` is called when work is done.
+    pub fn update(&mut self, analysis: &Arc<Analysis>, plan: &ChosenPlan, waker: &Waker) {
+        let Some(findings) = &analysis.findings else {
+            (self.model, self.problem, self.asked, self.current) = (None, None, None, false);
+            return;
+        };
+        let wanted =
+            Request { findings: Arc::clone(findings), revision: plan.revision(), given: self.number };
+        self.current = self.asked.as_ref() == Some(&wanted);
+        let busy = self.job.is_busy();
+        if let Some((request, outcome)) = self.job.take()
+            && request == wanted
+        {
+            self.generation += 1;
+            match outcome {
+                Ok(model) => (self.model, self.problem) = (Some(model), None),
+                Err(problem) => self.problem = Some(problem),
+            }
+        }
+        if self.current
+            && busy
+            && !self.job.is_busy()
+            && let Some(error) = self.job.error()
+        {
+            self.problem = Some(Problem::failed(error));
+        }
+        // One at a time: work that is under way cannot be stopped, and each takes as long as an inventory.
+        if !self.current && !self.job.is_busy() {
+            self.start(analysis, plan.plan().clone(), wanted, waker);
+        }
+    }
+
+    fn start(&mut self, analysis: &Arc<Analysis>, plan: Plan, request: Request, waker: &Waker) {
+        let (proposer, given) = (Arc::clone(&self.proposer), self.given.clone());
+        let (analysis, asked) = (Arc::clone(analysis), request.clone());
+        self.job.start(waker, false, move |cancel| {
+            let outcome = work(&proposer, &analysis, &plan, given.as_deref(), cancel)?;
+            Ok((request, outcome))
+        });
+        (self.asked, self.current) = (Some(asked), true);
+        // There may be no thread.
+        if !self.job.is_busy()
+            && let Some(error) = self.job.error()
+        {
+            self.problem = Some(Problem::failed(error));
+        }
+    }
+
+    /// What is shown; while newer proposals are worked out, those before.
+    pub fn model(&self) -> Option<&Arc<DockerfileModel>> {
+        self.model.as_ref()
+    }
+
+    /// Why the newest request has no result.
+    pub fn problem(&self) -> Option<&Problem> {
+        self.problem.as_ref().filter(|_| !self.is_busy())
+    }
+
+    /// Whether newer proposals are being worked out.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_busy() || !self.current
+    }
+
+    /// Grows with each new result.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The user's own file.
+    pub fn given(&self) -> Option<&Path> {
+        self.given.as_ref().map(|given| given.path.as_path())
+    }
+
+    /// The name of that file, safe to show.
+    pub fn given_name(&self) -> Option<String> {
+        self.given.as_ref().map(|given| printable(&given.name))
+    }
+
+    /// Takes a file of the user's as the image's Dockerfile.
+    pub fn give(&mut self, path: PathBuf) {
+        self.given = Some(Arc::new(GivenFile::new(path)));
+        self.number += 1;
+    }
+
+    /// Goes back to what is rebuilt from the history.
+    pub fn forget(&mut self) {
+        self.given = None;
+        self.number += 1;
+    }
+
+    /// Tries again; a file is read anew.
+    pub fn retry(&mut self) {
+        if let Some(given) = self.given.take() {
+            self.given = Some(Arc::new(GivenFile::new(given.path.clone())));
+        }
+        self.number += 1;
+    }
+}
+
+fn work(
+    proposer: &Proposer,
+    analysis: &Analysis,
+    plan: &Plan,
+    given: Option<&GivenFile>,
+    cancel: &CancelToken,
+) -> Result<Outcome, Cancelled> {
+    let bytes = match given.map(GivenFile::bytes).transpose() {
+        Ok(bytes) => bytes,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let file = given.zip(bytes).map(|(given, text)| Given { name: &given.name, text });
+    let made = proposer(analysis, plan, file);
+    cancel.check()?;
+    Ok(match made {
+        Some(Ok(proposals)) => Ok(Arc::new(DockerfileModel::new(proposals, analysis))),
+        Some(Err(error)) => Err(Problem::new(&error, bytes)),
+        None => Err(Problem::failed("The findings of the image are not known.")),
+    })
+}

@@ -1,0 +1,73 @@
+//! The user's own Dockerfile.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::problem::Problem;
+use crate::base::size::grouped;
+use crate::formats::dockerfile::parse;
+use crate::rewrite::DOCKERFILE_BYTES;
+
+/// A file, read once when it is needed first.
+pub(super) struct GivenFile {
+    pub(super) path: PathBuf,
+    /// Its name, as messages have it.
+    pub(super) name: String,
+    bytes: OnceLock<Vec<u8>>,
+}
+
+impl GivenFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Self { path, name, bytes: OnceLock::new() }
+    }
+
+    /// Its bytes; they stay as they were when it was read first.
+    pub(super) fn bytes(&self) -> Result<&[u8], Problem> {
+        if self.bytes.get().is_none() {
+            let bytes = read(&self.path).map_err(|why| Problem::unreadable(&self.name, &why))?;
+            return Ok(self.bytes.get_or_init(|| bytes));
+        }
+        Ok(self.bytes.get().map(Vec::as_slice).unwrap_or_default())
+    }
+}
+
+/// Reads a file that may be a Dockerfile.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    // Looked at before it is opened: a pipe would wait for somebody who writes.
+    let facts = path.metadata().map_err(|error| error.to_string())?;
+    if !facts.is_file() {
+        return Err("It is no regular file.".to_owned());
+    }
+    if facts.len() > DOCKERFILE_BYTES as u64 {
+        let (bytes, most) = (grouped(facts.len()), grouped(DOCKERFILE_BYTES as u64));
+        return Err(format!("It has {bytes} bytes; a Dockerfile may have {most}."));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    // It may have grown; one byte too many is refused later.
+    file.take(DOCKERFILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// Whether a file is a Dockerfile: by its name, or by what stands in it. Reads it.
+pub fn is_dockerfile(path: &Path) -> bool {
+    let small =
+        || path.metadata().is_ok_and(|facts| facts.is_file() && facts.len() <= DOCKERFILE_BYTES as u64);
+    small() && (named_dockerfile(path) || read(path).is_ok_and(|bytes| parse(&bytes).is_ok()))
+}
+
+/// Whether a file is called as Dockerfiles are: `Dockerfile`, `Dockerfile.dev`, `gpu.Containerfile`.
+pub fn named_dockerfile(path: &Path) -> bool {
+    let Some(name) = path.file_name() else { return false };
+    let name = name.to_string_lossy().to_lowercase();
+    let mut parts = name.split('.');
+    parts
+        .clone()
+        .next()
+        .into_iter()
+        .chain(parts.next_back())
+        .any(|part| ["dockerfile", "containerfile"].contains(&part))
+}

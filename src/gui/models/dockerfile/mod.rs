@@ -1,0 +1,101 @@
+//! The Dockerfile and its proposals, as they are shown; the work that finds them; and files of the user's own.
+
+mod align;
+mod drafts;
+mod given;
+mod item;
+mod line;
+mod pair;
+mod problem;
+mod saving;
+pub mod words;
+
+pub use align::{Aligned, Change, Row};
+pub use drafts::{Drafts, Proposer};
+pub use given::{is_dockerfile, named_dockerfile};
+pub use item::{ProposalItem, ReasonItem};
+pub use line::Line;
+pub use problem::{Excerpt, Problem};
+pub use saving::{SaveKind, SaveState, Saving};
+
+use crate::analysis::Analysis;
+use crate::base::text::printable;
+use crate::rewrite::{Origin, Proposals};
+
+/// Bytes of an image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// What a container sees.
+    pub merged: u64,
+    /// Regular files of all layers.
+    pub content: u64,
+}
+
+/// What the view shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DockerfileModel {
+    /// What the original is.
+    pub heading: String,
+    /// Whether it is rebuilt from the image's history.
+    pub rebuilt: bool,
+    /// The original alone.
+    pub original: Aligned,
+    /// What its final stage starts from.
+    pub original_base: Option<String>,
+    /// Proposals, the best first.
+    pub proposals: Vec<ProposalItem>,
+    /// Why there are none, when there are none.
+    pub reason: String,
+    /// What went wrong or could not be known on the way.
+    pub notes: Vec<String>,
+    /// What could not be known of the original; each with its line.
+    pub unknown: Vec<(u32, String)>,
+    /// The image now.
+    pub now: Sizes,
+    /// Whether parts of the image could not be read.
+    pub incomplete: bool,
+}
+
+impl DockerfileModel {
+    /// What is proposed, ready to be shown. Takes time on long texts.
+    pub fn new(proposals: Proposals, analysis: &Analysis) -> Self {
+        let Proposals { recipe, list, reason, notes } = proposals;
+        let text = recipe.file.text();
+        let (heading, rebuilt) = match &recipe.origin {
+            Origin::Given(name) => (format!("Your Dockerfile: {}", printable(name)), false),
+            Origin::Rebuilt if has_history(analysis) => ("Rebuilt from the image's history".to_owned(), true),
+            Origin::Rebuilt => ("Rebuilt: the image has no history".to_owned(), true),
+        };
+        let totals = analysis.totals();
+        Self {
+            heading,
+            rebuilt,
+            original: Aligned::whole(text),
+            original_base: recipe.file.stages().last().map(|stage| printable(&stage.base)),
+            reason: match reason {
+                Some(reason) => printable(&words::sentence(&reason)),
+                None if list.is_empty() => "Nothing was found that could be smaller.".to_owned(),
+                None => String::new(),
+            },
+            proposals: list.into_iter().map(|one| ProposalItem::new(one, text)).collect(),
+            notes: notes.iter().map(|note| printable(note)).collect(),
+            unknown: recipe.unknown.iter().map(|(line, what)| (*line, printable(what))).collect(),
+            now: totals.map_or_else(Sizes::default, |totals| Sizes {
+                merged: totals.merged_bytes,
+                content: totals.content_bytes,
+            }),
+            incomplete: totals.is_some_and(|totals| !totals.complete),
+        }
+    }
+
+    /// The place of the proposal with this id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.proposals.iter().position(|proposal| proposal.id == id)
+    }
+}
+
+/// Whether the image says how it was built.
+fn has_history(analysis: &Analysis) -> bool {
+    let config = analysis.image.config.as_ref();
+    config.and_then(|config| config.history().as_ref()).is_some_and(|history| !history.is_empty())
+}

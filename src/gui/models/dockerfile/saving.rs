@@ -1,0 +1,67 @@
+//! Writing a proposal to a file, off the painting thread.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::save::save;
+use crate::base::text::printable;
+use crate::gui::models::background::Background;
+use crate::jobs::Waker;
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SaveKind {
+    /// The proposed Dockerfile.
+    #[default]
+    Dockerfile,
+    /// What changes, as a patch.
+    Patch,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SaveState {
+    /// Written to this file; safe to show.
+    Saved(String),
+    /// The file is there already, and nobody said that it may be replaced.
+    Exists(String),
+    /// Why it was not written.
+    Failed(String),
+}
+
+/// Writes files.
+#[derive(Default)]
+pub struct Saving {
+    job: Background<SaveState>,
+}
+
+impl Saving {
+    /// Writes `text` to a file; one that is there only where it may be replaced.
+    pub fn start(&mut self, path: PathBuf, text: String, replace: bool, waker: &Waker) {
+        self.job.start(waker, false, move |_| Ok(write(&path, &text, replace)));
+    }
+
+    /// Whether something is being written.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_busy()
+    }
+
+    /// What came of it, once.
+    pub fn take(&mut self) -> Option<SaveState> {
+        let busy = self.job.is_busy();
+        let state = self.job.take();
+        let failed = || self.job.error().map(|error| SaveState::Failed(printable(error)));
+        state.or_else(|| if busy && !self.job.is_busy() { failed() } else { None })
+    }
+}
+
+fn write(path: &Path, text: &str, replace: bool) -> SaveState {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let shown = printable(&whole.display().to_string());
+    if !replace && whole.symlink_metadata().is_ok() {
+        return SaveState::Exists(shown);
+    }
+    match save(&whole, text.as_bytes()) {
+        Ok(()) => SaveState::Saved(shown),
+        Err(error) => SaveState::Failed(format!("Cannot save {shown}: {error}")),
+    }
+}

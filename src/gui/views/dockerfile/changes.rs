@@ -1,0 +1,111 @@
+//! Why lines are changed: all reasons of the chosen line, and the list of all.
+
+use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
+
+use super::Go;
+use super::head::sign;
+use super::state::State;
+use crate::base::size::{human, human_or_dash};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::dockerfile::{ProposalItem, ReasonItem, words};
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::controls::{self, paint_mark};
+use crate::gui::widgets::table::{Cell, Column, TableEvent, TableRow, TableShape, table};
+
+const COLUMNS: [Column; 3] = [
+    Column { title: "Why", width: 250.0, number: false, rank: 0 },
+    Column { title: "Line", width: 56.0, number: true, rank: 0 },
+    Column { title: "Saves", width: 64.0, number: true, rank: 1 },
+];
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, proposal: &ProposalItem, went: &mut Vec<Go>) {
+    let row = state.row.and_then(|row| proposal.aligned.rows.get(row));
+    let chosen = row.map(|row| row.reasons.as_slice()).unwrap_or_default();
+    // Of one height, so that the list below stays where it is.
+    let height = (ui.available_height() * 0.4).clamp(44.0, 140.0);
+    let area = ScrollArea::vertical().id_salt("reasons of the line").auto_shrink(false);
+    area.min_scrolled_height(height).max_height(height).show(ui, |ui| {
+        Frame::new().inner_margin(Margin { left: 12, right: 12, top: 0, bottom: 8 }).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            if chosen.is_empty() {
+                let changed = row.is_some_and(crate::gui::models::dockerfile::Row::is_changed);
+                controls::weak(
+                    ui,
+                    if row.is_none() {
+                        "Choose a line to see why it is changed."
+                    } else if changed {
+                        "No reason is known for this line."
+                    } else {
+                        "This line stays as it is."
+                    },
+                );
+            }
+            for reason in chosen.iter().filter_map(|at| proposal.reasons.get(*at)) {
+                whole(ui, reason);
+            }
+        });
+    });
+    let shape = TableShape {
+        name: "Reasons",
+        rows: proposal.reasons.len(),
+        columns: &COLUMNS,
+        sort: None,
+        selected: chosen.first().copied(),
+        reveal: false,
+    };
+    let tokens = Tokens::of(ui);
+    let make = |index: usize| reason_row(tokens, index, proposal.reasons.get(index));
+    let spoken = |index: usize| proposal.reasons.get(index).map(ReasonItem::spoken).unwrap_or_default();
+    let output = table(ui, &format!("reasons of {}", proposal.id), &shape, make, spoken);
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(index) => {
+                went.extend(proposal.aligned.reason_rows.get(index).map(|row| Go::Row(*row)));
+            }
+            TableEvent::Activate(_) | TableEvent::Clear => went.push(Go::Texts),
+            _ => {}
+        }
+    }
+}
+
+/// A reason in full.
+fn whole(ui: &mut Ui, reason: &ReasonItem) {
+    let tokens = Tokens::of(ui);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let (mark, color) = sign(tokens, reason.applicability);
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
+        paint_mark(ui.painter(), mark, rect.center(), 13.0, color);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 1.0;
+            ui.add(Label::new(RichText::new(&reason.text).color(tokens.text)).wrap().selectable(true));
+            let saves = reason.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
+            let word = words::applicability(reason.applicability);
+            let about = RichText::new(format!("{word}{saves}")).font(text::small()).color(tokens.text_weak);
+            ui.label(about).on_hover_text(words::about(reason.applicability));
+        });
+    });
+    ui.add_space(space::XS);
+}
+
+fn reason_row(tokens: &Tokens, key: usize, reason: Option<&ReasonItem>) -> TableRow {
+    let cells = reason.map_or_else(Vec::new, |reason| {
+        vec![
+            Cell {
+                mark: Some(sign(tokens, reason.applicability)),
+                ..Cell::new(reason.text.clone(), tokens.text)
+            },
+            Cell::new(reason.place.clone(), tokens.text_weak),
+            Cell::new(human_or_dash(reason.bytes), tokens.text_weak),
+        ]
+    });
+    TableRow {
+        key: key as u64,
+        depth: 0,
+        fold: None,
+        strong: false,
+        cut: Cut::End,
+        badges: Vec::new(),
+        cells,
+    }
+}

@@ -1,0 +1,96 @@
+//! Everything about a proposal that is not its text, in pages.
+
+use egui::accesskit::Role;
+use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Ui, WidgetInfo};
+
+use super::state::State;
+use super::{Go, Page, ViewContext, changes, facts, removed};
+use crate::base::size::grouped;
+use crate::gui::design::{space, text};
+use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
+
+#[expect(clippy::too_many_arguments, reason = "each is one thing that pages show")]
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    model: &DockerfileModel,
+    proposal: &ProposalItem,
+    page: Page,
+    focus: bool,
+    context: &ViewContext<'_>,
+    went: &mut Vec<Go>,
+) {
+    // A page with nothing on it is not there.
+    let page = match page {
+        Page::Hints if proposal.hints.is_empty() => Page::Changes,
+        Page::Removed if proposal.removed.is_empty() => Page::Changes,
+        page => page,
+    };
+    Frame::new().inner_margin(Margin { left: 12, right: 12, top: 8, bottom: 6 }).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.horizontal_wrapped(|ui| tabs(ui, proposal, page, focus, went));
+    });
+    match page {
+        Page::Changes => changes::show(ui, state, proposal, went),
+        Page::Image => body(ui, "image", &proposal.id, |ui| facts::image(ui, model, proposal)),
+        Page::Proof => body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, went)),
+        Page::Removed => removed::show(ui, state, proposal, context, went),
+        Page::Hints => body(ui, "hints", &proposal.id, |ui| facts::hints(ui, proposal, went)),
+    }
+}
+
+/// Where nothing is proposed: why, and what could not be known.
+pub(super) fn nothing(ui: &mut Ui, model: &DockerfileModel, went: &mut Vec<Go>) {
+    body(ui, "nothing", "", |ui| {
+        ui.add_space(space::XS);
+        ui.label(RichText::new("Why nothing is proposed").font(text::heading()));
+        ui.add(Label::new(&model.reason).wrap().selectable(true));
+        facts::notes(ui, model, went);
+    });
+}
+
+pub(super) fn body(ui: &mut Ui, page: &str, id: &str, add: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical().id_salt((page, id)).auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin { left: 12, right: 12, top: 4, bottom: 12 }).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            // Lines of text, not of buttons.
+            ui.spacing_mut().interact_size.y = 18.0;
+            add(ui);
+        });
+    });
+}
+
+fn tabs(ui: &mut Ui, proposal: &ProposalItem, page: Page, focus: bool, went: &mut Vec<Go>) {
+    let with = |name: &str, count: usize| format!("{name}  {}", grouped(count as u64));
+    let open = proposal.closure.faults.len() + proposal.closure.unproven.len();
+    let mut pages = vec![
+        (Page::Changes, with("Changes", proposal.reasons.len())),
+        (Page::Image, "Image".to_owned()),
+        (Page::Proof, if open == 0 { "Proof".to_owned() } else { with("Proof", open) }),
+    ];
+    if !proposal.removed.is_empty() {
+        pages.push((Page::Removed, with("Removed", proposal.removed.len())));
+    }
+    if !proposal.hints.is_empty() {
+        pages.push((Page::Hints, with("Hints", proposal.hints.len())));
+    }
+    // So that all of them fit beside the texts.
+    ui.spacing_mut().item_spacing.x = 2.0;
+    ui.spacing_mut().button_padding.x = 5.0;
+    for (which, label) in pages {
+        let selected = page == which;
+        let response = ui.selectable_label(selected, &label);
+        response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &label));
+        if selected && focus {
+            response.request_focus();
+        }
+        // Escape has taken the focus away already.
+        let left = response.has_focus() || response.lost_focus();
+        if left && ui.input(|input| input.key_pressed(Key::Escape)) {
+            went.push(Go::Texts);
+        }
+        if response.clicked() {
+            went.push(Go::Page(which));
+        }
+    }
+}

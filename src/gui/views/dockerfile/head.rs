@@ -1,0 +1,172 @@
+//! What stands above the texts: the proposals to choose from, and what the image is with the chosen one.
+
+use egui::accesskit::Role;
+use egui::{
+    Button, Color32, EventFilter, Id, Key, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+};
+use egui::{pos2, vec2};
+
+use super::state::State;
+use super::{Action, Go};
+use crate::base::size::human;
+use crate::gui::app::commands::command;
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, words};
+use crate::gui::widgets::controls::{self, Mark, line_of_text, paint_focus, paint_mark, progress_bar};
+use crate::rewrite::Applicability;
+
+/// The height of a proposal in the chooser.
+const HEIGHT: f32 = 46.0;
+/// Wider than this a proposal never is.
+const MOST: f32 = 460.0;
+
+pub(super) fn show(ui: &mut Ui, state: &State, model: &DockerfileModel, went: &mut Vec<Go>) {
+    if !model.proposals.is_empty() {
+        chooser(ui, model, state.place(model), went);
+        ui.add_space(space::S);
+    }
+    ui.horizontal(|ui| {
+        ui.set_min_height(20.0);
+        if state.drafts.is_busy() {
+            working(ui);
+        }
+        summary(ui, model, state.proposal(model));
+    });
+    if model.incomplete {
+        let note = "Parts of the image could not be read: what would break may lie there.";
+        ui.label(RichText::new(note).color(Tokens::of(ui).warning));
+    }
+    ui.add_space(space::XS);
+}
+
+/// While newer proposals are worked out, those before are shown.
+fn working(ui: &mut Ui) {
+    ui.label(RichText::new("Working out proposals…").font(text::strong()));
+    progress_bar(ui, "Working out proposals", None, vec2(64.0, 6.0));
+    ui.ctx().request_repaint_after(std::time::Duration::from_millis(50));
+}
+
+fn summary(ui: &mut Ui, model: &DockerfileModel, proposal: Option<&ProposalItem>) {
+    let tokens = Tokens::of(ui);
+    let Some(proposal) = proposal else {
+        ui.label(RichText::new("No change to propose").font(text::strong()));
+        ui.label(RichText::new(format!("unpacked {}", human(model.now.merged))).color(tokens.text_weak));
+        return;
+    };
+    let (now, then) = (model.now.merged, proposal.predicted.merged_bytes);
+    ui.label(RichText::new(format!("Unpacked {} → {}", human(now), human(then))).font(text::strong()));
+    let base = match (&model.original_base, &proposal.base_image) {
+        (_, None) => "what it starts from is not known".to_owned(),
+        (Some(old), Some(new)) if old == new => format!("starts from {new}, as before"),
+        (_, Some(new)) => format!("starts from {new}"),
+    };
+    let proof = if proposal.closure.resolved { "" } else { "; not everything it needs was found" };
+    ui.add(Label::new(RichText::new(format!("{base}{proof}")).color(tokens.text_weak)).truncate());
+}
+
+/// The sign of how much may be taken without thinking; its words always stand beside it.
+pub(super) fn sign(tokens: &Tokens, applicability: Applicability) -> (Mark, Color32) {
+    match applicability {
+        Applicability::Safe => (Mark::Proven, tokens.success),
+        Applicability::Review => (Mark::Question, tokens.warning),
+        Applicability::Manual => (Mark::Warning, tokens.warning),
+    }
+}
+
+/// The proposals side by side, one of them chosen.
+fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, went: &mut Vec<Go>) {
+    let count = model.proposals.len();
+    let gap = space::S;
+    let width = ((ui.available_width() + gap) / count as f32 - gap).min(MOST);
+    let group = ui.make_persistent_id("proposals");
+    let id = |place: usize| group.with(place);
+    let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    for (place, proposal) in model.proposals.iter().enumerate() {
+        let left = whole.left() + place as f32 * (width + gap);
+        let rect = Rect::from_min_size(pos2(left, whole.top()), vec2(width, HEIGHT));
+        let response = ui.interact(rect, id(place), Sense::click());
+        let spoken = proposal.spoken();
+        response.widget_info(|| {
+            WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), place == chosen, &spoken)
+        });
+        option(ui, rect, proposal, place == chosen, response.hovered());
+        paint_focus(ui, &response, radius::M);
+        if response.has_focus()
+            && let Some(to) = arrow(ui, response.id, place, count)
+        {
+            went.push(Go::Proposal(to));
+            ui.memory_mut(|memory| memory.request_focus(id(to)));
+        }
+        let about = words::about(proposal.applicability);
+        let response = response.on_hover_ui(|ui| {
+            ui.label(&proposal.title);
+            controls::weak(ui, format!("{}: {about}", words::applicability(proposal.applicability)));
+        });
+        if response.clicked() {
+            went.push(Go::Proposal(place));
+        }
+    }
+}
+
+/// Where an arrow key goes from here.
+fn arrow(ui: &Ui, id: Id, place: usize, count: usize) -> Option<usize> {
+    let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+    let by = ui.input(|input| {
+        i32::from(input.key_pressed(Key::ArrowRight)) - i32::from(input.key_pressed(Key::ArrowLeft))
+    });
+    match by {
+        1 => Some((place + 1) % count),
+        -1 => Some((place + count - 1) % count),
+        _ => None,
+    }
+}
+
+fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: bool) {
+    let tokens = Tokens::of(ui);
+    let fill = match (chosen, hovered) {
+        (true, _) => tokens.selection,
+        (false, true) => tokens.hovered,
+        (false, false) => tokens.raised,
+    };
+    let line = if chosen { Stroke::new(1.5, tokens.accent) } else { Stroke::new(1.0, tokens.border) };
+    ui.painter().rect(rect, radius::M, fill, line, StrokeKind::Inside);
+    let row = |top: f32, left: f32| {
+        Rect::from_min_max(
+            pos2(rect.left() + left, rect.top() + top),
+            pos2(rect.right() - 10.0, rect.top() + top + 18.0),
+        )
+    };
+    let title = row(5.0, 30.0);
+    line_of_text(ui, title, &proposal.title, text::strong(), tokens.text);
+    let center = pos2(rect.left() + 16.0, title.center().y);
+    ui.painter().circle_stroke(center, 6.0, Stroke::new(1.0, tokens.border_strong));
+    if chosen {
+        ui.painter().circle(center, 6.0, tokens.accent, Stroke::NONE);
+        ui.painter().circle_filled(center, 2.5, tokens.on_accent);
+    }
+    let (mark, color) = sign(tokens, proposal.applicability);
+    let about = row(24.0, 30.0);
+    paint_mark(ui.painter(), mark, pos2(about.left() + 6.0, about.center().y), 12.0, color);
+    let word = words::applicability(proposal.applicability);
+    let galley = ui.painter().layout_no_wrap(word.to_owned(), text::small(), color);
+    let at = pos2(about.left() + 18.0, about.center().y - galley.size().y / 2.0);
+    let end = at.x + galley.size().x + space::S;
+    ui.painter().galley(at, galley, color);
+    let rest = Rect::from_min_max(pos2(end.min(about.right()), about.top()), about.max);
+    let saving = format!("{}, {} unpacked", proposal.saving(), human(proposal.predicted.merged_bytes));
+    line_of_text(ui, rest, &saving, text::small(), tokens.text_weak);
+}
+
+/// A button for a command of the window; `label` is its title in short.
+pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, enabled: bool, went: &mut Vec<Go>) {
+    let Some(command) = command(id) else { return };
+    let keys = command.keys_text(ui.ctx());
+    let tooltip =
+        if keys.is_empty() { command.about.to_owned() } else { format!("{} ({keys})", command.about) };
+    let response = ui.add_enabled(enabled, Button::new(label));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, command.title));
+    if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
+        went.push(Go::Window(Action::Command(id)));
+    }
+}

@@ -1,0 +1,298 @@
+//! In: an analysis, the plan, and a Dockerfile of the user's own.
+//! Out: the Dockerfile beside a smaller one: what is changed and why, what the image is then, what was not proven.
+//! Must not know: tabs, panels, or how proposals are found.
+
+mod bar;
+mod changes;
+mod details;
+mod facts;
+mod head;
+mod problem;
+mod removed;
+mod sides;
+mod state;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egui::{Frame, Id, Panel, Ui};
+
+use self::bar::{Bar, Notice};
+use self::state::State;
+use super::{Action, ViewContext};
+use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, Proposer, SaveKind};
+use crate::gui::models::findings::waits_for;
+use crate::gui::models::layers::{LayerItem, waiting_for};
+use crate::gui::widgets::pane::{card, empty};
+use crate::jobs::Waker;
+
+/// From this width on, details stand beside the texts.
+const WIDE: f32 = 1_100.0;
+
+/// What is shown of a proposal, besides the texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// Why lines are changed.
+    #[default]
+    Changes,
+    /// What the image is then, stage by stage.
+    Image,
+    /// What was proven, and what not.
+    Proof,
+    /// Files that the new image does not have.
+    Removed,
+    /// What else helps.
+    Hints,
+}
+
+/// State of the view of one image.
+#[derive(Default)]
+pub struct DockerfileView {
+    state: State,
+    page: Page,
+    bar: Option<Bar>,
+    notice: Option<Notice>,
+    /// Where the focus of the keyboard is when it is in the texts.
+    texts: Option<Id>,
+    focus_details: bool,
+    painted: usize,
+}
+
+/// What a part of the view asks for.
+enum Go {
+    /// To the window.
+    Window(Action),
+    /// Another proposal, by its place.
+    Proposal(usize),
+    /// To a row of the texts.
+    Row(usize),
+    /// To the row of a line of the original, counted from 1.
+    Original(u32),
+    /// To the next change, or the one before.
+    Step(bool),
+    /// Another page of the details.
+    Page(Page),
+    /// The keyboard goes to the texts.
+    Texts,
+    /// The keyboard goes to the details.
+    Details,
+    /// No row is chosen any more.
+    Clear,
+    /// Try again.
+    Retry,
+}
+
+impl DockerfileView {
+    /// A view whose proposals come from `proposer`, for tests.
+    pub fn with(proposer: Proposer) -> Self {
+        Self { state: State::with(proposer), ..Self::default() }
+    }
+
+    /// Paints the view.
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.painted = 0;
+        self.state.update(context, &waker);
+        self.take_saved(context);
+        if context.analysis.findings.is_none() {
+            waits(ui, context);
+            return;
+        }
+        let mut went = Vec::new();
+        bar::show(ui, self, context, &waker);
+        if let Some(problem) = self.state.drafts.problem() {
+            problem::show(ui, problem, self.state.drafts.given().is_some(), &mut went);
+        }
+        match self.state.model() {
+            Some(model) => self.show(ui, &model, context, &mut went),
+            None if self.state.drafts.problem().is_some() => {}
+            None => {
+                let note = "The image that each would give is worked out and held to what runs in this one.";
+                empty(ui, "Working out proposals…", note);
+            }
+        }
+        for go in went {
+            self.go(ui, go, context);
+        }
+    }
+
+    fn show(
+        &mut self,
+        ui: &mut Ui,
+        model: &Arc<DockerfileModel>,
+        context: &mut ViewContext<'_>,
+        went: &mut Vec<Go>,
+    ) {
+        head::show(ui, &self.state, model, went);
+        let width = ui.available_width();
+        if width >= WIDE {
+            Panel::right("dockerfile details")
+                .frame(Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO }))
+                .show_separator_line(false)
+                .default_size((width * 0.34).min(480.0))
+                .size_range(300.0..=width * 0.5)
+                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, went)));
+        } else {
+            let height = ui.available_height();
+            Panel::bottom("dockerfile details narrow")
+                .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
+                .show_separator_line(false)
+                .default_size((height * 0.42).max(150.0))
+                .size_range(110.0..=height * 0.75)
+                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, went)));
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            card(ui, |ui| {
+                let output = sides::show(ui, &mut self.state, model, went);
+                (self.painted, self.texts) = (output.painted, output.id);
+            });
+        });
+    }
+
+    fn details(
+        &mut self,
+        ui: &mut Ui,
+        model: &DockerfileModel,
+        context: &ViewContext<'_>,
+        went: &mut Vec<Go>,
+    ) {
+        let focus = std::mem::take(&mut self.focus_details);
+        match self.state.proposal(model) {
+            Some(proposal) => {
+                details::show(ui, &mut self.state, model, proposal, self.page, focus, context, went)
+            }
+            None => details::nothing(ui, model, went),
+        }
+    }
+
+    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
+        match go {
+            Go::Window(action) => context.actions.push(action),
+            Go::Proposal(place) => self.state.choose(place),
+            Go::Row(row) => self.state.select(row),
+            Go::Original(line) => self.state.select_line(line),
+            Go::Step(forward) => self.state.step(forward),
+            Go::Page(page) => self.page = page,
+            Go::Details => self.focus_details = true,
+            Go::Clear => {
+                if self.state.row.take().is_none()
+                    && let Some(id) = self.texts
+                {
+                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                }
+            }
+            Go::Texts => {
+                if let Some(id) = self.texts {
+                    ui.memory_mut(|memory| memory.request_focus(id));
+                }
+            }
+            Go::Retry => self.state.drafts.retry(),
+        }
+        ui.ctx().request_repaint();
+    }
+
+    /// Takes a file of the user's as the image's Dockerfile.
+    pub fn open(&mut self, path: PathBuf) {
+        (self.bar, self.notice) = (None, None);
+        self.state.drafts.give(path);
+    }
+
+    /// Goes back to what is rebuilt from the history.
+    pub fn forget(&mut self) {
+        self.notice = None;
+        self.state.drafts.forget();
+    }
+
+    /// The file that the user gave.
+    pub fn given(&self) -> Option<&Path> {
+        self.state.drafts.given()
+    }
+
+    /// To the next change, or the one before.
+    pub fn step(&mut self, forward: bool) {
+        self.state.step(forward);
+        self.page = Page::Changes;
+    }
+
+    /// Shows the field for the path of the user's Dockerfile.
+    pub fn ask_for_file(&mut self) {
+        self.bar = Some(Bar::open(self.given()));
+    }
+
+    /// Shows the field for the path that something is saved under.
+    pub fn ask_where(&mut self, kind: SaveKind) {
+        if let Some(proposal) = self.chosen() {
+            self.bar = Some(Bar::save(kind, &proposal.id, self.given()));
+        }
+    }
+
+    /// Writes the chosen proposal to a file; one that is there is replaced only where that was said.
+    pub fn save(&mut self, kind: SaveKind, path: PathBuf, replace: bool, waker: &Waker) {
+        if let Some(text) = self.text(kind) {
+            self.state.save(kind, path, text, replace, waker);
+        }
+    }
+
+    /// A dialog could not be shown: the field is there for the path.
+    pub fn dialog_failed(&mut self, reason: &str) {
+        if let Some(bar) = &mut self.bar {
+            bar.say(format!("{reason}; type or paste the path instead"));
+        }
+    }
+
+    /// Says that the proposal was put on the clipboard.
+    pub fn copied(&mut self) {
+        self.notice = Some(Notice::done("The proposed Dockerfile is on the clipboard", ""));
+    }
+
+    /// The chosen proposal as text.
+    pub fn text(&self, kind: SaveKind) -> Option<String> {
+        let proposal = self.chosen()?;
+        Some(match kind {
+            SaveKind::Dockerfile => proposal.dockerfile.clone(),
+            SaveKind::Patch => proposal.diff.clone(),
+        })
+    }
+
+    /// The chosen proposal.
+    pub fn chosen(&self) -> Option<&ProposalItem> {
+        self.state.proposal(self.model()?)
+    }
+
+    /// Brings a page of the details to the front.
+    pub fn show_page(&mut self, page: Page) {
+        self.page = page;
+    }
+
+    /// What is shown, as data.
+    pub fn model(&self) -> Option<&DockerfileModel> {
+        self.state.drafts.model().map(Arc::as_ref)
+    }
+
+    /// The chosen row of the texts.
+    pub fn row(&self) -> Option<usize> {
+        self.state.row
+    }
+
+    /// Whether proposals are being worked out, or something is being saved.
+    pub fn is_busy(&self) -> bool {
+        self.state.drafts.is_busy() || self.state.is_saving()
+    }
+
+    /// How many rows of the texts were made for the last frame.
+    pub fn painted_rows(&self) -> usize {
+        self.painted
+    }
+}
+
+/// In place of the view while there is nothing to show.
+fn waits(ui: &mut Ui, context: &ViewContext<'_>) {
+    if context.done {
+        empty(ui, "There is nothing to propose", "The work was stopped before the findings were known.");
+    } else {
+        let layers = LayerItem::all(context.analysis, context.done);
+        let what = waits_for(context.analysis, waiting_for(&layers));
+        empty(ui, "Waiting for the findings", &what);
+    }
+}

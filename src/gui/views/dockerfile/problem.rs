@@ -1,0 +1,66 @@
+//! Why there are no newer proposals, with what can be done about it.
+
+use egui::{Frame, Label, Margin, RichText, Sense, Ui, vec2};
+
+use super::Go;
+use super::head::command_button;
+use crate::base::text::elide_end;
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::dockerfile::{Excerpt, Problem};
+use crate::gui::widgets::controls::{Mark, paint_mark};
+
+/// Characters of a line that stand before the place in it, and behind.
+const AROUND: usize = 60;
+
+pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    Frame::new()
+        .fill(tokens.wash(tokens.error))
+        .corner_radius(radius::M)
+        .inner_margin(Margin::symmetric(12, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal_top(|ui| {
+                let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
+                paint_mark(ui.painter(), Mark::Error, rect.center(), 14.0, tokens.error);
+                ui.vertical(|ui| {
+                    ui.add(Label::new(RichText::new(&problem.title).font(text::strong())).wrap());
+                    ui.add(Label::new(&problem.message).wrap().selectable(true));
+                    if let Some(excerpt) = &problem.excerpt {
+                        show_excerpt(ui, excerpt);
+                    }
+                    if let Some(hint) = &problem.hint {
+                        ui.add(Label::new(RichText::new(hint).color(tokens.text_weak)).wrap());
+                    }
+                    ui.add_space(space::XS);
+                    ui.horizontal(|ui| {
+                        let about = "Read the file and work the proposals out anew";
+                        if ui.button("Try again").on_hover_text(about).clicked() {
+                            went.push(Go::Retry);
+                        }
+                        if given {
+                            command_button(ui, "dockerfile.open", "Open another…", true, went);
+                            command_button(ui, "dockerfile.forget", "Forget it", true, went);
+                        }
+                    });
+                });
+            });
+        });
+    ui.add_space(space::S);
+}
+
+/// The line, and a sign below the place in it.
+fn show_excerpt(ui: &mut Ui, excerpt: &Excerpt) {
+    let tokens = Tokens::of(ui);
+    let from = excerpt.before.saturating_sub(AROUND);
+    let before = if from > 0 { "…" } else { "" };
+    let part: String = excerpt.text.chars().skip(from).collect();
+    let number = format!("{} ", excerpt.line);
+    let room = number.chars().count() + before.chars().count() + (excerpt.before - from);
+    let mono = |words: String, color| Label::new(RichText::new(words).font(text::mono()).color(color));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let line = format!("{number}{before}{}", elide_end(&part, 2 * AROUND));
+    ui.add(mono(line, tokens.text).selectable(true).truncate());
+    ui.add(mono(format!("{}^", " ".repeat(room)), tokens.error));
+    ui.spacing_mut().item_spacing.y = 4.0;
+}

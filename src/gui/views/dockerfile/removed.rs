@@ -1,0 +1,103 @@
+//! Files that the new image does not have.
+
+use egui::{Frame, Margin, RichText, Ui};
+
+use super::state::State;
+use super::{Action, Go, ViewContext};
+use crate::base::convert::fraction;
+use crate::base::size::human;
+use crate::findings::Category;
+use crate::gui::design::{Tokens, space};
+use crate::gui::models::dockerfile::ProposalItem;
+use crate::gui::models::findings::words;
+use crate::gui::models::format::count;
+use crate::gui::views::View;
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::table::{Cell, Column, TableEvent, TableRow, TableShape, table};
+
+const COLUMNS: [Column; 3] = [
+    Column { title: "File", width: 160.0, number: false, rank: 0 },
+    Column { title: "Category", width: 108.0, number: false, rank: 1 },
+    Column { title: "Size", width: 72.0, number: true, rank: 0 },
+];
+
+/// What stands for files that no finding names.
+const BASE: &str = "With the base image";
+
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    proposal: &ProposalItem,
+    context: &ViewContext<'_>,
+    went: &mut Vec<Go>,
+) {
+    let tokens = Tokens::of(ui);
+    let files = &proposal.removed;
+    let category = state.file.and_then(|row| files.get(row)).and_then(|file| file.category);
+    Frame::new().inner_margin(Margin { left: 12, right: 12, top: 0, bottom: 6 }).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::S;
+            let words = format!("{}, {}", count(files.len(), "file"), human(proposal.removed_bytes));
+            ui.label(RichText::new(words).color(tokens.text));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                let about = "The finding of the chosen file, or all findings";
+                if ui.button("Show in Findings").on_hover_text(about).clicked() {
+                    went.push(Go::Window(leave(context, category)));
+                }
+            });
+        });
+    });
+    let shape = TableShape {
+        name: "Removed files",
+        rows: files.len(),
+        columns: &COLUMNS,
+        sort: None,
+        selected: state.file,
+        reveal: false,
+    };
+    let largest = files.first().map_or(0, |file| file.bytes);
+    let kind = |category: Option<Category>| category.map_or_else(|| BASE.to_owned(), words::category);
+    let make = |index: usize| TableRow {
+        key: index as u64,
+        depth: 0,
+        fold: None,
+        strong: false,
+        cut: Cut::Middle,
+        badges: Vec::new(),
+        cells: files.get(index).map_or_else(Vec::new, |file| {
+            vec![
+                Cell::new(file.path.clone(), tokens.text),
+                Cell::new(kind(file.category), tokens.text_weak),
+                Cell { share: fraction(file.bytes, largest), ..Cell::new(human(file.bytes), tokens.text) },
+            ]
+        }),
+    };
+    let spoken = |index: usize| {
+        files.get(index).map_or_else(String::new, |file| {
+            format!("{}, {}, {}", file.path, human(file.bytes), kind(file.category))
+        })
+    };
+    let output = table(ui, &format!("removed by {}", proposal.id), &shape, make, spoken);
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(row) => state.file = Some(row),
+            TableEvent::Activate(row) => {
+                let category = files.get(row).and_then(|file| file.category);
+                went.push(Go::Window(leave(context, category)));
+            }
+            TableEvent::Clear => went.push(Go::Texts),
+            _ => {}
+        }
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+}
+
+/// To the finding of a category that the plan has, else to all findings.
+fn leave(context: &ViewContext<'_>, category: Option<Category>) -> Action {
+    let findings = context.analysis.findings.as_deref();
+    let mut list = findings.iter().flat_map(|findings| &findings.list);
+    let found = list.find(|one| Some(one.category) == category && context.plan.contains(&one.id));
+    found.map_or(Action::ShowView(View::Findings), |one| Action::SelectFinding(one.id.clone()))
+}

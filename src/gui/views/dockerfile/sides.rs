@@ -1,0 +1,165 @@
+//! The original beside the proposal.
+
+use egui::{Align, Layout, Rangef, Rect, RichText, Stroke, Ui, UiBuilder, pos2};
+
+use super::Go;
+use super::head::{command_button, sign};
+use super::state::State;
+use crate::base::text::printable;
+use crate::gui::design::{Tokens, text};
+use crate::gui::models::dockerfile::{Aligned, Change, DockerfileModel, Line, ProposalItem, Row};
+use crate::gui::widgets::sides::{SideLine, SidesEvent, SidesOutput, SidesRow, SidesShape, halves, sides};
+use crate::rewrite::Applicability;
+
+/// The height of the heads.
+const HEAD: f32 = 34.0;
+/// Narrower than this, the head of a side leaves out what is changed.
+const NARROW: f32 = 400.0;
+
+/// Shows both texts, or the original alone where nothing is proposed.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    model: &DockerfileModel,
+    went: &mut Vec<Go>,
+) -> SidesOutput {
+    let proposal = state.proposal(model);
+    let aligned = proposal.map_or(&model.original, |proposal| &proposal.aligned);
+    heads(ui, state, model, proposal, went);
+    let number = |line: &Option<Line>| line.as_ref().map_or(0, |line| line.number);
+    let last = aligned.rows.iter().rev().take(2_000).map(|row| number(&row.left).max(number(&row.right)));
+    let shape = SidesShape {
+        name: if proposal.is_some() { "Dockerfile and proposal" } else { "Dockerfile" },
+        rows: aligned.rows.len(),
+        widest: aligned.widest,
+        last: last.max().unwrap_or(1),
+        selected: state.row,
+        reveal: std::mem::take(&mut state.reveal),
+        alone: proposal.is_none(),
+    };
+    let tokens = Tokens::of(ui);
+    let output = sides(
+        ui,
+        "dockerfile texts",
+        &shape,
+        |index| aligned.rows.get(index).map_or(NOTHING, |row| painted(tokens, row, proposal)),
+        |index| spoken(aligned, proposal, index),
+        |index| reasons(aligned, proposal, index).join("\n"),
+    );
+    for event in &output.events {
+        went.push(match *event {
+            SidesEvent::Select(row) => Go::Row(row),
+            SidesEvent::Activate => Go::Details,
+            SidesEvent::Step(forward) => Go::Step(forward),
+            SidesEvent::Clear => Go::Clear,
+        });
+    }
+    output
+}
+
+const NOTHING: SidesRow<'static> = SidesRow { left: None, right: None, mark: None };
+
+/// Why a row is changed.
+fn reasons(aligned: &Aligned, proposal: Option<&ProposalItem>, row: usize) -> Vec<String> {
+    let (Some(row), Some(proposal)) = (aligned.rows.get(row), proposal) else { return Vec::new() };
+    row.reasons.iter().filter_map(|at| proposal.reasons.get(*at)).map(|reason| reason.text.clone()).collect()
+}
+
+fn spoken(aligned: &Aligned, proposal: Option<&ProposalItem>, row: usize) -> String {
+    let words = aligned.rows.get(row).map(Row::spoken).unwrap_or_default();
+    match reasons(aligned, proposal, row).as_slice() {
+        [] => words,
+        reasons => format!("{words}. Why: {}", reasons.join("; ")),
+    }
+}
+
+fn painted<'a>(tokens: &Tokens, row: &'a Row, proposal: Option<&ProposalItem>) -> SidesRow<'a> {
+    let color = |change: Change| match change {
+        Change::Same => None,
+        Change::Changed => Some((change.sign(), tokens.changed)),
+        Change::Removed => Some((change.sign(), tokens.removed)),
+        Change::Added => Some((change.sign(), tokens.added)),
+    };
+    let side = |line: &'a Line| SideLine {
+        number: line.number,
+        text: &line.text,
+        sign: color(line.change),
+        strong: &line.differs,
+    };
+    // The one that wants the most care.
+    let worst: Option<Applicability> = proposal.and_then(|proposal| {
+        row.reasons.iter().filter_map(|at| proposal.reasons.get(*at)).map(|reason| reason.applicability).max()
+    });
+    SidesRow {
+        left: row.left.as_ref().map(side),
+        right: row.right.as_ref().map(side),
+        mark: worst.map(|worst| sign(tokens, worst)),
+    }
+}
+
+/// What each side is, and what can be done with it.
+fn heads(
+    ui: &mut Ui,
+    state: &State,
+    model: &DockerfileModel,
+    proposal: Option<&ProposalItem>,
+    went: &mut Vec<Go>,
+) {
+    let tokens = Tokens::of(ui);
+    let whole = ui.available_rect_before_wrap();
+    let whole = Rect::from_min_size(whole.min, egui::vec2(whole.width(), HEAD));
+    ui.painter().rect_filled(whole, 0.0, tokens.raised);
+    let line = Stroke::new(1.0, tokens.border);
+    ui.painter().hline(whole.x_range(), whole.bottom() - 0.5, line);
+    let (left, right) = halves(whole.x_range());
+    let left = if proposal.is_some() { left } else { whole.x_range() };
+    head(ui, whole, left, |ui| {
+        if state.drafts.given().is_some() {
+            command_button(ui, "dockerfile.forget", "Forget", true, went);
+        }
+        let label = if model.rebuilt { "Open yours…" } else { "Open…" };
+        command_button(ui, "dockerfile.open", label, true, went);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
+            let about = match state.drafts.given() {
+                Some(path) if !model.rebuilt => printable(&path.display().to_string()),
+                _ => "The image keeps no Dockerfile; its history says what was run. Open your own for proposals \
+                      that you can take as they are."
+                    .to_owned(),
+            };
+            ui.add(egui::Label::new(words).truncate()).on_hover_text(about);
+        });
+    });
+    let Some(proposal) = proposal else {
+        ui.advance_cursor_after_rect(whole);
+        return;
+    };
+    ui.painter().vline(right.min, whole.y_range(), line);
+    head(ui, whole, right, |ui| {
+        command_button(ui, "dockerfile.save-patch", "Patch…", true, went);
+        command_button(ui, "dockerfile.save", "Save as…", true, went);
+        command_button(ui, "dockerfile.copy", "Copy", true, went);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 10.0;
+            ui.label(RichText::new("Proposal").font(text::heading()).color(tokens.text));
+            if right.span() >= NARROW {
+                let response = ui.label(RichText::new(proposal.counts()).color(tokens.text_weak));
+                response.on_hover_text(proposal.spoken_counts());
+            }
+        });
+    });
+    ui.advance_cursor_after_rect(whole);
+}
+
+/// The head of one side; from right to left.
+fn head(ui: &mut Ui, whole: Rect, side: Rangef, add: impl FnOnce(&mut Ui)) {
+    let room = Rect::from_min_max(
+        pos2(side.min + 10.0, whole.top()),
+        pos2((side.max - 6.0).max(side.min + 10.0), whole.bottom()),
+    );
+    let builder = UiBuilder::new().max_rect(room).layout(Layout::right_to_left(Align::Center));
+    let mut child = ui.new_child(builder);
+    child.set_clip_rect(room.intersect(ui.clip_rect()));
+    child.spacing_mut().item_spacing.x = 4.0;
+    add(&mut child);
+}

@@ -1,0 +1,118 @@
+//! What the view remembers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::ViewContext;
+use crate::gui::models::dockerfile::{
+    Aligned, DockerfileModel, Drafts, ProposalItem, Proposer, Row, SaveKind, SaveState, Saving,
+};
+use crate::jobs::Waker;
+
+/// The proposals, and what is chosen of them.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) drafts: Drafts,
+    pub(super) row: Option<usize>,
+    /// Whether the chosen row is to be brought into sight.
+    pub(super) reveal: bool,
+    /// The chosen row of the files that are gone.
+    pub(super) file: Option<usize>,
+    saving: Saving,
+    saved: SaveKind,
+    chosen: Option<String>,
+    generation: u64,
+}
+
+impl State {
+    pub(super) fn with(proposer: Proposer) -> Self {
+        Self { drafts: Drafts::new(proposer), ..Self::default() }
+    }
+
+    /// Takes in news.
+    pub(super) fn update(&mut self, context: &ViewContext<'_>, waker: &Waker) {
+        self.drafts.update(context.analysis, context.plan, waker);
+        if self.generation != self.drafts.generation() {
+            self.generation = self.drafts.generation();
+            self.first();
+        }
+    }
+
+    pub(super) fn model(&self) -> Option<Arc<DockerfileModel>> {
+        self.drafts.model().map(Arc::clone)
+    }
+
+    /// The chosen proposal; the best one where none was chosen, or it is gone.
+    pub(super) fn proposal<'a>(&self, model: &'a DockerfileModel) -> Option<&'a ProposalItem> {
+        model.proposals.get(self.place(model))
+    }
+
+    /// The place of the chosen proposal.
+    pub(super) fn place(&self, model: &DockerfileModel) -> usize {
+        self.chosen.as_deref().and_then(|id| model.find(id)).unwrap_or(0)
+    }
+
+    pub(super) fn choose(&mut self, place: usize) {
+        let Some(model) = self.model() else { return };
+        if let Some(proposal) = model.proposals.get(place) {
+            self.chosen = Some(proposal.id.clone());
+            self.first();
+        }
+    }
+
+    /// The first change is chosen, so that its reason is to be seen.
+    fn first(&mut self) {
+        self.file = None;
+        self.row = self.aligned(|aligned| aligned.changes.first().copied()).flatten();
+        self.reveal = true;
+    }
+
+    fn aligned<T>(&self, look: impl FnOnce(&Aligned) -> T) -> Option<T> {
+        let model = self.drafts.model()?;
+        Some(look(self.proposal(model).map_or(&model.original, |proposal| &proposal.aligned)))
+    }
+
+    pub(super) fn select(&mut self, row: usize) {
+        (self.row, self.reveal) = (Some(row), true);
+    }
+
+    /// Chooses the row of a line of the original.
+    pub(super) fn select_line(&mut self, line: u32) {
+        let is = |row: &Row| row.left.as_ref().is_some_and(|left| left.number == line);
+        if let Some(row) = self.aligned(|aligned| aligned.rows.iter().position(is)).flatten() {
+            self.select(row);
+        }
+    }
+
+    /// Chooses the next change, or the one before; around the ends.
+    pub(super) fn step(&mut self, forward: bool) {
+        let at = self.row;
+        let to = self.aligned(|aligned| {
+            let changes = &aligned.changes;
+            if forward {
+                let next = changes.iter().find(|row| at.is_none_or(|at| **row > at));
+                next.or_else(|| changes.first()).copied()
+            } else {
+                let before = changes.iter().rev().find(|row| at.is_some_and(|at| **row < at));
+                before.or_else(|| changes.last()).copied()
+            }
+        });
+        if let Some(row) = to.flatten() {
+            self.select(row);
+        }
+    }
+
+    pub(super) fn save(&mut self, kind: SaveKind, path: PathBuf, text: String, replace: bool, waker: &Waker) {
+        self.saved = kind;
+        self.saving.start(path, text, replace, waker);
+    }
+
+    pub(super) fn is_saving(&self) -> bool {
+        self.saving.is_busy()
+    }
+
+    /// What came of saving, once.
+    pub(super) fn take_saved(&mut self) -> Option<(SaveKind, SaveState)> {
+        Some((self.saved, self.saving.take()?))
+    }
+}

@@ -1,0 +1,192 @@
+//! What is proposed for an image's Dockerfile, schema `cutaway.rewrite/1`.
+
+use serde::Serialize;
+
+use super::model::{GENERATOR, Generator, Options, PlatformPart, image_part};
+use super::proposal::{ProposalPart, proposal_part};
+use crate::analysis::Analysis;
+use crate::base::Warning;
+use crate::base::text::{is_unsafe, printable};
+use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
+
+/// The schema of what is proposed.
+const SCHEMA: &str = "cutaway.rewrite/1";
+
+/// All that is proposed, and what it is proposed for.
+#[derive(Clone, Debug, Serialize)]
+pub struct RewriteReport {
+    /// Name and version of this schema.
+    pub schema: &'static str,
+    /// What made it.
+    pub generator: Generator,
+    /// The image as it is.
+    pub image: RewriteImage,
+    /// The Dockerfile that is changed.
+    pub recipe: RecipePart,
+    /// Changed Dockerfiles, the best first.
+    pub proposals: Vec<ProposalPart>,
+    /// Why there are none; null when there are some.
+    pub reason: Option<String>,
+    /// What could not be known on the way, in sentences.
+    pub notes: Vec<String>,
+    /// Everything that went wrong while the image was read.
+    pub warnings: Vec<Warning>,
+}
+
+/// The image as it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct RewriteImage {
+    /// Transport, such as `oci-archive`.
+    pub source: String,
+    /// The reference as it was given, without user info.
+    pub reference: String,
+    /// Names that the source gives the image.
+    pub tags: Vec<String>,
+    /// Digest of the manifest bytes.
+    pub manifest_digest: Option<String>,
+    /// Digest of the config bytes.
+    pub config_digest: Option<String>,
+    /// What it runs on.
+    pub platform: Option<PlatformPart>,
+    /// Whether every layer was read to its end and fits its digest.
+    pub complete: bool,
+    /// Bytes of the merged view.
+    pub merged_bytes: u64,
+    /// Bytes of the regular files of all layers.
+    pub content_bytes: u64,
+}
+
+/// The Dockerfile that is changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecipePart {
+    /// `given` by the user, or `rebuilt` from the image's history.
+    pub origin: &'static str,
+    /// What the file is called; null for one that was rebuilt.
+    pub name: Option<String>,
+    /// Its text.
+    pub dockerfile: String,
+    /// What could not be known of it.
+    pub unknown: Vec<UnknownLine>,
+    /// Its instructions, in order.
+    pub instructions: Vec<InstructionLine>,
+}
+
+/// Something that could not be known of a Dockerfile.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnknownLine {
+    /// Its line, counted from 1.
+    pub line: u32,
+    /// A sentence.
+    pub text: String,
+}
+
+/// An instruction and what it made.
+#[derive(Clone, Debug, Serialize)]
+pub struct InstructionLine {
+    /// Its first line, counted from 1.
+    pub line: u32,
+    /// Its first word, upper case.
+    pub keyword: &'static str,
+    /// The layers that it made, from 0 at the bottom.
+    pub layers: Vec<u16>,
+    /// Bytes of the regular files in these; null when that is not known.
+    pub content_bytes: Option<u64>,
+}
+
+/// A proposal as the report of an image has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProposalLine {
+    /// What tells it from the others.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// safe, review, manual.
+    pub applicability: &'static str,
+    /// Bytes of layers that the image loses.
+    pub saved_bytes: u64,
+}
+
+/// Proposals in a line each.
+pub fn proposal_lines(proposals: &Proposals) -> Vec<ProposalLine> {
+    let line = |one: &Proposal| ProposalLine {
+        id: one.id.clone(),
+        title: one.title.clone(),
+        applicability: one.applicability.as_str(),
+        saved_bytes: one.predicted.saved_bytes,
+    };
+    proposals.list.iter().map(line).collect()
+}
+
+impl RewriteReport {
+    /// What is proposed for the image of a finished analysis; `None` while its layers are not merged.
+    pub fn new(analysis: &Analysis, proposals: Proposals, options: &Options) -> Option<Self> {
+        let totals = analysis.totals()?;
+        let image = image_part(analysis, options);
+        let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
+        Some(Self {
+            schema: SCHEMA,
+            generator: GENERATOR,
+            image: RewriteImage {
+                source: image.source,
+                reference: image.reference,
+                tags: image.tags,
+                manifest_digest: image.manifest_digest,
+                config_digest: image.config_digest,
+                platform: image.platform,
+                complete: totals.complete,
+                merged_bytes: totals.merged_bytes,
+                content_bytes: totals.content_bytes,
+            },
+            recipe: recipe_part(&proposals.recipe),
+            proposals: proposals.list.into_iter().map(|one| proposal_part(one, rebuilt)).collect(),
+            reason: proposals.reason,
+            notes: proposals.notes,
+            warnings: analysis.warnings(),
+        })
+    }
+}
+
+/// A Dockerfile or a diff as it is written out. The user's own goes out byte for byte; one rebuilt from an
+/// image's history must not steer a terminal.
+pub(super) fn written(text: String, rebuilt: bool) -> String {
+    let harms = |character: char| is_unsafe(character) && !matches!(character, '\n' | '\t');
+    if !rebuilt || !text.contains(harms) {
+        return text;
+    }
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if harms(character) {
+            safe += &printable(character.encode_utf8(&mut [0; 4]));
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
+
+fn recipe_part(recipe: &Recipe) -> RecipePart {
+    let (origin, name) = match &recipe.origin {
+        Origin::Given(name) => ("given", Some(name.clone())),
+        Origin::Rebuilt => ("rebuilt", None),
+    };
+    let instructions = recipe.file.instructions.iter().enumerate().map(|(place, instruction)| {
+        let tie = recipe.ties.get(place);
+        InstructionLine {
+            line: instruction.line,
+            keyword: instruction.keyword.as_str(),
+            layers: tie.map(|tie| tie.layers.clone()).unwrap_or_default(),
+            content_bytes: tie.and_then(|tie| tie.content_bytes),
+        }
+    });
+    RecipePart {
+        origin,
+        name,
+        dockerfile: written(recipe.file.text().to_owned(), recipe.origin == Origin::Rebuilt),
+        unknown: recipe
+            .unknown
+            .iter()
+            .map(|(line, text)| UnknownLine { line: *line, text: text.clone() })
+            .collect(),
+        instructions: instructions.collect(),
+    }
+}

@@ -1,0 +1,153 @@
+//! Proposed Dockerfiles for people: a section of the report, and what is told beside a Dockerfile.
+
+use std::fmt::{self, Write as _};
+
+use super::model::Report;
+use super::proposal::{ProposalPart, ReasonLine};
+use super::rewrite::RewriteReport;
+use super::text::{WIDTH, wrap};
+use crate::base::size::{grouped, human, human_or_dash};
+use crate::base::text::{elide_end, elide_middle, printable};
+
+/// What people are told of each kind; JSON has all of it.
+const MOST: usize = 30;
+/// Files that are named of those that the new image does not have.
+const MOST_FILES: usize = 5;
+
+/// The best proposal in the report.
+pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
+    let Some([best, others @ ..]) = report.proposals.as_deref() else { return Ok(()) };
+    writeln!(out, "\nProposed Dockerfile")?;
+    let (bytes, title) = (human(best.saved_bytes), printable(&best.title));
+    writeln!(
+        out,
+        "{bytes:>10} less  {}",
+        elide_end(&format!("{}: {title}", best.applicability), WIDTH - 17)
+    )?;
+    let more = match others {
+        [] => String::new(),
+        [_] => ", and one more".to_owned(),
+        more => format!(", and {} more", more.len()),
+    };
+    writeln!(out, "cutaway dockerfile IMAGE prints it, with reasons and proof{more}.")
+}
+
+/// What is told beside the Dockerfile of a proposal, by its place; without one, why there is none. Nothing in
+/// it can steer a terminal.
+pub fn to_summary(report: &RewriteReport, chosen: Option<usize>) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    summary(&mut out, report, chosen).ok();
+    out
+}
+
+fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> fmt::Result {
+    match chosen.and_then(|place| report.proposals.get(place)) {
+        Some(proposal) => told(out, report, proposal)?,
+        None => paragraph(out, 0, &nothing(report))?,
+    }
+    let unknown = report.recipe.unknown.iter().map(|one| format!("line {}: {}", one.line, one.text));
+    section(out, "Not known of the Dockerfile that is changed", unknown)?;
+    section(out, "Notes", report.notes.iter().cloned())?;
+    let others = report.proposals.iter().enumerate().filter(|(place, _)| Some(*place) != chosen);
+    let others = others.map(|(_, one)| {
+        let saved = human(one.predicted.saved_bytes);
+        format!("{} ({}, {saved} less): {}", one.id, one.applicability, one.title)
+    });
+    section(out, "Others, by --proposal", others)
+}
+
+/// Why nothing is proposed, in a line.
+fn nothing(report: &RewriteReport) -> String {
+    let reason = report.reason.as_deref().unwrap_or("no reason is known");
+    format!("nothing to propose: {}", reason.strip_prefix("nothing to propose: ").unwrap_or(reason))
+}
+
+fn told(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
+    paragraph(out, 0, &format!("{}: {}", proposal.id, proposal.title))?;
+    let meaning = match proposal.applicability {
+        "safe" => "safe: the image does the same afterwards",
+        "review" => "review: it should do the same; look at what was not proven",
+        _ => "manual: it needs work by hand",
+    };
+    paragraph(out, 0, meaning)?;
+    sizes(out, report, proposal)?;
+    let closure = &proposal.closure;
+    let looked =
+        format!("{} ELF files, {} links", grouped(closure.objects as u64), grouped(closure.links as u64));
+    let proof = if closure.resolved {
+        format!("Proven: what the image finds today is found in the new one ({looked}).")
+    } else {
+        format!("Not everything that the image finds today is found in the new one ({looked}).")
+    };
+    writeln!(out)?;
+    paragraph(out, 0, &proof)?;
+    section(out, "Not found any more", closure.faults.iter().cloned())?;
+    let by_name = (!closure.dlopen_known).then(|| "not all that is opened by its name is known".to_owned());
+    section(out, "Not proven", closure.unproven.iter().cloned().chain(by_name))?;
+    section(out, "Why, by line", proposal.reasons.iter().map(reason))?;
+    section(out, "Kept", proposal.kept.iter().cloned())?;
+    let gone = proposal.removed.iter().take(MOST_FILES);
+    let gone = gone.map(|one| format!("{} {}", human(one.bytes), elide_middle(&one.path, WIDTH - 14)));
+    let title = format!("Gone: {} files, the largest", grouped(proposal.removed.len() as u64));
+    section(out, &title, gone)?;
+    let hints = proposal.hints.iter().map(|hint| {
+        let bytes = hint.bytes.map_or_else(String::new, |bytes| format!(" ({})", human(bytes)));
+        format!("{}: {}: {}{bytes}", hint.file, hint.lines.join(" "), hint.reason)
+    });
+    section(out, "Outside the Dockerfile", hints)
+}
+
+fn sizes(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
+    let (image, new) = (&report.image, &proposal.predicted);
+    if let Some(base) = &proposal.base_image {
+        paragraph(out, 2, &format!("from    {base}"))?;
+    }
+    let (now, then) = (human(image.merged_bytes), human(new.merged_bytes));
+    paragraph(out, 2, &format!("merged  {now} now, {then} then"))?;
+    let (now, then) = (human(image.content_bytes), human(new.content_bytes));
+    let saved = human(new.saved_bytes);
+    paragraph(out, 2, &format!("content {now} now, {then} then: {saved} less in the layers"))?;
+    // The last stage is the image itself.
+    for stage in new.stages.iter().rev().skip(1).rev().take(MOST) {
+        let bytes = human_or_dash(stage.merged_bytes);
+        paragraph(out, 2, &format!("stage   {}: {bytes} merged, from {}", stage.name, stage.base))?;
+    }
+    Ok(())
+}
+
+fn reason(reason: &ReasonLine) -> String {
+    let lines = match reason.lines {
+        0 => format!("after line {}", reason.line),
+        1 => format!("line {}", reason.line),
+        count => format!("lines {} to {}", reason.line, reason.line.saturating_add(count - 1)),
+    };
+    let bytes = reason.bytes.map_or_else(String::new, |bytes| format!(", {}", human(bytes)));
+    format!("{lines} ({}{bytes}): {}", reason.applicability, reason.text)
+}
+
+fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) -> fmt::Result {
+    let mut count = 0_usize;
+    for line in lines {
+        if count == 0 {
+            writeln!(out, "\n{title}")?;
+        }
+        if count < MOST {
+            paragraph(out, 2, &line)?;
+        }
+        count = count.saturating_add(1);
+    }
+    match count.checked_sub(MOST) {
+        Some(more) if more > 0 => writeln!(out, "  and {more} more: --format json has them all"),
+        _ => Ok(()),
+    }
+}
+
+/// A text in lines of 80 characters, those after the first moved in; a word that is longer has its own.
+fn paragraph(out: &mut String, indent: usize, text: &str) -> fmt::Result {
+    for (number, line) in wrap(&printable(text), WIDTH - indent - 2).into_iter().enumerate() {
+        let indent = if number == 0 { indent } else { indent + 2 };
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! Modules and sources that a Python is told to run.
+
+use super::{Runner, WORDS, is_of_system};
+use crate::cuda::links::{file_name, folder_of};
+use crate::rewrite::proof::said::counted;
+use crate::rewrite::proof::side::{Side, shown};
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Folders whose sources are looked at; a command runs from one or two.
+const FOLDERS: usize = 64;
+
+impl Runner<'_, '_> {
+    /// What a Python is told to run: `-m MODULE`, a script, or `MODULE:NAME` of a server.
+    pub(super) fn python(&mut self, itself: bool, arguments: &[&[u8]]) {
+        let modules =
+            arguments.iter().position(|word| *word == b"-m").and_then(|place| arguments.get(place + 1));
+        if let Some(module) = modules.filter(|_| itself) {
+            self.module(module);
+        }
+        let script =
+            arguments.iter().find(|word| !word.starts_with(b"-")).filter(|_| itself && modules.is_none());
+        if let Some(node) = script.and_then(|word| self.both.old.find(word)) {
+            self.sources(self.both.old.node(node).parent().id(), node);
+        }
+        for word in arguments {
+            if let Some((module, _)) = split_once(word, b':').filter(|(_, name)| is_module(name)) {
+                self.module(module);
+            }
+        }
+    }
+
+    /// A module that is found in the working folder or in one of `PYTHONPATH`.
+    fn module(&mut self, name: &[u8]) {
+        if !is_module(name) {
+            return;
+        }
+        let path: Vec<u8> = name.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
+        let find = |side: &Side<'_>| {
+            let list = side.variable("PYTHONPATH").unwrap_or_default().as_bytes();
+            let bases = [&b"."[..]].into_iter().chain(list.split(|byte| *byte == b':')).take(WORDS);
+            let mut tries = bases.filter(|base| !base.is_empty()).flat_map(|base| {
+                [&b".py"[..], b"/__init__.py", b""].map(|end| [base, b"/", &path, end].concat())
+            });
+            tries.find_map(|path| side.find(&path))
+        };
+        let Some(was) = find(&self.both.old) else { return };
+        let (shown_path, module) = (self.both.old.shown(was), shown(name));
+        if find(&self.both.new).is_none() {
+            let text = format!(
+                "the command runs the Python module {module}, which was {shown_path}: it is left out"
+            );
+            self.said.faults.add(text);
+        }
+        let is_file = self.both.old.node(was).kind() == NodeKind::File;
+        self.sources(if is_file { self.both.old.node(was).parent().id() } else { was }, was);
+    }
+
+    /// Sources of Python beside and below what runs: it may import them.
+    fn sources(&mut self, folder: NodeId, itself: NodeId) {
+        if self.folders.len() >= FOLDERS || !self.folders.insert(folder) {
+            return;
+        }
+        let path = self.both.old.node(folder).path();
+        if is_of_system(&path) || file_name(&path) == b"bin" {
+            return;
+        }
+        let start = [&path, &b"/"[..]].concat();
+        let old = &self.both.old;
+        let lost = self.both.lost.iter().filter(|node| old.node(**node).name().ends_with(b".py"));
+        let mut lost = lost.filter(|node| **node != itself).filter(|node| {
+            let path = old.node(**node).path();
+            path.strip_prefix(&start[..]).is_some_and(|below| {
+                let mut folders = folder_of(below).split(|byte| *byte == b'/');
+                !folders.any(|part| matches!(part, b"test" | b"tests" | b"site-packages" | b"dist-packages"))
+            })
+        });
+        let Some(first) = lost.next() else { return };
+        let (first, more) = (old.shown(*first), lost.count());
+        let path = shown(&path);
+        let all = more + 1;
+        self.said.faults.say(format!("sources {path}"), || {
+            format!("{} in {path}, from where the command runs, left out without a finding of the plan: such as {first}", counted(all as u64, "Python file"))
+        });
+    }
+}
+
+fn split_once(word: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = word.iter().position(|byte| *byte == at)?;
+    Some((&word[..place], &word[place + 1..]))
+}
+
+/// Whether a word may name a module of Python, or something in one.
+fn is_module(word: &[u8]) -> bool {
+    word.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && word.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+        && !word.ends_with(b".")
+}

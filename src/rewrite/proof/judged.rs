@@ -1,0 +1,133 @@
+//! What the findings say of what goes and of what stays, and what files of the application name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::said::{Said, counted};
+use super::side::shown;
+use super::sides::Both;
+use crate::base::text::{elide_end, escape};
+use crate::cuda::links::Object;
+use crate::findings::{Finding, User, Verdict};
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Lines about what is kept, and characters of each.
+const LINES: usize = 50;
+const TEXT: usize = 300;
+/// A finding with as many users may have more that it does not name.
+const MOST_USERS: usize = 16;
+
+/// Holds the new view to the verdicts. Lines about what is kept come back.
+pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
+    let mut lines = Vec::new();
+    // Others name files whose bytes these count.
+    let findings = both.input.findings.list.iter().filter(|finding| finding.category.has_bytes());
+    for finding in findings {
+        let seen = || finding.items.iter().filter(|item| item.node.is_some());
+        let (mut kept, mut lost, mut first) = (0_u64, 0_u64, None);
+        for item in seen() {
+            if both.has((item.layer, item.entry)) {
+                kept += 1;
+            } else {
+                lost += 1;
+                first = first.or(item.node);
+            }
+        }
+        let is_planned = both.input.plan.contains(&finding.id);
+        if finding.verdict == Verdict::Needed && kept > 0 && lines.len() < LINES {
+            lines.push(elide_end(&format!("{} stay: {}", finding.title, finding.reason), TEXT));
+        }
+        let Some(first) = first.map(|node| both.old.shown(node)) else { continue };
+        let (title, reason, lost) = (&finding.title, &finding.reason, counted(lost, "file"));
+        match finding.verdict {
+            Verdict::Needed if !is_planned && is_wanted(both, finding) => said.faults.add(elide_end(
+                &format!("left out although needed: {lost}, such as {first}: {title}: {reason}"),
+                TEXT * 2,
+            )),
+            Verdict::Needed => said.unproven.add(elide_end(
+                &format!("left out although needed in the image as it is: {lost}, such as {first}: {reason}"),
+                TEXT * 2,
+            )),
+            // Who is asked about may be gone as well.
+            Verdict::Unsure if is_wanted(both, finding) => {
+                let question = finding.question.as_deref().unwrap_or(reason);
+                said.unproven.say(format!("question {question}"), || {
+                    elide_end(
+                        &format!("left out without being sure: {lost}, such as {first}: {title}: {question}"),
+                        TEXT * 2,
+                    )
+                });
+            }
+            Verdict::Unsure | Verdict::Safe => {}
+        }
+    }
+    lines
+}
+
+/// Whether the new view still has somebody who needs what a finding is about.
+fn is_wanted(both: &Both<'_>, finding: &Finding) -> bool {
+    let shows = |node: NodeId| {
+        let content = both.old.node(node).content();
+        content.is_none_or(|inode| both.has(inode))
+    };
+    let links = &both.old.inventory.links;
+    finding.users.is_empty()
+        || finding.users.len() >= MOST_USERS
+        || finding.users.iter().any(|user| match user {
+            User::Object(id) => {
+                links.objects.get(id.0 as usize).is_some_and(|object: &Object| shows(object.node))
+            }
+            User::File(node) => shows(*node),
+            User::Package(_, folder) => {
+                folder.is_empty() || both.new.find_from(NodeId::ROOT, folder).is_some()
+            }
+            User::Setting(_) => true,
+        })
+}
+
+/// Libraries that files of the application name, and that are gone altogether.
+pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
+    let old = &both.old;
+    let mut named: BTreeMap<&str, NodeId> = BTreeMap::new();
+    for mention in &old.inventory.mentions {
+        let stays = old.node(mention.node).content().is_some_and(|inode| both.has(inode));
+        for library in mention.libraries.iter().filter(|_| stays) {
+            named.entry(library).or_insert(mention.node);
+        }
+    }
+    if named.is_empty() {
+        return;
+    }
+    let wanted = |name: &[u8]| memchr::memmem::find(name, b".so").map(|_| escape(name));
+    let in_new: BTreeSet<String> = both
+        .new
+        .rootfs
+        .nodes()
+        .filter(|node| node.kind() != NodeKind::Directory)
+        .filter_map(|node| wanted(node.name()))
+        .filter(|name| named.contains_key(name.as_str()))
+        .collect();
+    // Whether all files of the name are taken away by findings that call them safe.
+    let mut gone: BTreeMap<&str, (bool, NodeId)> = BTreeMap::new();
+    for node in old.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+        let Some(name) = wanted(node.name()).filter(|name| !in_new.contains(name)) else { continue };
+        let Some((name, _)) = named.get_key_value(name.as_str()) else { continue };
+        // A link is as safe as the file that it leads to.
+        let file = old.find_from(node.parent().id(), node.name());
+        let inode = file.and_then(|file| old.node(file).content());
+        let finding = inode.filter(|inode| both.is_planned(*inode)).and_then(|inode| both.finding(inode));
+        let is_safe = finding.is_some_and(|finding| finding.verdict == Verdict::Safe);
+        let known = gone.entry(name).or_insert((true, node.id()));
+        known.0 &= is_safe;
+    }
+    for (name, (is_safe, node)) in gone {
+        let (who, path) = (named.get(name).map(|who| old.shown(*who)).unwrap_or_default(), old.shown(node));
+        let name = shown(name.as_bytes());
+        if is_safe {
+            said.unproven.add(format!("{who} names {name}, and the plan takes {path} away as safe"));
+        } else {
+            said.faults.add(format!(
+                "{who} names {name}, and {path} is left out without a finding that calls it safe"
+            ));
+        }
+    }
+}

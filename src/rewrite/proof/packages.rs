@@ -1,0 +1,240 @@
+//! Packages: whether those that the new image has papers of are whole, and which are gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::command::{Started, is_python};
+use super::said::{Said, counted};
+use super::side::shown;
+use super::sides::{Both, Fate};
+use crate::base::size::human;
+use crate::base::text::printable;
+use crate::cuda::Package;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Packages that one sentence lists.
+const NAMES: usize = 12;
+
+/// What becomes of the files of a package.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    kept: u64,
+    /// Gone, and named by a finding of the plan.
+    planned: u64,
+    /// Gone without that: how many, their bytes, and the first of them.
+    lost: u64,
+    bytes: u64,
+    first: Option<NodeId>,
+    /// Files whose content is another.
+    changed: u64,
+    changes: Option<NodeId>,
+}
+
+type Key<'p> = (&'static str, &'p str, Option<&'p [u8]>);
+
+fn key(package: &Package) -> Key<'_> {
+    (package.manager, &package.name, package.root.as_deref())
+}
+
+/// Holds every package to its files.
+pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
+    let old = both.old.inventory;
+    let shares = shares(both);
+    let pythons = pythons(both);
+    let mut versions: BTreeMap<Key<'_>, Vec<&str>> = BTreeMap::new();
+    for package in &both.new.inventory.packages {
+        versions.entry(key(package)).or_default().push(&package.version);
+    }
+    let (mut planned, mut planned_packages) = (0, 0);
+    let mut system: Vec<(u64, u64, String)> = Vec::new();
+    for (package, share) in old.packages.iter().zip(&shares) {
+        if !matches!(package.manager, "pip" | "conda") {
+            if share.lost > 0 {
+                system.push((share.bytes, share.lost, printable(&package.name)));
+            }
+            continue;
+        }
+        planned += share.planned;
+        planned_packages += u64::from(share.planned > 0);
+        match versions.get(&key(package)) {
+            Some(known) if known.contains(&package.version.as_str()) => whole(both, package, share, said),
+            Some(known) => said.faults.add(format!(
+                "{} is left out, and {} of a lower layer is there again",
+                name(package),
+                printable(known.first().copied().unwrap_or_default())
+            )),
+            None => gone(both, package, share, &pythons, started, said),
+        }
+    }
+    if planned > 0 {
+        said.unproven.add(format!(
+            "{} of {} taken away by the plan: that nothing reads them is what its findings say",
+            counted(planned, "file"),
+            counted(planned_packages, "Python package")
+        ));
+    }
+    of_system(&mut system, said);
+    depends(old.packages.as_slice(), &shares, said);
+}
+
+/// By package: what becomes of its regular files.
+fn shares(both: &Both<'_>) -> Vec<Share> {
+    let old = both.old.inventory;
+    let mut shares = vec![Share::default(); old.packages.len()];
+    for node in both.old.rootfs.nodes() {
+        let Some(inode) = node.content() else { continue };
+        let share = old.owners.of(node.id()).and_then(|place| shares.get_mut(place));
+        let Some(share) = share else { continue };
+        match both.fate(node.id()) {
+            Fate::Stays => share.kept += 1,
+            Fate::Changes => {
+                share.changed += 1;
+                share.changes.get_or_insert(node.id());
+            }
+            Fate::Goes if both.is_planned(inode) => share.planned += 1,
+            Fate::Goes => {
+                share.lost += 1;
+                share.bytes = share.bytes.saturating_add(node.bytes());
+                share.first.get_or_insert(node.id());
+            }
+        }
+    }
+    shares
+}
+
+fn name(package: &Package) -> String {
+    let root = package.root.as_deref().map_or_else(String::new, |root| format!(" in {}", shown(root)));
+    format!("{} {} ({}{root})", printable(&package.name), printable(&package.version), package.manager)
+}
+
+/// A package of Python that the new image says it has.
+fn whole(both: &Both<'_>, package: &Package, share: &Share, said: &mut Said) {
+    if let Some(first) = share.first {
+        said.faults.add(format!(
+            "{} lacks {} of its files, and no finding of the plan names them: such as {}",
+            name(package),
+            share.lost,
+            both.old.shown(first)
+        ));
+    }
+    if let Some(first) = share.changes {
+        said.unproven.add(format!(
+            "{} files of {} are other files than before, such as {}",
+            share.changed,
+            name(package),
+            both.old.shown(first)
+        ));
+    }
+}
+
+/// A package of Python of which the new image has no papers.
+fn gone(
+    both: &Both<'_>,
+    package: &Package,
+    share: &Share,
+    all: &[NodeId],
+    started: &Started,
+    said: &mut Said,
+) {
+    let is_planned = share.lost == 0 && share.changed == 0 && share.planned > 0;
+    let Some(root) = package.root.as_deref().filter(|_| !is_planned) else { return };
+    let pythons = pythons_of(both, root, all);
+    let runs = pythons.iter().any(|python| {
+        let inode = both.new.node(*python).content();
+        started.script || inode.is_some_and(|inode| started.pythons.contains(&inode))
+    });
+    let Some(python) = pythons.first().map(|python| both.new.shown(*python)) else { return };
+    let name = name(package);
+    if runs {
+        said.faults
+            .add(format!("{name} is left out, though {python} is started and looks for packages there"));
+    } else {
+        said.unproven.say(format!("package {python}"), || {
+            format!(
+                "{name} is left out; {python} looks for packages there, and nothing that is known starts it"
+            )
+        });
+    }
+}
+
+/// Programs of the new view that are a Python by their name.
+fn pythons(both: &Both<'_>) -> Vec<NodeId> {
+    let objects = both.new.inventory.links.objects.iter().filter(|object| object.root.is_some());
+    objects.map(|object| object.node).filter(|node| is_python(both.new.node(*node).name())).collect()
+}
+
+/// Pythons of the new view that look for packages in a folder of the old one.
+fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
+    let parts: Vec<&[u8]> = root.split(|byte| *byte == b'/').collect();
+    let is_version =
+        |part: &&[u8]| part.strip_prefix(b"python").and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit);
+    let version = parts.iter().rposition(is_version);
+    let mut candidates: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut names: Vec<&[u8]> = vec![b"python3", b"python"];
+    if let Some(at) = version {
+        // Above `python3.12` stands `lib` or `lib64`, above that the prefix.
+        let prefix = parts[..at.saturating_sub(1)].join(&b'/');
+        names.insert(0, parts[at]);
+        candidates.extend(names.iter().map(|name| [&prefix[..], b"/bin/", name].concat()));
+    }
+    let in_path = both.new.environment.iter().any(|pair| {
+        let list = pair.strip_prefix("PYTHONPATH=").unwrap_or_default();
+        list.split(':').any(|folder| folder.trim_end_matches('/').as_bytes() == root)
+    });
+    // Debian's packages folder belongs to every Python of the system, and `/usr/local` to that of its version.
+    let of_system = root.starts_with(b"/usr/");
+    let mut found: Vec<NodeId> = Vec::new();
+    for candidate in &candidates {
+        found.extend(both.new.find_from(NodeId::ROOT, candidate));
+    }
+    for id in all {
+        let fits = match version.and_then(|at| parts.get(at)) {
+            Some(version) if !in_path => of_system && both.new.node(*id).name() == *version,
+            _ => of_system || in_path,
+        };
+        if fits {
+            found.push(*id);
+        }
+    }
+    found.retain(|node| both.new.node(*node).kind() == NodeKind::File);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Packages of the system that lose files without a finding.
+fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
+    if list.is_empty() {
+        return;
+    }
+    list.sort_by(|a, b| (std::cmp::Reverse(a.0), &a.2).cmp(&(std::cmp::Reverse(b.0), &b.2)));
+    let (bytes, files) =
+        list.iter().fold((0_u64, 0_u64), |sum, one| (sum.0.saturating_add(one.0), sum.1 + one.1));
+    let names: Vec<&str> = list.iter().take(NAMES).map(|one| one.2.as_str()).collect();
+    let more = list.len().saturating_sub(NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    said.unproven.add(format!(
+        "{} ({}) of {} left out that no finding of the plan names: whether something starts or reads them by name is not known: {}{more}",
+        counted(files, "file"),
+        human(bytes),
+        counted(list.len() as u64, "system package"),
+        names.join(", ")
+    ));
+}
+
+/// What packages of the system that stay whole say that they need.
+fn depends(packages: &[Package], shares: &[Share], said: &mut Said) {
+    let system =
+        || packages.iter().zip(shares).filter(|(package, _)| !matches!(package.manager, "pip" | "conda"));
+    let gone: BTreeSet<&str> = system()
+        .filter(|(_, share)| share.kept == 0 && share.lost > 0)
+        .map(|(package, _)| package.name.as_str())
+        .collect();
+    for (package, _) in system().filter(|(_, share)| share.kept > 0 && share.lost == 0) {
+        for needed in package.depends.iter().filter(|needed| gone.contains(needed.as_str())) {
+            let (package, needed) = (printable(&package.name), printable(needed));
+            said.unproven.say(format!("depends {needed}"), || {
+                format!("the package {needed} is left out, though {package} names it among what it needs")
+            });
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! One of the two images: its view, its inventory, its settings.
+
+use std::cell::Cell;
+
+use hashbrown::HashMap;
+
+use crate::base::text::{elide_middle, escape};
+use crate::cuda::links::{DEFAULT_PATH, ObjectId, Paths};
+use crate::cuda::{Inode, Inventory};
+use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
+
+/// Parts of paths that all lookups of one side may walk together: those of a large image take some hundred
+/// thousand.
+const STEPS: u64 = 20_000_000;
+/// Characters of a path that are shown.
+const SHOWN: usize = 240;
+
+/// One of the two images.
+pub(super) struct Side<'a> {
+    pub(super) rootfs: &'a Rootfs,
+    pub(super) paths: Paths<'a>,
+    pub(super) inventory: &'a Inventory,
+    /// `NAME=VALUE`.
+    pub(super) environment: &'a [String],
+    working_dir: NodeId,
+    left: Cell<u64>,
+    /// Objects by the inode that they are.
+    objects: HashMap<Inode, ObjectId>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(
+        rootfs: &'a Rootfs,
+        inventory: &'a Inventory,
+        environment: &'a [String],
+        working_dir: &[u8],
+    ) -> Self {
+        let links = &inventory.links;
+        let inode = |id: ObjectId| Some((rootfs.node(links.object(id).node).content()?, id));
+        let paths = Paths::new(rootfs);
+        let working_dir = paths.folder_from(NodeId::ROOT, working_dir).unwrap_or(NodeId::ROOT);
+        Self {
+            rootfs,
+            paths,
+            inventory,
+            environment,
+            working_dir,
+            left: Cell::new(STEPS),
+            objects: links.ids().filter_map(inode).collect(),
+        }
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> Node<'a> {
+        self.rootfs.node(id)
+    }
+
+    /// What a path leads to, from a folder or the root.
+    pub(super) fn find_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
+        let mut left = self.left.get();
+        let found = self.paths.walk(folder, path, &mut left);
+        self.left.set(left);
+        found
+    }
+
+    /// What a path leads to, from the working folder or the root.
+    pub(super) fn find(&self, path: &[u8]) -> Option<NodeId> {
+        self.find_from(self.working_dir, path)
+    }
+
+    /// The file that a command starts, as a shell finds it.
+    pub(super) fn program(&self, name: &[u8]) -> Option<NodeId> {
+        let file = |node: &NodeId| self.node(*node).kind() == NodeKind::File;
+        if name.contains(&b'/') {
+            return self.find(name).filter(file);
+        }
+        let in_folder = |folder: &[u8]| {
+            let folder = self.find(folder).filter(|node| self.node(*node).kind() == NodeKind::Directory)?;
+            self.find_from(folder, name).filter(file)
+        };
+        match self.variable("PATH") {
+            Some(list) => list.as_bytes().split(|byte| *byte == b':').find_map(in_folder),
+            None => DEFAULT_PATH.into_iter().find_map(in_folder),
+        }
+    }
+
+    /// A variable of the environment; the last one counts.
+    pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
+        self.environment
+            .iter()
+            .rev()
+            .find_map(|pair| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')))
+    }
+
+    /// The program or library that an inode is.
+    pub(super) fn object(&self, inode: Inode) -> Option<ObjectId> {
+        self.objects.get(&inode).copied()
+    }
+
+    /// The inode of an object.
+    pub(super) fn inode(&self, id: ObjectId) -> Option<Inode> {
+        self.node(self.inventory.links.object(id).node).content()
+    }
+
+    /// The path of a node, for people.
+    pub(super) fn shown(&self, id: NodeId) -> String {
+        shown(&self.node(id).path())
+    }
+
+    /// The path of an object, for people.
+    pub(super) fn shown_object(&self, id: ObjectId) -> String {
+        self.shown(self.inventory.links.object(id).node)
+    }
+}
+
+/// A path or name for people.
+pub(super) fn shown(path: &[u8]) -> String {
+    elide_middle(&escape(path), SHOWN)
+}

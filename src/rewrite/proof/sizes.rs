@@ -1,0 +1,54 @@
+//! Sizes of the new image, and files that it does not have.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::super::select::Selection;
+use super::super::value::Removed;
+use super::sides::{Both, Fate};
+use crate::base::convert::layer16;
+use crate::base::text::escape;
+use crate::cuda::Inode;
+use crate::layer::EntryKind;
+use crate::rootfs::Rootfs;
+
+/// Bytes of the regular files of all layers, and of those that are kept.
+pub(super) fn content(rootfs: &Rootfs, layers: usize, selection: &Selection) -> (u64, u64) {
+    let (mut all, mut kept) = (0_u64, 0_u64);
+    for layer in 0..layer16(layers) {
+        let index = rootfs.layer(layer);
+        all = all.saturating_add(index.counts().content_bytes);
+        for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
+            if selection.has(layer, entry) {
+                kept = kept.saturating_add(index.size(entry));
+            }
+        }
+    }
+    (all, kept)
+}
+
+/// Files that a container sees today and will not see, largest first, each inode once.
+pub(super) fn removed(both: &Both<'_>) -> Vec<Removed> {
+    let mut seen: HashSet<Inode> = HashSet::new();
+    let mut removed = Vec::new();
+    for node in both.old.rootfs.nodes() {
+        let Some(inode) = node.content() else { continue };
+        // Another layer may hold the same bytes at the same path.
+        if both.has(inode)
+            || (node.has_other_names() && !seen.insert(inode))
+            || both.fate(node.id()) == Fate::Stays
+        {
+            continue;
+        }
+        // The name that it was written under, when that is left.
+        let written = both.old.rootfs.node_showing(inode.0, inode.1);
+        let first = written.unwrap_or(node.id());
+        removed.push(Removed {
+            path: escape(&both.old.node(first).path()),
+            bytes: both.size(inode),
+            category: both.finding(inode).map(|finding| finding.category),
+        });
+    }
+    removed.sort_by(|a, b| (Reverse(a.bytes), &a.path).cmp(&(Reverse(b.bytes), &b.path)));
+    removed
+}

@@ -1,0 +1,222 @@
+//! Two sequences held against each other from their ends.
+//!
+//! Of short ones as many as possible are paired, by the usual table. Long ones go the shortest way by Myers'
+//! "An O(ND) difference algorithm" (1986), with a bound on the differences that are followed at once: beyond it
+//! the best way so far is kept and a new one begins, so that the work grows with the length and never with its
+//! square.
+
+use super::atoms::Atom;
+
+/// Cells of the table: a thousand instructions against a thousand entries.
+const MAX_TABLE: usize = 1 << 20;
+
+/// Differences that are followed at once.
+const MAX_DIFFERENCES: usize = 64;
+
+/// Pairs of places in `entries` and `parts` that are the same, the last first. All of `parts` is gone through;
+/// entries before the first that fits are those of the base image.
+pub(super) fn align(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
+    if (entries.len() + 1).saturating_mul(parts.len() + 1) <= MAX_TABLE {
+        return table(entries, parts);
+    }
+    let (mut x, mut y) = (0, 0);
+    let mut found = Vec::new();
+    while x < entries.len() && y < parts.len() {
+        let (to_x, to_y) = stretch(entries, parts, x, y, &mut found);
+        if (to_x, to_y) == (x, y) {
+            break;
+        }
+        (x, y) = (to_x, to_y);
+    }
+    found
+}
+
+/// The longest common part; of several the one nearest to the ends.
+fn table(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
+    let row = parts.len() + 1;
+    // How many pairs there are among the first so many of both.
+    let mut most = vec![0_u32; (entries.len() + 1) * row];
+    for (x, entry) in entries.iter().enumerate() {
+        for (y, part) in parts.iter().enumerate() {
+            let paired = if entry.is(part) { most[x * row + y] + 1 } else { 0 };
+            most[(x + 1) * row + y + 1] = paired.max(most[x * row + y + 1]).max(most[(x + 1) * row + y]);
+        }
+    }
+    let mut found = Vec::new();
+    let (mut x, mut y) = (entries.len(), parts.len());
+    while x > 0 && y > 0 {
+        let here = most[x * row + y];
+        if here == most[(x - 1) * row + y - 1] + 1 && entries[x - 1].is(&parts[y - 1]) {
+            found.push((x - 1, y - 1));
+            (x, y) = (x - 1, y - 1);
+        } else if here == most[x * row + y - 1] {
+            y -= 1;
+        } else {
+            x -= 1;
+        }
+    }
+    found
+}
+
+/// Goes on from a place, counted from the ends, and says how far it came.
+fn stretch(
+    entries: &[Atom],
+    parts: &[Atom],
+    x: usize,
+    y: usize,
+    found: &mut Vec<(usize, usize)>,
+) -> (usize, usize) {
+    let grid = Grid { width: entries.len() - x, height: parts.len() - y };
+    let same = |at_x: usize, at_y: usize| {
+        entries[entries.len() - 1 - x - at_x].is(&parts[parts.len() - 1 - y - at_y])
+    };
+    // By diagonal: how many entries are passed.
+    let mut reach: Vec<Option<usize>> = vec![None; 2 * MIDDLE + 1];
+    let mut history: Vec<Vec<Option<usize>>> = Vec::new();
+    let mut end = None;
+    'rounds: for round in 0..=MAX_DIFFERENCES {
+        let before = reach.clone();
+        for step in 0..=round {
+            // From -round to round by twos.
+            let diagonal = MIDDLE + 2 * step - round;
+            reach[diagonal] = None;
+            let Some(mut at) = grid.start(&before, diagonal, round) else { continue };
+            while at < grid.width
+                && grid.part(at, diagonal) < grid.height
+                && same(at, grid.part(at, diagonal))
+            {
+                at += 1;
+            }
+            reach[diagonal] = Some(at);
+            if grid.part(at, diagonal) == grid.height {
+                history.push(before);
+                end = Some((diagonal, at));
+                break 'rounds;
+            }
+        }
+        history.push(before);
+    }
+    // Diagonals of the other parity are those of the round before.
+    let last = |diagonal: usize| (diagonal + MIDDLE) % 2 == MAX_DIFFERENCES % 2;
+    let far = |(diagonal, at): (usize, &Option<usize>)| {
+        at.filter(|_| last(diagonal)).map(|at| (at + grid.part(at, diagonal), diagonal, at))
+    };
+    let end = end.or_else(|| {
+        let (_, diagonal, at) = reach.iter().enumerate().filter_map(far).max()?;
+        Some((diagonal, at))
+    });
+    let Some((diagonal, at)) = end else { return (x, y) };
+    let pairs = grid.trail(&history, diagonal, at).into_iter().rev();
+    found.extend(pairs.map(|(at_x, at_y)| (entries.len() - 1 - x - at_x, parts.len() - 1 - y - at_y)));
+    (x + at, y + grid.part(at, diagonal))
+}
+
+/// The diagonal of the beginning; those with more parts passed than entries lie below it.
+const MIDDLE: usize = MAX_DIFFERENCES + 1;
+
+/// How many entries and parts are left.
+struct Grid {
+    width: usize,
+    height: usize,
+}
+
+impl Grid {
+    /// How many parts are passed where so many entries are, on a diagonal.
+    fn part(&self, at: usize, diagonal: usize) -> usize {
+        (at + MIDDLE).saturating_sub(diagonal)
+    }
+
+    /// Behind a part that is passed, and behind an entry that is passed.
+    fn ways(&self, before: &[Option<usize>], diagonal: usize) -> (Option<usize>, Option<usize>) {
+        let part = before.get(diagonal + 1).copied().flatten();
+        let entry = before.get(diagonal - 1).copied().flatten().map(|at| at + 1);
+        (part.filter(|at| self.part(*at, diagonal) <= self.height), entry.filter(|at| *at <= self.width))
+    }
+
+    /// Where a diagonal begins in a round: from the one beside it that came further.
+    fn start(&self, before: &[Option<usize>], diagonal: usize, round: usize) -> Option<usize> {
+        if round == 0 {
+            return (diagonal == MIDDLE).then_some(0);
+        }
+        let (part, entry) = self.ways(before, diagonal);
+        part.max(entry)
+    }
+
+    /// The way back to the beginning: the places that are the same, the furthest first.
+    fn trail(
+        &self,
+        history: &[Vec<Option<usize>>],
+        mut diagonal: usize,
+        mut at: usize,
+    ) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (round, before) in history.iter().enumerate().rev() {
+            let from = self.start(before, diagonal, round).unwrap_or(0);
+            while at > from {
+                at -= 1;
+                pairs.push((at, self.part(at, diagonal)));
+            }
+            if round > 0 {
+                if self.ways(before, diagonal).0 == Some(from) {
+                    diagonal += 1;
+                } else {
+                    diagonal -= 1;
+                    at = from.saturating_sub(1);
+                }
+            }
+        }
+        pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::atoms::Atom;
+    use super::{MAX_DIFFERENCES, MAX_TABLE, align, table};
+
+    fn atoms(numbers: impl IntoIterator<Item = u64>) -> Vec<Atom> {
+        numbers.into_iter().enumerate().map(|(owner, key)| Atom { keys: vec![key], owner }).collect()
+    }
+
+    /// Pairs rise, and what is paired is the same.
+    fn sound(entries: &[Atom], parts: &[Atom], found: &[(usize, usize)]) {
+        assert!(found.iter().all(|(entry, part)| entries[*entry].is(&parts[*part])));
+        assert!(found.is_sorted_by(|one, next| one.0 > next.0 && one.1 > next.1));
+    }
+
+    #[test]
+    fn short_ones_are_paired_as_well_as_can_be() {
+        let entries = atoms([9, 1, 8, 2, 7, 3]);
+        assert_eq!(align(&entries, &atoms([1, 2, 3])), [(5, 2), (3, 1), (1, 0)]);
+        assert_eq!(align(&entries, &atoms([5, 2, 6])), [(3, 1)]);
+        assert_eq!(align(&entries, &[]), []);
+        // Of two the one nearer to the end.
+        assert_eq!(align(&atoms([1, 2, 1]), &atoms([1])), [(2, 0)]);
+    }
+
+    #[test]
+    fn long_ones_give_the_same_where_they_differ_little() {
+        let all: Vec<u64> = (0..3000).collect();
+        let some = all.iter().copied().filter(|number| number % 50 != 7).collect::<Vec<_>>();
+        let more = all
+            .iter()
+            .flat_map(|number| if number % 60 == 9 { vec![*number, 10_000] } else { vec![*number] });
+        let (entries, parts) = (atoms(more), atoms(some));
+        assert!(entries.len() * parts.len() > MAX_TABLE);
+        let found = align(&entries, &parts);
+        sound(&entries, &parts, &found);
+        assert_eq!(found.len(), parts.len());
+        assert_eq!(found, table(&entries, &parts));
+    }
+
+    #[test]
+    fn long_ones_that_differ_much_come_to_an_end() {
+        let entries = atoms((0..2000).map(|number| number * 7 % 1001));
+        let parts = atoms((0..2000).map(|number| number * 11 % 1009));
+        let found = align(&entries, &parts);
+        sound(&entries, &parts, &found);
+        let strange = atoms(5000..5000 + 20 * MAX_DIFFERENCES as u64);
+        assert_eq!(align(&entries, &strange), []);
+        assert_eq!(align(&strange, &entries), []);
+    }
+}

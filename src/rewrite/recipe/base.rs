@@ -1,0 +1,143 @@
+//! Where the image that this one was built on ends in the history.
+
+use super::step::{Body, Step, layers};
+use super::values::strings;
+use crate::base::redact;
+use crate::base::text::printable;
+use crate::cuda::{BaseImage, Flavor};
+use crate::formats::dockerfile::Keyword;
+
+/// What an image was built on, as far as a Dockerfile can name it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Base {
+    /// What `FROM` names; `None` when it is not known.
+    pub(super) reference: Option<String>,
+    /// Entries of the history that are its own: the first ones.
+    pub(super) steps: usize,
+    /// Layers that are its own; `None` when that is not known.
+    pub(super) layers: Option<usize>,
+    /// What is to be said about it, in a sentence.
+    pub(super) note: Option<String>,
+}
+
+/// Commands of images of distributions and languages: what is built on one sets another.
+const SHELLS: [&str; 10] =
+    ["bash", "/bin/bash", "sh", "/bin/sh", "/bin/ash", "python3", "python", "node", "irb", "jshell"];
+
+/// Finds it. `fits`: the history tells of as many layers as the image has.
+pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> Base {
+    let built_on = built_on(steps);
+    let reference = base
+        .and_then(|base| base.reference.clone())
+        .or_else(|| built_on.as_ref().map(|(name, _)| name.clone()));
+    let flavor = base.map_or(Flavor::None, |base| base.flavor);
+    if let Some(base) = base.filter(|base| base.layers > 0) {
+        if steps.is_empty() {
+            return Base { reference, steps: 0, layers: Some(base.layers), note: None };
+        }
+        if fits && reference.is_some() {
+            return with_layers(steps, reference, base.layers, flavor);
+        }
+    }
+    // The layers do not tell: what the entries themselves say does.
+    let known = reference.as_deref().unwrap_or_default();
+    let end = built_on
+        .map(|(_, end)| end)
+        .or_else(|| last_step(steps, 0, steps.len(), flavor))
+        .or_else(|| own_command(steps, known));
+    if let Some(end) = end.filter(|_| reference.is_some()) {
+        let count = layers(&steps[..end]);
+        return Base { reference, steps: end, layers: fits.then_some(count), note: None };
+    }
+    let seems = |reference: &str| {
+        format!("The image seems to be built on {reference}; where that ends in the history is not told.")
+    };
+    if let Some(lower) = base.and_then(|base| base.below.last()).filter(|_| fits) {
+        let mut found = with_layers(steps, Some(lower.reference.clone()), lower.layers, lower.flavor);
+        found.note = reference.as_deref().map(|reference| {
+            format!("{} All that was built on {} is written out.", seems(reference), lower.reference)
+        });
+        return found;
+    }
+    if let Some(base) = base.filter(|base| base.layers > 0 && fits) {
+        return with_layers(steps, None, base.layers, flavor);
+    }
+    let note = reference.as_deref().map(seems);
+    Base { reference: reference.filter(|_| steps.is_empty()), steps: 0, layers: None, note }
+}
+
+/// A base of so many layers: its entries go to that of its last layer, and to those after it that only set what
+/// such images set.
+fn with_layers(steps: &[Step<'_>], reference: Option<String>, count: usize, flavor: Flavor) -> Base {
+    let last = steps.iter().position(|step| step.layer.is_some_and(|layer| layer + 1 >= count));
+    let Some(last) = last else {
+        return Base { reference, steps: steps.len(), layers: Some(count), note: None };
+    };
+    let start = last + 1;
+    let settings = steps[start..].iter().take_while(|step| step.layer.is_none()).count();
+    let end = last_step(steps, start, start + settings, flavor)
+        .or_else(|| (flavor == Flavor::None && settings > 0 && is_shell(&steps[start])).then_some(start + 1));
+    Base { reference, steps: end.unwrap_or(start), layers: Some(count), note: None }
+}
+
+/// Behind the last instruction of NVIDIA's Dockerfile of a flavour, when it stands in this part of the history.
+fn last_step(steps: &[Step<'_>], start: usize, end: usize, flavor: Flavor) -> Option<usize> {
+    let is_last = |step: &Step<'_>| match flavor {
+        Flavor::Base => step.text.contains("NVIDIA_DRIVER_CAPABILITIES"),
+        Flavor::Runtime => step
+            .arguments(Keyword::Entrypoint)
+            .is_some_and(|text| text.contains("/opt/nvidia/nvidia_entrypoint.sh")),
+        Flavor::Devel => step.text.contains("LIBRARY_PATH") && step.text.contains("stubs"),
+        Flavor::None => false,
+    };
+    let place = steps.get(start..end)?.iter().position(is_last)?;
+    Some(start + place + 1)
+}
+
+/// Behind the command that images of these languages end with.
+fn own_command(steps: &[Step<'_>], reference: &str) -> Option<usize> {
+    let repository = reference.split(['@', ':']).next().unwrap_or(reference);
+    let wanted: &[&str] = match repository.rsplit('/').next().unwrap_or_default() {
+        "python" => &["python3", "python2", "python"],
+        "node" => &["node"],
+        "ruby" => &["irb"],
+        "golang" => {
+            let place = steps.iter().position(|step| step.arguments(Keyword::WorkDir) == Some("/go"))?;
+            return Some(place + 1);
+        }
+        _ => return None,
+    };
+    let place =
+        steps.iter().position(|step| command(step).is_some_and(|name| wanted.contains(&name.as_str())))?;
+    Some(place + 1)
+}
+
+/// The command of one word that an entry sets.
+fn command(step: &Step<'_>) -> Option<String> {
+    let text = step.arguments(Keyword::Cmd)?;
+    let mut words = strings(text).unwrap_or_else(|| vec![text.to_owned()]);
+    (words.len() == 1).then(|| words.pop()).flatten()
+}
+
+fn is_shell(step: &Step<'_>) -> bool {
+    command(step).is_some_and(|name| SHELLS.contains(&name.as_str()))
+}
+
+/// What buildah says: the name of the image that was built on, and how many entries are its own. Images that are
+/// only steps on the way have no names but the beginning of their digest.
+fn built_on(steps: &[Step<'_>]) -> Option<(String, usize)> {
+    let is_name = |name: &str| name.len() < 12 || !name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let place = steps.iter().rposition(|step| step.parent.is_some_and(is_name))?;
+    let name = steps[place].parent?;
+    let name = name.strip_prefix("docker.io/").unwrap_or(name);
+    let name = redact::reference(&printable(name.strip_prefix("library/").unwrap_or(name)));
+    // Without `--layers` only the last entry has the comment, and those before it made no layer.
+    let mut start = place;
+    while start > 0 && steps[start - 1].layer.is_none() && steps[start - 1].parent.is_none() {
+        start -= 1;
+    }
+    while start < place && (is_shell(&steps[start]) || matches!(steps[start].body, Body::Other)) {
+        start += 1;
+    }
+    Some((name, start))
+}

@@ -1,0 +1,97 @@
+//! A Dockerfile out of an image's history.
+
+use std::collections::BTreeMap;
+
+use super::arguments::{arguments, declared, given};
+use super::base::Base;
+use super::page::Page;
+use super::settings::Settings;
+use super::step::Step;
+use super::values::list;
+use super::write::State;
+use crate::base::redact;
+use crate::base::text::printable;
+use crate::formats::dockerfile::Keyword;
+
+/// The shell of `RUN` when nothing else is said.
+const SHELL: &str = "/bin/sh -c";
+
+/// What stands for an image that is not known.
+const UNKNOWN_BASE: &str = "unknown-base";
+
+/// The text. `last` are the settings of the image; `None` when it has no configuration.
+pub(super) fn rebuild(
+    steps: &[Step<'_>],
+    base: &Base,
+    last: Option<&Settings>,
+    distribution: Option<&str>,
+) -> Page {
+    let mut page = Page::default();
+    head(&mut page, steps, base, distribution);
+    let declared = declared(steps);
+    let calls: Vec<Vec<(String, String)>> = steps.iter().map(|step| arguments(step, &declared)).collect();
+    let mut state = State {
+        settings: Settings::default(),
+        last: last.cloned().unwrap_or_default(),
+        shell: SHELL.to_owned(),
+        arguments: BTreeMap::new(),
+        given: given(steps, &calls),
+        told_flags: false,
+        told_secret: false,
+    };
+    let (below, own) = steps.split_at(base.steps.min(steps.len()));
+    for step in below {
+        state.settings.apply(step, &state.last);
+        if let Some(text) = step.arguments(Keyword::Shell) {
+            state.shell = list(text).join(" ");
+        }
+    }
+    state.settings.start();
+    for (place, step) in own.iter().enumerate() {
+        let place = below.len() + place;
+        state.write(&mut page, place, step, &calls[place]);
+        state.settings.apply(step, &state.last);
+    }
+    if last.is_some() {
+        rest(&mut state, &mut page);
+    }
+    page.finish();
+    page
+}
+
+fn head(page: &mut Page, steps: &[Step<'_>], base: &Base, distribution: Option<&str>) {
+    page.comment("Rebuilt from the history of the image; this is not the file that it was built from.");
+    page.comment(
+        "Earlier build stages and the files that were copied are not in an image: it may not build as it is.",
+    );
+    if steps.is_empty() {
+        let text = "The image has no history: what made its layers is not known, only its configuration.";
+        page.comment(text);
+        page.note(1, text);
+    }
+    page.gap();
+    let mut notes: Vec<String> = base.note.iter().cloned().collect();
+    let from = base.reference.clone().filter(|reference| !reference.contains(char::is_whitespace));
+    if from.is_none() {
+        let system =
+            distribution.map(|name| format!(" Its system is {}.", printable(name))).unwrap_or_default();
+        notes.push(format!("What the image was built on is not known.{system}"));
+    }
+    page.instruction(&format!("FROM {}", from.as_deref().unwrap_or(UNKNOWN_BASE)), &[], &notes);
+}
+
+/// What the configuration has and the instructions do not tell.
+fn rest(state: &mut State<'_>, page: &mut Page) {
+    let missing = state.settings.missing(&state.last);
+    if missing.is_empty() {
+        return;
+    }
+    page.gap();
+    let text = "The history does not tell what sets the following; it stands in the configuration, and some of it may come with the base image.";
+    page.note(page.next_line(), text);
+    page.comment(text);
+    state.secret(page, missing.iter().any(|line| line.contains(redact::REDACTED)));
+    for line in missing {
+        page.instruction(&line, &[], &[]);
+    }
+}

@@ -1,0 +1,61 @@
+//! What the user is told beside the lines.
+
+use super::Writer;
+use crate::base::size::human;
+use crate::base::text::printable;
+use crate::cuda::Flavor;
+use crate::rewrite::split::keep::Fate;
+use crate::rewrite::split::state;
+use crate::rootfs::NodeKind;
+
+impl Writer<'_, '_, '_, '_, '_> {
+    pub(super) fn entry(&mut self) {
+        let banner = |words: &Option<Vec<String>>| {
+            words
+                .as_ref()
+                .and_then(|words| words.first())
+                .is_some_and(|word| word.contains("nvidia_entrypoint"))
+        };
+        let brings = matches!(self.keep.base.flavor, Flavor::Runtime | Flavor::Devel);
+        if banner(&self.entrypoint) && !brings {
+            self.entrypoint = None;
+            self.kept.push(
+                "The entrypoint of NVIDIA's image is gone: it prints a banner and warns when there is no driver; the command is run without it."
+                    .to_owned(),
+            );
+        }
+    }
+
+    pub(super) fn assume(&mut self) {
+        let world = self.keep.world;
+        let mut lost = (0_u64, 0_u64);
+        for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File && world.is_users(*node))
+        {
+            let known = node.content().is_some_and(|inode| world.gone.contains(&inode));
+            if self.keep.fate(node.id()) == Fate::Gone
+                && !known
+                && world.system_owner(node.id()).is_none()
+                && state::state(&node.path()) == Some(state::State::Lost)
+            {
+                lost = (lost.0 + 1, lost.1 + node.bytes());
+            }
+        }
+        if lost.0 > 0 {
+            self.assumed.push(format!(
+                "{} files ({}) below folders of caches, logs and temporary files are not carried over.",
+                lost.0,
+                human(lost.1)
+            ));
+        }
+        for folder in &self.trees.mixed {
+            self.by_hand.push(format!(
+                "files in {} have several owners, and COPY gives them all to root: set them in the final stage",
+                printable(folder)
+            ));
+        }
+        for path in &self.trees.unnamed {
+            self.by_hand
+                .push(format!("{path} is needed and cannot be written in a COPY that is read by people"));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What is special about apt: recommended packages, and lists that a later `RUN` may read.
+
+use super::call::{Call, TAKES_VALUE};
+use super::merge::HARMLESS;
+use super::scene::{Run, Scene};
+use super::work::Work;
+use crate::formats::dockerfile::{Instruction, Keyword};
+use crate::rewrite::value::Applicability;
+
+/// Installers of apt.
+const PROGRAMS: [&str; 2] = ["apt-get", "apt"];
+
+/// Puts in `--no-install-recommends`.
+pub(super) fn leave_out_recommended(work: &mut Work<'_>) {
+    const SETTING: &str = "install-recommends";
+    let scene = work.scene;
+    // A setting that somebody writes, or the option itself in a command that says otherwise.
+    let lower = scene.file.text().to_ascii_lowercase();
+    let is_set = lower.contains("apt::install-recommends");
+    for run in scene.runs.iter().filter(|run| run.may_edit && !scene.layers(run.place).is_empty()) {
+        for call in run.commands.iter().filter_map(Call::of) {
+            let Some(install) = call.subcommand("install").filter(|_| PROGRAMS.contains(&call.program))
+            else {
+                continue;
+            };
+            let rest = call.words.get(install + 1..).unwrap_or_default();
+            let names_packages = rest.iter().any(|word| !word.text.starts_with('-'));
+            let says = call.words.iter().any(|word| word.text.to_ascii_lowercase().contains(SETTING));
+            if is_set || says || !names_packages {
+                continue;
+            }
+            let is_short = |text: &str| text.starts_with('-') && !TAKES_VALUE.contains(&text);
+            let options = rest.iter().take_while(|word| is_short(&word.text)).count();
+            let Some(after) = call.words.get(install + options) else { continue };
+            let at = after.span.end;
+            work.edit(
+                at..at,
+                " --no-install-recommends",
+                "apt-get installs packages that others only recommend, too. Name those that are needed.",
+                Applicability::Review,
+                None,
+            );
+            work.assume("No package that was installed because another one recommends it is needed; the sizes count them as still there.");
+        }
+    }
+}
+
+/// Which `RUN`s read the lists of packages that an earlier one has fetched.
+pub(super) struct Lists {
+    /// By stage: the last instruction of it, or of a stage that starts from it, that reads them.
+    read: Vec<usize>,
+    /// The same for those that may do so, as far as can be told.
+    maybe: Vec<usize>,
+}
+
+impl Lists {
+    pub(super) fn of(scene: &Scene<'_>) -> Self {
+        let mut lists = Self { read: vec![0; scene.stages.len()], maybe: vec![0; scene.stages.len()] };
+        let latest = |list: &mut [usize], place: usize| {
+            if let Some(last) = scene.stage(place).and_then(|stage| list.get_mut(stage)) {
+                *last = place.max(*last);
+            }
+        };
+        for run in &scene.runs {
+            if reads(run) {
+                latest(&mut lists.read, run.place);
+            }
+            if !run.may_edit || run.commands.iter().filter_map(Call::of).any(|call| is_script(&call)) {
+                latest(&mut lists.maybe, run.place);
+            }
+        }
+        for (place, instruction) in scene.file.instructions.iter().enumerate() {
+            if instruction.keyword == Keyword::OnBuild {
+                latest(&mut lists.maybe, place);
+            }
+        }
+        // Stages only start from earlier ones.
+        for (place, stage) in scene.stages.iter().enumerate().rev() {
+            for list in [&mut lists.read, &mut lists.maybe] {
+                let last = list.get(place).copied().unwrap_or(0);
+                if let Some(parent) = stage.parent.and_then(|parent| list.get_mut(parent)) {
+                    *parent = last.max(*parent);
+                }
+            }
+        }
+        lists
+    }
+
+    /// Whether all later instructions that read lists stand side by side behind the one at `place`: only `RUN`s
+    /// that read them too, and what no `RUN` sees, between them.
+    pub(super) fn are_read_nearby(&self, scene: &Scene<'_>, place: usize) -> bool {
+        let Some(last) = scene.stage(place).and_then(|stage| self.read.get(stage)) else { return false };
+        let between = scene.file.instructions.get(place + 1..=*last).unwrap_or_default();
+        let is_near = |(at, one): (usize, &Instruction)| {
+            let run = scene.run(place + 1 + at);
+            HARMLESS.contains(&one.keyword) || run.is_some_and(|run| run.may_edit && reads(run))
+        };
+        scene.stage(*last) == scene.stage(place) && between.iter().enumerate().all(is_near)
+    }
+
+    /// Whether a later instruction reads the lists that are there after the one at `place`.
+    pub(super) fn are_read_after(&self, scene: &Scene<'_>, place: usize) -> bool {
+        scene.stage(place).and_then(|stage| self.read.get(stage)).is_some_and(|last| *last > place)
+    }
+
+    /// Whether it may be so.
+    pub(super) fn may_be_read_after(&self, scene: &Scene<'_>, place: usize) -> bool {
+        scene.stage(place).and_then(|stage| self.maybe.get(stage)).is_none_or(|last| *last > place)
+    }
+}
+
+/// Whether a `RUN` installs before it fetches lists.
+pub(super) fn reads(run: &Run) -> bool {
+    for call in run.commands.iter().filter_map(Call::of) {
+        if call.program == "aptitude" || PROGRAMS.contains(&call.program) {
+            if call.subcommand("update").is_some() {
+                return false;
+            }
+            let others = ["clean", "autoclean", "remove", "purge", "autoremove", "autopurge"];
+            if !others.iter().any(|other| call.subcommand(other).is_some()) {
+                return true;
+            }
+        }
+        if matches!(call.program, "apt-cache" | "apt-file") {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a call runs commands that are not in the file.
+pub(super) fn is_script(call: &Call<'_>) -> bool {
+    const OF_SYSTEM: [&str; 6] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/"];
+    let shells = ["sh", "bash", "dash", "ash", "zsh", "source", ".", "eval", "make", "ansible-playbook"];
+    let is_own = call.path.contains('/') && !OF_SYSTEM.iter().any(|folder| call.path.starts_with(folder));
+    let is_named_so = call.program.rsplit('.').next() == Some("sh");
+    is_own || is_named_so || shells.contains(&call.program)
+}

@@ -1,0 +1,217 @@
+//! Caches of package managers that stay in a layer: not kept, or removed in the `RUN` that fills them.
+
+use super::apt::Lists;
+use super::call::Call;
+use super::scene::{Kind, Run};
+use super::style;
+use super::work::{Work, sum};
+use crate::rewrite::value::Applicability;
+
+/// A cache that a command at the end of the `RUN` removes.
+struct Removed {
+    kind: Kind,
+    /// Programs that fill it.
+    programs: &'static [&'static str],
+    /// What removes it; `*` at its beginning stands for the program.
+    command: &'static str,
+    why: &'static str,
+}
+
+/// In the order in which the commands are put in.
+const REMOVED: [Removed; 8] = [
+    Removed {
+        kind: Kind::AptArchives,
+        programs: &["apt-get", "apt", "aptitude"],
+        command: "apt-get clean",
+        why: "apt keeps the archives that it installed from in the layer; only installing reads them.",
+    },
+    Removed {
+        kind: Kind::AptLists,
+        programs: &["apt-get", "apt", "aptitude"],
+        command: "rm -rf /var/lib/apt/lists/*",
+        why: "apt's lists of packages stay in the layer; only installing reads them, after fetching them anew.",
+    },
+    Removed {
+        kind: Kind::Dnf,
+        programs: &["dnf", "dnf5", "microdnf", "yum"],
+        command: "* clean all",
+        why: "Lists and packages that were fetched stay in the layer; only installing reads them.",
+    },
+    Removed {
+        kind: Kind::Zypper,
+        programs: &["zypper"],
+        command: "zypper clean --all",
+        why: "Lists and packages that were fetched stay in the layer; only installing reads them.",
+    },
+    Removed {
+        kind: Kind::Apk,
+        programs: &["apk"],
+        command: "rm -rf /var/cache/apk/*",
+        why: "apk's index stays in the layer; only installing reads it.",
+    },
+    Removed {
+        kind: Kind::Conda,
+        programs: &["conda", "mamba", "micromamba"],
+        command: "* clean -afy",
+        why: "conda keeps the packages that it installed from in the layer; only installing reads them.",
+    },
+    Removed {
+        kind: Kind::Npm,
+        programs: &["npm"],
+        command: "npm cache clean --force",
+        why: "npm keeps what it fetched in the layer; only installing reads it.",
+    },
+    Removed {
+        kind: Kind::Yarn,
+        programs: &["yarn"],
+        command: "yarn cache clean",
+        why: "yarn keeps what it fetched in the layer; only installing reads it.",
+    },
+];
+
+/// Puts commands behind those of `RUN`s that leave a cache.
+pub(super) fn remove(work: &mut Work<'_>) {
+    let scene = work.scene;
+    let lists = Lists::of(scene);
+    for run in scene.runs.iter().filter(|run| run.may_edit) {
+        if scene.layers(run.place).is_empty() || work.removed.contains(&run.place) {
+            continue;
+        }
+        // What is left by those that it is merged with, too.
+        let head = work.merged.get(&run.place).copied();
+        let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
+        let places = others.map(|(place, _)| *place).chain(head).chain([run.place]);
+        let layers: Vec<u16> = places.flat_map(|place| scene.layers(place)).copied().collect();
+        if work.left(&layers, |one| one.kind.is_cache()).is_empty() {
+            continue;
+        }
+        let Some((at, joint)) = style::end(scene, run) else { continue };
+        for cache in &REMOVED {
+            let calls: Vec<_> = run.commands.iter().filter_map(Call::of).collect();
+            let Some(call) = calls.iter().find(|call| cache.programs.contains(&call.program)) else {
+                continue;
+            };
+            let waste = work.left(&layers, |one| one.kind == cache.kind);
+            if sum(&waste) == 0 || mounts(work, run, cache.kind) {
+                continue;
+            }
+            let mut applicability = if head.is_some() { Applicability::Review } else { Applicability::Safe };
+            if cache.kind == Kind::AptLists {
+                if lists.are_read_after(scene, run.place) {
+                    continue;
+                }
+                if lists.may_be_read_after(scene, run.place) {
+                    applicability = Applicability::Review;
+                    work.assume(
+                        "No later RUN installs with apt-get without fetching the lists of packages itself.",
+                    );
+                }
+            }
+            let sudo = if call.with_sudo { "sudo " } else { "" };
+            let command = match cache.command.strip_prefix('*') {
+                Some(rest) => format!("{}{rest}", call.program),
+                None => cache.command.to_owned(),
+            };
+            let bytes = work.take(&waste);
+            work.edit(at..at, format!("{joint}{sudo}{command}"), cache.why, applicability, Some(bytes));
+        }
+    }
+}
+
+/// Whether a `RUN` keeps a cache outside the image already: then what is in the layer came another way.
+fn mounts(work: &Work<'_>, run: &Run, kind: Kind) -> bool {
+    let folder = match kind {
+        Kind::AptLists => "/var/lib/apt",
+        Kind::AptArchives => "/var/cache/apt",
+        Kind::Dnf => "/var/cache/",
+        Kind::Zypper => "/var/cache/zypp",
+        Kind::Apk => "/var/cache/apk",
+        Kind::Conda => "/pkgs",
+        Kind::Npm => "/.npm",
+        Kind::Yarn => "/.cache/yarn",
+        Kind::Uv => "/.cache/uv",
+        _ => "/.cache/pip",
+    };
+    let instruction = work.scene.instruction(run.place);
+    let mut values =
+        instruction.into_iter().flat_map(|one| &one.flags).filter_map(|flag| flag.value.as_deref());
+    values.any(|value| value.contains(folder))
+}
+
+/// An option by which an installer keeps no cache.
+struct Kept {
+    kinds: &'static [Kind],
+    program: &'static str,
+    subcommands: &'static [&'static str],
+    option: &'static str,
+    /// Where `BuildKit` can keep it between builds.
+    folder: &'static str,
+    why: &'static str,
+}
+
+const KEPT: [Kept; 2] = [
+    Kept {
+        kinds: &[Kind::PipOfRoot, Kind::Pip],
+        program: "pip",
+        subcommands: &["install", "download", "wheel"],
+        option: "--no-cache-dir",
+        folder: "/root/.cache/pip",
+        why: "pip keeps a second copy of what it installs in its cache; only installing reads it.",
+    },
+    Kept {
+        kinds: &[Kind::Uv],
+        program: "uv",
+        subcommands: &["pip", "sync", "add", "tool"],
+        option: "--no-cache",
+        folder: "/root/.cache/uv",
+        why: "uv keeps a second copy of what it installs in its cache; only installing reads it.",
+    },
+];
+
+/// Tells installers to keep no cache, or to keep it outside the image.
+pub(super) fn keep_none(work: &mut Work<'_>) {
+    let scene = work.scene;
+    let with_mounts = scene.is_buildkit();
+    for run in scene.runs.iter().filter(|run| run.may_edit) {
+        let layers = scene.layers(run.place);
+        for kept in &KEPT {
+            let waste = work.left(layers, |one| kept.kinds.contains(&one.kind));
+            if sum(&waste) == 0 || waste.iter().any(|one| mounts(work, run, one.kind)) {
+                continue;
+            }
+            let calls: Vec<_> = run.commands.iter().filter_map(Call::of).collect();
+            let end = |call: &Call<'_>| {
+                let place = kept.subcommands.iter().find_map(|wanted| call.subcommand(wanted))?;
+                let is_right = call.program == kept.program && !call.has(kept.option);
+                is_right.then(|| call.words.get(place).map(|word| word.span.end))?
+            };
+            let places: Vec<usize> = calls.iter().filter_map(end).collect();
+            let of_root = waste.iter().all(|one| one.kind == Kind::PipOfRoot);
+            if places.is_empty() {
+                continue;
+            }
+            let bytes = Some(work.take(&waste));
+            let head = work.merged.get(&run.place).copied().unwrap_or(run.place);
+            if with_mounts
+                && of_root
+                && let Some(at) = style::flag_place(scene, head)
+            {
+                let why =
+                    format!("{} A cache mount keeps it for the next build, outside the image.", kept.why);
+                let flag = format!(" --mount=type=cache,target={}", kept.folder);
+                if !work.edits.iter().any(|edit| edit.at == at && edit.with == flag) {
+                    work.edit(at, flag, why, Applicability::Safe, bytes);
+                }
+                continue;
+            }
+            let (why, bytes) = match places.len() {
+                1 => (kept.why.to_owned(), bytes),
+                // What each of them keeps is not known.
+                count => (format!("{} The {count} commands of this RUN share that cache.", kept.why), None),
+            };
+            for at in places {
+                work.edit(at..at, format!(" {}", kept.option), why.clone(), Applicability::Safe, bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What commands call, and how lists of them go on.
+
+use crate::formats::dockerfile::{Joiner, ShellCommand, Word};
+
+/// What a command calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    /// Without its folder; `pip` for all ways to call it.
+    pub(super) program: &'a str,
+    /// As it is written.
+    pub(super) path: &'a str,
+    pub(super) with_sudo: bool,
+    /// What follows the program.
+    pub(super) words: &'a [Word],
+}
+
+impl<'a> Call<'a> {
+    /// What a command calls; `None` when it only sets variables.
+    pub(super) fn of(command: &'a ShellCommand) -> Option<Self> {
+        let is_assignment = |word: &Word| {
+            let name = word.text.split_once('=').map(|(name, _)| name);
+            name.is_some_and(|name| {
+                !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+            })
+        };
+        let mut words = command.words.as_slice();
+        let mut with_sudo = false;
+        while let Some((first, rest)) = words.split_first() {
+            let is_sudo = first.text == "sudo";
+            if !(is_sudo || is_assignment(first) || with_sudo && first.text.starts_with('-')) {
+                break;
+            }
+            with_sudo |= is_sudo;
+            words = rest;
+        }
+        let (first, mut words) = words.split_first()?;
+        let mut program = first.text.rsplit('/').next().unwrap_or_default();
+        if program.starts_with("python")
+            && let [dash, module, rest @ ..] = words
+            && dash.text == "-m"
+            && module.text == "pip"
+        {
+            (program, words) = ("pip", rest);
+        }
+        let version = program.strip_prefix("pip").unwrap_or("-");
+        if version.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()) {
+            program = "pip";
+        }
+        Some(Self { program, path: &first.text, with_sudo, words })
+    }
+
+    /// The place in `words` of a subcommand: only options, and values of such as take one, stand before it.
+    pub(super) fn subcommand(&self, wanted: &str) -> Option<usize> {
+        let mut is_value = false;
+        for (place, word) in self.words.iter().enumerate() {
+            let is_option = word.text.starts_with('-');
+            if !is_option && !is_value {
+                return (word.text == wanted).then_some(place);
+            }
+            is_value = is_option && TAKES_VALUE.contains(&word.text.as_str());
+        }
+        None
+    }
+
+    /// Whether a word stands among the arguments.
+    pub(super) fn has(&self, wanted: &str) -> bool {
+        self.words.iter().any(|word| word.text == wanted)
+    }
+}
+
+/// Options of apt-get and pip before a subcommand that take the next word.
+pub(super) const TAKES_VALUE: [&str; 6] = ["-o", "-c", "-t", "--option", "--config-file", "--target-release"];
+
+/// Whether a command is `set -e`, in any of its forms.
+pub(super) fn is_strict(command: &ShellCommand) -> bool {
+    let Some(call) = Call::of(command).filter(|call| call.program == "set") else { return false };
+    let short =
+        |word: &Word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('e');
+    call.words.iter().any(short) || call.has("-o") && call.has("errexit")
+}
+
+/// Whether a list of commands only goes on where the one before has succeeded, whatever stops it.
+pub(super) fn is_chain(commands: &[ShellCommand]) -> bool {
+    commands.iter().all(|command| matches!(command.joiner, Joiner::First | Joiner::And | Joiner::Pipe))
+}

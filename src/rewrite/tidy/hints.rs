@@ -1,0 +1,153 @@
+//! What no edit does: content that should not come from the build context, and files that are hidden by an
+//! instruction that cannot be merged.
+
+use std::collections::BTreeMap;
+
+use super::scene::{Kind, Scene, is_within};
+use super::work::Work;
+use crate::base::text::escape;
+use crate::formats::dockerfile::{Instruction, Keyword};
+use crate::rewrite::value::Hint;
+
+/// Bytes below which a pair of instructions is not worth a hint.
+const LEAST_BYTES: u64 = 1 << 20;
+
+/// How many pairs are told of; the largest.
+const MOST: usize = 8;
+
+/// Lines of a `.dockerignore` that are proposed; the largest.
+const LINES: usize = 32;
+
+/// Content of `COPY . …` that a `.dockerignore` would have kept out.
+pub(super) fn ignore(work: &mut Work<'_>) {
+    let scene = work.scene;
+    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
+    let mut from = Vec::new();
+    for (place, copy) in scene.file.instructions.iter().enumerate().filter(|(_, one)| is_whole_context(one)) {
+        let target = copy.words.last().and_then(|target| scene.absolute(place, &target.text));
+        // Those too that an edit takes away: it is the copy of them in a later layer that stays.
+        let waste = scene.waste_of(scene.layers(place));
+        let waste: Vec<_> = waste.filter(|one| one.bytes > 0 && one.kind != Kind::Other).collect();
+        for one in &waste {
+            let path = scene.look.path(one.layer, one.entry);
+            let below = target.as_deref().filter(|target| is_within(&path, target));
+            let Some(relative) = path.get(below.map_or(0, str::len)..) else { continue };
+            let sum = lines.entry(line(relative)).or_default();
+            *sum = sum.saturating_add(one.bytes);
+        }
+        if !waste.is_empty() {
+            from.push(scene.line(place).to_string());
+        }
+    }
+    let bytes = lines.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    let mut lines: Vec<(String, u64)> = lines.into_iter().collect();
+    lines.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    lines.truncate(LINES);
+    let mut lines: Vec<String> = lines.into_iter().map(|(line, _)| line).collect();
+    lines.sort();
+    if !lines.is_empty() {
+        work.hints.push(Hint {
+            file: ".dockerignore".to_owned(),
+            lines,
+            reason: format!(
+                "The COPY of the whole context (line {}) brings files that nothing reads when the service runs.",
+                from.join(", ")
+            ),
+            bytes: Some(bytes),
+        });
+    }
+}
+
+/// Whether an instruction copies the whole build context.
+fn is_whole_context(instruction: &Instruction) -> bool {
+    let is_copy = matches!(instruction.keyword, Keyword::Copy | Keyword::Add);
+    let of_context = !instruction.flags.iter().any(|flag| flag.name == "from");
+    let sources = instruction.words.split_last().map(|(_, sources)| sources).unwrap_or_default();
+    is_copy
+        && of_context
+        && sources.iter().any(|source| matches!(source.text.as_str(), "." | "./" | "*" | "./*" | "/"))
+}
+
+/// The pattern that keeps a file out, by its path in the context.
+fn line(path: &[u8]) -> String {
+    /// Folders that go as a whole, by their name.
+    const FOLDERS: [&str; 12] = [
+        ".git",
+        "__pycache__",
+        ".cache",
+        ".npm",
+        "node_modules/.cache",
+        "CMakeFiles",
+        "build",
+        "target",
+        "dist",
+        ".ninja_deps",
+        "_build",
+        ".pytest_cache",
+    ];
+    let shown = escape(path);
+    let shown = shown.trim_start_matches('/');
+    let parts: Vec<&str> = shown.split('/').collect();
+    let folders = parts.get(..parts.len().saturating_sub(1)).unwrap_or_default();
+    for (at, part) in folders.iter().enumerate() {
+        let is_cache = *part == "node_modules" && folders.get(at + 1) == Some(&".cache");
+        if is_cache {
+            return "**/node_modules/.cache".to_owned();
+        }
+        if matches!(*part, "build" | "_build" | "target" | "dist") {
+            // Such names mean something else elsewhere.
+            return folders.get(..=at).unwrap_or_default().join("/");
+        }
+        if FOLDERS.contains(part) {
+            return if at == 0 && *part == ".git" { (*part).to_owned() } else { format!("**/{part}") };
+        }
+    }
+    match parts.last().and_then(|name| name.rsplit_once('.')) {
+        Some((stem, extension))
+            if !stem.is_empty() && matches!(extension, "o" | "obj" | "lo" | "la" | "whl" | "pyc") =>
+        {
+            format!("**/*.{extension}")
+        }
+        _ => shown.to_owned(),
+    }
+}
+
+/// Files that an instruction hides which another one made, where no edit helps.
+pub(super) fn hidden(work: &mut Work<'_>) {
+    let scene = work.scene;
+    // Of pairs of layers: bytes, and those that are stored again.
+    let mut pairs: BTreeMap<(u16, u16), (u64, u64)> = BTreeMap::new();
+    for one in scene.waste.iter().filter(|one| !work.gone.contains(&(one.layer, one.entry))) {
+        let Some(by) = one.by.filter(|by| *by != one.layer) else { continue };
+        let sums = pairs.entry((one.layer, by)).or_default();
+        sums.0 = sums.0.saturating_add(one.bytes);
+        sums.1 = sums.1.saturating_add(if one.copy.is_some() { one.bytes } else { 0 });
+    }
+    let mut pairs: Vec<_> = pairs.into_iter().filter(|(_, (bytes, _))| *bytes >= LEAST_BYTES).collect();
+    pairs.sort_by_key(|(pair, (bytes, _))| (std::cmp::Reverse(*bytes), *pair));
+    for ((layer, by), (bytes, copied)) in pairs.into_iter().take(MOST) {
+        let (Some(maker), Some(hider)) = (scene.maker(layer), scene.maker(by)) else { continue };
+        if maker == hider {
+            continue;
+        }
+        let (one, other) = (told(scene, maker), told(scene, hider));
+        let reason = if copied > bytes / 2 {
+            format!(
+                "The {other} stores files of the {one} again to change their owner, mode or time: do that where they are put in."
+            )
+        } else if matches!(scene.instruction(maker).map(|one| one.keyword), Some(Keyword::Run)) {
+            format!("The {other} hides files of the {one}: delete them there, or merge the two by hand.")
+        } else {
+            format!(
+                "The {other} hides files of the {one}: leave them out there, or bring them to one RUN only, with RUN --mount=type=bind."
+            )
+        };
+        work.hint(Vec::new(), reason, Some(bytes));
+    }
+}
+
+fn told(scene: &Scene<'_>, place: usize) -> String {
+    scene
+        .instruction(place)
+        .map_or_else(String::new, |one| format!("{} of line {}", one.keyword.as_str(), one.line))
+}

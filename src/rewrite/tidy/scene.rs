@@ -1,0 +1,269 @@
+//! What tidying looks at: the file, its ties, and what of the layers is superfluous.
+
+use std::cell::OnceCell;
+
+use super::call::is_strict;
+use crate::formats::dockerfile::{
+    Dockerfile, Form, Instruction, Keyword, PieceKind, ShellCommand, Span, Stage, commands,
+};
+use crate::layer::EntryId;
+use crate::rewrite::recipe::Tie;
+
+/// A regular file of a layer that a finding of the plan names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waste {
+    pub(super) layer: u16,
+    pub(super) entry: EntryId,
+    pub(super) bytes: u64,
+    pub(super) kind: Kind,
+    /// The later layer that hides it.
+    pub(super) by: Option<u16>,
+    /// The entry of that layer that holds the same bytes again, at the same path.
+    pub(super) copy: Option<EntryId>,
+}
+
+/// What a superfluous file is, as far as an instruction can do something about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    AptLists,
+    AptArchives,
+    Dnf,
+    Zypper,
+    Apk,
+    /// Below `/root`.
+    PipOfRoot,
+    Pip,
+    Uv,
+    Conda,
+    Npm,
+    Yarn,
+    Artifact,
+    Other,
+}
+
+impl Kind {
+    /// The cache that a path lies in.
+    pub(super) fn of_cache(path: &[u8]) -> Self {
+        const BELOW: [(&[u8], Kind); 9] = [
+            (b"/var/lib/apt/lists/", Kind::AptLists),
+            (b"/var/cache/apt/", Kind::AptArchives),
+            (b"/var/cache/dnf/", Kind::Dnf),
+            (b"/var/cache/yum/", Kind::Dnf),
+            (b"/var/cache/libdnf5/", Kind::Dnf),
+            (b"/var/cache/zypp", Kind::Zypper),
+            (b"/var/cache/apk/", Kind::Apk),
+            (b"/etc/apk/cache/", Kind::Apk),
+            (b"/root/.cache/pip/", Kind::PipOfRoot),
+        ];
+        const WITHIN: [(&[u8], Kind); 5] = [
+            (b"/.cache/pip/", Kind::Pip),
+            (b"/.cache/uv/", Kind::Uv),
+            (b"/.npm/", Kind::Npm),
+            (b"/.cache/yarn/", Kind::Yarn),
+            (b"/pkgs/", Kind::Conda),
+        ];
+        let below = BELOW.iter().find(|(folder, _)| path.starts_with(folder));
+        let within = || WITHIN.iter().find(|(part, _)| memchr::memmem::find(path, part).is_some());
+        below.or_else(within).map_or(Self::Other, |(_, kind)| *kind)
+    }
+
+    /// Whether a command of the RUN that made it can keep it out of the layer.
+    pub(super) fn is_cache(self) -> bool {
+        !matches!(self, Self::Artifact | Self::Other)
+    }
+}
+
+/// What is asked of the image's layers.
+pub(super) trait Look {
+    /// The path of an entry.
+    fn path(&self, layer: u16, entry: EntryId) -> Vec<u8>;
+
+    /// Permission bits of an entry.
+    fn mode(&self, layer: u16, entry: EntryId) -> u16;
+
+    /// Whether a layer below `layer` has something at a path.
+    fn existed(&self, path: &str, layer: u16) -> bool;
+
+    /// Whether everything that `layers` hold at or below a path stands in one of `others` too.
+    fn is_all_of(&self, layers: &[u16], others: &[u16], path: &str) -> bool;
+}
+
+/// A `RUN`.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// Its place among the instructions.
+    pub(super) place: usize,
+    /// What it starts.
+    pub(super) commands: Vec<ShellCommand>,
+    /// Whether it may be edited: in shell form, and every command was understood.
+    pub(super) may_edit: bool,
+    /// Whether it stops at the first command that fails, by `set -e`.
+    pub(super) is_strict: bool,
+}
+
+/// Everything that tidying looks at.
+pub(super) struct Scene<'a> {
+    pub(super) file: &'a Dockerfile,
+    /// What the file is called, for hints.
+    pub(super) name: &'a str,
+    ties: &'a [Tie],
+    /// By layer and entry.
+    pub(super) waste: &'a [Waste],
+    pub(super) look: &'a dyn Look,
+    pub(super) stages: Vec<Stage>,
+    /// All of the file, in order.
+    pub(super) runs: Vec<Run>,
+    /// What joins commands on lines of their own somewhere in the file, once that was looked for.
+    pub(super) joint: OnceCell<Option<String>>,
+}
+
+impl<'a> Scene<'a> {
+    /// `waste` must be sorted by layer and entry.
+    pub(super) fn new(
+        file: &'a Dockerfile,
+        name: &'a str,
+        ties: &'a [Tie],
+        waste: &'a [Waste],
+        look: &'a dyn Look,
+    ) -> Self {
+        let is_run = |(_, instruction): &(usize, &Instruction)| instruction.keyword == Keyword::Run;
+        let run = |(place, instruction): (usize, &Instruction)| {
+            let commands = outer(commands(file, place));
+            let is_shell = instruction.form == Form::Shell && !commands.is_empty();
+            Run {
+                place,
+                may_edit: is_shell && commands.iter().all(|command| command.plain),
+                is_strict: commands.first().is_some_and(is_strict),
+                commands,
+            }
+        };
+        let runs = file.instructions.iter().enumerate().filter(is_run).map(run).collect();
+        Self { file, name, ties, waste, look, stages: file.stages(), runs, joint: OnceCell::new() }
+    }
+
+    /// Layers that an instruction made; none when it is not of the final image, or one of them was not read.
+    pub(super) fn layers(&self, place: usize) -> &'a [u16] {
+        let tie = self.ties.get(place).filter(|tie| tie.content_bytes.is_some());
+        tie.map_or(&[], |tie| tie.layers.as_slice())
+    }
+
+    /// The instruction that made a layer.
+    pub(super) fn maker(&self, layer: u16) -> Option<usize> {
+        self.ties.iter().position(|tie| tie.layers.contains(&layer))
+    }
+
+    /// What is superfluous in these layers.
+    pub(super) fn waste_of(&self, layers: &[u16]) -> impl Iterator<Item = &'a Waste> + use<'a> {
+        let waste = self.waste;
+        let of = move |layer: u16| {
+            let start = waste.partition_point(|one| one.layer < layer);
+            let end = waste.partition_point(|one| one.layer <= layer);
+            waste.get(start..end).unwrap_or_default()
+        };
+        layers.to_vec().into_iter().flat_map(of)
+    }
+
+    pub(super) fn instruction(&self, place: usize) -> Option<&'a Instruction> {
+        self.file.instructions.get(place)
+    }
+
+    /// The `RUN` at a place.
+    pub(super) fn run(&self, place: usize) -> Option<&Run> {
+        let at = self.runs.binary_search_by_key(&place, |run| run.place).ok()?;
+        self.runs.get(at)
+    }
+
+    /// The line that an instruction begins on.
+    pub(super) fn line(&self, place: usize) -> u32 {
+        self.instruction(place).map_or(0, |instruction| instruction.line)
+    }
+
+    /// The stage that an instruction belongs to.
+    pub(super) fn stage(&self, place: usize) -> Option<usize> {
+        let after = self.stages.partition_point(|stage| stage.from <= place);
+        after.checked_sub(1)
+    }
+
+    /// The working directory of an instruction, where the file says it.
+    pub(super) fn workdir(&self, place: usize) -> Option<String> {
+        let mut stage = self.stage(place);
+        let mut end = place;
+        let mut parts: Vec<&str> = Vec::new();
+        // Stages only start from earlier ones.
+        while let Some(one) = stage.and_then(|stage| self.stages.get(stage)) {
+            let body = self.file.instructions.get(one.body.start..end).unwrap_or_default();
+            for instruction in body.iter().rev().filter(|one| one.keyword == Keyword::WorkDir) {
+                let path = &instruction.words.first()?.text;
+                parts.push(path);
+                if path.starts_with('/') {
+                    parts.reverse();
+                    return clean(&parts.join("/"));
+                }
+            }
+            stage = one.parent;
+            end = stage.and_then(|parent| self.stages.get(parent)).map_or(0, |parent| parent.body.end);
+        }
+        None
+    }
+
+    /// A path of an instruction, absolute and without a slash at its end. `None` when the file does not say it.
+    pub(super) fn absolute(&self, place: usize, path: &str) -> Option<String> {
+        if path.starts_with('/') {
+            return clean(path);
+        }
+        clean(&format!("{}/{path}", self.workdir(place)?))
+    }
+
+    /// All lines of an instruction with the end of the last, and one of two blank lines around it.
+    pub(super) fn whole(&self, place: usize) -> Option<Span> {
+        let pieces = &self.file.pieces;
+        let at = pieces.iter().position(|piece| piece.kind == PieceKind::Instruction(place))?;
+        let is_blank = |at: usize| pieces.get(at).is_some_and(|piece| piece.kind == PieceKind::Blank);
+        let span = &pieces.get(at)?.span;
+        let between_blanks = at.checked_sub(1).is_some_and(is_blank) && is_blank(at + 1);
+        let end = pieces.get(at + 1).filter(|_| between_blanks).map_or(span.end, |piece| piece.span.end);
+        Some(span.start..end)
+    }
+
+    /// Whether the file is built by `BuildKit`: it uses something that only `BuildKit` knows.
+    pub(super) fn is_buildkit(&self) -> bool {
+        let knows = |instruction: &Instruction| {
+            !instruction.heredocs.is_empty() || instruction.flags.iter().any(|flag| flag.name == "mount")
+        };
+        self.file.directives.iter().any(|directive| directive.name == "syntax")
+            || self.file.instructions.iter().any(knows)
+    }
+}
+
+/// Commands that are no part of another one: not those in `$(...)`.
+fn outer(commands: Vec<ShellCommand>) -> Vec<ShellCommand> {
+    let mut end = 0;
+    let mut is_outer = |command: &ShellCommand| {
+        let is_outer = command.span.start >= end;
+        end = end.max(command.span.end);
+        is_outer
+    };
+    commands.into_iter().filter(|command| is_outer(command)).collect()
+}
+
+/// An absolute path without doubled parts. `None` when it has variables, patterns or quotes, or goes up.
+fn clean(path: &str) -> Option<String> {
+    if path.contains(['$', '*', '?', '[', '~', '\\', '`', '{']) {
+        return None;
+    }
+    let mut clean = String::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        if part == ".." {
+            return None;
+        }
+        clean.push('/');
+        clean.push_str(part);
+    }
+    Some(if clean.is_empty() { "/".to_owned() } else { clean })
+}
+
+/// Whether a path is another one, or lies below it.
+pub(super) fn is_within(path: &[u8], folder: &str) -> bool {
+    let folder = if folder == "/" { "" } else { folder };
+    path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}

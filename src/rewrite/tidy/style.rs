@@ -1,0 +1,95 @@
+//! New text in the style of the old.
+
+use super::call::Call;
+use super::scene::{Run, Scene};
+use crate::formats::dockerfile::{Joiner, ShellCommand, Span};
+
+/// What joins a further command to a `RUN`, on a line of its own: as the `RUN` itself does it, else as another
+/// one of the file, else in the common way. With `strict` a semicolon will do.
+pub(super) fn joint(scene: &Scene<'_>, run: &Run, strict: bool) -> String {
+    let of = |run: &Run, strict: bool| {
+        run.commands.iter().rev().find_map(|command| copied(scene, command, strict))
+    };
+    let common = || format!(" {}{}    && ", scene.file.escape, scene.file.line_end());
+    // A strict list goes on with `;` or `&&`; others only with `&&`.
+    let others = || scene.runs.iter().filter(|other| other.may_edit).find_map(|other| of(other, false));
+    let others = || scene.joint.get_or_init(others).clone();
+    of(run, strict).or_else(others).unwrap_or_else(common)
+}
+
+/// The text before a command, where it is a joiner, an escaped line end and white space.
+fn copied(scene: &Scene<'_>, command: &ShellCommand, strict: bool) -> Option<String> {
+    let text = scene.file.slice(&command.before);
+    let joiner = match command.joiner {
+        Joiner::And => "&&",
+        Joiner::Sequence if strict => ";",
+        _ => return None,
+    };
+    let mut rest: Vec<&str> = text.split_whitespace().collect();
+    rest.sort_unstable();
+    let escape = scene.file.escape.to_string();
+    let mut plain = [joiner, escape.as_str()];
+    plain.sort_unstable();
+    (rest == plain
+        && text.matches('\n').count() == 1
+        && text.contains(&format!("{escape}{}", scene.file.line_end())))
+    .then(|| text.to_owned())
+}
+
+/// Where a command is to be put in so that it runs after all others when they succeed, and what stands before
+/// it there. `None` when nothing may be put behind them.
+pub(super) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, String)> {
+    let instruction = scene.instruction(run.place).filter(|_| run.may_edit)?;
+    let last = run.commands.last()?;
+    let ends = |command: &ShellCommand| {
+        Call::of(command).is_none_or(|call| matches!(call.program, "exit" | "exec" | "return" | "trap"))
+    };
+    if run.commands.iter().any(ends) {
+        return None;
+    }
+    let end = last.span.end;
+    let body =
+        instruction.heredocs.iter().map(|heredoc| &heredoc.body).find(|body| body.contains(&last.span.start));
+    let rest = scene.file.slice(&(end..body.unwrap_or(&instruction.arguments).end));
+    if end > body.unwrap_or(&instruction.arguments).end || !rest.trim().is_empty() {
+        return None;
+    }
+    if body.is_some() && run.is_strict {
+        let before = scene.file.text().get(..last.span.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        if line.trim().is_empty() {
+            return Some((end, format!("{}{line}", scene.file.line_end())));
+        }
+    }
+    let joint =
+        if instruction.heredocs.is_empty() { joint(scene, run, run.is_strict) } else { " && ".to_owned() };
+    Some((end, joint))
+}
+
+/// Where a flag of an instruction is put in.
+pub(super) fn flag_place(scene: &Scene<'_>, place: usize) -> Option<Span> {
+    let instruction = scene.instruction(place)?;
+    let at = instruction.flags.last().map_or(instruction.keyword_span.end, |flag| flag.span.end);
+    Some(at..at)
+}
+
+/// What takes commands out of a list so that the others do what they did. `None` when that cannot be had; not
+/// all commands may go.
+pub(super) fn without(run: &Run, gone: &[usize]) -> Option<Vec<Span>> {
+    let stays = |joiner: Joiner| joiner == Joiner::And || run.is_strict && joiner == Joiner::Sequence;
+    let mut spans = Vec::new();
+    // Those at the beginning go with what joins the first that stays.
+    let head = (0..run.commands.len()).take_while(|at| gone.contains(at)).count();
+    if head > 0 {
+        let (first, next) = (run.commands.first()?, run.commands.get(head)?);
+        let joiners = run.commands.get(1..=head)?;
+        spans.push(joiners.iter().all(|one| stays(one.joiner)).then(|| first.span.start..next.span.start)?);
+    }
+    for at in gone.iter().filter(|at| **at >= head) {
+        let command = run.commands.get(*at)?;
+        let next = run.commands.get(at + 1);
+        let stays = stays(command.joiner) && next.is_none_or(|next| next.joiner == command.joiner);
+        spans.push(stays.then(|| command.before.start..command.span.end)?);
+    }
+    Some(spans)
+}

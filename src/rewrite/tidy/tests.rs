@@ -1,0 +1,144 @@
+//! Edits of files whose layers are told in a line each. Layers are numbered by the `RUN`s, `COPY`s and `ADD`s of
+//! the last stage and of those that it starts from, from 0.
+
+mod caches;
+mod copies;
+mod merges;
+mod versions;
+
+use super::scene::{Kind, Look, Waste, is_within};
+use super::*;
+use crate::formats::dockerfile::{Keyword, parse};
+use crate::layer::EntryId;
+use crate::rewrite::edit::apply;
+use crate::rewrite::recipe::Tie;
+use crate::rewrite::value::{Hint, Reason};
+
+/// A file of a layer.
+#[derive(Clone, Copy)]
+struct File {
+    layer: u16,
+    path: &'static str,
+    bytes: u64,
+    by: Option<u16>,
+    again: bool,
+}
+
+fn file(layer: u16, path: &'static str, bytes: u64) -> File {
+    File { layer, path, bytes, by: None, again: false }
+}
+
+impl File {
+    /// A later layer deletes or replaces it.
+    fn hidden_by(self, by: u16) -> Self {
+        Self { by: Some(by), ..self }
+    }
+
+    /// A later layer stores it again.
+    fn again_in(self, by: u16) -> Self {
+        Self { by: Some(by), again: true, ..self }
+    }
+}
+
+/// Layers of nothing but the files that are told.
+struct Told<'a> {
+    files: &'a [File],
+    /// What was there before all of them.
+    before: &'a [&'a str],
+    /// What the layers that store files again hold beside.
+    beside: &'a [&'a str],
+}
+
+impl Look for Told<'_> {
+    fn path(&self, _: u16, entry: EntryId) -> Vec<u8> {
+        self.files[entry.0 as usize].path.into()
+    }
+
+    fn mode(&self, _: u16, _: EntryId) -> u16 {
+        0o755
+    }
+
+    fn existed(&self, path: &str, _: u16) -> bool {
+        self.before.contains(&path)
+    }
+
+    fn is_all_of(&self, _: &[u16], _: &[u16], path: &str) -> bool {
+        !self.beside.iter().any(|one| is_within(one.as_bytes(), path))
+    }
+}
+
+/// What tidying makes of a file.
+struct Tidied {
+    text: String,
+    reasons: Vec<Reason>,
+    hints: Vec<Hint>,
+    assumed: Vec<String>,
+    /// Paths of what the new image does not have.
+    gone: Vec<&'static str>,
+}
+
+fn tidied_with(text: &str, told: &Told<'_>) -> Tidied {
+    let file = parse(text.as_bytes()).unwrap();
+    let stages = file.stages();
+    let parents = std::iter::successors(Some(stages.len() - 1), |stage| stages[*stage].parent);
+    let chain: Vec<_> = parents.map(|stage| stages[stage].body.clone()).collect();
+    let mut layers = 0..;
+    let tie = |(place, one): (usize, &crate::formats::dockerfile::Instruction)| {
+        let is_of_image = chain.iter().any(|body| body.contains(&place));
+        let makes = is_of_image && matches!(one.keyword, Keyword::Run | Keyword::Copy | Keyword::Add);
+        let layers = if makes { vec![layers.next().unwrap()] } else { Vec::new() };
+        Tie { history: vec![place], layers, content_bytes: Some(1) }
+    };
+    let ties: Vec<Tie> = file.instructions.iter().enumerate().map(tie).collect();
+    let waste = |(place, file): (usize, &File)| {
+        let entry = EntryId(u32::try_from(place).unwrap());
+        let cache = Kind::of_cache(file.path.as_bytes());
+        let kind =
+            if file.path.contains("/.git/") || file.path.contains(".o") { Kind::Artifact } else { cache };
+        Waste {
+            layer: file.layer,
+            entry,
+            bytes: file.bytes,
+            kind,
+            by: file.by,
+            copy: file.again.then_some(entry),
+        }
+    };
+    let mut waste: Vec<Waste> = told.files.iter().enumerate().map(waste).collect();
+    waste.sort_by_key(|one| (one.layer, one.entry));
+    let scene = Scene::new(&file, "Dockerfile", &ties, &waste, told);
+    let work = tidy(&scene);
+    let (text, reasons, left_out) = apply(text, &work.edits);
+    assert!(left_out.is_empty(), "edits overlap: {:?}", work.edits);
+    parse(text.as_bytes()).unwrap();
+    let gone = work.gone.iter().map(|(_, entry)| told.files[entry.0 as usize].path).collect();
+    Tidied { text, reasons, hints: work.hints, assumed: work.assumed, gone }
+}
+
+fn tidied(text: &str, files: &[File]) -> Tidied {
+    tidied_with(text, &Told { files, before: &[], beside: &[] })
+}
+
+/// That a file becomes another one, in both kinds of line ends.
+#[track_caller]
+fn becomes(before: &str, files: &[File], after: &str) -> Tidied {
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    // A carriage return inside of a heredoc is for the shell.
+    if !before.contains("<<") {
+        assert_eq!(tidied(&crlf(before), files).text, crlf(after));
+    }
+    let tidied = tidied(before, files);
+    assert_eq!(tidied.text, after);
+    tidied
+}
+
+/// That a file stays as it is.
+#[track_caller]
+fn stays(text: &str, files: &[File]) -> Tidied {
+    becomes(text, files, text)
+}
+
+/// Bytes and applicability of each reason.
+fn told(reasons: &[Reason]) -> Vec<(Option<u64>, Applicability)> {
+    reasons.iter().map(|reason| (reason.bytes, reason.applicability)).collect()
+}

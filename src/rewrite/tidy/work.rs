@@ -1,0 +1,76 @@
+//! Edits as they gather, and what each of them takes away.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::scene::{Scene, Waste};
+use crate::formats::dockerfile::Span;
+use crate::layer::EntryId;
+use crate::rewrite::value::{Applicability, Edit, Hint};
+
+/// What was found so far.
+pub(super) struct Work<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) edits: Vec<Edit>,
+    pub(super) hints: Vec<Hint>,
+    /// What was taken to be true, each once.
+    pub(super) assumed: Vec<String>,
+    /// Files of layers that the new image does not have.
+    pub(super) gone: BTreeSet<(u16, EntryId)>,
+    /// Instructions whose text is taken away.
+    pub(super) removed: BTreeSet<usize>,
+    /// `RUN`s that are merged into an earlier one: which.
+    pub(super) merged: BTreeMap<usize, usize>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(scene: &'a Scene<'a>) -> Self {
+        Self {
+            scene,
+            edits: Vec::new(),
+            hints: Vec::new(),
+            assumed: Vec::new(),
+            gone: BTreeSet::new(),
+            removed: BTreeSet::new(),
+            merged: BTreeMap::new(),
+        }
+    }
+
+    /// Superfluous files of these layers that no edit takes away yet.
+    pub(super) fn left(&self, layers: &[u16], wanted: impl Fn(&Waste) -> bool) -> Vec<&'a Waste> {
+        let is_left = |one: &&Waste| wanted(one) && !self.gone.contains(&(one.layer, one.entry));
+        self.scene.waste_of(layers).filter(is_left).collect()
+    }
+
+    /// Takes files away; their bytes.
+    pub(super) fn take(&mut self, waste: &[&Waste]) -> u64 {
+        self.gone.extend(waste.iter().map(|one| (one.layer, one.entry)));
+        sum(waste)
+    }
+
+    pub(super) fn edit(
+        &mut self,
+        at: Span,
+        with: impl Into<String>,
+        reason: impl Into<String>,
+        applicability: Applicability,
+        bytes: Option<u64>,
+    ) {
+        self.edits.push(Edit { at, with: with.into(), reason: reason.into(), applicability, bytes });
+    }
+
+    /// A hint about the Dockerfile itself.
+    pub(super) fn hint(&mut self, lines: Vec<String>, reason: String, bytes: Option<u64>) {
+        self.hints.push(Hint { file: self.scene.name.to_owned(), lines, reason, bytes });
+    }
+
+    pub(super) fn assume(&mut self, sentence: &str) {
+        if !self.assumed.iter().any(|known| known == sentence) {
+            self.assumed.push(sentence.to_owned());
+        }
+    }
+}
+
+/// Bytes of files.
+pub(super) fn sum(waste: &[&Waste]) -> u64 {
+    waste.iter().fold(0, |sum, one| sum.saturating_add(one.bytes))
+}

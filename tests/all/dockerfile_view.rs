@@ -1,0 +1,483 @@
+//! The Dockerfile view: what it makes of two texts, and how people meet proposals.
+
+pub(crate) mod scene;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use cutaway::analysis::Analysis;
+use cutaway::gui::design;
+use cutaway::gui::models::dockerfile::{
+    Aligned, Change, DockerfileModel, Proposer, Row, SaveKind, is_dockerfile, named_dockerfile,
+};
+use cutaway::gui::models::findings::{ChosenPlan, PlanChange};
+use cutaway::gui::views::dockerfile::{DockerfileView, Page};
+use cutaway::gui::views::{Action, View, ViewContext};
+use cutaway::jobs::Progress;
+use cutaway::rewrite::Origin;
+use egui::Key;
+use egui::accesskit::{Role, Toggled};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use self::scene::{MINIMAL, ORIGINAL, none, proposal, proposals, proposer, reason, recipe};
+use crate::findings_view::scene::analysis;
+
+const REBUILT: &str = "Rebuilt from the image's history";
+const MINIMAL_TITLE: &str = "Build in one stage, run on the base image, To review, saves 14.0 MiB";
+const TIDY_TITLE: &str = "The same stages with cleaner instructions, Safe, saves 2.00 MiB";
+
+/// Rows as signs and line numbers: `1=1`, `2~2`, `3−`, `+3`.
+fn shape(aligned: &Aligned) -> Vec<String> {
+    let row = |row: &Row| match (&row.left, &row.right) {
+        (Some(left), Some(right)) if left.change == Change::Same => {
+            format!("{}={}", left.number, right.number)
+        }
+        (Some(left), Some(right)) if left.change == Change::Changed => {
+            format!("{}~{}", left.number, right.number)
+        }
+        (left, right) => {
+            let left = left.as_ref().map(|line| format!("{}{}", line.number, line.change.sign()));
+            let right = right.as_ref().map(|line| format!("{}{}", line.change.sign(), line.number));
+            left.unwrap_or_default() + &right.unwrap_or_default()
+        }
+    };
+    aligned.rows.iter().map(row).collect()
+}
+
+#[test]
+fn lines_that_belong_together_stand_in_one_row() {
+    let before = "FROM team/a:devel\nRUN one two three\nRUN x\nCOPY . .\n";
+    let after = "FROM team/a:runtime AS me\nRUN one two\nCOPY . .\nUSER me\n";
+    let reasons = [
+        reason(1, 1, "smaller", None),
+        reason(2, 0, "x is not needed", None),
+        reason(4, 1, "nobody is root", None),
+    ];
+    let aligned = Aligned::new(before, after, &reasons);
+    assert_eq!(shape(&aligned), ["1~1", "2~2", "3−", "4=3", "+4"]);
+    assert_eq!((aligned.added, aligned.removed, aligned.changed), (1, 1, 2));
+    assert_eq!(aligned.changes, [0, 4]);
+    assert_eq!(aligned.reason_rows, [0, 2, 4]);
+    let reasons: Vec<_> = aligned.rows.iter().map(|row| row.reasons.clone()).collect();
+    assert_eq!(
+        reasons,
+        [vec![0], vec![0], vec![1], vec![], vec![2]],
+        "a row without one has its neighbour's"
+    );
+    let strong = |line: &cutaway::gui::models::dockerfile::Line| -> Vec<String> {
+        line.differs.iter().map(|range| line.text[range.clone()].to_owned()).collect()
+    };
+    let (left, right) = (aligned.rows[0].left.as_ref().unwrap(), aligned.rows[0].right.as_ref().unwrap());
+    assert_eq!(
+        (strong(left), strong(right)),
+        (vec!["devel".to_owned()], vec!["runtime".to_owned(), "AS me".to_owned()])
+    );
+    assert_eq!(aligned.rows[2].spoken(), "line 3 removed: RUN x");
+    assert_eq!(aligned.rows[3].spoken(), "line 3: COPY . .");
+}
+
+#[test]
+fn texts_with_nothing_in_common_and_odd_ones_are_shown() {
+    let aligned = Aligned::new("alpha\nbeta\n", "one\ntwo\nthree\n", &[]);
+    assert_eq!(shape(&aligned), ["1−+1", "2−+2", "+3"]);
+    assert_eq!(Aligned::new("", "", &[reason(1, 1, "nothing", None)]).reason_rows, [0]);
+    assert_eq!(shape(&Aligned::new("", "one", &[reason(9, 4, "far", None)])), ["+1"]);
+    let odd = Aligned::whole("\u{feff}\tRUN\ttrue\r\nRUN \u{202e}evil\u{7}\n");
+    let text = |row: usize| odd.rows[row].left.as_ref().unwrap().text.clone();
+    assert_eq!(text(0), "    RUN true");
+    assert_eq!(text(1), "RUN \\xe2\\x80\\xaeevil\\x07");
+    let long = Aligned::whole(&"x".repeat(3_000));
+    assert!(long.rows[0].left.as_ref().unwrap().text.ends_with(" … and 1000 more characters"));
+    assert!(Aligned::whole(&"\n".repeat(60_000)).cut);
+    // The same both ways, and every line once.
+    let (left, right) = (ORIGINAL, MINIMAL);
+    let aligned = Aligned::new(left, right, &[]);
+    let numbers = |side: fn(&Row) -> Option<u32>| aligned.rows.iter().filter_map(side).collect::<Vec<_>>();
+    let all = |text: &str| (1..=u32::try_from(text.lines().count()).unwrap()).collect::<Vec<_>>();
+    assert_eq!(numbers(|row| row.left.as_ref().map(|line| line.number)), all(left));
+    assert_eq!(numbers(|row| row.right.as_ref().map(|line| line.number)), all(right));
+}
+
+#[test]
+fn dockerfiles_are_known_by_name_or_content() {
+    for (name, is) in [
+        ("Dockerfile", true),
+        ("dockerfile.dev", true),
+        ("gpu.Dockerfile", true),
+        ("Containerfile", true),
+        ("image.tar", false),
+        ("Dockerfiles", false),
+    ] {
+        assert_eq!(named_dockerfile(Path::new(name)), is, "{name}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    assert!(is_dockerfile(&write("build", ORIGINAL.as_bytes())));
+    assert!(!is_dockerfile(&write("image.tar", &[0; 1_024])));
+    assert!(!is_dockerfile(folder.path()));
+    assert!(is_dockerfile(&write("Dockerfile", b"FORM typo")), "its faults are to be seen");
+}
+
+struct Stage {
+    analysis: Arc<Analysis>,
+    done: bool,
+    plan: ChosenPlan,
+    view: DockerfileView,
+    actions: Vec<Action>,
+}
+
+fn show(analysis: Arc<Analysis>, proposer: Proposer) -> Harness<'static, Stage> {
+    let mut harness = begin(analysis, proposer, [1300.0, 860.0]);
+    settle(&mut harness);
+    harness
+}
+
+fn begin(analysis: Arc<Analysis>, proposer: Proposer, size: [f32; 2]) -> Harness<'static, Stage> {
+    let mut plan = ChosenPlan::default();
+    plan.update(Some(&analysis));
+    let stage =
+        Stage { analysis, done: true, plan, view: DockerfileView::with(proposer), actions: Vec::new() };
+    Harness::builder()
+        .with_size(size)
+        .with_context_setup(design::apply)
+        .with_step_dt(1.0 / 60.0)
+        .build_ui_state(
+            |ui, stage: &mut Stage| {
+                let Stage { analysis, done, plan, view, actions } = stage;
+                let progress = Progress::default().snapshot();
+                let done = *done;
+                let context = &mut ViewContext { analysis, generation: 1, plan, progress, done, actions };
+                view.ui(ui, context);
+            },
+            stage,
+        )
+}
+
+/// Steps until nothing is worked on.
+fn settle(harness: &mut Harness<'_, Stage>) {
+    let begun = Instant::now();
+    harness.run_steps(2);
+    while harness.state().view.is_busy() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "it does not end");
+        std::thread::sleep(Duration::from_millis(2));
+        harness.run_steps(1);
+    }
+    harness.run_steps(4);
+}
+
+fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
+    for key in keys {
+        harness.key_press(*key);
+        harness.run_steps(3);
+    }
+}
+
+fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
+    harness.get_by_role_and_label(role, label).click();
+    harness.run_steps(3);
+}
+
+fn actions(harness: &mut Harness<'_, Stage>) -> Vec<Action> {
+    harness.state_mut().actions.drain(..).collect()
+}
+
+fn row(harness: &Harness<'_, Stage>) -> Option<usize> {
+    harness.state().view.row()
+}
+
+fn rows(model: &DockerfileModel) -> &[Row] {
+    &model.proposals[0].aligned.rows
+}
+
+#[test]
+fn the_original_stands_beside_the_proposal() {
+    let mut harness = show(analysis(), proposer());
+    harness.get_by_label(REBUILT);
+    harness.get_by_label("Proposal");
+    harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal");
+    harness.get_by_label_contains("starts from nvidia/cuda:13.0.1-base-ubuntu24.04");
+    assert_eq!(row(&harness), Some(0), "the first change, so that its reason is seen");
+    harness.get_by_label("The stage that builds gets a name, so that the final one can copy from it");
+    let first = "line 1 changed: FROM nvidia/cuda:13.0.1-devel-ubuntu24.04 AS build; \
+                 was line 1: FROM nvidia/cuda:13.0.1-devel-ubuntu24.04. \
+                 Why: The stage that builds gets a name, so that the final one can copy from it";
+    let node = harness.get_by_role_and_label(Role::Row, first);
+    assert_eq!(node.accesskit_node().is_selected(), Some(true));
+    let model = harness.state().view.model().unwrap().clone();
+    for row in rows(&model) {
+        assert!(!row.is_changed() || !row.reasons.is_empty(), "no reason: {}", row.spoken());
+    }
+    let option = |harness: &Harness<'_, Stage>, title: &str| {
+        harness.get_by_role_and_label(Role::RadioButton, title).accesskit_node().toggled()
+    };
+    assert_eq!(option(&harness, MINIMAL_TITLE), Some(Toggled::True));
+    click(&mut harness, Role::RadioButton, TIDY_TITLE);
+    assert_eq!(option(&harness, TIDY_TITLE), Some(Toggled::True));
+    harness.get_by_label_contains("as before");
+    harness.get_by_role_and_label(Role::RadioButton, TIDY_TITLE).focus();
+    press(&mut harness, &[Key::ArrowRight]);
+    assert_eq!(option(&harness, MINIMAL_TITLE), Some(Toggled::True), "arrows go around");
+}
+
+#[test]
+fn changes_are_walked_by_keys() {
+    let mut harness = show(analysis(), proposer());
+    let changes = harness.state().view.chosen().unwrap().aligned.changes.clone();
+    assert!(changes.len() >= 4, "{changes:?}");
+    harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal").focus();
+    press(&mut harness, &[Key::N]);
+    assert_eq!(row(&harness), Some(changes[1]));
+    press(&mut harness, &[Key::J, Key::ArrowDown, Key::K]);
+    assert_eq!(row(&harness), Some(changes[1] + 1));
+    harness.key_press_modifiers(egui::Modifiers::SHIFT, Key::N);
+    harness.run_steps(3);
+    assert_eq!(row(&harness), Some(changes[1]));
+    press(&mut harness, &[Key::Home]);
+    harness.key_press_modifiers(egui::Modifiers::SHIFT, Key::N);
+    harness.run_steps(3);
+    assert_eq!(row(&harness), changes.last().copied(), "around the ends");
+    press(&mut harness, &[Key::Enter]);
+    assert!(harness.get_by_role_and_label(Role::Tab, "Changes  7").is_focused());
+    press(&mut harness, &[Key::Escape, Key::Home]);
+    assert_eq!(row(&harness), Some(0), "Escape goes back to the texts");
+    press(&mut harness, &[Key::Escape]);
+    assert_eq!(row(&harness), None);
+    harness.get_by_label("Choose a line to see why it is changed.");
+    // The list of reasons leads to the lines.
+    let reason =
+        "line after 13: curl and vim are used by nothing that runs in the image (Safe, saves 63.0 MiB)";
+    click(&mut harness, Role::Row, reason);
+    let chosen = row(&harness).unwrap();
+    let model = harness.state().view.model().unwrap();
+    assert_eq!(rows(model)[chosen].left.as_ref().unwrap().text, "RUN apt-get install -y curl vim");
+}
+
+#[test]
+fn pages_say_what_the_image_is_then_and_what_is_not_proven() {
+    let mut harness = show(analysis(), proposer());
+    click(&mut harness, Role::Tab, "Image");
+    for words in
+        ["All layers", "build", "final stage", "from nvidia/cuda:13.0.1-base-ubuntu24.04", "24.0 MiB"]
+    {
+        assert!(harness.query_all_by_label(words).next().is_some(), "{words}");
+    }
+    click(&mut harness, Role::Tab, "Proof  2");
+    harness.get_by_label("Everything that runs finds what it needs in the new image, as it does today.");
+    harness.get_by_label("That pip installs the same versions again: requirements.txt pins none");
+    harness.get_by_label("libcublas.so.13 stays: torch 2.9.1 loads it");
+    click(&mut harness, Role::Link, "Line 12 of the original");
+    let chosen = row(&harness).unwrap();
+    let model = harness.state().view.model().unwrap();
+    assert_eq!(rows(model)[chosen].left.as_ref().unwrap().number, 12);
+    click(&mut harness, Role::Tab, "Hints  1");
+    click(&mut harness, Role::Button, "Copy lines for .dockerignore");
+    assert_eq!(actions(&mut harness), [Action::CopyText(".git\n**/__pycache__\ntests/\n".into())]);
+    click(&mut harness, Role::Tab, "Removed  1,202");
+    harness.get_by_label_contains("1,202 files, ");
+    assert!(harness.get_all_by_role(Role::Row).count() < 120, "rows in sight only");
+    click(&mut harness, Role::Button, "Show in Findings");
+    let static_library = "/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcublas_static.a, 6.00 MiB, ";
+    harness.get_by_label_contains(static_library).click();
+    harness.run_steps(3);
+    click(&mut harness, Role::Button, "Show in Findings");
+    let wanted = [Action::ShowView(View::Findings), Action::SelectFinding("static-libraries:safe".into())];
+    assert_eq!(actions(&mut harness), wanted);
+}
+
+#[test]
+fn buttons_run_commands_of_the_window() {
+    let mut harness = show(analysis(), proposer());
+    for name in ["Copy Dockerfile", "Save Dockerfile as…", "Save patch as…", "Open Dockerfile…"] {
+        click(&mut harness, Role::Button, name);
+    }
+    let commands = ["dockerfile.copy", "dockerfile.save", "dockerfile.save-patch", "dockerfile.open"];
+    assert_eq!(actions(&mut harness), commands.map(Action::Command));
+    assert!(harness.query_by_role_and_label(Role::Button, "Forget Dockerfile").is_none());
+    let view = &harness.state().view;
+    assert_eq!(view.text(SaveKind::Dockerfile).as_deref(), Some(MINIMAL));
+    assert!(view.text(SaveKind::Patch).unwrap().starts_with("--- Dockerfile\n"));
+}
+
+fn folder_with(name: &str, text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
+    let (folder, given) = folder_with("Dockerfile", ORIGINAL);
+    let mut harness = show(analysis(), proposer());
+    harness.state_mut().view.open(given.clone());
+    settle(&mut harness);
+    harness.get_by_label("Your Dockerfile: Dockerfile");
+    harness.state_mut().view.ask_where(SaveKind::Dockerfile);
+    settle(&mut harness);
+    assert!(harness.get_by_role_and_label(Role::TextInput, "Save the proposal as").is_focused());
+    press(&mut harness, &[Key::Enter]);
+    settle(&mut harness);
+    let saved = folder.path().join("Dockerfile.minimal");
+    assert_eq!(std::fs::read_to_string(&saved).unwrap(), MINIMAL);
+    harness.get_by_label_contains("The proposed Dockerfile is saved as ");
+    harness.state_mut().view.ask_where(SaveKind::Dockerfile);
+    settle(&mut harness);
+    std::fs::write(&saved, "mine").unwrap();
+    press(&mut harness, &[Key::Enter]);
+    settle(&mut harness);
+    harness.get_by_label_contains("Dockerfile.minimal is there already.");
+    assert_eq!(std::fs::read_to_string(&saved).unwrap(), "mine");
+    click(&mut harness, Role::Button, "Replace");
+    settle(&mut harness);
+    assert_eq!(std::fs::read_to_string(&saved).unwrap(), MINIMAL);
+    harness.state_mut().view.ask_where(SaveKind::Patch);
+    settle(&mut harness);
+    harness.event(egui::Event::Text("/none/".into()));
+    press(&mut harness, &[Key::Enter]);
+    settle(&mut harness);
+    assert!(matches!(&actions(&mut harness)[..], [Action::Report(why)] if why.starts_with("Cannot save ")));
+    harness.get_by_label_contains("Cannot save ");
+    click(&mut harness, Role::Button, "Browse…");
+    assert!(matches!(actions(&mut harness)[..], [Action::Pick(_)]));
+    click(&mut harness, Role::Button, "Close this field");
+    assert!(harness.query_by_label_contains("Cannot save ").is_none());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no file is left behind");
+}
+
+#[test]
+fn a_file_with_faults_is_shown_with_its_place_and_the_result_before_stays() {
+    let (_folder, path) = folder_with("Dockerfile", "FROM a\nFORM b\n");
+    let mut harness = show(analysis(), proposer());
+    harness.state_mut().view.ask_for_file();
+    harness.run_steps(3);
+    harness.event(egui::Event::Text(path.to_str().unwrap().into()));
+    press(&mut harness, &[Key::Enter]);
+    settle(&mut harness);
+    harness.get_by_label("Dockerfile is no Dockerfile");
+    harness.get_by_label_contains("Line 2, column 1");
+    harness.get_by_label("2 FORM b");
+    harness.get_by_label(REBUILT);
+    std::fs::write(&path, "FROM scratch\n").unwrap();
+    click(&mut harness, Role::Button, "Try again");
+    settle(&mut harness);
+    harness.get_by_label("Dockerfile does not belong to this image");
+    harness.get_by_label_contains("one is rebuilt from the history");
+    std::fs::write(&path, ORIGINAL).unwrap();
+    click(&mut harness, Role::Button, "Try again");
+    settle(&mut harness);
+    harness.get_by_label("Your Dockerfile: Dockerfile");
+    assert!(harness.query_by_label("Try again").is_none());
+    std::fs::remove_file(&path).unwrap();
+    harness.state_mut().view.open(path);
+    settle(&mut harness);
+    harness.get_by_label("Dockerfile cannot be read");
+    harness.get_by_label("Your Dockerfile: Dockerfile");
+    harness.state_mut().view.forget();
+    settle(&mut harness);
+    harness.get_by_label(REBUILT);
+    assert_eq!(harness.state().view.given(), None);
+}
+
+#[test]
+fn another_plan_gives_other_proposals_and_those_before_stay_until_then() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (counter, turn) = (Arc::clone(&runs), Arc::new(std::sync::Mutex::new(())));
+    let gate = Arc::clone(&turn);
+    let proposer: Proposer = Arc::new(move |analysis, plan, _| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        drop(gate.lock());
+        let mut made = proposals(None);
+        made.list[0].title =
+            format!("Without {} findings", plan.ids(analysis.findings.as_ref().unwrap()).len());
+        Some(Ok(made))
+    });
+    let mut harness = show(analysis(), proposer);
+    let title = |harness: &Harness<'_, Stage>| harness.state().view.chosen().unwrap().title.clone();
+    assert_eq!((title(&harness).as_str(), runs.load(Ordering::SeqCst)), ("Without 4 findings", 1));
+    let closed = turn.lock().unwrap();
+    harness.state_mut().plan.change(PlanChange::Set("headers:safe".into(), false));
+    harness.run_steps(3);
+    harness.get_by_label("Working out proposals…");
+    assert_eq!(title(&harness), "Without 4 findings");
+    // Two more while it works: only the newest is worked out after it.
+    harness.state_mut().plan.change(PlanChange::Clear);
+    harness.run_steps(3);
+    harness.state_mut().plan.change(PlanChange::Set("headers:safe".into(), true));
+    harness.run_steps(3);
+    drop(closed);
+    settle(&mut harness);
+    assert_eq!((title(&harness).as_str(), runs.load(Ordering::SeqCst)), ("Without 1 findings", 3));
+    assert!(harness.query_by_label("Working out proposals…").is_none());
+}
+
+#[test]
+fn a_panic_is_an_error_that_can_be_tried_again() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let proposer: Proposer = Arc::new(move |_, _, _| {
+        assert!(runs.fetch_add(1, Ordering::SeqCst) > 0, "broken on purpose");
+        Some(Ok(proposals(None)))
+    });
+    let mut harness = show(analysis(), proposer);
+    harness.get_by_label("The proposals could not be worked out");
+    harness.get_by_label_contains("broken on purpose");
+    click(&mut harness, Role::Button, "Try again");
+    settle(&mut harness);
+    harness.get_by_label("Proposal");
+}
+
+#[test]
+fn without_a_proposal_the_original_is_shown_whole() {
+    let harness = show(analysis(), Arc::new(|_, _, _| Some(Ok(none(ORIGINAL)))));
+    harness.get_by_role_and_label(Role::Grid, "Dockerfile");
+    harness.get_by_label("No change to propose");
+    harness.get_by_label("The image starts from the smallest base that has what it needs.");
+    harness.get_by_label("The base image of the final stage is not known by name.");
+    assert!(harness.query_by_label("Copy Dockerfile").is_none());
+}
+
+#[test]
+fn what_is_waited_for_is_said() {
+    let whole = analysis();
+    let before = Arc::new(Analysis { findings: None, ..Analysis::clone(&whole) });
+    let mut harness = begin(Arc::clone(&before), proposer(), [900.0, 600.0]);
+    harness.state_mut().done = false;
+    harness.run_steps(2);
+    harness.get_by_label("Waiting for the findings");
+    harness.state_mut().done = true;
+    harness.run_steps(2);
+    harness.get_by_label("There is nothing to propose");
+    harness.state_mut().plan.update(Some(&whole));
+    harness.state_mut().analysis = whole;
+    settle(&mut harness);
+    harness.get_by_label("Proposal");
+}
+
+#[test]
+fn long_files_paint_the_rows_in_sight() {
+    let long: Proposer = Arc::new(|_, _, _| {
+        let before: String = "FROM a\n".chars().chain("RUN one && two\n".repeat(10_000).chars()).collect();
+        let after = before.replacen("RUN one && two", "RUN one", 1);
+        let list = vec![proposal("tidy", "Long", &after, vec![reason(2, 1, "less", None)])];
+        Some(Ok(cutaway::rewrite::Proposals {
+            recipe: recipe(&before, Origin::Rebuilt),
+            list,
+            reason: None,
+            notes: Vec::new(),
+        }))
+    });
+    let mut harness = show(analysis(), long);
+    harness.state_mut().view.show_page(Page::Changes);
+    harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal").focus();
+    press(&mut harness, &[Key::End]);
+    assert_eq!(row(&harness), Some(10_000));
+    let painted = harness.state().view.painted_rows();
+    assert!((10..80).contains(&painted), "{painted} rows");
+    harness.get_by_role_and_label(Role::Row, "line 10001: RUN one && two");
+}

@@ -1,0 +1,29 @@
+# Stand-in of nvidia/cuda:12.9.1-runtime-ubuntu22.04.
+FROM nvidia/cuda:12.9.1-base-ubuntu22.04
+ENV NV_CUDA_LIB_VERSION 12.9.1-1
+ENV NV_NVTX_VERSION 12.9.79-1
+ENV NV_LIBNPP_VERSION 12.4.1.87-1
+ENV NV_LIBNPP_PACKAGE libnpp-12-9=${NV_LIBNPP_VERSION}
+ENV NV_LIBCUSPARSE_VERSION 12.5.10.65-1
+ENV NV_LIBCUBLAS_PACKAGE_NAME libcublas-12-9
+ENV NV_LIBCUBLAS_VERSION 12.9.1.4-1
+ENV NV_LIBCUBLAS_PACKAGE ${NV_LIBCUBLAS_PACKAGE_NAME}=${NV_LIBCUBLAS_VERSION}
+ENV NV_LIBNCCL_PACKAGE_NAME libnccl2
+ENV NV_LIBNCCL_PACKAGE_VERSION 2.27.3-1
+ENV NCCL_VERSION 2.27.3-1
+ENV NV_LIBNCCL_PACKAGE ${NV_LIBNCCL_PACKAGE_NAME}=${NV_LIBNCCL_PACKAGE_VERSION}+cuda12.9
+ARG TARGETARCH
+LABEL maintainer "NVIDIA CORPORATION <cudatools@nvidia.com>"
+RUN apt-get update && apt-get install -y --no-install-recommends \
+    cuda-libraries-12-9=${NV_CUDA_LIB_VERSION} \
+    ${NV_LIBNPP_PACKAGE} \
+    cuda-nvtx-12-9=${NV_NVTX_VERSION} \
+    libcusparse-12-9=${NV_LIBCUSPARSE_VERSION} \
+    ${NV_LIBCUBLAS_PACKAGE} \
+    ${NV_LIBNCCL_PACKAGE} \
+    && rm -rf /var/lib/apt/lists/*
+RUN apt-mark hold ${NV_LIBCUBLAS_PACKAGE_NAME} ${NV_LIBNCCL_PACKAGE_NAME}
+COPY entrypoint.d/ /opt/nvidia/entrypoint.d/
+COPY nvidia_entrypoint.sh /opt/nvidia/
+ENV NVIDIA_PRODUCT_NAME="CUDA"
+ENTRYPOINT ["/opt/nvidia/nvidia_entrypoint.sh"]

@@ -1,0 +1,4 @@
+# Stand-in of debian:bookworm-slim.
+FROM scratch
+ADD debian.tar /
+CMD ["bash"]

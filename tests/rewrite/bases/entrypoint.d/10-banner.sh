@@ -1,0 +1,2 @@
+echo "== a stand-in of CUDA =="
+echo "CUDA Version ${CUDA_VERSION}"
