@@ -18,9 +18,7 @@ pub use cuda::{CudaPart, LibraryLine};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use json::to_json;
 pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart, image_part};
-pub use proposal::{
-    ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart,
-};
+pub use proposal::{ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart};
 pub use rewrite::{ProposalLine, RecipePart, RewriteImage, RewriteReport, proposal_lines};
 pub use text::{short_instruction, to_text};
 pub use text_rewrite::to_summary;

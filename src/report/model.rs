@@ -20,8 +20,7 @@ use crate::formats::compression::Compression;
 use crate::layer::Verified;
 
 /// What makes reports: this program.
-pub(super) const GENERATOR: Generator =
-    Generator { name: "cutaway", version: env!("CARGO_PKG_VERSION") };
+pub(super) const GENERATOR: Generator = Generator { name: "cutaway", version: env!("CARGO_PKG_VERSION") };
 
 /// The schema of reports.
 const SCHEMA: &str = "cutaway.report/1";

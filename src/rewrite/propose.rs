@@ -1,11 +1,13 @@
 //! Puts proposals together.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::proof::prove;
-use super::recipe::recipe;
-use super::value::{Given, Proposals};
+use super::recipe::{Origin, recipe};
+use super::value::{Applicability, Given, Proposals};
 use super::{split, tidy};
+use crate::base::size::human;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::{Bodies, Inventory};
 use crate::findings::{Findings, Plan, TargetGpu};
@@ -88,7 +90,8 @@ impl RewriteError {
     }
 }
 
-/// Proposals for an image, the best first.
+/// Proposals for an image, the best first: those that are proven before others, those that need no work by hand
+/// before others, then by what they save.
 ///
 /// # Errors
 /// The given Dockerfile cannot be read, or made another image.
@@ -97,11 +100,34 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let mut notes = Vec::new();
     let mut drafts = split::drafts(input, &recipe, &mut notes);
     drafts.extend(tidy::draft(input, &recipe));
-    let mut list: Vec<_> = drafts.into_iter().map(|draft| prove(input, &recipe, draft)).collect();
-    list.retain(|proposal| !proposal.reasons.is_empty());
-    list.sort_by_key(|proposal| {
-        (!proposal.closure.resolved, std::cmp::Reverse(proposal.predicted.saved_bytes))
+    let to_fill_in = recipe.origin == Origin::Rebuilt && recipe.file.text().contains(UNKNOWN);
+    let proven = drafts.into_iter().map(|mut draft| {
+        if to_fill_in {
+            draft.by_hand.push(format!("{UNKNOWN} stands for what the history does not say: fill it in"));
+        }
+        prove(input, &recipe, draft)
     });
-    let reason = list.is_empty().then(|| "nothing to propose".to_owned());
+    let mut list: Vec<_> = proven.filter(|proposal| !proposal.reasons.is_empty()).collect();
+    list.sort_by_key(|proposal| {
+        let by_hand = proposal.applicability == Applicability::Manual;
+        (!proposal.closure.resolved, by_hand, Reverse(proposal.predicted.saved_bytes))
+    });
+    let reason = list.is_empty().then(|| nothing(input, &notes));
     Ok(Proposals { recipe, list, reason, notes })
+}
+
+/// What stands in a rebuilt file for what its history does not say.
+const UNKNOWN: &str = "<unknown>";
+
+fn nothing(input: &Input<'_>, notes: &[String]) -> String {
+    if let Some(note) = notes.first() {
+        return note.clone();
+    }
+    let planned = input.findings.list.iter().filter(|finding| input.plan.contains(&finding.id));
+    let bytes: u64 = planned.map(|finding| finding.merged_bytes).sum();
+    format!(
+        "A smaller base, or another stage, would take away next to nothing: {} of {} are to go by the plan, and no instruction wants tidying.",
+        human(bytes),
+        human(input.merge.merged_bytes)
+    )
 }

@@ -38,14 +38,14 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
         );
         return Vec::new();
     }
-    let world = World::new(input, layer16(base_layers));
+    let world = World::new(input, recipe, layer16(base_layers));
     let effects = stage.effects();
     let wanted = packages::wanted(&world, &effects);
     let all = bases(&world, &stage.base);
     let places: Vec<usize> = wanted.iter().filter_map(|one| one.place).collect();
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
-        .map(|base| Keep::of(&world, base, &places))
+        .map(|base| Keep::of(&world, base, &places, !effects.users.is_empty()))
         .filter(|keep| can_start_from(keep) && (!keep.base.own || takes_something_away(keep)))
         .collect();
     let smallest = keeps.iter().min_by_key(|keep| size(keep));

@@ -81,14 +81,11 @@ fn stretch(
             let diagonal = MIDDLE + 2 * step - round;
             reach[diagonal] = None;
             let Some(mut at) = grid.start(&before, diagonal, round) else { continue };
-            while at < grid.width
-                && grid.part(at, diagonal) < grid.height
-                && same(at, grid.part(at, diagonal))
-            {
+            while at < grid.width && part_of(at, diagonal) < grid.height && same(at, part_of(at, diagonal)) {
                 at += 1;
             }
             reach[diagonal] = Some(at);
-            if grid.part(at, diagonal) == grid.height {
+            if part_of(at, diagonal) == grid.height {
                 history.push(before);
                 end = Some((diagonal, at));
                 break 'rounds;
@@ -99,7 +96,7 @@ fn stretch(
     // Diagonals of the other parity are those of the round before.
     let last = |diagonal: usize| (diagonal + MIDDLE) % 2 == MAX_DIFFERENCES % 2;
     let far = |(diagonal, at): (usize, &Option<usize>)| {
-        at.filter(|_| last(diagonal)).map(|at| (at + grid.part(at, diagonal), diagonal, at))
+        at.filter(|_| last(diagonal)).map(|at| (at + part_of(at, diagonal), diagonal, at))
     };
     let end = end.or_else(|| {
         let (_, diagonal, at) = reach.iter().enumerate().filter_map(far).max()?;
@@ -108,11 +105,16 @@ fn stretch(
     let Some((diagonal, at)) = end else { return (x, y) };
     let pairs = grid.trail(&history, diagonal, at).into_iter().rev();
     found.extend(pairs.map(|(at_x, at_y)| (entries.len() - 1 - x - at_x, parts.len() - 1 - y - at_y)));
-    (x + at, y + grid.part(at, diagonal))
+    (x + at, y + part_of(at, diagonal))
 }
 
 /// The diagonal of the beginning; those with more parts passed than entries lie below it.
 const MIDDLE: usize = MAX_DIFFERENCES + 1;
+
+/// How many parts are passed where so many entries are, on a diagonal.
+fn part_of(at: usize, diagonal: usize) -> usize {
+    (at + MIDDLE).saturating_sub(diagonal)
+}
 
 /// How many entries and parts are left.
 struct Grid {
@@ -121,16 +123,11 @@ struct Grid {
 }
 
 impl Grid {
-    /// How many parts are passed where so many entries are, on a diagonal.
-    fn part(&self, at: usize, diagonal: usize) -> usize {
-        (at + MIDDLE).saturating_sub(diagonal)
-    }
-
     /// Behind a part that is passed, and behind an entry that is passed.
     fn ways(&self, before: &[Option<usize>], diagonal: usize) -> (Option<usize>, Option<usize>) {
         let part = before.get(diagonal + 1).copied().flatten();
         let entry = before.get(diagonal - 1).copied().flatten().map(|at| at + 1);
-        (part.filter(|at| self.part(*at, diagonal) <= self.height), entry.filter(|at| *at <= self.width))
+        (part.filter(|at| part_of(*at, diagonal) <= self.height), entry.filter(|at| *at <= self.width))
     }
 
     /// Where a diagonal begins in a round: from the one beside it that came further.
@@ -154,7 +151,7 @@ impl Grid {
             let from = self.start(before, diagonal, round).unwrap_or(0);
             while at > from {
                 at -= 1;
-                pairs.push((at, self.part(at, diagonal)));
+                pairs.push((at, part_of(at, diagonal)));
             }
             if round > 0 {
                 if self.ways(before, diagonal).0 == Some(from) {

@@ -44,7 +44,7 @@ pub(super) fn arguments(step: &Step<'_>, names: &BTreeSet<String>) -> Vec<(Strin
         // What looks like a name within a value is none that was declared.
         match found.last_mut().filter(|_| more > 0 && !names.contains(&name)) {
             Some(before) => {
-                before.1.push_str(&format!(" {name}={value}"));
+                before.1.extend([" ", &name, "=", &value]);
                 more -= 1;
             }
             None => found.push((name, value)),

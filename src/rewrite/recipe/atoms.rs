@@ -77,17 +77,23 @@ pub(super) fn of_steps(steps: &[Step<'_>], last: &Settings) -> Vec<Atom> {
                 None => push(vec![key(*keyword, WHOLE, without_flags(text))]),
             },
             Body::Plain(keyword @ Keyword::Expose, text) => {
-                list(text).iter().for_each(|text| push(vec![key(*keyword, WHOLE, &port(text))]));
+                for text in list(text) {
+                    push(vec![key(*keyword, WHOLE, &port(&text))]);
+                }
             }
             Body::Plain(keyword @ Keyword::Volume, text) => {
-                list(text).iter().for_each(|text| push(vec![key(*keyword, WHOLE, text)]));
+                for text in list(text) {
+                    push(vec![key(*keyword, WHOLE, &text)]);
+                }
             }
             Body::Plain(keyword @ Keyword::Arg, text) => {
-                declarations(step, text).iter().for_each(|(name, _)| push(vec![key(*keyword, NAME, name)]));
+                for (name, _) in declarations(step, text) {
+                    push(vec![key(*keyword, NAME, &name)]);
+                }
             }
             Body::Plain(keyword @ Keyword::Healthcheck, _) => push(vec![key(*keyword, NAME, "")]),
             Body::Plain(keyword @ Keyword::WorkDir, text) => {
-                push(vec![key(*keyword, WHOLE, slashless(text))])
+                push(vec![key(*keyword, WHOLE, slashless(text))]);
             }
             Body::Plain(keyword, text) => push(vec![key(*keyword, WHOLE, text)]),
             Body::Other => {}

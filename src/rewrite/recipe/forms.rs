@@ -42,7 +42,7 @@ pub(super) fn healthcheck(text: &str) -> Option<String> {
         }
         end += string(&rest[end..])?.1;
     }
-    let mut test = strings(rest.get(..=end)?)?;
+    let mut command = strings(rest.get(..=end)?)?;
     let mut flags = String::new();
     let mut values = rest[end + 1..].split_whitespace();
     let names: &[&str] = match values.clone().count() {
@@ -52,7 +52,7 @@ pub(super) fn healthcheck(text: &str) -> Option<String> {
     for name in names {
         let value = values.next().unwrap_or_default().trim_matches('"');
         if !value.is_empty() && value != "0s" {
-            flags.push_str(&format!("--{name}={value} "));
+            flags.extend(["--", name, "=", value, " "]);
         }
     }
     let retries = values.next().unwrap_or_default().trim_matches('\'');
@@ -61,16 +61,16 @@ pub(super) fn healthcheck(text: &str) -> Option<String> {
         None => retries.parse().ok(),
     };
     if let Some(retries) = retries.filter(|retries| *retries > 0) {
-        flags.push_str(&format!("--retries={retries} "));
+        flags.extend(["--retries=", &retries.to_string(), " "]);
     }
-    if test.is_empty() {
+    if command.is_empty() {
         return None;
     }
-    let kind = test.remove(0);
+    let kind = command.remove(0);
     match kind.as_str() {
         "NONE" => Some("NONE".to_owned()),
-        "CMD-SHELL" => Some(format!("{flags}CMD {}", redact::instruction(&test.join(" ")))),
-        "CMD" => Some(format!("{flags}CMD {}", exec(&redact::words(&test)))),
+        "CMD-SHELL" => Some(format!("{flags}CMD {}", redact::instruction(&command.join(" ")))),
+        "CMD" => Some(format!("{flags}CMD {}", exec(&redact::words(&command)))),
         _ => None,
     }
 }

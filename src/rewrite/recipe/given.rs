@@ -148,7 +148,7 @@ impl Match<'_> {
         };
         if let Some(place) = example {
             let line = self.file.instructions.get(place).map_or(1, |instruction| instruction.line);
-            counted.push_str(&format!("; {} (line {line}) is not", self.quoted(place)));
+            counted.extend(["; ", &self.quoted(place), &format!(" (line {line}) is not")]);
         }
         if let Some(against) = against.filter(|_| score < ENOUGH_ELSEWHERE || all < 3) {
             return Err(format!("{against}; {counted}"));

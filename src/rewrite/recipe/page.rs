@@ -116,9 +116,10 @@ fn clean(text: &str) -> String {
     text.split('\n').map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a text is one instruction.
+/// Whether a text is one instruction, and leaves alone what follows it.
 fn is_one(text: &str) -> bool {
     let prefix = if text.starts_with("FROM ") { "" } else { "FROM a\n" };
-    let wanted = if prefix.is_empty() { 1 } else { 2 };
-    parse(format!("{prefix}{text}\n").as_bytes()).is_ok_and(|file| file.instructions.len() == wanted)
+    let wanted = if prefix.is_empty() { 2 } else { 3 };
+    let file = parse(format!("{prefix}{text}\nARG a\n").as_bytes());
+    file.is_ok_and(|file| file.instructions.len() == wanted)
 }

@@ -23,7 +23,7 @@ pub(super) fn shell_form(command: &str) -> Option<String> {
     }
     if command.contains("<<")
         || command.ends_with('\\')
-        || command.starts_with("[")
+        || command.starts_with('[')
             && serde_json::from_str::<Vec<String>>(command).is_err()
             && command.ends_with(']')
     {
@@ -119,4 +119,48 @@ fn broken(command: &str) -> String {
     }
     out.push_str(&command[done..]);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_form;
+
+    fn form(command: &str) -> String {
+        shell_form(command).unwrap()
+    }
+
+    #[test]
+    fn chains_are_broken_only_outside_quotes() {
+        let long = "x".repeat(80);
+        assert_eq!(form("a  &&\t b"), "a && b");
+        assert_eq!(
+            form(&format!("a && b '  &&  ' && {long}")),
+            format!("a \\\n    && b '  &&  ' \\\n    && {long}")
+        );
+        assert_eq!(
+            form(&format!("a \"x  && \\\"\" &&  {long}")),
+            format!("a \"x  && \\\"\" \\\n    && {long}")
+        );
+        // Escaped blanks are part of a word.
+        assert_eq!(form("cp a\\  b"), "cp a\\  b");
+        // What is not understood stays as it is.
+        for kept in ["a  && `b  && c`", "a  'b", "a  # b", "a  \"$(b  \"c\")\"", "a  $'b\\'  c'"] {
+            assert_eq!(form(kept), kept);
+        }
+    }
+
+    #[test]
+    fn lines_stand_in_a_heredoc() {
+        assert_eq!(form("set -e\necho EOF\nEOF\n"), "<<EOF1\nset -e\necho EOF\nEOF\nEOF1");
+        assert_eq!(form("#!/bin/python\nprint()"), "<<EOF\n\n#!/bin/python\nprint()\nEOF");
+        // As buildah records it: without the line that ends it.
+        assert_eq!(form("<<END\necho one\necho two"), "<<EOF\necho one\necho two\nEOF");
+        assert_eq!(form("<<END\necho one\nEND"), "<<EOF\necho one\nEOF");
+        assert_eq!(form("cat <<END > /x\none"), "<<EOF\ncat <<END > /x\none\nEND\nEOF");
+        assert_eq!(form("cat <<END > /x\none\nEND"), "<<EOF\ncat <<END > /x\none\nEND\nEOF");
+        assert_eq!(form("echo $((1 << 3))"), "<<EOF\necho $((1 << 3))\nEOF");
+        assert_eq!(form("a\\"), "<<EOF\na\\\nEOF");
+        assert_eq!(shell_form("cat <<END > /x"), None);
+        assert_eq!(shell_form("  "), None);
+    }
 }

@@ -171,7 +171,9 @@ fn one_space(rest: &str) -> bool {
 /// Keyword and arguments.
 fn plain(text: &str) -> Option<(Keyword, &str)> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    Some((Keyword::named(&text[..end])?, text[end..].trim()))
+    // What an image starts from is no entry of its own.
+    let keyword = Keyword::named(&text[..end]).filter(|keyword| *keyword != Keyword::From)?;
+    Some((keyword, text[end..].trim()))
 }
 
 /// `|2 A=b C=d /bin/sh -c text`, or parts of it.

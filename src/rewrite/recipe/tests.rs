@@ -88,7 +88,7 @@ impl Sample {
     }
 
     fn rebuilt(&self) -> Recipe {
-        let recipe = self.facts().rebuilt().unwrap();
+        let recipe = self.facts().rebuilt().unwrap_or_else(|error| panic!("{error}: {:?}", self.history));
         assert_eq!(recipe.ties.len(), recipe.file.instructions.len());
         recipe
     }

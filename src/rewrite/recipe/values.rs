@@ -172,14 +172,9 @@ pub(super) fn exec(words: &[String]) -> String {
         .iter()
         .map(|word| {
             let json = serde_json::to_string(word).unwrap_or_default();
-            json.chars().fold(String::new(), |mut out, c| {
-                if is_unsafe(c) {
-                    out.push_str(&format!("\\u{:04x}", u32::from(c)));
-                } else {
-                    out.push(c);
-                }
-                out
-            })
+            let shown =
+                |c: char| if is_unsafe(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+            json.chars().map(shown).collect()
         })
         .collect();
     format!("[{}]", strings.join(", "))

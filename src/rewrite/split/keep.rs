@@ -43,7 +43,7 @@ pub(super) struct Keep<'w, 'a> {
 
 impl<'w, 'a> Keep<'w, 'a> {
     /// Works out what is kept. `wanted` are packages that the user's instructions install and that stay.
-    pub(super) fn of(world: &'w World<'a>, base: &'w Base, wanted: &[usize]) -> Self {
+    pub(super) fn of(world: &'w World<'a>, base: &'w Base, wanted: &[usize], adds_users: bool) -> Self {
         let mut keep = Self {
             world,
             base,
@@ -63,7 +63,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep.follow();
         keep.libraries_of_kept_roots();
         keep.follow();
-        keep.states();
+        keep.states(adds_users);
         keep
     }
 
@@ -89,6 +89,15 @@ impl<'w, 'a> Keep<'w, 'a> {
         let has = |list: &HashSet<_>| inode.is_some_and(|inode| list.contains(&inode));
         let (gone, stays) = (has(&self.world.gone), has(&self.world.stays));
         match self.world.system_owner(node.id()) {
+            // The package brings its own version of the file; what the user made of it is put over that.
+            Some(package)
+                if self.world.is_users(node)
+                    && !gone
+                    && self.world.is_changed(node, package)
+                    && state(&node.path()).is_none() =>
+            {
+                self.copy(node.id());
+            }
             Some(package) if self.base.packages.contains(&package) => {
                 self.fates[node.id().0 as usize] = Fate::Base;
             }
@@ -131,7 +140,7 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     pub(super) fn copy(&mut self, node: NodeId) {
         let fate = &mut self.fates[node.0 as usize];
-        if *fate == Fate::Gone {
+        if matches!(*fate, Fate::Gone | Fate::Installed) {
             *fate = Fate::Copied;
             self.open.push(node);
         }
@@ -292,7 +301,7 @@ impl<'w, 'a> Keep<'w, 'a> {
     }
 
     /// Files that installing packages writes, and links into toolkits whose targets are kept.
-    fn states(&mut self) {
+    fn states(&mut self, adds_users: bool) {
         let world = self.world;
         for node in world.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
             if node.kind() == NodeKind::Directory || self.fate(node.id()) != Fate::Gone {
@@ -301,6 +310,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             let path = node.path();
             let owned = world.system_owner(node.id()).is_some();
             let again = match state(&path) {
+                Some(State::Users) => adds_users || !self.installed.is_empty(),
                 Some(State::Packages) => !self.installed.is_empty() && !owned && world.is_users(node),
                 Some(State::PackagePapers(name)) => {
                     world.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))

@@ -3,7 +3,9 @@
 /// What kind of by-product a path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Written whenever packages are installed or users added.
+    /// The tables of users and groups.
+    Users,
+    /// Written whenever packages are installed.
     Packages,
     /// The papers of the package with this name.
     PackagePapers(String),
@@ -15,21 +17,14 @@ pub(super) enum State {
 
 /// Folders and files that installing packages and adding users writes, without a package that owns them.
 const BY_PACKAGES: &[&str] = &[
-    "/etc/.pwd.lock",
     "/etc/alternatives/",
     "/etc/apt/",
     "/etc/ca-certificates.conf",
     "/etc/environment",
-    "/etc/group",
-    "/etc/group-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
     "/etc/ld.so.cache",
     "/etc/localtime",
     "/etc/mailcap",
     "/etc/pam.d/",
-    "/etc/passwd",
-    "/etc/passwd-",
     "/etc/rc0.d/",
     "/etc/rc1.d/",
     "/etc/rc2.d/",
@@ -38,14 +33,8 @@ const BY_PACKAGES: &[&str] = &[
     "/etc/rc5.d/",
     "/etc/rc6.d/",
     "/etc/rcS.d/",
-    "/etc/shadow",
-    "/etc/shadow-",
     "/etc/shells",
     "/etc/ssl/certs/",
-    "/etc/subgid",
-    "/etc/subgid-",
-    "/etc/subuid",
-    "/etc/subuid-",
     "/etc/systemd/",
     "/etc/timezone",
     "/usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache",
@@ -63,6 +52,23 @@ const BY_PACKAGES: &[&str] = &[
     "/var/lib/ucf/",
     "/var/lib/dbus/",
     "/var/lib/dnf/",
+];
+
+/// Tables of users and groups.
+const USERS: &[&str] = &[
+    "/etc/.pwd.lock",
+    "/etc/group",
+    "/etc/group-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/passwd",
+    "/etc/passwd-",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/subgid",
+    "/etc/subgid-",
+    "/etc/subuid",
+    "/etc/subuid-",
 ];
 
 /// What is not carried over.
@@ -110,6 +116,9 @@ pub(super) fn state(path: &[u8]) -> Option<State> {
     }
     if fits(LOST) {
         return Some(State::Lost);
+    }
+    if fits(USERS) {
+        return Some(State::Users);
     }
     if fits(BY_PACKAGES) {
         return Some(State::Packages);

@@ -6,6 +6,7 @@ use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::findings::{Category, Verdict};
 use crate::rewrite::propose::Input;
+use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
 /// Managers whose packages are installed again rather than copied.
@@ -25,6 +26,8 @@ pub(super) struct World<'a> {
     pub(super) stays: HashSet<Inode>,
     /// ELF files by inode.
     pub(super) objects: HashMap<Inode, ObjectId>,
+    /// By layer: the text of the instructions that made it.
+    texts: HashMap<u16, String>,
     /// Packages of the system by name.
     pub(super) by_name: BTreeMap<&'a str, usize>,
     /// By package: the nodes that it owns, without folders.
@@ -32,7 +35,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(input: &'a Input<'a>, base_layers: u16) -> Self {
+    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
@@ -71,6 +74,7 @@ impl<'a> World<'a> {
             built,
             stays,
             objects: objects.collect(),
+            texts: texts(recipe),
             by_name: system.map(|(place, package)| (package.name.as_str(), place)).collect(),
             files_of,
         }
@@ -86,6 +90,25 @@ impl<'a> World<'a> {
     pub(super) fn is_cuda(&self, package: usize) -> bool {
         let package = &self.input.inventory.packages[package];
         self.input.catalog.is_nvidia_package(&package.name, package.maker.as_deref())
+    }
+
+    /// Whether a file of a package is not as the package brought it: a later layer has it again, or the
+    /// instruction that installs the package names it or its folder.
+    pub(super) fn is_changed(&self, node: Node<'_>, package: usize) -> bool {
+        if node.kind() != NodeKind::File {
+            return false;
+        }
+        if node.layer() > self.input.inventory.packages[package].layer {
+            return true;
+        }
+        let Some(text) = self.texts.get(&node.layer()) else { return false };
+        let path = String::from_utf8_lossy(&node.path()).into_owned();
+        if text.contains(&path) {
+            return true;
+        }
+        // `sed -i ... /etc/nginx/conf.d/*.conf`; of folders above only those that belong to one program.
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        path.starts_with("/etc/") && folder.matches('/').count() >= 2 && text.contains(&format!("{folder}/"))
     }
 
     /// Whether a path is one of the user's instructions.
@@ -219,4 +242,21 @@ impl World<'_> {
         links.dedup();
         links
     }
+}
+
+/// Texts are looked into for paths of files: a `RUN` has some hundred bytes.
+const TEXT_BYTES: usize = 64 << 10;
+
+fn texts(recipe: &Recipe) -> HashMap<u16, String> {
+    let mut texts: HashMap<u16, String> = HashMap::new();
+    for (instruction, tie) in recipe.file.instructions.iter().zip(&recipe.ties) {
+        let text = recipe.file.slice(&instruction.span);
+        for layer in &tie.layers {
+            let known = texts.entry(*layer).or_default();
+            if known.len() + text.len() < TEXT_BYTES {
+                known.push_str(text);
+            }
+        }
+    }
+    texts
 }

@@ -4,7 +4,7 @@ use super::call::{Call, TAKES_VALUE};
 use super::merge::HARMLESS;
 use super::scene::{Run, Scene};
 use super::work::Work;
-use crate::formats::dockerfile::{Instruction, Keyword};
+use crate::formats::dockerfile::Keyword;
 use crate::rewrite::value::Applicability;
 
 /// Installers of apt.
@@ -51,11 +51,17 @@ pub(super) struct Lists {
     read: Vec<usize>,
     /// The same for those that may do so, as far as can be told.
     maybe: Vec<usize>,
+    /// By instruction: the last one up to it that neither reads them nor is without effect on a `RUN`.
+    others: Vec<usize>,
 }
 
 impl Lists {
     pub(super) fn of(scene: &Scene<'_>) -> Self {
-        let mut lists = Self { read: vec![0; scene.stages.len()], maybe: vec![0; scene.stages.len()] };
+        let mut lists = Self {
+            read: vec![0; scene.stages.len()],
+            maybe: vec![0; scene.stages.len()],
+            others: Vec::with_capacity(scene.file.instructions.len()),
+        };
         let latest = |list: &mut [usize], place: usize| {
             if let Some(last) = scene.stage(place).and_then(|stage| list.get_mut(stage)) {
                 *last = place.max(*last);
@@ -70,6 +76,10 @@ impl Lists {
             }
         }
         for (place, instruction) in scene.file.instructions.iter().enumerate() {
+            let reads = scene.run(place).is_some_and(|run| run.may_edit && reads(run));
+            let is_near = reads || HARMLESS.contains(&instruction.keyword);
+            let before = lists.others.last().copied().unwrap_or(0);
+            lists.others.push(if is_near { before } else { place });
             if instruction.keyword == Keyword::OnBuild {
                 latest(&mut lists.maybe, place);
             }
@@ -90,12 +100,7 @@ impl Lists {
     /// that read them too, and what no `RUN` sees, between them.
     pub(super) fn are_read_nearby(&self, scene: &Scene<'_>, place: usize) -> bool {
         let Some(last) = scene.stage(place).and_then(|stage| self.read.get(stage)) else { return false };
-        let between = scene.file.instructions.get(place + 1..=*last).unwrap_or_default();
-        let is_near = |(at, one): (usize, &Instruction)| {
-            let run = scene.run(place + 1 + at);
-            HARMLESS.contains(&one.keyword) || run.is_some_and(|run| run.may_edit && reads(run))
-        };
-        scene.stage(*last) == scene.stage(place) && between.iter().enumerate().all(is_near)
+        self.others.get(*last).is_some_and(|other| *other <= place)
     }
 
     /// Whether a later instruction reads the lists that are there after the one at `place`.

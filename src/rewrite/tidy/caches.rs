@@ -77,12 +77,9 @@ pub(super) fn remove(work: &mut Work<'_>) {
         if scene.layers(run.place).is_empty() || work.removed.contains(&run.place) {
             continue;
         }
-        // What is left by those that it is merged with, too.
+        let layers = scene.layers(run.place);
         let head = work.merged.get(&run.place).copied();
-        let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
-        let places = others.map(|(place, _)| *place).chain(head).chain([run.place]);
-        let layers: Vec<u16> = places.flat_map(|place| scene.layers(place)).copied().collect();
-        if work.left(&layers, |one| one.kind.is_cache()).is_empty() {
+        if head.is_none() && work.left(layers, |one| one.kind.is_cache()).is_empty() {
             continue;
         }
         let Some((at, joint)) = style::end(scene, run) else { continue };
@@ -91,21 +88,24 @@ pub(super) fn remove(work: &mut Work<'_>) {
             let Some(call) = calls.iter().find(|call| cache.programs.contains(&call.program)) else {
                 continue;
             };
+            if cache.kind == Kind::AptLists && lists.are_read_after(scene, run.place) {
+                continue;
+            }
+            // Lists are left by those that it is merged with, too.
+            let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
+            let others = others.map(|(place, _)| *place).chain(head).filter(|_| cache.kind == Kind::AptLists);
+            let layers: Vec<u16> =
+                others.chain([run.place]).flat_map(|place| scene.layers(place)).copied().collect();
             let waste = work.left(&layers, |one| one.kind == cache.kind);
             if sum(&waste) == 0 || mounts(work, run, cache.kind) {
                 continue;
             }
             let mut applicability = if head.is_some() { Applicability::Review } else { Applicability::Safe };
-            if cache.kind == Kind::AptLists {
-                if lists.are_read_after(scene, run.place) {
-                    continue;
-                }
-                if lists.may_be_read_after(scene, run.place) {
-                    applicability = Applicability::Review;
-                    work.assume(
-                        "No later RUN installs with apt-get without fetching the lists of packages itself.",
-                    );
-                }
+            if cache.kind == Kind::AptLists && lists.may_be_read_after(scene, run.place) {
+                applicability = Applicability::Review;
+                work.assume(
+                    "No later RUN installs with apt-get without fetching the lists of packages itself.",
+                );
             }
             let sudo = if call.with_sudo { "sudo " } else { "" };
             let command = match cache.command.strip_prefix('*') {

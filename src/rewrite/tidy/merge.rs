@@ -225,7 +225,8 @@ impl Leaks {
     fn spare(self, commands: &[ShellCommand]) -> bool {
         let spared = |command: &ShellCommand| {
             let reads_variables = command.words.iter().any(|word| word.text.contains('$'));
-            !self.other && !(self.unset && reads_variables) && !(self.folder && reads_folder(command))
+            let cares = self.unset && reads_variables || self.folder && reads_folder(command);
+            !self.other && !cares
         };
         commands.iter().all(spared)
     }

@@ -143,7 +143,7 @@ fn plan(scene: &Scene<'_>, run: &Run, at: usize, change: &Change<'_>, copied: &[
 }
 
 /// Reads `chown -R user:group path` and `chmod 755 path`; other options and further paths are not understood.
-fn change<'a>(call: Call<'a>) -> Option<Change<'a>> {
+fn change(call: Call<'_>) -> Option<Change<'_>> {
     let name = match call.program {
         "chown" => "chown",
         "chmod" => "chmod",

@@ -153,14 +153,14 @@ impl<'a> Scene<'a> {
     }
 
     /// What is superfluous in these layers.
-    pub(super) fn waste_of(&self, layers: &[u16]) -> impl Iterator<Item = &'a Waste> + use<'a> {
+    pub(super) fn waste_of(&self, layers: &[u16]) -> impl Iterator<Item = &'a Waste> {
         let waste = self.waste;
         let of = move |layer: u16| {
             let start = waste.partition_point(|one| one.layer < layer);
             let end = waste.partition_point(|one| one.layer <= layer);
             waste.get(start..end).unwrap_or_default()
         };
-        layers.to_vec().into_iter().flat_map(of)
+        layers.iter().copied().flat_map(of)
     }
 
     pub(super) fn instruction(&self, place: usize) -> Option<&'a Instruction> {

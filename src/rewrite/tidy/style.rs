@@ -83,13 +83,13 @@ pub(super) fn without(run: &Run, gone: &[usize]) -> Option<Vec<Span>> {
     if head > 0 {
         let (first, next) = (run.commands.first()?, run.commands.get(head)?);
         let joiners = run.commands.get(1..=head)?;
-        spans.push(joiners.iter().all(|one| stays(one.joiner)).then(|| first.span.start..next.span.start)?);
+        spans.push(joiners.iter().all(|one| stays(one.joiner)).then_some(first.span.start..next.span.start)?);
     }
     for at in gone.iter().filter(|at| **at >= head) {
         let command = run.commands.get(*at)?;
         let next = run.commands.get(at + 1);
         let stays = stays(command.joiner) && next.is_none_or(|next| next.joiner == command.joiner);
-        spans.push(stays.then(|| command.before.start..command.span.end)?);
+        spans.push(stays.then_some(command.before.start..command.span.end)?);
     }
     Some(spans)
 }

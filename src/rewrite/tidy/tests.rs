@@ -138,6 +138,46 @@ fn stays(text: &str, files: &[File]) -> Tidied {
     becomes(text, files, text)
 }
 
+#[test]
+fn long_files_cost_little() {
+    let (count, lists) = (2000_u16, "/var/lib/apt/lists/Packages");
+    for (run, path) in [
+        ("RUN apt-get update && apt-get install -y b\n", lists),
+        ("RUN apt-get install -y b\n", lists),
+        ("RUN b && pip install c && rm -rf /1\n", "/1"),
+        ("COPY . /app\nRUN chown -R 1:1 /app\n", "/app/x"),
+    ] {
+        let text = format!("FROM a\n{}", run.repeat(usize::from(count)));
+        let files: Vec<File> = (0..count - 1)
+            .map(|layer| {
+                let file = file(layer, path, 2 << 20);
+                if path == "/app/x" { file.again_in(layer + 1) } else { file.hidden_by(layer + 1) }
+            })
+            .collect();
+        assert_ne!(tidied(&text, &files).text, text);
+    }
+}
+
+/// What is cut off anywhere is edited or left alone, and can be read afterwards.
+#[test]
+fn parts_of_files_are_tidied_or_left_alone() {
+    let text = "# syntax=docker/dockerfile:1\nFROM a\nWORKDIR /app\nRUN apt-get update \\\n  # why\n && apt-get install -y b;\nRUN <<EOF\nset -e\npip install c\nEOF\n\n# Hm.\nRUN rm /1 && \\\n chown -R 1:1 /app\nCOPY . .\nRUN chmod 755 . && d\n";
+    let files = [
+        file(0, "/var/lib/apt/lists/x", 5).hidden_by(1),
+        file(0, "/1", 2 << 20).hidden_by(2),
+        file(1, "/root/.cache/pip/x", 5),
+        file(1, "/app/y", 2 << 20).again_in(2),
+        file(3, "/app/z", 5).again_in(4),
+    ];
+    for end in 0..=text.len() {
+        let part = &text[..end];
+        if parse(part.as_bytes()).is_ok_and(|file| !file.stages().is_empty()) {
+            tidied(part, &files);
+            tidied(&part.replace('\n', "\r\n"), &files);
+        }
+    }
+}
+
 /// Bytes and applicability of each reason.
 fn told(reasons: &[Reason]) -> Vec<(Option<u64>, Applicability)> {
     reasons.iter().map(|reason| (reason.bytes, reason.applicability)).collect()

@@ -32,11 +32,21 @@ enum Mode {
     Loop(u32),
     /// Between `case` and `in`: words that were read.
     Case(u32),
-    Pattern,
+    /// A pattern of `case`.
+    Pattern(Pattern),
     /// Behind `function`.
     Name,
     /// Between `[[` and `]]`.
     Test,
+}
+
+/// What was read of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pattern {
+    Nothing,
+    /// `(` or `|`.
+    Operator,
+    Word,
 }
 
 /// What may come next.
@@ -158,13 +168,16 @@ impl Reader<'_> {
             Mode::Case(0) => self.mode = Mode::Case(1),
             Mode::Case(_) => {
                 self.broken |= !word.bare || word.text != "in";
-                self.mode = Mode::Pattern;
+                self.mode = Mode::Pattern(Pattern::Nothing);
             }
-            Mode::Pattern if word.bare && word.text == "esac" => {
+            Mode::Pattern(Pattern::Nothing) if word.bare && word.text == "esac" => {
                 self.mode = Mode::Commands;
                 self.close(Open::Case, &word.span);
             }
-            Mode::Pattern => {}
+            Mode::Pattern(before) => {
+                self.broken |= before == Pattern::Word;
+                self.mode = Mode::Pattern(Pattern::Word);
+            }
             Mode::Name => {
                 self.mode = Mode::Commands;
                 self.next = Next::Body;
@@ -189,12 +202,9 @@ impl Reader<'_> {
         }
         self.broken |= self.next != Next::Command;
         self.begin(word.span.start);
-        // `time` may stand before something compound, in bash only.
-        if word.bare && matches!(word.text.as_str(), "[[" | "time") {
-            self.misunderstood();
-        }
         if word.bare && word.text == "[[" {
             self.mode = Mode::Test;
+            self.misunderstood();
         }
         self.add(word);
     }
@@ -242,7 +252,8 @@ impl Reader<'_> {
                 self.broken |= self.expects && self.joiner == Joiner::Pipe;
                 self.negated = true;
             }
-            "in" | "]]" | "coproc" => self.broken = true,
+            // Reserved in bash, or where they make no sense.
+            "in" | "]]" | "coproc" | "time" => self.broken = true,
             "then" | "else" | "elif" => self.between(Open::If),
             "do" => self.between(Open::Loop),
             "fi" => self.close(Open::If, &word.span),

@@ -227,6 +227,9 @@ impl Scan<'_> {
                 return None;
             }
             self.take(end + 2);
+        } else if next.starts_with('$') {
+            // The number of the process: what follows is not part of it.
+            self.take(2);
         } else {
             // `$"` is a text to be translated and `$[` is arithmetic, in bash only.
             if !quoted && next.starts_with('[') {

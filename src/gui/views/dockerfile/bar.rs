@@ -148,7 +148,7 @@ fn show_bar(ui: &mut Ui, bar: &mut Bar, busy: bool) -> Asked {
         ui.horizontal(|ui| {
             ui.set_width(ui.available_width());
             ui.label(RichText::new(label).font(text::strong()));
-            let room = (ui.available_width() - 210.0).max(80.0);
+            let room = (ui.available_width() - 200.0).max(80.0);
             let field = TextEdit::singleline(&mut bar.typed)
                 .hint_text(hint)
                 .align(Align2::LEFT_CENTER)

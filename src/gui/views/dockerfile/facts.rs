@@ -42,18 +42,19 @@ pub(super) fn image(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalIte
     ui.add_space(space::M);
     heading(ui, "Stages");
     let last = predicted.stages.len().saturating_sub(1);
-    Grid::new("stages").num_columns(2).spacing([space::L, space::S]).show(ui, |ui| {
-        for (place, stage) in predicted.stages.iter().enumerate() {
+    for (place, stage) in predicted.stages.iter().enumerate() {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = space::L;
+            number(ui, &human_or_dash(stage.merged_bytes), tokens.text, text::body());
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 0.0;
                 ui.label(RichText::new(words::stage(stage, place == last)).font(text::strong()));
                 let base = RichText::new(format!("from {}", printable(&stage.base)));
                 ui.add(Label::new(base.font(text::small()).color(tokens.text_weak)).wrap());
             });
-            number(ui, &human_or_dash(stage.merged_bytes), tokens.text, text::body());
-            ui.end_row();
-        }
-    });
+        });
+        ui.add_space(space::XS);
+    }
     if predicted.stages.is_empty() {
         controls::weak(ui, "Not known.");
     } else if last > 0 {
@@ -62,8 +63,11 @@ pub(super) fn image(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalIte
     }
 }
 
+/// A number in a column of numbers.
 fn number(ui: &mut Ui, words: &str, color: Color32, font: egui::FontId) {
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+    const WIDTH: f32 = 68.0;
+    ui.allocate_ui_with_layout(vec2(WIDTH, 18.0), Layout::right_to_left(Align::Center), |ui| {
+        ui.set_min_width(WIDTH);
         ui.label(RichText::new(words).font(font).color(color));
     });
 }

@@ -20,7 +20,7 @@ use egui::{Frame, Id, Panel, Ui};
 use self::bar::{Bar, Notice};
 use self::state::State;
 use super::{Action, ViewContext};
-use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, Proposer, SaveKind};
+use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
 use crate::gui::models::findings::waits_for;
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
@@ -55,6 +55,8 @@ pub struct DockerfileView {
     /// Where the focus of the keyboard is when it is in the texts.
     texts: Option<Id>,
     focus_details: bool,
+    /// What the log knows already.
+    told: Option<Problem>,
     painted: usize,
 }
 
@@ -95,6 +97,7 @@ impl DockerfileView {
         self.painted = 0;
         self.state.update(context, &waker);
         self.take_saved(context);
+        self.tell(context);
         if context.analysis.findings.is_none() {
             waits(ui, context);
             return;
@@ -114,6 +117,16 @@ impl DockerfileView {
         }
         for go in went {
             self.go(ui, go, context);
+        }
+    }
+
+    /// What goes wrong is told to the log, once.
+    fn tell(&mut self, context: &mut ViewContext<'_>) {
+        let problem = self.state.drafts.problem();
+        if problem != self.told.as_ref() {
+            self.told = problem.cloned();
+            let error = problem.map(|problem| format!("{}: {}", problem.title, problem.message));
+            context.actions.extend(error.map(Action::Report));
         }
     }
 

@@ -114,7 +114,7 @@ fn heads(
     let (left, right) = halves(whole.x_range());
     let left = if proposal.is_some() { left } else { whole.x_range() };
     head(ui, whole, left, |ui| {
-        if state.drafts.given().is_some() {
+        if !model.rebuilt {
             command_button(ui, "dockerfile.forget", "Forget", true, went);
         }
         let label = if model.rebuilt { "Open yours…" } else { "Open…" };

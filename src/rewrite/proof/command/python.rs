@@ -79,7 +79,8 @@ impl Runner<'_, '_> {
         let path = shown(&path);
         let all = more + 1;
         self.said.faults.say(format!("sources {path}"), || {
-            format!("{} in {path}, from where the command runs, left out without a finding of the plan: such as {first}", counted(all as u64, "Python file"))
+            let files = counted(all as u64, "Python file");
+            format!("{files} in {path}, from where the command runs, left out without a finding of the plan: such as {first}")
         });
     }
 }

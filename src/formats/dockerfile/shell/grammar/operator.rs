@@ -3,7 +3,7 @@
 use super::super::super::value::Span;
 use super::super::lex::{Operator, Token};
 use super::super::{Joiner, ShellCommand};
-use super::{Mode, Next, Open, Reader};
+use super::{Mode, Next, Open, Pattern, Reader};
 
 impl Reader<'_> {
     pub(super) fn operator(&mut self, operator: Operator, span: &Span) {
@@ -20,9 +20,10 @@ impl Reader<'_> {
                 self.redirection(operator, span);
             }
             (Mode::Loop(1..), Operator::Newline | Operator::Sequence) => self.mode = Mode::Commands,
-            (Mode::Case(1) | Mode::Pattern, Operator::Newline)
-            | (Mode::Pattern, Operator::Open | Operator::Pipe) => {}
-            (Mode::Pattern, Operator::Close) => {
+            (Mode::Case(1) | Mode::Pattern(Pattern::Nothing), Operator::Newline) => {}
+            (Mode::Pattern(Pattern::Nothing), Operator::Open)
+            | (Mode::Pattern(Pattern::Word), Operator::Pipe) => self.mode = Mode::Pattern(Pattern::Operator),
+            (Mode::Pattern(Pattern::Word), Operator::Close) => {
                 self.mode = Mode::Commands;
                 self.next = Next::Command;
             }
@@ -37,7 +38,7 @@ impl Reader<'_> {
                 self.finish();
                 self.broken |= self.open.last() != Some(&Open::Case) || self.expects;
                 self.joiner = Joiner::Sequence;
-                self.mode = Mode::Pattern;
+                self.mode = Mode::Pattern(Pattern::Nothing);
             }
             (Mode::Commands, _) => self.separator(operator),
             _ => self.broken = true,
