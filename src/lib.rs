@@ -11,6 +11,8 @@
 //! | [`layer`] | the bytes of one layer | its index, facts of its files |
 //! | [`rootfs`] | all indexes | what a container sees, what each layer hides |
 //! | [`cuda`] | the merged view, facts of files | libraries, GPU code, links, packages |
+//! | [`findings`] | the inventory | what should not be there, with verdicts and proof; plans, policies |
+//! | [`rewrite`] | findings, a Dockerfile | proposed Dockerfiles, their sizes and proof |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`report`] | an analysis | text, JSON |
 //! | [`cli`] | arguments | output and an exit code |

@@ -33,13 +33,21 @@ pub fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
         .prefix(".cutaway-")
         // The user's umask applies, as for any file that a program writes.
         .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
+        .tempfile_in(folder)
+        .map_err(plain)?;
     temporary.write_all(bytes)?;
     if let Some(mode) = mode {
         temporary.as_file().set_permissions(mode)?;
     }
     temporary.persist(&target)?;
     Ok(())
+}
+
+/// The error without the name of the temporary file, which says nothing to anybody.
+fn plain(error: io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(std::error::Error::source);
+    let code = inner.and_then(|inner| inner.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error);
+    code.map_or(error, io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]
@@ -61,7 +69,8 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), b"two");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
-        assert!(save(&folder.path().join("none/file"), b"").is_err());
+        let error = save(&folder.path().join("none/file"), b"").unwrap_err();
+        assert!(!error.to_string().contains(".cutaway-"), "{error}");
         assert!(save(folder.path(), b"").is_err());
     }
 }

@@ -113,7 +113,12 @@ fn stages(file: &Dockerfile) {
 fn shell(file: &Dockerfile, number: usize, instruction: &Instruction) {
     let list = commands(file, number);
     assert!(list.is_empty() || instruction.keyword == Keyword::Run, "only RUN has commands");
+    let mut plain_end = 0;
     for command in &list {
+        if command.plain {
+            assert!(command.before.start >= plain_end, "plain commands follow each other");
+            plain_end = command.span.end;
+        }
         inside(file, &command.span, &instruction.span);
         inside(file, &command.before, &instruction.span);
         assert!(!command.words.is_empty() || !command.plain, "a plain command has words");

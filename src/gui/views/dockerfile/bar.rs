@@ -66,8 +66,10 @@ impl Bar {
         Self { purpose, typed, said: None, exists: false, wants_focus: true }
     }
 
+    /// Says what is wrong; the cursor goes back to the field.
     pub(super) fn say(&mut self, words: String) {
         self.said = Some(words);
+        self.wants_focus = true;
     }
 }
 
@@ -171,7 +173,8 @@ fn show_bar(ui: &mut Ui, bar: &mut Bar, busy: bool) -> Asked {
             let (entered, escaped) = (key(Key::Enter), key(Key::Escape));
             let ready = !bar.typed.trim().is_empty() && !busy;
             let clicked = ui.add_enabled_ui(ready, |ui| primary_button(ui, button)).inner.clicked();
-            if ready && (clicked || entered) {
+            // Replacing a file takes more than one key too many.
+            if ready && (clicked || entered && !bar.exists) {
                 asked = Asked::Path;
             }
             if ui.button("Browse…").on_hover_text("Choose with a file dialog").clicked() {

@@ -1,6 +1,6 @@
 //! Why lines are changed: all reasons of the chosen line, and the list of all.
 
-use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, vec2};
 
 use super::Go;
 use super::head::sign;
@@ -18,40 +18,61 @@ const COLUMNS: [Column; 3] = [
     Column { title: "Saves", width: 64.0, number: true, rank: 1 },
 ];
 
+/// From this width on, the reasons of the line stand beside the list.
+const WIDE: f32 = 560.0;
+
 pub(super) fn show(ui: &mut Ui, state: &mut State, proposal: &ProposalItem, went: &mut Vec<Go>) {
+    if ui.available_width() < WIDE {
+        // Of one height, so that the list below stays where it is.
+        let height = (ui.available_height() * 0.4).clamp(44.0, 140.0);
+        of_line(ui, state, proposal, height);
+        list(ui, state, proposal, went);
+        return;
+    }
+    let whole = ui.available_rect_before_wrap();
+    let (left, right) = whole.split_left_right_at_fraction(0.42);
+    let builder = |rect| UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min));
+    ui.scope_builder(builder(left), |ui| of_line(ui, state, proposal, left.height()));
+    ui.painter().vline(right.left(), whole.y_range(), Stroke::new(1.0, Tokens::of(ui).border));
+    ui.scope_builder(builder(right.with_min_x(right.left() + 1.0)), |ui| list(ui, state, proposal, went));
+}
+
+/// All reasons of the chosen line.
+fn of_line(ui: &mut Ui, state: &State, proposal: &ProposalItem, height: f32) {
     let row = state.row.and_then(|row| proposal.aligned.rows.get(row));
-    let chosen = row.map(|row| row.reasons.as_slice()).unwrap_or_default();
-    // Of one height, so that the list below stays where it is.
-    let height = (ui.available_height() * 0.4).clamp(44.0, 140.0);
     let area = ScrollArea::vertical().id_salt("reasons of the line").auto_shrink(false);
     area.min_scrolled_height(height).max_height(height).show(ui, |ui| {
-        Frame::new().inner_margin(Margin { left: 12, right: 12, top: 0, bottom: 8 }).show(ui, |ui| {
+        Frame::new().inner_margin(Margin { left: 12, right: 12, top: 2, bottom: 0 }).show(ui, |ui| {
             ui.set_width(ui.available_width());
-            if chosen.is_empty() {
-                let changed = row.is_some_and(crate::gui::models::dockerfile::Row::is_changed);
-                controls::weak(
-                    ui,
-                    if row.is_none() {
-                        "Choose a line to see why it is changed."
-                    } else if changed {
-                        "No reason is known for this line."
-                    } else {
-                        "This line stays as it is."
-                    },
-                );
+            let Some(row) = row else {
+                controls::weak(ui, "Choose a line to see why it is changed.");
+                return;
+            };
+            if row.reasons.is_empty() {
+                let known = if row.is_changed() {
+                    "No reason is known for this line."
+                } else {
+                    "This line stays as it is."
+                };
+                controls::weak(ui, known);
             }
-            for reason in chosen.iter().filter_map(|at| proposal.reasons.get(*at)) {
+            for reason in row.reasons.iter().filter_map(|at| proposal.reasons.get(*at)) {
                 whole(ui, reason);
             }
         });
     });
+}
+
+/// All reasons there are.
+fn list(ui: &mut Ui, state: &State, proposal: &ProposalItem, went: &mut Vec<Go>) {
+    let row = state.row.and_then(|row| proposal.aligned.rows.get(row));
     let shape = TableShape {
         name: "Reasons",
         rows: proposal.reasons.len(),
         columns: &COLUMNS,
         sort: None,
-        selected: chosen.first().copied(),
-        reveal: false,
+        selected: row.and_then(|row| row.reasons.first().copied()),
+        reveal: state.reveal,
     };
     let tokens = Tokens::of(ui);
     let make = |index: usize| reason_row(tokens, index, proposal.reasons.get(index));

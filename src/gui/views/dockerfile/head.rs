@@ -12,11 +12,14 @@ use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, words};
+use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, line_of_text, paint_focus, paint_mark, progress_bar};
 use crate::rewrite::Applicability;
 
 /// The height of a proposal in the chooser.
 const HEIGHT: f32 = 46.0;
+/// Narrower than this, a proposal tells only what it saves.
+const NARROW: f32 = 290.0;
 /// Wider than this a proposal never is.
 const MOST: f32 = 460.0;
 
@@ -138,7 +141,8 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
         )
     };
     let title = row(5.0, 30.0);
-    line_of_text(ui, title, &proposal.title, text::strong(), tokens.text);
+    // Titles differ at their ends.
+    cell::left(ui.painter(), title, &proposal.title, &text::strong(), tokens.text, Cut::Middle);
     let center = pos2(rect.left() + 16.0, title.center().y);
     ui.painter().circle_stroke(center, 6.0, Stroke::new(1.0, tokens.border_strong));
     if chosen {
@@ -154,7 +158,10 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
     let end = at.x + galley.size().x + space::S;
     ui.painter().galley(at, galley, color);
     let rest = Rect::from_min_max(pos2(end.min(about.right()), about.top()), about.max);
-    let saving = format!("{}, {} unpacked", proposal.saving(), human(proposal.predicted.merged_bytes));
+    let mut saving = proposal.saving();
+    if rect.width() >= NARROW {
+        saving = format!("{saving}, {} unpacked", human(proposal.predicted.merged_bytes));
+    }
     line_of_text(ui, rest, &saving, text::small(), tokens.text_weak);
 }
 

@@ -117,8 +117,10 @@ fn heads(
         if !model.rebuilt {
             command_button(ui, "dockerfile.forget", "Forget", true, went);
         }
-        let label = if model.rebuilt { "Open yours…" } else { "Open…" };
-        command_button(ui, "dockerfile.open", label, true, went);
+        if model.rebuilt || left.span() >= NARROW {
+            let label = if model.rebuilt { "Open yours…" } else { "Open…" };
+            command_button(ui, "dockerfile.open", label, true, went);
+        }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
             let about = match state.drafts.given() {
