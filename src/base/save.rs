@@ -29,25 +29,21 @@ pub fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    // Here for its words: those of the temporary file are lost below.
+    fs::metadata(folder)?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".cutaway-")
         // The user's umask applies, as for any file that a program writes.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)
-        .map_err(plain)?;
+        // What it says names the temporary file, which means nothing to anybody.
+        .map_err(|error| io::Error::from(error.kind()))?;
     temporary.write_all(bytes)?;
     if let Some(mode) = mode {
         temporary.as_file().set_permissions(mode)?;
     }
     temporary.persist(&target)?;
     Ok(())
-}
-
-/// The error without the name of the temporary file, which says nothing to anybody.
-fn plain(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(std::error::Error::source);
-    let code = inner.and_then(|inner| inner.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error);
-    code.map_or(error, io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]

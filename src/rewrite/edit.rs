@@ -82,7 +82,8 @@ fn reason(before: &str, edit: &Edit, at: Range<usize>, lines: &mut Lines<'_>) ->
     let first = lines.of(at.start);
     let (line, count) = if at.is_empty() {
         if whole_lines {
-            (first.saturating_sub(1).max(1), 0)
+            // Before the first line it is line 0.
+            (first.saturating_sub(1), 0)
         } else if is_line_end(before, start) && is_line_end(before, end) {
             (first, 0)
         } else {

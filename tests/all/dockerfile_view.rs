@@ -257,6 +257,12 @@ fn changes_are_walked_by_keys() {
     let chosen = row(&harness).unwrap();
     let model = harness.state().view.model().unwrap();
     assert_eq!(rows(model)[chosen].left.as_ref().unwrap().text, "RUN apt-get install -y curl vim");
+    press(&mut harness, &[Key::ArrowDown]);
+    assert_eq!(row(&harness), Some(chosen), "two reasons of one row");
+    press(&mut harness, &[Key::ArrowDown]);
+    let model = harness.state().view.model().unwrap();
+    let package = &rows(model)[row(&harness).unwrap()].right.as_ref().unwrap();
+    assert_eq!(package.number, 19);
 }
 
 #[test]

@@ -506,3 +506,38 @@ fn a_desktop_without_dialogs_is_told() {
     window.sees("offers no file dialogs");
     assert!(window.shows("1 error"));
 }
+
+#[test]
+fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
+    let folder = folder();
+    let path = folder.path().join("Dockerfile.gpu");
+    fs::write(&path, crate::dockerfile_view::scene::ORIGINAL).unwrap();
+    let image = folder.path().join("none.tar");
+    fs::write(&image, [0; 512]).unwrap();
+    let mut window = Window::with(Some(path.clone()));
+    window.open("sample:runtime");
+    window.settles();
+    window.harness.state_mut().propose_by(crate::dockerfile_view::scene::proposer());
+    window.press(CTRL_SHIFT, Key::C);
+    assert!(window.in_front("Overview"), "nothing is proposed before it is shown");
+    window.drop_file(&path);
+    window.sees("Your Dockerfile: Dockerfile.gpu");
+    assert!(window.in_front("Dockerfile"));
+    window.harness.key_press_modifiers(CTRL_SHIFT, Key::C);
+    window.until("copied text", |window| {
+        let commands = &window.output().platform_output.commands;
+        let minimal = crate::dockerfile_view::scene::MINIMAL;
+        commands.iter().any(|command| matches!(command, egui::OutputCommand::CopyText(text) if text == minimal))
+    });
+    window.sees("is on the clipboard");
+    window.press(Modifiers::COMMAND, Key::K);
+    window.types("forget dockerfile");
+    window.press(Modifiers::NONE, Key::Enter);
+    window.sees("Rebuilt from the image's history");
+    window.press(CTRL_SHIFT, Key::D);
+    window.click(Role::Button, "Browse…");
+    window.sees("Your Dockerfile: Dockerfile.gpu");
+    window.drop_file(&image);
+    window.sees("none.tar");
+    assert!(window.has_tab("none.tar") && window.has_tab("sample:runtime"));
+}

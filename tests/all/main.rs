@@ -13,6 +13,7 @@ mod cli;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
+mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;
 mod findings_bytes;

@@ -273,27 +273,3 @@ fn what_the_history_does_not_tell_is_said() {
     assert_eq!(recipe.base_layers, None);
     assert!(layers(&recipe).is_empty());
 }
-
-#[test]
-fn temporary_look_at_real_images() {
-    let Ok(list) = std::env::var("RECIPE_REAL") else { return };
-    for name in list.split(',') {
-        let reference = Reference::parse(&format!("{name}.oci.tar")).unwrap();
-        let analysis = analyze(&reference, &Options::default(), &CancelToken::new(), &Progress::default(), &|_| {}).unwrap();
-        let plan = Plan::of_safe(analysis.findings.as_ref().unwrap());
-        println!("##### {name} base {:?}", analysis.inventory.as_ref().unwrap().base);
-        let recipe = analysis.propose(&plan, None).unwrap().unwrap().recipe;
-        println!("{}\n{:?}\n{:?}\n{:?}", recipe.file.text(), recipe.unknown, recipe.base_layers, recipe.ties);
-        let text = std::fs::read(format!("{name}.Dockerfile")).unwrap();
-        for other in list.split(',') {
-            let text = std::fs::read(format!("{other}.Dockerfile")).unwrap();
-            if other != name {
-                println!("-- against {other}: {:?}", analysis.propose(&plan, Some(Given { name: other, text: &text })).unwrap().err().map(|e| e.to_string()));
-            }
-        }
-        match analysis.propose(&plan, Some(Given { name: "Dockerfile", text: &text })).unwrap() {
-            Ok(given) => println!("--- given {:?} {:?} {:?}", given.recipe.unknown, given.recipe.base_layers, given.recipe.ties),
-            Err(error) => println!("--- given {error}"),
-        }
-    }
-}

@@ -14,8 +14,8 @@ const MOST_FILLED: usize = 1 << 20;
 const MOST_REFERENCE: usize = 4096;
 
 impl Dockerfile {
-    /// Line and column of an offset, both counted from 1; columns in characters. The mark U+FEFF before all else
-    /// is not counted.
+    /// Line and column of an offset, both counted from 1; columns in characters. The mark U+FEFF before all
+    /// else is not counted.
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.lines.partition_point(|start| *start <= offset).max(1);

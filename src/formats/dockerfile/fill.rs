@@ -3,9 +3,11 @@
 /// How a text is read.
 pub(super) struct Filling<'a> {
     pub(super) escape: char,
-    /// Whether quotes are taken away, with the escapes that they know. Nothing is filled in between single ones.
+    /// Whether quotes are taken away, with the escapes that they know. Nothing is filled in between single
+    /// ones.
     pub(super) quotes: bool,
-    /// Bytes that the text may have with its variables; one that would make it longer stands as it is written.
+    /// Bytes that the text may have with its variables; one that would make it longer stands as it is
+    /// written.
     pub(super) most: usize,
     pub(super) value: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -41,8 +43,8 @@ enum Variable<'a> {
 }
 
 impl Filling<'_> {
-    /// The text with `$NAME` and `${NAME}`, `${NAME:-other}`, `${NAME:+other}` and their forms without a colon
-    /// filled in. What cannot be known stands as it is written. One pass, and no recursion.
+    /// The text with `$NAME` and `${NAME}`, `${NAME:-other}`, `${NAME:+other}` and their forms without a
+    /// colon filled in. What cannot be known stands as it is written. One pass, and no recursion.
     pub(super) fn fill(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut frames: Vec<Frame> = Vec::new();
@@ -181,7 +183,8 @@ fn variable(text: &str) -> (Variable<'_>, usize) {
     }
 }
 
-/// The name at the beginning of a text: digits, a sign that is a parameter of its own, or letters, digits and `_`.
+/// The name at the beginning of a text: digits, a sign that is a parameter of its own, or letters, digits and
+/// `_`.
 fn name(text: &str) -> &str {
     let end = match text.chars().next() {
         Some('0'..='9') => text.find(|c: char| !c.is_ascii_digit()),

@@ -118,8 +118,8 @@ fn heredocs(text: &str, joined: &Joined, line: &Span, instruction: &mut Instruct
     Ok(())
 }
 
-/// The words of a line that open heredocs, as `BuildKit` sees them: a word of digits, `<<`, a dash or none, white
-/// space and a name without `<`. A quote that does not end means that there are none.
+/// The words of a line that open heredocs, as `BuildKit` sees them: a word of digits, `<<`, a dash or none,
+/// white space and a name without `<`. A quote that does not end means that there are none.
 fn openings(joined: &Joined, line: &Span) -> Vec<(Span, Heredoc)> {
     let Some(words) = lexed(joined.text(), line) else { return Vec::new() };
     words.into_iter().filter_map(|span| Some((span.clone(), opening(joined.slice(&span))?))).collect()
@@ -158,14 +158,14 @@ fn lexed(text: &str, line: &Span) -> Option<Vec<Span>> {
     if words.last().is_some_and(|last| !is_closed(text.get(last.clone()).unwrap_or_default())) {
         return None;
     }
-    let mut list: Vec<Span> = Vec::new();
+    let mut merged: Vec<Span> = Vec::new();
     for word in words {
-        match list.last_mut() {
-            Some(last) if joins(text, last, &word) => last.end = word.end,
-            _ => list.push(word),
+        match merged.last_mut() {
+            Some(before) if joins(text, before, &word) => before.end = word.end,
+            _ => merged.push(word),
         }
     }
-    Some(list)
+    Some(merged)
 }
 
 /// Whether a word is an unfinished `<<`, with nothing but white space of one kind before the next word.

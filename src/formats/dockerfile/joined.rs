@@ -7,8 +7,8 @@ pub(super) const fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\x0b' | '\x0c')
 }
 
-/// The line that starts at `at`: where its content ends, and where the next line starts. Only `\n` ends a line,
-/// and carriage returns before it belong to the end.
+/// The line that starts at `at`: where its content ends, and where the next line starts. Only `\n` ends a
+/// line, and carriage returns before it belong to the end.
 pub(super) fn line_at(text: &str, at: usize) -> (usize, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let next = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |found| found + 1);
@@ -39,8 +39,9 @@ struct Part {
 }
 
 impl Joined {
-    /// The lines from `span.start` on, up to the first that is not continued or to `span.end`: comments and empty
-    /// lines between them are left out. Gives the end of the last line that was read, its line end included.
+    /// The lines from `span.start` on, up to the first that is not continued or to `span.end`: comments and
+    /// empty lines between them are left out. Gives the end of the last line that was read, its line end
+    /// included.
     pub(super) fn lines(text: &str, span: Span, escape: char) -> (Self, usize) {
         let mut joined = Self::default();
         let text = text.get(..span.end).unwrap_or(text);

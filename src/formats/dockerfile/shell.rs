@@ -26,8 +26,8 @@ pub enum Joiner {
 /// A command of a shell text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellCommand {
-    /// Its words without redirections: quotes and escapes are taken away, variables stand as they are written.
-    /// Assignments before the command (`DEBIAN_FRONTEND=noninteractive apt-get`) are words too.
+    /// Its words without redirections: quotes and escapes are taken away, variables stand as they are
+    /// written. Assignments before the command (`DEBIAN_FRONTEND=noninteractive apt-get`) are words too.
     pub words: Vec<Word>,
     /// From its first word to its last, redirections included.
     pub span: Span,
@@ -35,20 +35,21 @@ pub struct ShellCommand {
     pub joiner: Joiner,
     /// From the end of the command before it to its first word: joiner, white space, continuation.
     pub before: Span,
-    /// Whether it stands alone: not in a subshell, a loop, a condition, a function or a substitution, and every
-    /// word was understood. Only such commands may be edited.
+    /// Whether it stands alone: not in a subshell, a loop, a condition, a function or a substitution, and
+    /// every word was understood. Only such commands may be edited.
     pub plain: bool,
     /// Files that its output is redirected to.
     pub writes: Vec<String>,
 }
 
-/// The commands of an instruction: of a `RUN` in shell form its text and its heredoc when that is all there is and
-/// a shell reads it; of one in exec form the one command, or those in the text of `sh -c` in its place. Nothing for
-/// other instructions, for a heredoc with `#!` and another interpreter, and when `SHELL` names no shell of the POSIX
-/// kind. Commands in `$(...)` are given too, sorted by their place: their spans lie in that of the command around.
+/// The commands of an instruction: of a `RUN` in shell form its text and its heredoc that a shell reads, of one
+/// in exec form the one command, or those in the text of `sh -c` in its place. Nothing for other instructions,
+/// for a heredoc with `#!` and another interpreter, and when `SHELL` names no shell of the POSIX kind. Commands
+/// in `$(...)` are given too, sorted by their place: their spans lie in that of the command around.
 ///
-/// Nothing is plain when a part of the text was not understood, and nothing in exec form is: what is put there must
-/// be written as JSON. A text has at most 20,000 commands; one with more is cut there, and not understood.
+/// Nothing is plain when a part of the text was not understood. Nothing in exec form is: what is put there must
+/// be written as JSON. Nothing in a heredoc that another command reads is (`bash <<EOF`). A text has at most
+/// 20,000 commands; one with more is cut there, and not understood.
 pub fn commands(file: &Dockerfile, instruction: usize) -> Vec<ShellCommand> {
     let Some(run) = file.instructions.get(instruction).filter(|run| run.keyword == Keyword::Run) else {
         return Vec::new();
@@ -74,7 +75,15 @@ pub fn commands(file: &Dockerfile, instruction: usize) -> Vec<ShellCommand> {
             let read = grammar::read(&joined, false);
             // The shell must see the heredocs that `BuildKit` sees.
             let same = read.heredocs.iter().eq(heredocs.iter().map(|heredoc| &heredoc.name));
-            (read.commands, same)
+            let mut commands = read.commands;
+            if let [heredoc] = heredocs
+                && commands.iter().any(reads_input)
+            {
+                let body = Joined::plain(&file.text, &heredoc.body);
+                let read = grammar::read(&body, heredoc.strips_tabs).commands;
+                commands.extend(read.into_iter().map(|command| ShellCommand { plain: false, ..command }));
+            }
+            (commands, same)
         }
     };
     for command in &mut commands {
@@ -83,8 +92,14 @@ pub fn commands(file: &Dockerfile, instruction: usize) -> Vec<ShellCommand> {
     commands
 }
 
-/// Whether the lines of a heredoc are for a shell: `BuildKit` runs them as a program of their own when they begin
-/// with `#!`.
+/// Whether a command is a shell that reads commands from its input: `bash -e <<EOF`.
+fn reads_input(command: &ShellCommand) -> bool {
+    let mut words = command.words.iter();
+    words.next().is_some_and(|word| is_shell(&word.text)) && words.all(|word| word.text.starts_with('-'))
+}
+
+/// Whether the lines of a heredoc are for a shell: `BuildKit` runs them as a program of their own when they
+/// begin with `#!`.
 fn reads_shell(body: &str) -> bool {
     let Some(line) = body.strip_prefix("#!") else { return true };
     let mut words = line.lines().next().unwrap_or_default().split_whitespace();
@@ -184,8 +199,8 @@ fn is_shell(program: &str) -> bool {
 }
 
 impl Dockerfile {
-    /// What reads the shell texts of each instruction: what `SHELL` said last in its stage, or in the stage that it
-    /// starts from.
+    /// What reads the shell texts of each instruction: what `SHELL` said last in its stage, or in the stage
+    /// that it starts from.
     pub(super) fn shell_kinds(&self) -> Vec<ShellKind> {
         let stages = self.stages();
         let mut kinds = vec![ShellKind::Unknown; self.instructions.len()];

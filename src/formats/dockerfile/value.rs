@@ -144,8 +144,8 @@ pub struct Instruction {
     pub arguments: Span,
     /// The words of the arguments: of the JSON form its strings; else parted by white space outside quotes,
     /// with continuation lines joined and comments between them left out. `ENV A b c` of the old form keeps
-    /// `b c` as one word, `LABEL` alike; `WORKDIR`, `USER`, `STOPSIGNAL` and `MAINTAINER` have one word only. Of
-    /// `ONBUILD` the first word is the keyword that follows.
+    /// `b c` as one word, `LABEL` alike; `WORKDIR`, `USER`, `STOPSIGNAL` and `MAINTAINER` have one word only.
+    /// Of `ONBUILD` the first word is the keyword that follows.
     pub words: Vec<Word>,
     /// How the arguments are written.
     pub form: Form,

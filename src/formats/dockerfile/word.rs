@@ -53,7 +53,8 @@ pub(super) fn words(
     })
 }
 
-/// `ENV` and `LABEL`: `NAME=VALUE` any number of times, or of the old form one name and the rest as its value.
+/// `ENV` and `LABEL`: `NAME=VALUE` any number of times, or of the old form one name and the rest as its
+/// value.
 fn pairs(keyword: Keyword, joined: &Joined, arguments: &Span, escape: char) -> Result<Vec<Span>, Fault> {
     let spans = split(joined.text(), arguments, escape, char::is_whitespace);
     let Some(head) = spans.first() else { return Ok(spans) };
@@ -121,8 +122,8 @@ pub(super) fn split(text: &str, span: &Span, escape: char, space: fn(char) -> bo
     words
 }
 
-/// What a word says: quotes and escapes taken away. Between double quotes an escape character counts only before
-/// `"`, `$` and itself.
+/// What a word says: quotes and escapes taken away. Between double quotes an escape character counts only
+/// before `"`, `$` and itself.
 pub(super) fn unquoted(word: &str, escape: char) -> String {
     if !word.contains(['\'', '"', escape]) {
         return word.to_owned();
@@ -149,8 +150,8 @@ pub(super) fn unquoted(word: &str, escape: char) -> String {
     text
 }
 
-/// The flags at the beginning of a span, and where they end. Their escape character is the backslash, whatever the
-/// directive says. A `--` alone ends them.
+/// The flags at the beginning of a span, and where they end. Their escape character is the backslash,
+/// whatever the directive says. A `--` alone ends them.
 pub(super) fn flags(joined: &Joined, span: &Span) -> (Vec<Flag>, usize) {
     let mut flags = Vec::new();
     let mut at = span.start;

@@ -85,7 +85,7 @@ fn a_file_without_a_last_line_end_takes_edits_at_its_end() {
     let (after, reasons, _) = apply(text, &[edit(7..text.len(), "", "gone")]);
     assert_eq!(after, "FROM a\n");
     assert_eq!(told(&reasons), [("gone", 1, 0)]);
-    assert_eq!(told(&apply("a\n", &[edit(0..2, "", "all gone")]).1), [("all gone", 1, 0)]);
+    assert_eq!(told(&apply("a\n", &[edit(0..2, "", "all gone")]).1), [("all gone", 0, 0)]);
 }
 
 /// Pairs of texts that diffs are hard on.

@@ -120,6 +120,10 @@ fn clean(text: &str) -> String {
 fn is_one(text: &str) -> bool {
     let prefix = if text.starts_with("FROM ") { "" } else { "FROM a\n" };
     let wanted = if prefix.is_empty() { 2 } else { 3 };
+    let end = prefix.len() + text.len() + 1;
     let file = parse(format!("{prefix}{text}\nARG a\n").as_bytes());
-    file.is_ok_and(|file| file.instructions.len() == wanted)
+    file.is_ok_and(|file| {
+        file.instructions.len() == wanted
+            && file.instructions.last().is_some_and(|last| last.span.start == end)
+    })
 }

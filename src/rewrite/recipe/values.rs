@@ -6,6 +6,9 @@ use crate::base::text::is_unsafe;
 /// A value of the configuration longer than this is not looked for in the history: comparing costs its length.
 const MAX_KNOWN: usize = 4096;
 
+/// Bytes between the braces of a variable, default included: the end is looked for at each `${`.
+const MAX_VARIABLE: usize = 1024;
+
 /// A text that has become longer than this has no more variables filled in: `A=$A$A` doubles each time.
 const MAX_FILLED: usize = 4096;
 
@@ -135,7 +138,8 @@ fn variable(text: &str, known: Lookup<'_>) -> (String, usize) {
     if braced.is_none() {
         return (known(name).unwrap_or_else(|| text[..=length].to_owned()), length + 1);
     }
-    let Some(end) = inner.find('}') else { return ("$".to_owned(), 1) };
+    let end = inner.bytes().take(MAX_VARIABLE).position(|byte| byte == b'}');
+    let Some(end) = end else { return ("$".to_owned(), 1) };
     let whole = end + 3;
     let value = known(name);
     let set = value.as_ref().is_some_and(|value| !value.is_empty());

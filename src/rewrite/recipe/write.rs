@@ -101,6 +101,7 @@ impl State<'_> {
             Keyword::Healthcheck => healthcheck(text).unwrap_or_else(|| text.to_owned()),
             _ => redact::instruction(text),
         };
+        self.secret(page, written.contains(redact::REDACTED) && !text.contains(redact::REDACTED));
         page.instruction(&format!("{name} {written}"), &[place], &[]);
     }
 
@@ -186,13 +187,12 @@ impl State<'_> {
             page.instruction(&format!("SHELL {}", exec(&words)), &[], &[]);
             shell.clone_into(&mut self.shell);
         }
-        match shell_form(command) {
-            Some(text) => page.instruction(&format!("RUN {text}"), &[place], &[]),
-            None => {
-                let note =
-                    format!("What this runs is not recorded: {}", elide_end(&command.replace('\n', " "), 80));
-                page.instruction(&format!("RUN {UNKNOWN}"), &[place], &[note]);
-            }
+        if let Some(text) = shell_form(command) {
+            page.instruction(&format!("RUN {text}"), &[place], &[]);
+        } else {
+            let what = elide_end(&command.replace('\n', " "), 80);
+            let note = format!("What this runs is not recorded: {what}");
+            page.instruction(&format!("RUN {UNKNOWN}"), &[place], &[note]);
         }
     }
 

@@ -73,6 +73,7 @@ const REMOVED: [Removed; 8] = [
 pub(super) fn remove(work: &mut Work<'_>) {
     let scene = work.scene;
     let lists = Lists::of(scene);
+    let mut of_apt = 0_u64;
     for run in scene.runs.iter().filter(|run| run.may_edit) {
         if scene.layers(run.place).is_empty() || work.removed.contains(&run.place) {
             continue;
@@ -113,8 +114,18 @@ pub(super) fn remove(work: &mut Work<'_>) {
                 None => cache.command.to_owned(),
             };
             let bytes = work.take(&waste);
+            if matches!(cache.kind, Kind::AptLists | Kind::AptArchives) {
+                of_apt = of_apt.saturating_add(bytes);
+            }
             work.edit(at..at, format!("{joint}{sudo}{command}"), cache.why, applicability, Some(bytes));
         }
+    }
+    if of_apt > 0 && scene.is_buildkit() {
+        let mount = "--mount=type=cache,target=/var/cache/apt,sharing=locked".to_owned();
+        let reason = "With this flag a RUN that installs with apt-get keeps what it fetches for the next build, outside \
+                      the image; images of Debian and Ubuntu delete it first unless /etc/apt/apt.conf.d/docker-clean \
+                      is removed.";
+        work.hint(vec![mount], reason.to_owned(), None);
     }
 }
 

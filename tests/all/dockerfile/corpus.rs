@@ -1,6 +1,6 @@
-//! The files of `fixtures/dockerfiles`. Comments in them say what is expected: `# expect:` the keywords as they are
-//! written, `# stages:` the stages as `name=base`, `# heredocs:` their names, `# plain:` how many of the commands
-//! are plain.
+//! The files of `fixtures/dockerfiles`. Comments in them say what is expected: `# expect:` the keywords as
+//! they are written, `# stages:` the stages as `name=base`, `# heredocs:` their names, `# plain:` how many of
+//! the commands are plain.
 
 use std::fmt::Write as _;
 use std::fs;

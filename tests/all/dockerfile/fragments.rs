@@ -236,8 +236,8 @@ proptest! {
         assert_eq!(said, expected, "{text}");
         assert!(commands.iter().all(|command| command.plain), "{text}");
         // The commands and what is before them are the arguments.
-        let whole: String =
-            commands.iter().map(|command| format!("{}{}", file.slice(&command.before), file.slice(&command.span))).collect();
+        let parts = commands.iter().flat_map(|command| [&command.before, &command.span]);
+        let whole: String = parts.map(|span| file.slice(span)).collect();
         assert_eq!(whole, file.slice(&file.instructions[1].arguments), "{text}");
     }
 }

@@ -1,5 +1,5 @@
-//! Texts that are broken or made to be slow. What is counted is work that ends; what is held is every promise of
-//! `fuzz_dockerfile`.
+//! Texts that are broken or made to be slow. What is counted is work that ends; what is held is every promise
+//! of `fuzz_dockerfile`.
 
 use std::fmt::Write as _;
 

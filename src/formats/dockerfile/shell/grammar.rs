@@ -79,7 +79,6 @@ pub(super) struct Read {
 struct Reader<'a> {
     joined: &'a Joined,
     lexer: Lexer<'a>,
-    strips_tabs: bool,
     commands: Vec<ShellCommand>,
     inner: Vec<Span>,
     open: Vec<Open>,
@@ -105,8 +104,7 @@ fn read_part(joined: &Joined, span: Span, strips_tabs: bool, depth: u32) -> Read
     let text = joined.text().get(..span.end).unwrap_or_default();
     let mut reader = Reader {
         joined,
-        lexer: Lexer { text, at: span.start, broken: false },
-        strips_tabs,
+        lexer: Lexer { text, at: span.start, strips_tabs, broken: false },
         commands: Vec::new(),
         inner: Vec::new(),
         open: Vec::new(),

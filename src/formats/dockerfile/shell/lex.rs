@@ -66,6 +66,8 @@ const OPERATORS: [(&str, Operator); 23] = [
 pub(super) struct Lexer<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
+    /// Tabs before lines do not count.
+    pub(super) strips_tabs: bool,
     /// Something did not end.
     pub(super) broken: bool,
 }
@@ -127,7 +129,7 @@ impl<'a> Lexer<'a> {
             let rest = self.rest();
             let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
             self.at = (self.at + line.len() + 1).min(self.text.len());
-            let line = if strips_tabs { line.trim_start_matches('\t') } else { line };
+            let line = if strips_tabs || self.strips_tabs { line.trim_start_matches('\t') } else { line };
             if line == name {
                 return true;
             }

@@ -219,7 +219,8 @@ impl Scan<'_> {
         } else if next.starts_with('{') {
             self.enter(Context::Braces(quoted), 2);
         } else if next.starts_with('\'') && !quoted {
-            // Escapes of C, in bash only. Where they end is the same in other shells unless a quote is escaped.
+            // Escapes of C, in bash only. Where they end is the same in other shells unless a quote is
+            // escaped.
             self.word.understood = false;
             self.word.bare = false;
             let end = next.get(1..)?.find('\'')? + 1;

@@ -20,7 +20,7 @@ fn seen(run: &str) -> Vec<String> {
         };
         let words: Vec<_> = command.words.iter().map(|word| word.text.as_str()).collect();
         let plain = if command.plain { "" } else { "? " };
-        let writes = command.writes.iter().map(|file| format!(" > {file}")).collect::<String>();
+        let writes = command.writes.iter().flat_map(|file| [" > ", file.as_str()]).collect::<String>();
         format!("{joiner}{plain}{}{writes}", words.join("|"))
     };
     of(run).1.iter().map(line).collect()
@@ -125,7 +125,7 @@ fn what_is_not_understood_is_never_plain() {
         "RUN a $'b",
         "RUN a $\"b\"",
         "RUN a && b \"${c:-'}\"",
-        "RUN a $(b <<c)",
+        "RUN a \"$(b <<c)\"",
         "RUN a && in b",
         "RUN a | ! b",
         "RUN a $$(b)",
@@ -180,6 +180,8 @@ fn heredocs_are_read_when_a_shell_reads_them() {
         ("RUN <<EOF\n#!/bin/bash -e\na\nEOF", &["a"]),
         ("RUN <<EOF\n#!/usr/bin/env bash\na\nEOF", &["a"]),
         ("RUN a && cat <<EOF > f && b\nc && (\nEOF", &["a", "&& cat > f", "&& b"]),
+        ("RUN a; bash -e <<EOF && b\nc && d\nEOF", &["a", "; bash|-e", "&& b", "? c", "&& ? d"]),
+        ("RUN bash a.sh <<EOF\nc && d\nEOF", &["bash|a.sh"]),
         ("RUN python3 <<EOF\nprint(1)\nEOF", &["python3"]),
         ("RUN <<A cat <<B\nA\nB", &["cat"]),
         ("RUN <<A <<B\nx\nA\ny\nB", &["? "]),

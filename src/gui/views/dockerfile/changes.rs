@@ -71,7 +71,7 @@ fn list(ui: &mut Ui, state: &State, proposal: &ProposalItem, went: &mut Vec<Go>)
         rows: proposal.reasons.len(),
         columns: &COLUMNS,
         sort: None,
-        selected: row.and_then(|row| row.reasons.first().copied()),
+        selected: state.reason.or_else(|| row.and_then(|row| row.reasons.first().copied())),
         reveal: state.reveal,
     };
     let tokens = Tokens::of(ui);
@@ -80,9 +80,7 @@ fn list(ui: &mut Ui, state: &State, proposal: &ProposalItem, went: &mut Vec<Go>)
     let output = table(ui, &format!("reasons of {}", proposal.id), &shape, make, spoken);
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => {
-                went.extend(proposal.aligned.reason_rows.get(index).map(|row| Go::Row(*row)));
-            }
+            TableEvent::Select(index) => went.push(Go::Reason(index)),
             TableEvent::Activate(_) | TableEvent::Clear => went.push(Go::Texts),
             _ => {}
         }

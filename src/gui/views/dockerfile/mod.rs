@@ -68,6 +68,8 @@ enum Go {
     Proposal(usize),
     /// To a row of the texts.
     Row(usize),
+    /// To the row of a reason, by its place in the list.
+    Reason(usize),
     /// To the row of a line of the original, counted from 1.
     Original(u32),
     /// To the next change, or the one before.
@@ -151,8 +153,8 @@ impl DockerfileView {
             Panel::bottom("dockerfile details narrow")
                 .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
                 .show_separator_line(false)
-                .default_size((height * 0.42).max(150.0))
-                .size_range(110.0..=height * 0.75)
+                .default_size((height * 0.42).max(96.0))
+                .size_range(84.0..=(height * 0.62).max(96.0))
                 .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, went)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
@@ -184,6 +186,7 @@ impl DockerfileView {
             Go::Window(action) => context.actions.push(action),
             Go::Proposal(place) => self.state.choose(place),
             Go::Row(row) => self.state.select(row),
+            Go::Reason(reason) => self.state.select_reason(reason),
             Go::Original(line) => self.state.select_line(line),
             Go::Step(forward) => self.state.step(forward),
             Go::Page(page) => self.page = page,

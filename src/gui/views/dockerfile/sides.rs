@@ -143,7 +143,8 @@ fn heads(
         command_button(ui, "dockerfile.copy", "Copy", true, went);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
-            ui.label(RichText::new("Proposal").font(text::heading()).color(tokens.text));
+            let words = RichText::new("Proposal").font(text::heading()).color(tokens.text);
+            ui.add(egui::Label::new(words).truncate());
             if right.span() >= NARROW {
                 let response = ui.label(RichText::new(proposal.counts()).color(tokens.text_weak));
                 response.on_hover_text(proposal.spoken_counts());

@@ -14,6 +14,8 @@ use crate::jobs::Waker;
 pub(super) struct State {
     pub(super) drafts: Drafts,
     pub(super) row: Option<usize>,
+    /// The reason that was chosen in the list; a row may have several.
+    pub(super) reason: Option<usize>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
     /// The chosen row of the files that are gone.
@@ -62,7 +64,7 @@ impl State {
 
     /// The first change is chosen, so that its reason is to be seen.
     fn first(&mut self) {
-        self.file = None;
+        (self.file, self.reason) = (None, None);
         self.row = self.aligned(|aligned| aligned.changes.first().copied()).flatten();
         self.reveal = true;
     }
@@ -73,7 +75,15 @@ impl State {
     }
 
     pub(super) fn select(&mut self, row: usize) {
-        (self.row, self.reveal) = (Some(row), true);
+        (self.row, self.reason, self.reveal) = (Some(row), None, true);
+    }
+
+    /// Chooses the row that a reason is shown at.
+    pub(super) fn select_reason(&mut self, reason: usize) {
+        if let Some(row) = self.aligned(|aligned| aligned.reason_rows.get(reason).copied()).flatten() {
+            self.select(row);
+            self.reason = Some(reason);
+        }
     }
 
     /// Chooses the row of a line of the original.

@@ -91,6 +91,8 @@ fn long_histories_cost_little() {
     let many: Vec<_> = (0..20_000).map(|_| (text, true, "")).collect();
     let recipe = Sample::new(&many).rebuilt();
     assert!(recipe.file.text().len() > 20_000);
+    let open = format!("/bin/sh -c #(nop) ENV A={}", "${A".repeat(100_000));
+    assert_eq!(Sample::new(&[(&open, false, "")]).rebuilt().ties.len(), 2);
     let doubled: Vec<_> =
         (0..1000).map(|_| ("/bin/sh -c #(nop) ENV A=x$A$A$A$A$A$A$A$A$A$A", false, "")).collect();
     assert_eq!(Sample::new(&doubled).rebuilt().ties.len(), 1001);

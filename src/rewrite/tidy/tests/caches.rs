@@ -120,6 +120,16 @@ fn cache_mounts_are_used_where_the_file_has_some() {
 }
 
 #[test]
+fn a_cache_mount_for_apt_is_a_hint() {
+    let run = "RUN apt-get update && apt-get install -y --no-install-recommends b";
+    for (head, hints) in [("", 0), ("# syntax=docker/dockerfile:1\n", 1)] {
+        let text = format!("{head}FROM a\n{run}\n");
+        let after = format!("{head}FROM a\n{run} \\\n    && rm -rf /var/lib/apt/lists/*\n");
+        assert_eq!(becomes(&text, &[file(0, LISTS, 40)], &after).hints.len(), hints);
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_left_alone() {
     for run in [
         "RUN [\"apt-get\", \"install\", \"-y\", \"b\"]",

@@ -10,7 +10,7 @@ impl Reader<'_> {
         match (self.mode, operator) {
             (_, Operator::Newline) if !self.heredocs.is_empty() => {
                 for (name, strips) in std::mem::take(&mut self.heredocs) {
-                    self.broken |= !self.lexer.heredoc(&name, strips || self.strips_tabs);
+                    self.broken |= !self.lexer.heredoc(&name, strips);
                 }
                 self.operator(operator, span);
             }
