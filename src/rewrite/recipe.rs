@@ -15,9 +15,12 @@ mod run;
 mod settings;
 mod step;
 mod values;
+mod veil;
 mod write;
 
 use oci_spec::image::{Config, History};
+
+use veil::Veil;
 
 use super::propose::{Input, RewriteError};
 use super::value::{DOCKERFILE_BYTES, Given};
@@ -68,6 +71,7 @@ struct Facts<'a> {
     /// Bytes of the regular files of each layer, bottom first; `None` for one that was not read.
     layers: Vec<Option<u64>>,
     base: Option<&'a BaseImage>,
+    veil: Veil,
 }
 
 /// Reads or rebuilds the recipe of an image.
@@ -84,6 +88,7 @@ pub(super) fn recipe(input: &Input<'_>) -> Result<Recipe, RewriteError> {
         config: config.and_then(|config| config.config().as_ref()),
         layers: input.layers.iter().map(content).collect(),
         base: input.inventory.base.as_ref(),
+        veil: Veil { shows: input.show_secrets },
     };
     match &input.dockerfile {
         Some(given) => facts.given(given),
@@ -118,7 +123,7 @@ impl Facts<'_> {
         let found = base::find(&steps, self.base, fits);
         let last = self.config.map(settings::of_config);
         let distribution = self.base.and_then(|base| base.distribution.as_deref());
-        let mut page = rebuild::rebuild(&steps, &found, last.as_ref(), distribution);
+        let mut page = rebuild::rebuild(&steps, &found, last.as_ref(), distribution, self.veil);
         self.tell_misfit(&steps, &mut page.unknown);
         page.unknown.sort_by_key(|(line, _)| *line);
         let file = parse(page.text.as_bytes()).map_err(|source| RewriteError::Syntax {

@@ -98,7 +98,7 @@ pub struct Proposal {
 /// Why a line is new or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Line of the new text, counted from 1.
+    /// Line of the new text, counted from 1; 0 when something is gone at the very top.
     pub line: u32,
     /// How many lines of the new text it is about; 0 when something is gone after the line before.
     pub lines: u32,

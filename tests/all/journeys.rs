@@ -527,7 +527,9 @@ fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
     window.until("copied text", |window| {
         let commands = &window.output().platform_output.commands;
         let minimal = crate::dockerfile_view::scene::MINIMAL;
-        commands.iter().any(|command| matches!(command, egui::OutputCommand::CopyText(text) if text == minimal))
+        commands
+            .iter()
+            .any(|command| matches!(command, egui::OutputCommand::CopyText(text) if text == minimal))
     });
     window.sees("is on the clipboard");
     window.press(Modifiers::COMMAND, Key::K);

@@ -40,6 +40,7 @@ mod rewrite_command;
 mod rpm;
 mod samples;
 mod sources;
+mod stages;
 mod support;
 mod tidy;
 mod tools;

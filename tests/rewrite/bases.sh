@@ -77,7 +77,8 @@ make_bases() {
     rm -rf "$cache/stamp" "$cache/registry" "$cache/repository"
     distribution
     note "packages with NVIDIA's names"
-    python3 "$here/packages.py" "$wheels" "$cache/repository"
+    python3 "$here/packages.py" "$wheels" "$cache/repository" 2>"$work/log/packages" ||
+        fail "packages.py: $(tail -n 1 "$work/log/packages")"
     cp -r "$here/bases" "$context"
     mkdir "$work/rootfs"
     tar -C "$work/rootfs" -xf "$cache/bookworm.tar"

@@ -10,17 +10,19 @@
 #
 # The base images are stand-ins (see bases.sh and packages.py) in a registry on the loopback; nothing is asked of
 # any real one. apt asks for packages of Debian where this machine does. The stand-ins are kept in
-# $CUTAWAY_REWRITE_CACHE, else in the user's cache folder: 2.5 GB. Needs root, or sudo without a password.
-# CUTAWAY_REWRITE_ONLY=originals builds only those; CUTAWAY_REWRITE_ALL=1 tries all proposals, not only the best.
+# $CUTAWAY_REWRITE_CACHE, else in the user's cache folder: 2.2 GB. Needs root, or sudo without a password.
+# CUTAWAY_REWRITE_ONLY=originals builds only those; CUTAWAY_REWRITE_ALL=1 tries all proposals, not only the best;
+# CUTAWAY_REWRITE_CLEAN=1 leaves nothing in WORK.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[[ $# -ge 2 ]] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 home_cache=${XDG_CACHE_HOME:-$HOME/.cache}/cutaway
 : "${CUTAWAY_REWRITE_CACHE:=$home_cache/rewrite}" "${CUTAWAY_WHEELS:=$home_cache/wheels}"
 if [[ $(id -u) != 0 ]]; then
     exec sudo -n env "PATH=$PATH:/usr/sbin:/sbin" "CUTAWAY_REWRITE_CACHE=$CUTAWAY_REWRITE_CACHE" \
         "CUTAWAY_WHEELS=$CUTAWAY_WHEELS" "CUTAWAY_REWRITE_ONLY=${CUTAWAY_REWRITE_ONLY:-}" \
-        "CUTAWAY_REWRITE_ALL=${CUTAWAY_REWRITE_ALL:-}" "$here/build.sh" "$@"
+        "CUTAWAY_REWRITE_ALL=${CUTAWAY_REWRITE_ALL:-}" "CUTAWAY_REWRITE_CLEAN=${CUTAWAY_REWRITE_CLEAN:-}" \
+        "$here/build.sh" "$@"
 fi
 export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C.UTF-8
 mkdir -p "$1" "$CUTAWAY_REWRITE_CACHE"
@@ -34,7 +36,7 @@ shift 2
 # shellcheck source=bases.sh
 . "$here/bases.sh"
 [[ -x $cutaway ]] || fail "$cutaway is no program"
-for tool in buildah skopeo debootstrap docker-registry python3 gcc ar dpkg-deb readelf; do
+for tool in buildah skopeo debootstrap docker-registry python3 gcc ar dpkg-deb flock; do
     command -v "$tool" >/dev/null || fail "not installed: $tool"
 done
 [[ $(uname -sm) == 'Linux x86_64' ]] || fail "the libraries are for Linux on x86-64"
@@ -48,6 +50,10 @@ finish() {
     stop_registry
     if [[ ${store:-} == "$work/base-store" ]]; then close_store; elif [[ -n ${store:-} ]]; then release_store; fi
     rm -rf "$work/distribution" "$work/context" "$work/rootfs"
+    if [[ ${CUTAWAY_REWRITE_CLEAN:-} == 1 ]]; then
+        if [[ -n ${store:-} ]]; then close_store; fi
+        rm -rf "$work"/{originals,built,run,log,policy.json,registries.conf,registry.yml}
+    fi
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
@@ -129,7 +135,10 @@ try() { # CASE
         row FAIL "$case" $((SECONDS - begun)) "the original does not start: $(tail -n 1 "$folder/original.out")"
         return
     fi
-    report "oci:$work/originals:$case" "$folder/original.report" || fail "no report of the original $case"
+    if ! report "oci:$work/originals:$case" "$folder/original.report"; then
+        row FAIL "$case" $((SECONDS - begun)) "no report of the original: $(tail -n 1 "$folder/original.report.errors")"
+        return
+    fi
     count=$(python3 "$here/judge.py" count "$folder/proposals.json")
     if [[ $count == 0 ]]; then row FAIL "$case" $((SECONDS - begun)) "nothing is proposed"; fi
     if [[ ${CUTAWAY_REWRITE_ALL:-} != 1 && $count -gt 1 ]]; then count=1; fi

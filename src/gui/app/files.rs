@@ -29,7 +29,9 @@ impl App {
             }
             (_, Answer::Failed(reason), tab) => {
                 self.log.error("", &reason);
-                tab.into_iter().for_each(|tab| tab.dockerfile.dialog_failed(&reason));
+                if let Some(tab) = tab {
+                    tab.dockerfile.dialog_failed(&reason);
+                }
             }
             (Pick::Dockerfile, Answer::Picked(path), Some(tab)) => tab.dockerfile.open(path),
             // A dialog asks by itself whether a file may be replaced.
@@ -46,7 +48,9 @@ impl App {
     /// Takes files that were dropped: a Dockerfile goes to the image in front, everything else is an image.
     pub(super) fn take_files(&mut self, paths: Vec<PathBuf>) {
         let Some(tab) = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id) else {
-            paths.iter().for_each(|path| self.open_path(path));
+            for path in &paths {
+                self.open_path(path);
+            }
             return;
         };
         let (drops, waker, all) = (Arc::clone(&self.drops), self.waker(), paths.clone());
@@ -58,7 +62,9 @@ impl App {
             waker();
         });
         if started.is_err() {
-            all.iter().for_each(|path| self.open_path(path));
+            for path in &all {
+                self.open_path(path);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Forms in which builders write what they copied and what checks health.
 
 use super::values::{exec, string, strings};
-use crate::base::redact;
+use super::veil::Veil;
 
 /// What a builder says of files that it copied.
 pub(super) struct Added<'a> {
@@ -32,7 +32,7 @@ pub(super) fn added(text: &str) -> Option<Added<'_>> {
 }
 
 /// `&{["CMD-SHELL" "text"] "30s" "5s" "0s" "0s" '\x03'}`, as docker prints it.
-pub(super) fn healthcheck(text: &str) -> Option<String> {
+pub(super) fn healthcheck(text: &str, veil: Veil) -> Option<String> {
     let rest = text.trim_start_matches('&').strip_prefix('{')?.strip_suffix('}')?;
     let mut end = 1;
     while let Some(place) = rest[end..].find(['"', ']']) {
@@ -69,8 +69,8 @@ pub(super) fn healthcheck(text: &str) -> Option<String> {
     let kind = command.remove(0);
     match kind.as_str() {
         "NONE" => Some("NONE".to_owned()),
-        "CMD-SHELL" => Some(format!("{flags}CMD {}", redact::instruction(&command.join(" ")))),
-        "CMD" => Some(format!("{flags}CMD {}", exec(&redact::words(&command)))),
+        "CMD-SHELL" => Some(format!("{flags}CMD {}", veil.instruction(&command.join(" ")))),
+        "CMD" => Some(format!("{flags}CMD {}", exec(&veil.words(&command)))),
         _ => None,
     }
 }

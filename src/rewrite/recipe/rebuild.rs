@@ -8,6 +8,7 @@ use super::page::Page;
 use super::settings::Settings;
 use super::step::Step;
 use super::values::list;
+use super::veil::Veil;
 use super::write::State;
 use crate::base::redact;
 use crate::base::text::printable;
@@ -25,6 +26,7 @@ pub(super) fn rebuild(
     base: &Base,
     last: Option<&Settings>,
     distribution: Option<&str>,
+    veil: Veil,
 ) -> Page {
     let mut page = Page::default();
     head(&mut page, steps, base, distribution);
@@ -36,6 +38,7 @@ pub(super) fn rebuild(
         shell: SHELL.to_owned(),
         arguments: BTreeMap::new(),
         given: given(steps, &calls),
+        veil,
         told_flags: false,
         told_secret: false,
     };
@@ -82,7 +85,7 @@ fn head(page: &mut Page, steps: &[Step<'_>], base: &Base, distribution: Option<&
 
 /// What the configuration has and the instructions do not tell.
 fn rest(state: &mut State<'_>, page: &mut Page) {
-    let missing = state.settings.missing(&state.last);
+    let missing = state.settings.missing(&state.last, state.veil);
     if missing.is_empty() {
         return;
     }

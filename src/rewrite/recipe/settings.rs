@@ -6,7 +6,7 @@ use oci_spec::image::Config;
 
 use super::step::{Body, Dialect, Step};
 use super::values::{exec, expand, list, pairs, quoted, strings};
-use crate::base::redact;
+use super::veil::Veil;
 use crate::formats::dockerfile::Keyword;
 
 /// What builders set when nothing else does.
@@ -137,10 +137,10 @@ impl Settings {
 
     /// Instructions that make these settings those of `last`. What was taken away cannot be expressed for
     /// variables, labels, ports and volumes.
-    pub(super) fn missing(&self, last: &Settings) -> Vec<String> {
+    pub(super) fn missing(&self, last: &Settings, veil: Veil) -> Vec<String> {
         let mut found = Vec::new();
         let pair = |(name, value): (&String, &String)| {
-            format!("{}={}", quoted(name), quoted(&redact::value(name, value)))
+            format!("{}={}", quoted(name), quoted(&veil.value(name, value)))
         };
         for one in &last.environment {
             let by_itself = one.0 == "PATH" && one.1 == DEFAULT_PATH && self.variable("PATH").is_none();
@@ -170,7 +170,7 @@ impl Settings {
             found.push(format!("USER {}", quoted(if last.user.is_empty() { "root" } else { &last.user })));
         }
         let command = |keyword: &str, words: Option<&Vec<String>>| {
-            format!("{keyword} {}", exec(&redact::words(words.map_or(&[], Vec::as_slice))))
+            format!("{keyword} {}", exec(&veil.words(words.map_or(&[], Vec::as_slice))))
         };
         let entry = self.entrypoint != last.entrypoint;
         if entry {

@@ -9,6 +9,7 @@ use super::run::shell_form;
 use super::settings::{Settings, words};
 use super::step::{Body, Dialect, Run, Step};
 use super::values::{exec, list, quoted};
+use super::veil::Veil;
 use crate::base::redact;
 use crate::base::text::{elide_end, printable};
 use crate::formats::dockerfile::Keyword;
@@ -38,6 +39,7 @@ pub(super) struct State<'a> {
     pub(super) arguments: BTreeMap<String, String>,
     /// By entry that declares build arguments: the values that a later `RUN` had.
     pub(super) given: BTreeMap<usize, BTreeMap<&'a str, &'a str>>,
+    pub(super) veil: Veil,
     pub(super) told_flags: bool,
     pub(super) told_secret: bool,
 }
@@ -68,14 +70,14 @@ impl State<'_> {
                     page.instruction(&format!("SHELL {}", exec(&words)), &[place], &[]);
                 }
                 (_, Dialect::Source) => {
-                    let shown = redact::instruction(&format!("{} {text}", keyword.as_str()));
+                    let shown = self.veil.instruction(&format!("{} {text}", keyword.as_str()));
                     self.secret(page, shown.contains(redact::REDACTED) && !text.contains(redact::REDACTED));
                     page.instruction(&shown, &[place], &[]);
                 }
                 (_, Dialect::Evaluated) => self.plain(page, place, *keyword, text),
             },
             Body::Other => {
-                let text = elide_end(&redact::instruction(step.text), 160).replace('\n', " ");
+                let text = elide_end(&self.veil.instruction(step.text), 160).replace('\n', " ");
                 let what = match (text.as_str(), step.layer) {
                     ("", _) => "An entry of the history says nothing.".to_owned(),
                     ("/bin/sh" | "sh" | "bash" | "/bin/bash", _) => {
@@ -93,20 +95,20 @@ impl State<'_> {
     fn plain(&mut self, page: &mut Page, place: usize, keyword: Keyword, text: &str) {
         let name = keyword.as_str();
         let written = match keyword {
-            Keyword::Cmd | Keyword::Entrypoint => exec(&redact::words(&words(text))),
+            Keyword::Cmd | Keyword::Entrypoint => exec(&self.veil.words(&words(text))),
             Keyword::Volume => exec(&list(text)),
             Keyword::Expose => list(text).iter().map(|port| quoted(port)).collect::<Vec<_>>().join(" "),
             Keyword::StopSignal => quoted(&list(text).concat()),
             Keyword::User | Keyword::WorkDir => quoted(text),
-            Keyword::Healthcheck => healthcheck(text).unwrap_or_else(|| text.to_owned()),
-            _ => redact::instruction(text),
+            Keyword::Healthcheck => healthcheck(text, self.veil).unwrap_or_else(|| text.to_owned()),
+            _ => self.veil.instruction(text),
         };
         self.secret(page, written.contains(redact::REDACTED) && !text.contains(redact::REDACTED));
         page.instruction(&format!("{name} {written}"), &[place], &[]);
     }
 
     fn pair(&mut self, page: &mut Page, name: &str, value: &str) -> String {
-        let shown = redact::value(name, value);
+        let shown = self.veil.value(name, value);
         self.secret(page, shown != value);
         format!("{}={}", quoted(name), quoted(&shown))
     }
@@ -170,7 +172,7 @@ impl State<'_> {
             }
         }
         self.flags(page, step.dialect);
-        let hidden = redact::instruction(&format!("RUN {}", run.command));
+        let hidden = self.veil.instruction(&format!("RUN {}", run.command));
         let command = hidden.strip_prefix("RUN ").unwrap_or(&hidden);
         self.secret(page, command.contains(redact::REDACTED) && !run.command.contains(redact::REDACTED));
         if run.shell.is_none() && step.dialect == Dialect::Evaluated {
@@ -199,7 +201,7 @@ impl State<'_> {
     fn copy(&mut self, page: &mut Page, place: usize, step: &Step<'_>, keyword: Keyword, text: &str) {
         self.flags(page, Dialect::Evaluated);
         let name = keyword.as_str();
-        let text = redact::instruction(text);
+        let text = self.veil.instruction(text);
         let escaped = |text: &str| {
             if step.dialect == Dialect::Evaluated { text.replace('$', "\\$") } else { text.to_owned() }
         };

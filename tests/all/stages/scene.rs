@@ -64,6 +64,7 @@ pub(super) struct Scene {
     pub(super) debs: Vec<Deb>,
     /// How many layers an image below has, by its reference.
     pub(super) below: Vec<(String, usize)>,
+    base_layers: usize,
     /// Arguments that are set, as the history of a `RUN` has them.
     arguments: Vec<String>,
 }
@@ -86,7 +87,13 @@ impl Scene {
         }
         let below = below.iter().map(|(name, layers)| ((*name).to_owned(), *layers)).collect();
         let body = String::new();
-        Self { image, body, from: from.into(), layers: all, debs, below, arguments: Vec::new() }
+        let (base_layers, from) = (all.len(), from.to_owned());
+        Self { image, body, from, layers: all, debs, below, base_layers, arguments: Vec::new() }
+    }
+
+    /// How many layers the base has.
+    pub(super) fn base_layers(&self) -> usize {
+        self.base_layers
     }
 
     /// Another spelling of what it starts from; it stands for the whole base image.

@@ -54,7 +54,7 @@ pub struct Drafts {
 
 impl Default for Drafts {
     fn default() -> Self {
-        Self::new(Arc::new(|analysis, plan, given| analysis.propose(plan, given)))
+        Self::new(Arc::new(Analysis::propose))
     }
 }
 

@@ -64,7 +64,8 @@ fn alike(one: &[&str], other: &[&str]) -> u32 {
             std::cmp::Ordering::Greater => drop(right.next()),
             std::cmp::Ordering::Equal => {
                 common += 1;
-                (left.next(), right.next());
+                left.next();
+                right.next();
             }
         }
     }

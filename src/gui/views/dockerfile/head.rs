@@ -157,23 +157,23 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
     let at = pos2(about.left() + 18.0, about.center().y - galley.size().y / 2.0);
     let end = at.x + galley.size().x + space::S;
     ui.painter().galley(at, galley, color);
-    let rest = Rect::from_min_max(pos2(end.min(about.right()), about.top()), about.max);
+    let behind = Rect::from_min_max(pos2(end.min(about.right()), about.top()), about.max);
     let mut saving = proposal.saving();
     if rect.width() >= NARROW {
         saving = format!("{saving}, {} unpacked", human(proposal.predicted.merged_bytes));
     }
-    line_of_text(ui, rest, &saving, text::small(), tokens.text_weak);
+    line_of_text(ui, behind, &saving, text::small(), tokens.text_weak);
 }
 
 /// A button for a command of the window; `label` is its title in short.
-pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, enabled: bool, went: &mut Vec<Go>) {
+pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, went: &mut Vec<Go>) {
     let Some(command) = command(id) else { return };
     let keys = command.keys_text(ui.ctx());
     let tooltip =
         if keys.is_empty() { command.about.to_owned() } else { format!("{} ({keys})", command.about) };
-    let response = ui.add_enabled(enabled, Button::new(label));
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, command.title));
-    if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
+    let response = ui.add(Button::new(label));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), command.title));
+    if response.on_hover_text(tooltip).clicked() {
         went.push(Go::Window(Action::Command(id)));
     }
 }

@@ -192,6 +192,7 @@ impl DockerfileView {
             Go::Page(page) => self.page = page,
             Go::Details => self.focus_details = true,
             Go::Clear => {
+                self.state.reason = None;
                 if self.state.row.take().is_none()
                     && let Some(id) = self.texts
                 {

@@ -39,8 +39,8 @@ pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, went: &mut Vec<G
                             went.push(Go::Retry);
                         }
                         if given {
-                            command_button(ui, "dockerfile.open", "Open another…", true, went);
-                            command_button(ui, "dockerfile.forget", "Forget it", true, went);
+                            command_button(ui, "dockerfile.open", "Open another…", went);
+                            command_button(ui, "dockerfile.forget", "Forget it", went);
                         }
                     });
                 });

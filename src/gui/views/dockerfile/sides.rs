@@ -115,11 +115,11 @@ fn heads(
     let left = if proposal.is_some() { left } else { whole.x_range() };
     head(ui, whole, left, |ui| {
         if !model.rebuilt {
-            command_button(ui, "dockerfile.forget", "Forget", true, went);
+            command_button(ui, "dockerfile.forget", "Forget", went);
         }
         if model.rebuilt || left.span() >= NARROW {
             let label = if model.rebuilt { "Open yours…" } else { "Open…" };
-            command_button(ui, "dockerfile.open", label, true, went);
+            command_button(ui, "dockerfile.open", label, went);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
@@ -138,9 +138,9 @@ fn heads(
     };
     ui.painter().vline(right.min, whole.y_range(), line);
     head(ui, whole, right, |ui| {
-        command_button(ui, "dockerfile.save-patch", "Patch…", true, went);
-        command_button(ui, "dockerfile.save", "Save as…", true, went);
-        command_button(ui, "dockerfile.copy", "Copy", true, went);
+        command_button(ui, "dockerfile.save-patch", "Patch…", went);
+        command_button(ui, "dockerfile.save", "Save as…", went);
+        command_button(ui, "dockerfile.copy", "Copy", went);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
             let words = RichText::new("Proposal").font(text::heading()).color(tokens.text);

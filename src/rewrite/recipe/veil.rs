@@ -1,0 +1,23 @@
+//! Values that look like secrets, shown or not.
+
+use crate::base::redact;
+
+/// Hides values that look like secrets, unless the user asked to see them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Veil {
+    pub(super) shows: bool,
+}
+
+impl Veil {
+    pub(super) fn instruction(self, text: &str) -> String {
+        if self.shows { text.to_owned() } else { redact::instruction(text) }
+    }
+
+    pub(super) fn words(self, words: &[String]) -> Vec<String> {
+        if self.shows { words.to_vec() } else { redact::words(words) }
+    }
+
+    pub(super) fn value(self, name: &str, value: &str) -> String {
+        if self.shows { value.to_owned() } else { redact::value(name, value).into_owned() }
+    }
+}

@@ -1,0 +1,8 @@
+//! Proposals with a final stage of their own, on small images: what they start from, what they copy, install and
+//! repeat, and that what they give has the bytes that were predicted.
+
+mod bases;
+mod built;
+mod parts;
+mod scene;
+mod truths;

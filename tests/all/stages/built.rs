@@ -1,0 +1,287 @@
+//! Builds the final stage of a proposal from the members of a scene, as far as its instructions go: an image to
+//! hold predictions to that knows nothing of the planner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cutaway::formats::dockerfile::{Dockerfile, Instruction, Keyword, commands, parse};
+use cutaway::rewrite::Proposal;
+
+use super::scene::Scene;
+use crate::fixtures::tarball::Member;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Thing {
+    File { bytes: u64, owner: (u64, u64) },
+    Link(Vec<u8>),
+    Folder { owner: (u64, u64) },
+}
+
+/// What a container sees, by path without the first slash.
+pub(super) type View = BTreeMap<Vec<u8>, Thing>;
+
+impl Thing {
+    pub(super) fn bytes(&self) -> u64 {
+        if let Self::File { bytes, .. } = self { *bytes } else { 0 }
+    }
+
+    fn owner(&self) -> (u64, u64) {
+        match self {
+            Self::File { owner, .. } | Self::Folder { owner } => *owner,
+            Self::Link(_) => (0, 0),
+        }
+    }
+}
+
+/// The merged view of layers.
+pub(super) fn view(layers: &[Vec<Member>]) -> View {
+    let mut view = View::new();
+    for member in layers.iter().flatten() {
+        let path = member.name.strip_suffix(b"/").unwrap_or(&member.name).to_vec();
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap().to_vec();
+        if let Some(hidden) = name.strip_prefix(b".wh.") {
+            let target = [&path[..path.len() - name.len()], hidden].concat();
+            remove(&mut view, &target);
+            continue;
+        }
+        let thing = match member.kind {
+            b'5' => Thing::Folder { owner: member.owner },
+            b'2' => Thing::Link(member.link.clone()),
+            _ => Thing::File { bytes: member.body.len() as u64, owner: member.owner },
+        };
+        view.insert(path, thing);
+    }
+    view
+}
+
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+fn remove(view: &mut View, target: &[u8]) {
+    view.retain(|path, _| !is_below(path, target));
+}
+
+/// The path with links followed, the last part's too.
+fn resolved(view: &View, path: &[u8]) -> Option<Vec<u8>> {
+    let mut left: Vec<Vec<u8>> = path.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec).collect();
+    let mut at: Vec<u8> = Vec::new();
+    for _ in 0..200 {
+        let Some(part) = left.pop() else { return Some(at) };
+        match part.as_slice() {
+            b"" | b"." => continue,
+            b".." => {
+                let end = at.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+                at.truncate(end);
+                continue;
+            }
+            _ => {}
+        }
+        let next = if at.is_empty() { part } else { [&at[..], b"/", &part].concat() };
+        if let Some(Thing::Link(target)) = view.get(&next) {
+            if target.starts_with(b"/") {
+                at.clear();
+            }
+            left.extend(target.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec));
+        } else {
+            at = next;
+        }
+    }
+    None
+}
+
+fn is_folder(view: &View, path: &[u8]) -> bool {
+    let below = [path, b"/"].concat();
+    matches!(view.get(path), Some(Thing::Folder { .. }))
+        || view.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
+}
+
+/// What was built.
+#[derive(Default)]
+pub(super) struct Built {
+    pub(super) view: View,
+    /// Bytes of the regular files of all its layers.
+    pub(super) content: u64,
+    /// Bytes of the merged view of the build stage.
+    pub(super) source_bytes: u64,
+    /// Copied paths whose owner is not that of the build stage.
+    pub(super) owners: Vec<String>,
+    /// What would stop the build.
+    pub(super) faults: Vec<String>,
+}
+
+/// Builds the final stage; `None` where what its base holds is not known by layers alone.
+pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<Built> {
+    let file = parse(proposal.dockerfile.as_bytes()).unwrap();
+    let stages = file.stages();
+    let last = stages.last()?;
+    let same = |known: &str| last.base.rsplit('/').next() == known.rsplit('/').next();
+    let own = stages.first()?.base == last.base;
+    let lower = scene.below.iter().find(|(name, _)| same(name)).map(|(_, layers)| *layers);
+    let layers = if own { Some(scene.base_layers()) } else { lower }?;
+    let mut source = view(&scene.layers);
+    for (place, one) in file.instructions[..last.from].iter().enumerate() {
+        if one.keyword == Keyword::Run && !before.contains(file.slice(&one.span).trim_end()) {
+            removals(&file, place, &mut source);
+        }
+    }
+    let content = scene.layers[..layers].iter().map(|layer| super::truths::bytes(&view(std::slice::from_ref(layer)))).sum();
+    let mut built = Built {
+        view: view(&scene.layers[..layers]),
+        content,
+        source_bytes: super::truths::bytes(&source),
+        ..Built::default()
+    };
+    let mut state = State { scene, source, fresh: BTreeSet::new(), users: false, installs: BTreeSet::new() };
+    let names: Vec<&str> = stages.iter().filter_map(|stage| stage.name.as_deref()).collect();
+    for place in last.body.clone() {
+        let one = &file.instructions[place];
+        let flag = |name: &str| {
+            one.flags.iter().find(|flag| flag.name == name).and_then(|flag| flag.value.as_deref())
+        };
+        match one.keyword {
+            Keyword::Copy if !flag("from").is_some_and(|from| names.contains(&from)) => {
+                built.faults.push(format!("no stage for line {}", one.line));
+            }
+            Keyword::Copy => state.copy(one, flag("chown"), &mut built),
+            Keyword::Run => state.run(&file, place, &mut built),
+            _ => {}
+        }
+    }
+    state.finish(layers, &mut built);
+    Some(built)
+}
+
+fn removals(file: &Dockerfile, place: usize, source: &mut View) {
+    for command in commands(file, place) {
+        let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+        assert!(words.starts_with(&["rm", "-rf"]), "{words:?}");
+        for path in &words[2..] {
+            remove(source, path.trim_start_matches('/').as_bytes());
+        }
+    }
+}
+
+struct State<'s> {
+    scene: &'s Scene,
+    source: View,
+    /// Paths that were written, with their bytes: each counts once.
+    fresh: BTreeSet<Vec<u8>>,
+    users: bool,
+    installs: BTreeSet<&'static str>,
+}
+
+impl State<'_> {
+    fn copy(&mut self, one: &Instruction, chown: Option<&str>, built: &mut Built) {
+        let words: Vec<&str> = one.words.iter().map(|word| word.text.as_str()).collect();
+        let (to, from) = words.split_last().unwrap();
+        for path in from {
+            let Some(real) = resolved(&self.source, path.as_bytes()) else {
+                built.faults.push(format!("{path} leads in circles"));
+                continue;
+            };
+            let name = path.rsplit('/').next().unwrap();
+            let target = if to.ends_with('/') && !is_folder(&self.source, &real) {
+                format!("{to}{name}")
+            } else {
+                (*to).to_owned()
+            };
+            let target = resolved(&built.view, target.as_bytes()).unwrap();
+            let found: Vec<(Vec<u8>, Thing)> = (self.source.iter())
+                .filter(|(path, _)| is_below(path, &real))
+                .map(|(path, thing)| ([&target[..], &path[real.len()..]].concat(), thing.clone()))
+                .collect();
+            if found.is_empty() {
+                built.faults.push(format!("line {}: there is no {path} to copy", one.line));
+            }
+            if from.len() > 1 && !to.ends_with('/') {
+                built.faults.push(format!("line {}: several paths, and {to} is no folder", one.line));
+            }
+            for (path, thing) in found {
+                self.write(path, thing, chown, built);
+            }
+        }
+    }
+
+    fn write(&mut self, path: Vec<u8>, thing: Thing, chown: Option<&str>, built: &mut Built) {
+        let owner = chown.map_or((0, 0), |text| {
+            let (user, group) = text.split_once(':').unwrap_or((text, text));
+            (user.parse().unwrap(), group.parse().unwrap())
+        });
+        if thing.owner() != owner && !matches!(thing, Thing::Link(_)) {
+            built.owners.push(format!("/{} {:?} {owner:?}", String::from_utf8_lossy(&path), thing.owner()));
+        }
+        if self.fresh.insert(path.clone()) {
+            built.content += thing.bytes();
+        }
+        built.view.insert(path, thing);
+    }
+
+    fn run(&mut self, file: &Dockerfile, place: usize, built: &mut Built) {
+        for command in commands(file, place) {
+            let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+            match words.as_slice() {
+                ["ln", "-sfn", target, path] => {
+                    let (folder, name) = path.rsplit_once('/').unwrap();
+                    let folder = resolved(&built.view, folder.as_bytes()).unwrap();
+                    let path = [&folder[..], b"/", name.as_bytes()].concat();
+                    if matches!(built.view.get(&path), Some(Thing::File { .. } | Thing::Folder { .. })) {
+                        built.faults.push(format!("{words:?} takes the place of a file"));
+                    }
+                    built.view.insert(path, Thing::Link(target.as_bytes().to_vec()));
+                }
+                ["apt-get", "install", names @ ..] => {
+                    for name in names.iter().filter(|name| !name.starts_with('-')) {
+                        self.install(name.split('=').next().unwrap(), built);
+                    }
+                }
+                ["useradd" | "groupadd" | "adduser" | "addgroup", ..] => self.users = true,
+                _ => {}
+            }
+        }
+    }
+
+    fn install(&mut self, name: &str, built: &mut Built) {
+        let mut open = vec![name.to_owned()];
+        while let Some(name) = open.pop() {
+            let Some(deb) = self.scene.debs.iter().find(|deb| deb.name == name) else {
+                built.faults.push(format!("there is no package {name}"));
+                continue;
+            };
+            if !self.installs.insert(deb.name) {
+                continue;
+            }
+            let depends = deb.depends.split(',').map(|one| one.split('|').next().unwrap());
+            let depends = depends.filter_map(|one| one.split_whitespace().next());
+            open.extend(depends.map(str::to_owned));
+            for member in &deb.files {
+                let thing = self.source.get(&member.name).cloned();
+                if let Some(thing) = thing.filter(|_| !built.view.contains_key(&member.name)) {
+                    built.content += thing.bytes();
+                    self.fresh.insert(member.name.clone());
+                    built.view.insert(member.name.clone(), thing);
+                }
+            }
+        }
+    }
+
+    /// What installing packages and adding users writes beside.
+    fn finish(&mut self, layers: usize, built: &mut Built) {
+        let mut written: Vec<String> = Vec::new();
+        if !self.installs.is_empty() {
+            written.push("var/lib/dpkg/status".to_owned());
+            written.extend(self.installs.iter().map(|name| format!("var/lib/dpkg/info/{name}.list")));
+        }
+        if self.users || !self.installs.is_empty() {
+            written.extend(["etc/passwd".to_owned(), "etc/group".to_owned()]);
+        }
+        let below = view(&self.scene.layers[..layers]);
+        for path in written {
+            let path = path.into_bytes();
+            let Some(thing) = self.source.get(&path) else { continue };
+            if below.get(&path) != Some(thing) {
+                built.content += thing.bytes();
+                built.view.insert(path, thing.clone());
+            }
+        }
+    }
+}
