@@ -523,7 +523,7 @@ fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
     window.drop_file(&path);
     window.sees("Your Dockerfile: Dockerfile.gpu");
     assert!(window.in_front("Dockerfile"));
-    window.harness.key_press_modifiers(CTRL_SHIFT, Key::C);
+    window.harness.get_by_role_and_label(Role::Button, "Copy Dockerfile").click();
     window.until("copied text", |window| {
         let commands = &window.output().platform_output.commands;
         let minimal = crate::dockerfile_view::scene::MINIMAL;

@@ -8,7 +8,7 @@ machine_sources() { # ROOTFS
     if [[ $codename == debian-bookworm ]]; then
         rm -f "$1/etc/apt/sources.list"
         local file
-        for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian*.sources /etc/apt/sources.list.d/debian*.list; do
+        for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian*.{sources,list}; do
             if [[ -f $file ]]; then cp "$file" "$1$file"; fi
         done
     fi
@@ -92,7 +92,8 @@ make_bases() {
         note "stand-in of $image"
         bud "docker.io/$image" "$context" "$context/$name.Dockerfile" --pull=false >"$work/log/$name" 2>&1 ||
             fail "$name: $(tail -n 5 "$work/log/$name")"
-        publish "docker.io/$image" "$image" >>"$work/log/$name" 2>&1 || fail "push of $image: $(tail -n 2 "$work/log/$name")"
+        publish "docker.io/$image" "$image" >>"$work/log/$name" 2>&1 ||
+            fail "push of $image: $(tail -n 2 "$work/log/$name")"
     done <<'IMAGES'
 debian library/debian:bookworm-slim
 ubuntu library/ubuntu:22.04

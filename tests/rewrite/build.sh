@@ -46,6 +46,7 @@ else
     cases=("$@")
 fi
 mkdir -p "$work/log" "$work/originals" "$work/built"
+# shellcheck disable=SC2317
 finish() {
     stop_registry
     if [[ ${store:-} == "$work/base-store" ]]; then close_store; elif [[ -n ${store:-} ]]; then release_store; fi
@@ -92,13 +93,15 @@ row() { # RESULT CASE SECONDS TEXT
 # A proposal is built in the context of its original, started and judged.
 proposal() { # CASE NUMBER
     local case=$1 number=$2 folder=$work/run/$1 begun=$SECONDS log=$work/log/$1.$2 result=ok words
-    python3 "$here/judge.py" dockerfile "$folder/proposals.json" "$number" >"$work/built/$case.$number.Dockerfile"
-    if ! build "built/$case-$number" "$case" "$work/built/$case.$number.Dockerfile" "$work/built" "$case-$number" "$log"; then
+    local name=$1-$2 file=$work/built/$1.$2.Dockerfile
+    python3 "$here/judge.py" dockerfile "$folder/proposals.json" "$number" >"$file"
+    if ! build "built/$name" "$case" "$file" "$work/built" "$name" "$log"; then
         row FAIL "$case" $((SECONDS - begun)) "proposal $number does not build: $(tail -n 1 "$log")"
-    elif ! start "built/$case-$number" "$folder/$number"; then
+    elif ! start "built/$name" "$folder/$number"; then
         row FAIL "$case" $((SECONDS - begun)) "proposal $number does not start: $(tail -n 1 "$folder/$number.out")"
-    elif ! report "oci:$work/built:$case-$number" "$folder/$number.report"; then
-        row FAIL "$case" $((SECONDS - begun)) "no report of proposal $number: $(tail -n 1 "$folder/$number.report.errors")"
+    elif ! report "oci:$work/built:$name" "$folder/$number.report"; then
+        words=$(tail -n 1 "$folder/$number.report.errors")
+        row FAIL "$case" $((SECONDS - begun)) "no report of proposal $number: $words"
     else
         words=$(python3 "$here/judge.py" compare "$here/cases/$case" "$folder" "$number" 2>&1) || result=FAIL
         row "$result" "$case" $((SECONDS - begun)) "$words"
@@ -136,7 +139,8 @@ try() { # CASE
         return
     fi
     if ! report "oci:$work/originals:$case" "$folder/original.report"; then
-        row FAIL "$case" $((SECONDS - begun)) "no report of the original: $(tail -n 1 "$folder/original.report.errors")"
+        words=$(tail -n 1 "$folder/original.report.errors")
+        row FAIL "$case" $((SECONDS - begun)) "no report of the original: $words"
         return
     fi
     count=$(python3 "$here/judge.py" count "$folder/proposals.json")

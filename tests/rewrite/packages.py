@@ -118,8 +118,11 @@ class Package:
         """A shared library of our own with its link: `libSTEM.so.MAJOR -> libSTEM.so.VERSION`."""
         soname = f"lib{stem}.so.{version.split('.')[0]}"
         full = f"{folder}/lib{stem}.so.{version}"
-        compile_c(self.place(full), kilobytes, f"int {stem}_stand_in(void) {{ return 1; }}", f"-Wl,-soname,{soname}")
-        return self.link(f"{folder}/{soname}", os.path.basename(full)) if soname != os.path.basename(full) else self
+        code = f"int {stem}_stand_in(void) {{ return 1; }}"
+        compile_c(self.place(full), kilobytes, code, f"-Wl,-soname,{soname}")
+        if soname != os.path.basename(full):
+            self.link(f"{folder}/{soname}", os.path.basename(full))
+        return self
 
     def archive(self, stem, kilobytes):
         """A static library of our own."""
@@ -130,7 +133,8 @@ class Package:
         return self
 
     def stub(self, name):
-        compile_c(self.place(f"{LIB}/stubs/lib{name}.so"), 0, "int stub(void) { return 34; }", f"-Wl,-soname,lib{name}.so.1")
+        path = self.place(f"{LIB}/stubs/lib{name}.so")
+        compile_c(path, 0, "int stub(void) { return 34; }", f"-Wl,-soname,lib{name}.so.1")
         return self
 
     def program(self, path, kilobytes, text="int main(void) { return 0; }"):
@@ -287,7 +291,8 @@ def devel(r):
     dev.text("usr/lib/pkgconfig/cudart-12.9.pc", "Name: cudart\nVersion: 12.9\nLibs: -lcudart\n")
     r.of_toolkit("cuda-driver-dev", CUDART).stub("cuda")
     cccl = r.of_toolkit("cuda-cccl", CCCL).headers(CORE, "nvidia/cuda_cccl/include/")
-    cccl.text(f"{LIB}/cmake/cub/cub-config.cmake", "# cub\n").text(f"{LIB}/cmake/thrust/thrust-config.cmake", "# thrust\n")
+    for name in "cub", "thrust":
+        cccl.text(f"{LIB}/cmake/{name}/{name}-config.cmake", f"# {name}\n")
     crt = r.of_toolkit("cuda-crt", NVRTC).text(f"{INCLUDE}/crt/host_defines.h", HOST_DEFINES)
     crt.text(f"{INCLUDE}/crt/host_config.h", "#pragma once\n")
     for name in "host_defines host_runtime device_functions math_functions".split():
@@ -306,8 +311,10 @@ def devel(r):
     r.of_toolkit("cuda-gdb", "12.9.79").program(f"{TOOLKIT}/bin/cuda-gdb-minimal", 9000)
     sanitizer = r.of_toolkit("cuda-sanitizer", "12.9.79")
     sanitizer.program(f"{TOOLKIT}/compute-sanitizer/compute-sanitizer", 8000)
-    sanitizer.text(f"{TOOLKIT}/bin/compute-sanitizer", '#!/bin/sh\nexec /usr/local/cuda-12.9/compute-sanitizer/compute-sanitizer "$@"\n', 0o755)
-    r.of_toolkit("cuda-cupti", CUDART).library("cupti", "2025.2.1", 7000).link(f"{LIB}/libcupti.so.12", "libcupti.so.2025.2.1")
+    wrapper = f'#!/bin/sh\nexec /{TOOLKIT}/compute-sanitizer/compute-sanitizer "$@"\n'
+    sanitizer.text(f"{TOOLKIT}/bin/compute-sanitizer", wrapper, 0o755)
+    cupti = r.of_toolkit("cuda-cupti", CUDART).library("cupti", "2025.2.1", 7000)
+    cupti.link(f"{LIB}/libcupti.so.12", "libcupti.so.2025.2.1")
     cupti = r.of_toolkit("cuda-cupti-dev", CUDART, "cuda-cupti-12-9").archive("cupti_static", 9000)
     cupti.text(f"{TOOLKIT}/extras/CUPTI/include/cupti.h", "// cupti\n" * 500)
     cupti.text(f"{TOOLKIT}/extras/CUPTI/samples/activity/activity.cu", "// sample\n" * 500)

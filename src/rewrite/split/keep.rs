@@ -117,7 +117,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 let users = self.world.is_users(node);
                 // Links of alternatives come and go with the packages that they are for.
                 let kept = if users { !gone && !self.is_alternative(node) } else { stays };
-                if kept && (owner.is_some() || state(&node.path()).is_none()) {
+                if kept && (owner.is_some() || !self.world.is_by_product(node)) {
                     self.copy(node.id());
                 }
             }
@@ -377,8 +377,8 @@ impl<'w, 'a> Keep<'w, 'a> {
         false
     }
 
-    /// The entries of this image that the new one has.
-    pub(super) fn selection(&self) -> Selection {
+    /// The entries of this image that the new one has. `folders` are those that are as they are today.
+    pub(super) fn selection(&self, folders: &HashSet<NodeId>) -> Selection {
         let rootfs = self.world.rootfs;
         let layers = self.world.input.layers.len();
         let entries: Vec<usize> =
@@ -388,7 +388,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             selection.set(layer, entry, true, entries.get(usize::from(layer)).copied().unwrap_or_default());
         };
         for node in rootfs.nodes() {
-            let folder = node.kind() == NodeKind::Directory && self.world.is_users(node);
+            let folder = folders.contains(&node.id());
             if folder || self.fate(node.id()) != Fate::Gone {
                 if let Some(entry) = node.entry() {
                     keep(node.layer(), entry);

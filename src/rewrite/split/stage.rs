@@ -39,6 +39,8 @@ pub(super) struct Effects {
     pub(super) packages: Vec<Asked>,
     /// Commands that add users and groups, as they are written.
     pub(super) users: Vec<String>,
+    /// Commands that write by-products anew from what is copied: each with its absolute paths.
+    pub(super) after: Vec<(String, Vec<String>)>,
     /// Instructions that tell package managers of other sources, and whether they do nothing else.
     pub(super) sources: Vec<(usize, bool)>,
     /// The program that installs packages of rpm.
@@ -135,6 +137,17 @@ impl Effects {
                     self.users.push(text.to_owned());
                 } else {
                     self.by_hand.push(format!("line {line} adds a user in a way that was not understood: repeat it in the final stage"));
+                }
+            }
+            "update-ca-certificates" | "update-alternatives" | "fc-cache" | "dpkg-reconfigure" => {
+                let text = file.slice(&command.span);
+                if command.plain && !text.contains(['\n', '#', '$']) {
+                    let paths = words.iter().filter(|word| word.starts_with('/'));
+                    self.after.push((text.to_owned(), paths.map(|path| (*path).to_owned()).collect()));
+                } else {
+                    self.by_hand.push(format!(
+                        "line {line} calls {program} in a way that was not understood: repeat it in the final stage"
+                    ));
                 }
             }
             "setcap" => self.by_hand.push(format!(

@@ -30,7 +30,7 @@ pub(super) fn draft(
     wanted: &[Wanted],
 ) -> Draft {
     let trees = trees(keep);
-    let mut selection = keep.selection();
+    let mut selection = keep.selection(&trees.folders);
     for node in &trees.left {
         let node = keep.world.rootfs.node(*node);
         for (layer, entry) in

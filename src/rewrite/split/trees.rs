@@ -1,8 +1,9 @@
 //! What a final stage copies: whole folders where everything in them is copied, single files elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::keep::{Fate, Keep};
+use crate::base::convert::{index32, layer16};
 use crate::base::text::escape;
 use crate::layer::EntryKind;
 use crate::rootfs::{Node, NodeId, NodeKind};
@@ -34,6 +35,10 @@ pub(super) struct Trees {
     pub(super) left: Vec<NodeId>,
     /// Whether libraries are put into folders that the loader's cache knows.
     pub(super) needs_ldconfig: bool,
+    /// Folders of the user's layers that the new image has as they are.
+    pub(super) folders: HashSet<NodeId>,
+    /// Modes and owners of folders that no COPY sets: commands.
+    pub(super) settings: Vec<String>,
     /// Paths that cannot be written in a COPY.
     pub(super) unnamed: Vec<String>,
     /// Folders whose files have several owners.
@@ -44,6 +49,9 @@ pub(super) struct Trees {
 const MOST_REMOVED: usize = 150;
 /// More files in one COPY nobody reads; they are then copied with others beside them, or it is by hand.
 const MOST_FILES: usize = 400;
+
+/// More commands for folders nobody reads.
+const MOST_SETTINGS: usize = 60;
 
 /// What lies at or below a node.
 #[derive(Clone, Copy, Default)]
@@ -59,7 +67,7 @@ pub(super) fn trees(keep: &Keep<'_, '_>) -> Trees {
     let rootfs = keep.world.rootfs;
     let mut below = vec![Below::default(); rootfs.len()];
     for id in (0..rootfs.len()).rev() {
-        let node = rootfs.node(NodeId(crate::base::convert::index32(id)));
+        let node = rootfs.node(NodeId(index32(id)));
         if node.kind() != NodeKind::Directory {
             let own = &mut below[id];
             match keep.fate(node.id()) {
@@ -78,36 +86,55 @@ pub(super) fn trees(keep: &Keep<'_, '_>) -> Trees {
         }
     }
     let known = base_folders(keep);
-    let mut walk = Walk { keep, below, known, trees: Trees::default() };
+    let mut walk = Walk { keep, below, known, wholes: HashMap::new(), trees: Trees::default() };
     walk.descend();
+    walk.set_folders();
     walk.trees
 }
 
 /// An empty folder that the user's instructions made.
 fn is_made_folder(keep: &Keep<'_, '_>, node: Node<'_>, below: Below) -> bool {
-    !(below.copied || below.blocked || below.gone)
-        && node.id() != NodeId::ROOT
-        && node.children().len() == 0
-        && node.entry().is_some()
-        && keep.world.is_users(node)
-        && super::state::state(&[&node.path()[..], b"/"].concat()).is_none()
-        && !node.path().starts_with(b"/usr/")
-        && !node.path().starts_with(b"/var/")
-        && !node.path().starts_with(b"/etc/")
+    const NEVER: [&[u8]; 5] = [b"/dev/", b"/proc/", b"/sys/", b"/tmp/", b"/var/cache/"];
+    if below.copied
+        || below.blocked
+        || below.gone
+        || node.id() == NodeId::ROOT
+        || node.children().len() > 0
+        || node.entry().is_none()
+        || !keep.world.is_users(node)
+    {
+        return false;
+    }
+    let path = [&node.path()[..], b"/"].concat();
+    !NEVER.iter().any(|folder| path.starts_with(folder)) && is_users_work(keep, node)
 }
 
-/// Folders that the base image has.
-fn base_folders(keep: &Keep<'_, '_>) -> HashSet<NodeId> {
+/// Whether the user's instructions made a folder what it is, and not a package that they install.
+fn is_users_work(keep: &Keep<'_, '_>, node: Node<'_>) -> bool {
+    !keep.world.installs(node.layer())
+        || keep.world.says(node.layer(), &String::from_utf8_lossy(&node.path()))
+}
+
+/// Permission bits, owner and group.
+type Settings = (u16, (u32, u32));
+/// What a COPY gives to folders that it makes.
+const MADE: Settings = (0o755, (0, 0));
+
+/// Folders that the base image has, and how they are set there.
+fn base_folders(keep: &Keep<'_, '_>) -> HashMap<NodeId, Settings> {
     let rootfs = keep.world.rootfs;
-    let mut known = HashSet::new();
-    for layer in 0..keep.base.layers.min(crate::base::convert::layer16(keep.world.input.layers.len())) {
+    let mut known = HashMap::new();
+    for layer in 0..keep.base.layers.min(layer16(keep.world.input.layers.len())) {
         let index = rootfs.layer(layer);
         for entry in index.entries().filter(|entry| index.kind(*entry) != EntryKind::Whiteout) {
-            if let Some(node) = rootfs.node_at(layer, entry) {
-                let mut node = rootfs.node(node);
-                while node.id() != NodeId::ROOT && known.insert(node.id()) {
-                    node = node.parent();
-                }
+            let Some(id) = rootfs.node_at(layer, entry) else { continue };
+            if index.kind(entry) == EntryKind::Directory {
+                known.insert(id, (index.mode(entry), index.owner(entry)));
+            }
+            let mut node = rootfs.node(id).parent();
+            while node.id() != NodeId::ROOT && !known.contains_key(&node.id()) {
+                known.insert(node.id(), MADE);
+                node = node.parent();
             }
         }
     }
@@ -117,7 +144,9 @@ fn base_folders(keep: &Keep<'_, '_>) -> HashSet<NodeId> {
 struct Walk<'k, 'w, 'a> {
     keep: &'k Keep<'w, 'a>,
     below: Vec<Below>,
-    known: HashSet<NodeId>,
+    known: HashMap<NodeId, Settings>,
+    /// Folders that are copied whole, and the owner that their COPY gives.
+    wholes: HashMap<NodeId, (u32, u32)>,
     trees: Trees,
 }
 
@@ -133,7 +162,8 @@ impl<'a> Walk<'_, '_, 'a> {
             if !below.copied {
                 continue;
             }
-            let whole = !below.blocked && folder.id() != NodeId::ROOT && !self.known.contains(&folder.id());
+            let whole =
+                !below.blocked && folder.id() != NodeId::ROOT && !self.known.contains_key(&folder.id());
             if whole && word(&folder.path()).is_some() {
                 self.whole(folder);
                 continue;
@@ -157,6 +187,9 @@ impl<'a> Walk<'_, '_, 'a> {
             if below.gone && !below.copied {
                 removed.push(node);
                 continue;
+            }
+            if node.kind() == NodeKind::Directory {
+                self.trees.folders.insert(node.id());
             }
             if node.kind() == NodeKind::File {
                 bytes += node.bytes();
@@ -189,6 +222,60 @@ impl<'a> Walk<'_, '_, 'a> {
             bytes,
             folder: folder.id(),
         });
+    }
+
+    /// Modes and owners of folders: a COPY makes them as root's, and leaves those of the base as they are.
+    fn set_folders(&mut self) {
+        let world = self.keep.world;
+        let mut open = vec![world.rootfs.root()];
+        let mut commands = Vec::new();
+        while let Some(folder) = open.pop() {
+            let whole = self.wholes.get(&folder.id());
+            if whole.is_none() {
+                open.extend(folder.children().filter(|node| node.kind() == NodeKind::Directory));
+            }
+            let Some(entry) = folder.entry().filter(|_| world.is_users(folder)) else { continue };
+            let is = (
+                world.rootfs.layer(folder.layer()).mode(entry),
+                world.rootfs.layer(folder.layer()).owner(entry),
+            );
+            let becomes = match (whole, self.known.get(&folder.id())) {
+                (Some(owner), _) => (MADE.0, *owner),
+                (None, Some(known)) => *known,
+                (None, None) if self.below(folder).copied => MADE,
+                (None, None) => {
+                    // A package that is installed again brings it.
+                    if self.below(folder).blocked {
+                        self.trees.folders.insert(folder.id());
+                    }
+                    continue;
+                }
+            };
+            let by_package = whole.is_none() && !is_users_work(self.keep, folder);
+            if is == becomes || (by_package && self.below(folder).blocked) {
+                self.trees.folders.insert(folder.id());
+            }
+            if is == becomes || by_package {
+                continue;
+            }
+            let Some(path) = shell_word(&folder.path()) else {
+                self.trees.unnamed.push(escape(&folder.path()));
+                continue;
+            };
+            self.trees.folders.insert(folder.id());
+            if is.1 != becomes.1 {
+                commands.push(format!("chown {}:{} {path}", is.1.0, is.1.1));
+            }
+            if is.0 != becomes.0 {
+                commands.push(format!("chmod {:o} {path}", is.0));
+            }
+        }
+        commands.sort_by(|a, b| a.split(' ').nth(2).cmp(&b.split(' ').nth(2)));
+        if commands.len() > MOST_SETTINGS {
+            self.trees.unnamed.push(format!("modes and owners of {} folders", commands.len()));
+            commands.truncate(MOST_SETTINGS);
+        }
+        self.trees.settings = commands;
     }
 
     fn one_owner(&mut self, owners: &BTreeSet<(u32, u32)>, path: &str) -> Option<(u32, u32)> {
@@ -281,13 +368,11 @@ fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     [folder, b"/", name].concat()
 }
 
-/// Whether a library lies where the loader finds it by its cache, or in its default folders.
+/// Whether a file may be a library that the loader finds by its cache: any but those of Python's packages, which
+/// are loaded by their path.
 fn is_cached_library(path: &[u8]) -> bool {
-    let library = path.windows(3).any(|part| part == b".so");
-    let folders: [&[u8]; 5] = [b"/usr/lib", b"/lib", b"/usr/local/lib/", b"/usr/local/cuda", b"/opt/"];
-    library
-        && folders.iter().any(|folder| path.starts_with(folder))
-        && !path.windows(7).any(|part| part == b"/python")
+    let has = |part: &[u8]| path.windows(part.len()).any(|window| window == part);
+    (has(b".so") && !has(b"-packages/")) || path.starts_with(b"/etc/ld.so.conf")
 }
 
 /// A path as a word of a COPY: nothing that is a pattern, a variable or a separator there.

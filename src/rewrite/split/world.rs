@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::state::{State, state};
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::findings::{Category, Verdict};
@@ -111,6 +112,39 @@ impl<'a> World<'a> {
         path.starts_with("/etc/") && folder.matches('/').count() >= 2 && text.contains(&format!("{folder}/"))
     }
 
+    /// Whether the instructions of a layer install packages of the system; true when it is not known.
+    pub(super) fn installs(&self, layer: u16) -> bool {
+        const TOOLS: [&str; 9] =
+            ["apt", "aptitude", "dnf", "yum", "microdnf", "tdnf", "zypper", "dpkg -i", "rpm -"];
+        self.texts.get(&layer).is_none_or(|text| {
+            (text.contains("install") || text.contains("dpkg -i") || text.contains("rpm -"))
+                && TOOLS.iter().any(|tool| text.contains(tool))
+        })
+    }
+
+    /// Whether the instructions of a layer hold a text.
+    pub(super) fn says(&self, layer: u16, text: &str) -> bool {
+        self.texts.get(&layer).is_some_and(|all| all.contains(text))
+    }
+
+    /// Whether something of a layer is written by its own tools and not by the user: what installs packages, adds
+    /// users, keeps caches.
+    pub(super) fn is_by_product(&self, node: Node<'_>) -> bool {
+        let path = node.path();
+        let named = || self.says(node.layer(), &String::from_utf8_lossy(&path));
+        match state(&path) {
+            None => false,
+            Some(State::Packages) if tool_keeps(&path) => true,
+            Some(State::Packages) => self.installs(node.layer()) && !named(),
+            Some(State::Users) => {
+                const TOOLS: [&str; 6] =
+                    ["useradd", "adduser", "groupadd", "addgroup", "usermod", "groupmod"];
+                self.installs(node.layer()) || TOOLS.iter().any(|tool| self.says(node.layer(), tool))
+            }
+            Some(State::PackagePapers(_) | State::Compiled | State::Lost) => true,
+        }
+    }
+
     /// Whether a path is one of the user's instructions.
     pub(super) fn is_users(&self, node: Node<'_>) -> bool {
         node.layer() >= self.base_layers
@@ -158,6 +192,11 @@ impl World<'_> {
     /// Whether today's base is one of NVIDIA's CUDA images.
     pub(super) fn is_cuda_image(&self) -> bool {
         self.input.inventory.base.as_ref().is_some_and(|base| base.flavor != crate::cuda::Flavor::None)
+    }
+
+    /// Whether the image has ldconfig; images with musl do not.
+    pub(super) fn has_ldconfig(&self) -> bool {
+        [&b"/sbin/ldconfig"[..], b"/usr/sbin/ldconfig"].iter().any(|path| self.paths.lookup(path).is_some())
     }
 
     /// The script that prints NVIDIA's banner before the command.
@@ -242,6 +281,13 @@ impl World<'_> {
         links.dedup();
         links
     }
+}
+
+/// What commands write that are repeated.
+fn tool_keeps(path: &[u8]) -> bool {
+    [&b"/etc/alternatives/"[..], b"/etc/ssl/certs/", b"/etc/ld.so.cache", b"/var/lib/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
 }
 
 /// Texts are looked into for paths of files: a `RUN` has some hundred bytes.

@@ -4,6 +4,7 @@
 
 mod bar;
 mod changes;
+mod commands;
 mod details;
 mod facts;
 mod head;
@@ -12,7 +13,6 @@ mod removed;
 mod sides;
 mod state;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{Frame, Id, Panel, Ui};
@@ -20,7 +20,7 @@ use egui::{Frame, Id, Panel, Ui};
 use self::bar::{Bar, Notice};
 use self::state::State;
 use super::{Action, ViewContext};
-use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
+use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer};
 use crate::gui::models::findings::waits_for;
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
@@ -175,7 +175,7 @@ impl DockerfileView {
         let focus = std::mem::take(&mut self.focus_details);
         match self.state.proposal(model) {
             Some(proposal) => {
-                details::show(ui, &mut self.state, model, proposal, self.page, focus, context, went)
+                details::show(ui, &mut self.state, model, proposal, self.page, focus, context, went);
             }
             None => details::nothing(ui, model, went),
         }
@@ -207,69 +207,6 @@ impl DockerfileView {
             Go::Retry => self.state.drafts.retry(),
         }
         ui.ctx().request_repaint();
-    }
-
-    /// Takes a file of the user's as the image's Dockerfile.
-    pub fn open(&mut self, path: PathBuf) {
-        (self.bar, self.notice) = (None, None);
-        self.state.drafts.give(path);
-    }
-
-    /// Goes back to what is rebuilt from the history.
-    pub fn forget(&mut self) {
-        self.notice = None;
-        self.state.drafts.forget();
-    }
-
-    /// The file that the user gave.
-    pub fn given(&self) -> Option<&Path> {
-        self.state.drafts.given()
-    }
-
-    /// To the next change, or the one before.
-    pub fn step(&mut self, forward: bool) {
-        self.state.step(forward);
-        self.page = Page::Changes;
-    }
-
-    /// Shows the field for the path of the user's Dockerfile.
-    pub fn ask_for_file(&mut self) {
-        self.bar = Some(Bar::open(self.given()));
-    }
-
-    /// Shows the field for the path that something is saved under.
-    pub fn ask_where(&mut self, kind: SaveKind) {
-        if let Some(proposal) = self.chosen() {
-            self.bar = Some(Bar::save(kind, &proposal.id, self.given()));
-        }
-    }
-
-    /// Writes the chosen proposal to a file; one that is there is replaced only where that was said.
-    pub fn save(&mut self, kind: SaveKind, path: PathBuf, replace: bool, waker: &Waker) {
-        if let Some(text) = self.text(kind) {
-            self.state.save(kind, path, text, replace, waker);
-        }
-    }
-
-    /// A dialog could not be shown: the field is there for the path.
-    pub fn dialog_failed(&mut self, reason: &str) {
-        if let Some(bar) = &mut self.bar {
-            bar.say(format!("{reason}; type or paste the path instead"));
-        }
-    }
-
-    /// Says that the proposal was put on the clipboard.
-    pub fn copied(&mut self) {
-        self.notice = Some(Notice::done("The proposed Dockerfile is on the clipboard", ""));
-    }
-
-    /// The chosen proposal as text.
-    pub fn text(&self, kind: SaveKind) -> Option<String> {
-        let proposal = self.chosen()?;
-        Some(match kind {
-            SaveKind::Dockerfile => proposal.dockerfile.clone(),
-            SaveKind::Patch => proposal.diff.clone(),
-        })
     }
 
     /// The chosen proposal.

@@ -1,0 +1,73 @@
+//! What commands of the window do with the view.
+
+use std::path::{Path, PathBuf};
+
+use super::bar::{Bar, Notice};
+use super::{DockerfileView, Page};
+use crate::gui::models::dockerfile::SaveKind;
+use crate::jobs::Waker;
+
+impl DockerfileView {
+    /// Takes a file of the user's as the image's Dockerfile.
+    pub fn open(&mut self, path: PathBuf) {
+        (self.bar, self.notice) = (None, None);
+        self.state.drafts.give(path);
+    }
+
+    /// Goes back to what is rebuilt from the history.
+    pub fn forget(&mut self) {
+        self.notice = None;
+        self.state.drafts.forget();
+    }
+
+    /// The file that the user gave.
+    pub fn given(&self) -> Option<&Path> {
+        self.state.drafts.given()
+    }
+
+    /// To the next change, or the one before.
+    pub fn step(&mut self, forward: bool) {
+        self.state.step(forward);
+        self.page = Page::Changes;
+    }
+
+    /// Shows the field for the path of the user's Dockerfile.
+    pub fn ask_for_file(&mut self) {
+        self.bar = Some(Bar::open(self.given()));
+    }
+
+    /// Shows the field for the path that something is saved under.
+    pub fn ask_where(&mut self, kind: SaveKind) {
+        if let Some(proposal) = self.chosen() {
+            self.bar = Some(Bar::save(kind, &proposal.id, self.given()));
+        }
+    }
+
+    /// Writes the chosen proposal to a file; one that is there is replaced only where that was said.
+    pub fn save(&mut self, kind: SaveKind, path: PathBuf, replace: bool, waker: &Waker) {
+        if let Some(text) = self.text(kind) {
+            self.state.save(kind, path, text, replace, waker);
+        }
+    }
+
+    /// A dialog could not be shown: the field is there for the path.
+    pub fn dialog_failed(&mut self, reason: &str) {
+        if let Some(bar) = &mut self.bar {
+            bar.say(format!("{reason}; type or paste the path instead"));
+        }
+    }
+
+    /// Says that the proposal was put on the clipboard.
+    pub fn copied(&mut self) {
+        self.notice = Some(Notice::done("The proposed Dockerfile is on the clipboard", ""));
+    }
+
+    /// The chosen proposal as text.
+    pub fn text(&self, kind: SaveKind) -> Option<String> {
+        let proposal = self.chosen()?;
+        Some(match kind {
+            SaveKind::Dockerfile => proposal.dockerfile.clone(),
+            SaveKind::Patch => proposal.diff.clone(),
+        })
+    }
+}
