@@ -7,6 +7,7 @@ mod stage;
 mod state;
 mod text;
 mod trees;
+mod words;
 mod world;
 
 use super::draft::Draft;
@@ -15,7 +16,7 @@ use super::recipe::Recipe;
 use crate::base::convert::layer16;
 use crate::cuda::Flavor;
 use crate::rootfs::NodeKind;
-use bases::{Base, bases};
+use bases::bases;
 use keep::{Fate, Keep};
 use stage::Final;
 use world::World;
@@ -85,9 +86,4 @@ fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
 fn size(keep: &Keep<'_, '_>) -> u64 {
     let nodes = keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     nodes.filter(|node| keep.fate(node.id()) != Fate::Gone).map(crate::rootfs::Node::bytes).sum()
-}
-
-/// What the user wrote after the colon of a reference, when it is no digest.
-fn is_pinned(base: &Base) -> bool {
-    base.reference.contains('@')
 }

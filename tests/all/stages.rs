@@ -3,6 +3,9 @@
 
 mod bases;
 mod built;
+mod files;
+mod packages;
 mod parts;
 mod scene;
+mod text;
 mod truths;

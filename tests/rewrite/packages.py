@@ -4,10 +4,10 @@
     python3 packages.py WHEELS REPOSITORY
 
 The packages are those that the images of CUDA 12.9.1 on Ubuntu install, with the folders, links, loader
-configuration and versions of NVIDIA's own. cudart, curand, nvrtc, nvjpeg and the C++ headers are real, out of the wheels of
-tests/wheels.txt; what no wheel has (static libraries, compilers, profilers, the driver for
-forward compatibility, cuBLAS and its like) is made here: files of the right kind and name with contents of our
-own, far smaller than the real ones. Needs gcc, ar and dpkg-deb.
+configuration and versions of NVIDIA's own. cudart, curand, nvrtc, nvjpeg and the C++ headers are real, out of the
+wheels of tests/wheels.txt. What no small wheel has (static libraries, compilers, profilers, the driver for forward
+compatibility, cuBLAS and its like) is made here: files of the right kind and name with contents of our own, far
+smaller than the real ones. Needs gcc, ar and dpkg-deb.
 """
 
 import glob
@@ -28,7 +28,7 @@ INCLUDE = f"{TOOLKIT}/targets/x86_64-linux/include"
 TRIPLE = "usr/lib/x86_64-linux-gnu"
 CUDART, CURAND, NVRTC, NVJPEG, CCCL = "12.9.79", "10.3.10.19", "12.9.86", "12.4.0.76", "12.9.27"
 
-# The images' own places: 3 links through alternatives, as update-alternatives of the package makes them.
+# The links of the toolkit go through alternatives.
 LINKS = """#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
@@ -109,7 +109,8 @@ class Package:
     def headers(self, wheel, folder):
         """All headers of a wheel."""
         with self.repository.wheel(wheel) as archive:
-            names = [name for name in archive.namelist() if name.startswith(folder) and not name.endswith((".py", "/"))]
+            names = [name for name in archive.namelist() if name.startswith(folder)]
+            names = [name for name in names if not name.endswith((".py", "/"))]
         for name in names:
             self.member(wheel, name, f"{INCLUDE}/{name[len(folder):]}")
         return self
@@ -229,8 +230,7 @@ def base(r):
     major = r.package("cuda-toolkit-12-config-common", f"{CUDART}-1")
     major.text("etc/ld.so.conf.d/988_cuda-12.conf", "/usr/local/cuda-12/targets/x86_64-linux/lib\n")
     depends = "cuda-toolkit-config-common, cuda-toolkit-12-config-common"
-    config = r.of_toolkit("cuda-toolkit", CUDART, depends)
-    config.name = "cuda-toolkit-12-9-config-common"
+    config = r.package("cuda-toolkit-12-9-config-common", f"{CUDART}-1", depends)
     config.link(f"{TOOLKIT}/lib64", "targets/x86_64-linux/lib")
     config.text(f"{TOOLKIT}/version.json", '{"cuda": {"name": "CUDA SDK", "version": "12.9.1"}}\n')
     config.text("DEBIAN/postinst", LINKS, 0o755)
@@ -240,14 +240,14 @@ def base(r):
     os.remove(driver.place(f"{TOOLKIT}/compat/libcuda.so.575"))
     driver.link(f"{TOOLKIT}/compat/libcuda.so.1", "libcuda.so.575.57.08")
     driver.link(f"{TOOLKIT}/compat/libcuda.so", "libcuda.so.1")
-    driver.library("nvidia-ptxjitcompiler".replace("-", "_"), "575.57.08", 2000, f"{TOOLKIT}/compat")
+    driver.library("nvidia_ptxjitcompiler", "575.57.08", 2000, f"{TOOLKIT}/compat")
 
 
 def runtime(r):
     """What the runtime image installs."""
-    names = "nvrtc:cuda curand cublas cufft cufile cusolver cusparse npp nvjitlink nvjpeg nvfatbin".split()
-    names = [f"{name.split(':')[1]}-{name.split(':')[0]}" if ":" in name else f"lib{name}" for name in names]
-    depends = ", ".join(f"{name}-12-9" for name in ["cuda-cudart", "cuda-opencl", *names])
+    names = "curand cublas cufft cufile cusolver cusparse npp nvjitlink nvjpeg nvfatbin".split()
+    names = ["cuda-cudart", "cuda-opencl", "cuda-nvrtc", *[f"lib{name}" for name in names]]
+    depends = ", ".join(f"{name}-12-9" for name in names)
     r.package("cuda-libraries-12-9", "12.9.1-1", depends)
     nvrtc = r.of_toolkit("cuda-nvrtc", NVRTC)
     # The wheel's second build of NVRTC, 114 MB under the name `alt`, is left out: nothing here opens it.

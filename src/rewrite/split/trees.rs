@@ -1,12 +1,15 @@
 //! What a final stage copies: whole folders where everything in them is copied, single files elsewhere.
 
+mod folders;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::keep::{Fate, Keep};
-use crate::base::convert::{index32, layer16};
+use super::words::{shell_word, word};
+use crate::base::convert::index32;
 use crate::base::text::escape;
-use crate::layer::EntryKind;
 use crate::rootfs::{Node, NodeId, NodeKind};
+use folders::{Settings, base_folders, is_made_folder};
 
 /// One COPY.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +53,6 @@ const MOST_REMOVED: usize = 150;
 /// More files in one COPY nobody reads; they are then copied with others beside them, or it is by hand.
 const MOST_FILES: usize = 400;
 
-/// More commands for folders nobody reads.
-const MOST_SETTINGS: usize = 60;
-
 /// What lies at or below a node.
 #[derive(Clone, Copy, Default)]
 struct Below {
@@ -90,55 +90,6 @@ pub(super) fn trees(keep: &Keep<'_, '_>) -> Trees {
     walk.descend();
     walk.set_folders();
     walk.trees
-}
-
-/// An empty folder that the user's instructions made.
-fn is_made_folder(keep: &Keep<'_, '_>, node: Node<'_>, below: Below) -> bool {
-    const NEVER: [&[u8]; 5] = [b"/dev/", b"/proc/", b"/sys/", b"/tmp/", b"/var/cache/"];
-    if below.copied
-        || below.blocked
-        || below.gone
-        || node.id() == NodeId::ROOT
-        || node.children().len() > 0
-        || node.entry().is_none()
-        || !keep.world.is_users(node)
-    {
-        return false;
-    }
-    let path = [&node.path()[..], b"/"].concat();
-    !NEVER.iter().any(|folder| path.starts_with(folder)) && is_users_work(keep, node)
-}
-
-/// Whether the user's instructions made a folder what it is, and not a package that they install.
-fn is_users_work(keep: &Keep<'_, '_>, node: Node<'_>) -> bool {
-    !keep.world.installs(node.layer())
-        || keep.world.says(node.layer(), &String::from_utf8_lossy(&node.path()))
-}
-
-/// Permission bits, owner and group.
-type Settings = (u16, (u32, u32));
-/// What a COPY gives to folders that it makes.
-const MADE: Settings = (0o755, (0, 0));
-
-/// Folders that the base image has, and how they are set there.
-fn base_folders(keep: &Keep<'_, '_>) -> HashMap<NodeId, Settings> {
-    let rootfs = keep.world.rootfs;
-    let mut known = HashMap::new();
-    for layer in 0..keep.base.layers.min(layer16(keep.world.input.layers.len())) {
-        let index = rootfs.layer(layer);
-        for entry in index.entries().filter(|entry| index.kind(*entry) != EntryKind::Whiteout) {
-            let Some(id) = rootfs.node_at(layer, entry) else { continue };
-            if index.kind(entry) == EntryKind::Directory {
-                known.insert(id, (index.mode(entry), index.owner(entry)));
-            }
-            let mut node = rootfs.node(id).parent();
-            while node.id() != NodeId::ROOT && !known.contains_key(&node.id()) {
-                known.insert(node.id(), MADE);
-                node = node.parent();
-            }
-        }
-    }
-    known
 }
 
 struct Walk<'k, 'w, 'a> {
@@ -222,60 +173,6 @@ impl<'a> Walk<'_, '_, 'a> {
             bytes,
             folder: folder.id(),
         });
-    }
-
-    /// Modes and owners of folders: a COPY makes them as root's, and leaves those of the base as they are.
-    fn set_folders(&mut self) {
-        let world = self.keep.world;
-        let mut open = vec![world.rootfs.root()];
-        let mut commands = Vec::new();
-        while let Some(folder) = open.pop() {
-            let whole = self.wholes.get(&folder.id());
-            if whole.is_none() {
-                open.extend(folder.children().filter(|node| node.kind() == NodeKind::Directory));
-            }
-            let Some(entry) = folder.entry().filter(|_| world.is_users(folder)) else { continue };
-            let is = (
-                world.rootfs.layer(folder.layer()).mode(entry),
-                world.rootfs.layer(folder.layer()).owner(entry),
-            );
-            let becomes = match (whole, self.known.get(&folder.id())) {
-                (Some(owner), _) => (MADE.0, *owner),
-                (None, Some(known)) => *known,
-                (None, None) if self.below(folder).copied => MADE,
-                (None, None) => {
-                    // A package that is installed again brings it.
-                    if self.below(folder).blocked {
-                        self.trees.folders.insert(folder.id());
-                    }
-                    continue;
-                }
-            };
-            let by_package = whole.is_none() && !is_users_work(self.keep, folder);
-            if is == becomes || (by_package && self.below(folder).blocked) {
-                self.trees.folders.insert(folder.id());
-            }
-            if is == becomes || by_package {
-                continue;
-            }
-            let Some(path) = shell_word(&folder.path()) else {
-                self.trees.unnamed.push(escape(&folder.path()));
-                continue;
-            };
-            self.trees.folders.insert(folder.id());
-            if is.1 != becomes.1 {
-                commands.push(format!("chown {}:{} {path}", is.1.0, is.1.1));
-            }
-            if is.0 != becomes.0 {
-                commands.push(format!("chmod {:o} {path}", is.0));
-            }
-        }
-        commands.sort_by(|a, b| a.split(' ').nth(2).cmp(&b.split(' ').nth(2)));
-        if commands.len() > MOST_SETTINGS {
-            self.trees.unnamed.push(format!("modes and owners of {} folders", commands.len()));
-            commands.truncate(MOST_SETTINGS);
-        }
-        self.trees.settings = commands;
     }
 
     fn one_owner(&mut self, owners: &BTreeSet<(u32, u32)>, path: &str) -> Option<(u32, u32)> {
@@ -373,20 +270,4 @@ fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
 fn is_cached_library(path: &[u8]) -> bool {
     let has = |part: &[u8]| path.windows(part.len()).any(|window| window == part);
     (has(b".so") && !has(b"-packages/")) || path.starts_with(b"/etc/ld.so.conf")
-}
-
-/// A path as a word of a COPY: nothing that is a pattern, a variable or a separator there.
-fn word(path: &[u8]) -> Option<String> {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._+-@:,=~%^".contains(byte);
-    (!path.is_empty() && path.iter().all(plain)).then(|| String::from_utf8_lossy(path).into_owned())
-}
-
-/// A path as a word of a shell.
-fn shell_word(path: &[u8]) -> Option<String> {
-    if let Some(word) = word(path).filter(|word| !word.starts_with('~')) {
-        return Some(word);
-    }
-    let text = std::str::from_utf8(path).ok().filter(|text| !text.chars().any(char::is_control))?;
-    // A backslash before a line's end or a backtick would be the Dockerfile's.
-    (!text.contains(['\'', '\\', '`', '"']) && !text.is_empty()).then(|| format!("'{text}'"))
 }

@@ -1,5 +1,7 @@
 //! The image as the planner looks at it.
 
+mod command;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::state::{State, state};
@@ -202,84 +204,6 @@ impl World<'_> {
     /// The script that prints NVIDIA's banner before the command.
     pub(super) fn is_banner(&self, node: NodeId) -> bool {
         self.rootfs.node(node).path().starts_with(b"/opt/nvidia/nvidia_entrypoint")
-    }
-
-    /// The program of a `#!` line, as it is written; of `env` the program that it starts, by the image's `PATH`.
-    pub(super) fn interpreter(&self, (layer, entry): Inode) -> Option<Vec<u8>> {
-        let read = self.input.layers.get(usize::from(layer))?.as_deref()?;
-        let line = read.facts.script(entry)?;
-        let line = line.strip_prefix(b"#!").unwrap_or(line).split(|byte| *byte == b'\n').next()?;
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let program = words.next()?;
-        if !program.ends_with(b"/env") {
-            return Some(program.to_vec());
-        }
-        let started = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
-        self.program(std::str::from_utf8(started).ok()?)
-    }
-
-    /// A program by the image's `PATH`, or a path as it is.
-    fn program(&self, name: &str) -> Option<Vec<u8>> {
-        if name.contains('/') {
-            return Some(name.as_bytes().to_vec());
-        }
-        let path =
-            self.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-        let found = |folder: &str| {
-            let path = format!("{folder}/{name}").into_bytes();
-            self.paths.lookup(&path).map(|_| path)
-        };
-        path.split(':').filter(|folder| !folder.is_empty()).take(64).find_map(found)
-    }
-
-    /// A variable of the image; the last one counts.
-    pub(super) fn variable(&self, name: &str) -> Option<&str> {
-        let config = self.input.image.config.as_ref()?.config().as_ref()?;
-        let pairs = config.env().as_deref().unwrap_or_default().iter().rev();
-        pairs
-            .filter_map(|pair| pair.split_once('='))
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value)
-    }
-
-    /// Paths that the command may mean: its words, those of a shell's text too.
-    pub(super) fn command_paths(&self) -> Vec<Vec<u8>> {
-        let Some(config) = self.input.image.config.as_ref().and_then(|config| config.config().as_ref())
-        else {
-            return Vec::new();
-        };
-        let folder = config.working_dir().clone().unwrap_or_else(|| "/".to_owned());
-        let words = [config.entrypoint(), config.cmd()];
-        let words = words.into_iter().flatten().flatten().flat_map(|word| word.split_ascii_whitespace());
-        let mut paths = Vec::new();
-        for word in words.take(1_000) {
-            let word = word.trim_matches(['"', '\'', ';', '(', ')']);
-            paths.extend(self.program(word).filter(|_| !word.contains('/')));
-            paths.push(match word.starts_with('/') {
-                true => word.as_bytes().to_vec(),
-                false => format!("{folder}/{word}").into_bytes(),
-            });
-        }
-        paths.retain(|path| !path.starts_with(b"/opt/nvidia/nvidia_entrypoint"));
-        paths
-    }
-
-    /// Links by which a toolkit is found: `/usr/local/cuda`, those of its alternatives, and those in its root.
-    pub(super) fn toolkit_links(&self) -> Vec<NodeId> {
-        let toolkits = self.input.inventory.toolkits.iter();
-        let mut folders: Vec<&[u8]> = toolkits.map(|toolkit| toolkit.root.as_slice()).collect();
-        folders.extend([b"/usr/local".as_slice(), b"/etc/alternatives"]);
-        let mut links = Vec::new();
-        for folder in folders {
-            let Some(node) = self.paths.lookup(folder) else { continue };
-            let named = |name: &[u8]| name.starts_with(b"cuda") || folder.starts_with(b"/usr/local/cuda");
-            let children = self.rootfs.node(node).children();
-            let children = children.filter(|node| node.kind() == NodeKind::Symlink && named(node.name()));
-            links.extend(children.map(Node::id));
-        }
-        links.sort_unstable();
-        links.dedup();
-        links
     }
 }
 

@@ -275,8 +275,6 @@ fn python_of_docker_hub_ends_on_its_slim_variant() {
         let scene = scene.clone().from(&format!("python:{tag}"));
         let proposals = scene.propose();
         let best = one(&proposals, "minimal");
-        let known = scene.analysis();
-        println!("{:#?}", known.inventory.as_ref().unwrap().base);
         assert_eq!(best.base_image.as_deref(), Some(format!("python:{slim}").as_str()));
         assert!(best.closure.resolved, "{:#?}", best.closure);
         let stage = last_stage(&best.dockerfile);

@@ -47,6 +47,7 @@ pub(super) fn text(path: &str, size: usize) -> Member {
 pub(super) fn libc() -> Deb {
     let mut files = library(TRIPLE, "libc.so.6", "", &[]);
     files.extend(library("usr/lib64", "ld-linux-x86-64.so.2", "", &[]));
+    files.push(program("usr/sbin/ldconfig", &[]));
     Deb { version: "2.35-0ubuntu3", ..deb("libc6", "", files) }
 }
 

@@ -19,7 +19,7 @@ use crate::rewrite::Applicability;
 /// The height of a proposal in the chooser.
 const HEIGHT: f32 = 46.0;
 /// Narrower than this, a proposal tells only what it saves.
-const NARROW: f32 = 290.0;
+const NARROW: f32 = 330.0;
 /// Wider than this a proposal never is.
 const MOST: f32 = 460.0;
 

@@ -4,7 +4,6 @@ use super::Writer;
 use crate::base::size::human;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::Keyword;
-use crate::rewrite::split::is_pinned;
 use crate::rewrite::split::keep::Fate;
 use crate::rewrite::value::{Applicability, Edit};
 use crate::rootfs::NodeKind;
@@ -87,7 +86,7 @@ impl Writer<'_, '_, '_, '_, '_> {
         let gap = if gap && self.trees.removed.is_empty() { "" } else { "\n" };
         let text = format!("{gap}{} {}", self.word("FROM"), self.reference());
         self.add(&text, reason, Some(of_base + of_users));
-        if is_pinned(base) && !base.own {
+        if self.stage.base.contains('@') && !base.own {
             self.assumed
                 .push("The base of today is pinned by digest; the new one is named by its tag.".to_owned());
         }

@@ -1,0 +1,111 @@
+//! What is kept as a whole: by-products, and the entries that the new image has.
+
+use std::collections::HashSet;
+
+use super::{Fate, Keep};
+use crate::rewrite::select::Selection;
+use crate::rewrite::split::state::{self, State, state};
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+impl Keep<'_, '_> {
+    /// Files that installing packages writes, and links into toolkits whose targets are kept.
+    pub(in crate::rewrite::split) fn states(&mut self, adds_users: bool) {
+        let world = self.world;
+        for node in world.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
+            if node.kind() == NodeKind::Directory || self.fate(node.id()) != Fate::Gone {
+                continue;
+            }
+            let path = node.path();
+            let owned = world.system_owner(node.id()).is_some();
+            let again = match state(&path) {
+                Some(State::Users) => adds_users || !self.installed.is_empty(),
+                Some(State::Packages) => !self.installed.is_empty() && !owned && world.is_users(node),
+                Some(State::PackagePapers(name)) => {
+                    world.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
+                }
+                Some(State::Compiled) => {
+                    let source = state::source_of(&path).and_then(|path| world.paths.lookup(&path));
+                    source.is_some_and(|node| self.fate(node) == Fate::Installed)
+                }
+                None if self.is_alternative(node) => {
+                    let target = world.paths.lookup(&path);
+                    target.is_some_and(|target| matches!(self.fate(target), Fate::Installed | Fate::Base))
+                }
+                Some(State::Lost) | None => false,
+            };
+            if again {
+                self.fates[node.id().0 as usize] = Fate::Rewritten;
+            }
+        }
+        // The user's links to what goes lead nowhere.
+        for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
+            if self.fate(node.id()) == Fate::Copied
+                && let Some(target) = world.paths.lookup(&node.path())
+                && world.rootfs.node(target).kind() == NodeKind::File
+                && self.fate(target) == Fate::Gone
+            {
+                self.fates[node.id().0 as usize] = Fate::Gone;
+            }
+        }
+        for link in world.toolkit_links() {
+            let at = link.0 as usize;
+            let target = world.paths.lookup(&world.rootfs.node(link).path());
+            if self.fates[at] == Fate::Gone && target.is_some_and(|target| self.has_copied_below(target)) {
+                self.fates[at] = Fate::Copied;
+            }
+        }
+    }
+
+    /// Whether files of the base image of today are copied, rather than brought by the new one.
+    pub(in crate::rewrite::split) fn copies_from_base(&self) -> bool {
+        let mut nodes = self.world.rootfs.nodes();
+        nodes.any(|node| {
+            node.kind() == NodeKind::File
+                && self.fate(node.id()) == Fate::Copied
+                && !self.world.is_users(node)
+        })
+    }
+
+    /// The same of libraries only.
+    pub(in crate::rewrite::split) fn copies_libraries(&self) -> bool {
+        self.world.input.inventory.libraries.iter().any(|library| {
+            self.fate(library.node) == Fate::Copied
+                && !self.world.is_users(self.world.rootfs.node(library.node))
+        })
+    }
+
+    pub(in crate::rewrite::split) fn has_copied_below(&self, node: NodeId) -> bool {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if self.fate(node) == Fate::Copied {
+                return true;
+            }
+            open.extend(self.world.rootfs.node(node).children().map(Node::id));
+        }
+        false
+    }
+
+    /// The entries of this image that the new one has. `folders` are those that are as they are today.
+    pub(in crate::rewrite::split) fn selection(&self, folders: &HashSet<NodeId>) -> Selection {
+        let rootfs = self.world.rootfs;
+        let layers = self.world.input.layers.len();
+        let entries: Vec<usize> =
+            (0..layers).map(|layer| rootfs.layer(crate::base::convert::layer16(layer)).len()).collect();
+        let mut selection = Selection::prefix(&entries, usize::from(self.base.layers));
+        let mut keep = |layer: u16, entry| {
+            selection.set(layer, entry, true, entries.get(usize::from(layer)).copied().unwrap_or_default());
+        };
+        for node in rootfs.nodes() {
+            let folder = folders.contains(&node.id());
+            if folder || self.fate(node.id()) != Fate::Gone {
+                if let Some(entry) = node.entry() {
+                    keep(node.layer(), entry);
+                }
+                if let Some((layer, entry)) = node.content() {
+                    keep(layer, entry);
+                }
+            }
+        }
+        selection
+    }
+}

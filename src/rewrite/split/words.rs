@@ -1,0 +1,17 @@
+//! Paths as words of a Dockerfile and of a shell.
+
+/// A path as a word of a COPY: nothing that is a pattern, a variable or a separator there.
+pub(super) fn word(path: &[u8]) -> Option<String> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._+-@:,=~%^".contains(byte);
+    (!path.is_empty() && path.iter().all(plain)).then(|| String::from_utf8_lossy(path).into_owned())
+}
+
+/// A path as a word of a shell.
+pub(super) fn shell_word(path: &[u8]) -> Option<String> {
+    if let Some(word) = word(path).filter(|word| !word.starts_with('~')) {
+        return Some(word);
+    }
+    let text = std::str::from_utf8(path).ok().filter(|text| !text.chars().any(char::is_control))?;
+    // A backslash before a line's end or a backtick would be the Dockerfile's.
+    (!text.contains(['\'', '\\', '`', '"']) && !text.is_empty()).then(|| format!("'{text}'"))
+}

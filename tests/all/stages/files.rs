@@ -1,0 +1,211 @@
+//! What is copied file by file or whole, by whom it is owned, and what cannot be written down.
+
+use cutaway::rewrite::Applicability;
+
+use super::parts::{built, devel, library, program, python, text, tools};
+use super::scene::{Scene, gone, has_lines, has_none, last_stage, one};
+use crate::fixtures::filler;
+use crate::fixtures::tarball::{Member, dir, file, symlink};
+
+fn base() -> Scene {
+    devel().apt("cmake git", tools())
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    last_stage(text).lines().collect()
+}
+
+fn users() -> Vec<Member> {
+    vec![
+        file("etc/passwd", "root:x:0:0:root:/root:/bin/bash\napp:x:1000:1000::/home/app:/bin/sh\n"),
+        file("etc/group", "root:x:0:\napp:x:1000:\n"),
+        dir("home/app").owned_by(1000, 1000),
+    ]
+}
+
+#[test]
+fn users_are_added_again_and_own_what_they_owned() {
+    let owned = |path: &str| program(path, &["libcurand.so.10"]).owned_by(1000, 1000);
+    let scene = base()
+        .run("groupadd -g 1000 app && useradd -u 1000 -g app -m app", users())
+        .copy("--chown=app:app . /srv", vec![
+            dir("srv").owned_by(1000, 1000),
+            owned("srv/serve"),
+            text("srv/model.bin", 9_000).owned_by(1000, 1000),
+        ])
+        .run("mkdir -p /data && chown app:app /data", vec![dir("data").owned_by(1000, 1000)])
+        .set("USER app", "User", serde_json::json!("app"))
+        .cmd(&["/srv/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    has_lines(best, &["&& useradd -u 1000 -g app -m app", "USER app"]);
+    has_lines(best, &[
+        "COPY --from=build --chown=1000:1000 /srv /srv",
+        "COPY --from=build --chown=1000:1000 /data /data",
+    ]);
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.find("useradd").unwrap() < stage.find("COPY").unwrap(), "{stage}");
+    assert!(stage.find("COPY").unwrap() < stage.find("USER app").unwrap(), "{stage}");
+}
+
+#[test]
+fn several_owners_in_one_folder_are_said() {
+    let scene = base()
+        .run("useradd -u 1000 -m app", users())
+        .copy(". /srv", vec![
+            program("srv/serve", &["libcurand.so.10"]),
+            text("srv/state.db", 900).owned_by(1000, 1000),
+        ])
+        .cmd(&["/srv/serve"]);
+    let best = &one(&scene.propose(), "minimal").clone();
+    assert_eq!(best.applicability, Applicability::Manual);
+    assert!(best.closure.unproven.iter().any(|line| line.contains("several owners")), "{:#?}", best.closure);
+}
+
+#[test]
+fn what_a_build_left_in_a_copied_folder_is_removed_first_by_root() {
+    let scene = base()
+        .run("useradd -u 1000 -m app", users())
+        .set("USER app", "User", serde_json::json!("app"))
+        .copy("--chown=app . /srv", vec![
+            dir("srv").owned_by(1000, 1000),
+            program("srv/build/serve", &["libcurand.so.10"]).owned_by(1000, 1000),
+            file("srv/build/CMakeFiles/main.o", filler::code("o", 50_000)).owned_by(1000, 1000),
+            text("srv/build/CMakeCache.txt", 3_000).owned_by(1000, 1000),
+            file("srv/.git/objects/pack/one.pack", filler::code("pack", 70_000)).owned_by(1000, 1000),
+        ])
+        .cmd(&["/srv/build/serve"]);
+    let best = &scene.propose().list[0];
+    let (build, stage) = best.dockerfile.split_at(best.dockerfile.len() - last_stage(&best.dockerfile).len());
+    let removed = build.find("rm -rf \\\n").or_else(|| build.find("rm -rf ")).expect(build);
+    assert!(build[..removed].ends_with("USER root\nRUN "), "{build}");
+    assert!(build[removed..].contains("/srv/build/CMakeCache.txt"), "{build}");
+    assert!(stage.contains("USER app\n"), "{stage}");
+    assert!(gone(best).contains(&"/srv/build/CMakeCache.txt"), "{:?}", gone(best));
+}
+
+#[test]
+fn caches_and_temporary_files_are_left_and_data_is_copied() {
+    let scene = base()
+        .run("fetch", vec![
+            text("tmp/download.bin", 30_000),
+            text("var/tmp/other.bin", 5_000),
+            text("var/cache/app/index", 7_000),
+            text("var/log/install.log", 400),
+            text("var/lib/app/state.db", 900),
+            text("var/spool/app/queue", 300),
+        ])
+        .copy("serve /opt/", vec![program("opt/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/serve"]);
+    let best = &scene.propose().list[0];
+    has_lines(best, &["COPY --from=build /var/lib/app /var/lib/app", "COPY --from=build /var/spool /var/spool"]);
+    has_none(best, &["/tmp", "/var/cache", "/var/log"]);
+    let said = |text: &str| best.closure.unproven.iter().any(|line| line.contains(text));
+    assert!(said("are not carried over"), "{:#?}", best.closure);
+    let gone = gone(best);
+    assert!(gone.contains(&"/tmp/download.bin") && gone.contains(&"/var/cache/app/index"), "{gone:?}");
+}
+
+#[test]
+fn the_command_in_a_temporary_folder_is_copied_all_the_same() {
+    let scene = base().run("make -C /tmp/build", vec![program("tmp/build/serve", &["libcurand.so.10"])]).cmd(&["/tmp/build/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert!(last_stage(&best.dockerfile).contains("/tmp/build"), "{}", best.dockerfile);
+}
+
+#[test]
+fn names_that_no_copy_can_write_never_break_a_line() {
+    let odd: [&[u8]; 8] = [
+        b"a b", b"$HOME", b"quote\"d", b"it's", b"new\nline RUN evil", b"not\xffutf8", b"back\\slash", b"star*",
+    ];
+    let mut members: Vec<Member> = Vec::new();
+    for name in odd {
+        members.push(file([b"srv/data/", name].concat(), vec![b'x'; 700]));
+        // Beside files of the base, where no folder can be copied whole.
+        members.push(file([b"usr/share/steps/", name].concat(), vec![b'y'; 500]));
+        members.push(file([b"srv/", name, b"/inner/file"].concat(), vec![b'z'; 300]));
+        members.push(symlink([b"etc/", name].concat(), "/srv/data"));
+    }
+    let scene = base()
+        .copy(". /", members)
+        .copy("serve /opt/", vec![program("opt/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/serve"]);
+    let proposals = scene.propose();
+    let best = one(&proposals, "minimal");
+    for line in lines(&best.dockerfile) {
+        assert!(!line.trim_start().starts_with("RUN evil") && !line.contains("line RUN evil"), "{}", best.dockerfile);
+    }
+    has_lines(best, &["COPY --from=build /srv /srv"]);
+}
+
+#[test]
+fn files_that_no_copy_can_write_beside_those_of_the_base_are_said() {
+    let scene = base()
+        .copy("words /etc/", vec![file("etc/two words", "x\n"), file("etc/plain", "y\n")])
+        .copy("serve /opt/", vec![program("opt/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/serve"]);
+    let best = &one(&scene.propose(), "minimal").clone();
+    assert!(last_stage(&best.dockerfile).contains("/etc/plain /etc/"), "{}", best.dockerfile);
+    // Either it is copied in a way that works, or it is said to be work by hand.
+    let said = best.closure.unproven.iter().any(|line| line.contains("two words"));
+    assert!(said && best.applicability == Applicability::Manual, "{}\n{:#?}", best.dockerfile, best.closure);
+}
+
+#[test]
+fn a_link_to_a_folder_of_the_toolkit_is_no_copy_of_it() {
+    let scene = base()
+        .run("ln -s /usr/local/cuda/lib64 /opt/libs", vec![symlink("opt/libs", "/usr/local/cuda/lib64")])
+        .copy("serve /opt/", vec![program("opt/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    let names = gone(best);
+    assert!(names.iter().any(|path| path.ends_with("/libcurand_static.a")), "{names:?}");
+}
+
+#[test]
+fn libraries_of_the_user_go_with_their_links() {
+    let scene = base()
+        .run("make install", [library("usr/local/lib", "libown.so.2", ".1", &["libcurand.so.10"]), vec![symlink("usr/local/lib/libown.so", "libown.so.2")]].concat())
+        .copy("serve /opt/", vec![program("opt/serve", &["libown.so.2"])])
+        .cmd(&["/opt/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    has_lines(best, &["RUN ldconfig"]);
+    has_lines(best, &["COPY --from=build /usr/local/lib /usr/local/lib"]);
+}
+
+#[test]
+fn a_script_that_is_the_entrypoint_keeps_what_it_starts() {
+    let script = file("entry.sh", "#!/usr/bin/env python3\nimport os\n").mode(0o755);
+    let scene = devel()
+        .apt("python3 cmake git", [python(), tools()].concat())
+        .copy("entry.sh /", vec![script])
+        .entrypoint(&["/entry.sh"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    has_lines(best, &["COPY --from=build /entry.sh /"]);
+    assert!(last_stage(&best.dockerfile).contains("python3"), "{}", best.dockerfile);
+}
+
+#[test]
+fn two_runs_give_the_same() {
+    let scene = built(base(), &["libcurand.so.10"]).cmd(&["/usr/local/bin/serve"]);
+    let (one, two) = (scene.propose(), scene.propose());
+    assert_eq!(format!("{:#?}", one.list), format!("{:#?}", two.list));
+    assert_eq!((one.reason, one.notes), (two.reason, two.notes));
+    let place = crate::support::Place::new();
+    let reference = format!("oci:{}", place.put_layout("image", &scene.layout()));
+    let given = place.put("Dockerfile", scene.dockerfile());
+    let run = || {
+        let outcome = place.run(&["dockerfile", &reference, "--dockerfile", &given, "--format", "json"]);
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        outcome.stdout
+    };
+    let (first, again) = (run(), run());
+    assert_eq!(first, again);
+    let answer: serde_json::Value = serde_json::from_str(&first).unwrap();
+    let texts: Vec<&str> = answer["proposals"].as_array().unwrap().iter().map(|one| one["dockerfile"].as_str().unwrap()).collect();
+    assert_eq!(texts, two.list.iter().map(|one| one.dockerfile.as_str()).collect::<Vec<_>>());
+}

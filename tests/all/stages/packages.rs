@@ -1,0 +1,257 @@
+//! What the final stage installs again, and what it copies over it.
+
+use cutaway::rewrite::Applicability;
+
+use super::parts::{TRIPLE, built, devel, library, program, python, static_library, text, tools};
+use super::scene::{Deb, Scene, deb, gone, has_lines, has_none, last_stage, one};
+use crate::fixtures::service::wheel;
+use crate::fixtures::tarball::{file, symlink};
+
+const INSTALL: &str = "apt-get update && apt-get install -y --no-install-recommends";
+
+fn nginx() -> Vec<Deb> {
+    vec![deb(
+        "nginx",
+        "libc6",
+        vec![
+            program("usr/sbin/nginx", &[]),
+            file("etc/nginx/nginx.conf", "worker_processes auto;\n"),
+            file("etc/nginx/mime.types", "types { }\n"),
+        ],
+    )]
+}
+
+fn jansson() -> Vec<Deb> {
+    vec![
+        deb("libjansson4", "libc6", library(TRIPLE, "libjansson.so.4", ".14.0", &["libc.so.6"])),
+        deb(
+            "libjansson-dev",
+            "libjansson4",
+            vec![
+                text("usr/include/jansson.h", 20_000),
+                static_library(&format!("{TRIPLE}/libjansson.a"), 80_000),
+                symlink(format!("{TRIPLE}/libjansson.so"), "libjansson.so.4"),
+            ],
+        ),
+    ]
+}
+
+/// The words of the lines that install packages in the final stage.
+fn installed(text: &str) -> Vec<&str> {
+    let stage = last_stage(text);
+    let Some((_, list)) = stage.split_once("--no-install-recommends") else { return Vec::new() };
+    let list = list.split_once("&&").map_or(list, |(list, _)| list);
+    list.split_whitespace().filter(|word| *word != "\\").collect()
+}
+
+#[test]
+fn a_library_of_a_package_for_building_comes_by_its_own_package() {
+    let scene = built(devel().apt("cmake git libjansson-dev", [tools(), jansson()].concat()), &["libjansson.so.4"])
+        .cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert_eq!(best.base_image.as_deref(), Some("ubuntu:22.04"));
+    assert_eq!(installed(&best.dockerfile), ["libjansson4"]);
+    let gone = gone(best);
+    assert!(gone.contains(&"/usr/include/jansson.h"), "{gone:?}");
+    assert!(!gone.iter().any(|path| path.contains("libjansson.so.4")), "{gone:?}");
+    let reason = best.reasons.iter().find(|reason| reason.text.contains("libjansson4"));
+    assert!(reason.is_some(), "{:#?}", best.reasons);
+}
+
+#[test]
+fn words_with_versions_are_kept_as_they_are() {
+    let scene = devel()
+        .apt("nginx=1.0-1 libjansson4=1.0-1 cmake=1.0-1", [nginx(), tools(), jansson()].concat())
+        .cmd(&["nginx", "-g", "daemon off;"]);
+    let best = &scene.propose().list[0];
+    assert_eq!(installed(&best.dockerfile), ["nginx=1.0-1", "libjansson4=1.0-1"]);
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+}
+
+#[test]
+fn packages_in_a_variable_are_said_and_needed_ones_are_named() {
+    let scene = built(
+        devel().arg("EXTRA", "libjansson-dev").install(
+            &format!("{INSTALL} cmake $EXTRA"),
+            [tools(), jansson()].concat(),
+            Vec::new(),
+        ),
+        &["libjansson.so.4"],
+    )
+    .cmd(&["/usr/local/bin/serve"]);
+    let best = one(&scene.propose(), "minimal").clone();
+    assert_eq!(best.applicability, Applicability::Manual);
+    assert!(best.closure.unproven.iter().any(|line| line.contains("$EXTRA")), "{:#?}", best.closure);
+    assert_eq!(installed(&best.dockerfile), ["libjansson4"]);
+}
+
+#[test]
+fn a_file_of_a_package_that_a_later_layer_writes_is_copied_over_it() {
+    let conf = file("etc/nginx/nginx.conf", "worker_processes 4;\nevents { }\n");
+    let scene = devel()
+        .apt("nginx cmake git", [nginx(), tools()].concat())
+        .copy("nginx.conf /etc/nginx/nginx.conf", vec![conf])
+        .cmd(&["nginx", "-g", "daemon off;"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    let stage = last_stage(&best.dockerfile);
+    let install = stage.find("nginx").unwrap();
+    let copy = stage.find("COPY --from=build /etc/nginx/nginx.conf /etc/nginx/").expect(stage);
+    assert!(install < copy, "{stage}");
+    has_none(best, &["mime.types", "COPY --from=build /usr/sbin"]);
+}
+
+#[test]
+fn a_file_of_a_package_that_the_same_run_edits_is_copied_over_it() {
+    for edit in [
+        "sed -i s/auto/4/ /etc/nginx/nginx.conf",
+        "sed -i s/auto/4/ /etc/nginx/*.conf",
+        "cd /etc/nginx && sed -i s/auto/4/ nginx.conf",
+    ] {
+        let conf = file("etc/nginx/nginx.conf", "worker_processes 4;\n");
+        let scene = devel()
+            .install(&format!("{INSTALL} nginx cmake && {edit}"), [nginx(), tools()].concat(), vec![conf])
+            .cmd(&["nginx", "-g", "daemon off;"]);
+        let best = &scene.propose().list[0];
+        // The whole folder, or the file alone.
+        assert!(last_stage(&best.dockerfile).contains("COPY --from=build /etc/nginx"), "{edit}\n{}", best.dockerfile);
+    }
+}
+
+#[test]
+fn a_source_of_packages_is_told_of_again() {
+    let source = "curl -fsSL https://deb.example.org/key.asc | gpg --dearmor -o /usr/share/keyrings/example.gpg && \
+        echo 'deb [signed-by=/usr/share/keyrings/example.gpg] https://deb.example.org stable main' > /etc/apt/sources.list.d/example.list";
+    let members = vec![
+        file("usr/share/keyrings/example.gpg", "a key\n"),
+        file("etc/apt/sources.list.d/example.list", "deb https://deb.example.org stable main\n"),
+    ];
+    let scene = devel()
+        .run(source, members.clone())
+        .apt("nginx cmake git", [nginx(), tools()].concat())
+        .cmd(&["nginx"]);
+    let best = &scene.propose().list[0];
+    let stage = last_stage(&best.dockerfile);
+    let (at, install) = (stage.find(source).expect(stage), stage.find("apt-get install").unwrap());
+    assert!(at < install, "{stage}");
+    // In one RUN with other work it is left to the user.
+    let scene = devel()
+        .install(
+            &format!("{source} && {INSTALL} nginx cmake && make -C /src"),
+            [nginx(), tools()].concat(),
+            members,
+        )
+        .cmd(&["nginx"]);
+    let best = &one(&scene.propose(), "minimal").clone();
+    assert_eq!(best.applicability, Applicability::Manual);
+    assert!(best.closure.unproven.iter().any(|line| line.contains("source of packages")), "{:#?}", best.closure);
+}
+
+#[test]
+fn a_source_that_downloads_by_curl_has_curl() {
+    // The build stage has curl from the devel image; the distribution's own image has none.
+    let source = "curl -fsSL https://deb.example.org/key.asc -o /etc/apt/keyrings/example.asc && \
+        echo 'deb [signed-by=/etc/apt/keyrings/example.asc] https://deb.example.org stable main' > /etc/apt/sources.list.d/example.list";
+    let scene = devel()
+        .apt("curl ca-certificates", vec![
+            deb("curl", "libc6", vec![program("usr/bin/curl", &[])]),
+            deb("ca-certificates", "", vec![text("usr/share/ca-certificates/one.crt", 500)]),
+        ])
+        .run(source, vec![
+            file("etc/apt/keyrings/example.asc", "a key\n"),
+            file("etc/apt/sources.list.d/example.list", "deb https://deb.example.org stable main\n"),
+        ])
+        .apt("nginx cmake git", [nginx(), tools()].concat())
+        .cmd(&["nginx"]);
+    let best = &scene.propose().list[0];
+    let stage = last_stage(&best.dockerfile);
+    if let Some(used) = stage.find("RUN curl") {
+        let there = stage[..used].contains("apt-get install");
+        let said = best.closure.unproven.iter().any(|line| line.contains("curl"));
+        assert!(there || said, "curl is started before it is there, and nobody says so: {stage}\n{:#?}", best.closure);
+    }
+}
+
+#[test]
+fn links_of_alternatives_are_left_to_their_packages() {
+    let editor = vec![deb(
+        "vim-tiny",
+        "libc6",
+        vec![program("usr/bin/vim.tiny", &[])],
+    )];
+    let links = vec![
+        symlink("etc/alternatives/editor", "/usr/bin/vim.tiny"),
+        symlink("usr/bin/editor", "/etc/alternatives/editor"),
+    ];
+    let scene = devel()
+        .install(&format!("{INSTALL} vim-tiny cmake"), [editor, tools()].concat(), links)
+        .copy("serve /opt/serve", vec![program("opt/serve", &[])])
+        .cmd(&["/opt/serve"]);
+    let best = &scene.propose().list[0];
+    has_none(best, &["alternatives", "ln -sfn"]);
+    assert_eq!(installed(&best.dockerfile), ["vim-tiny"]);
+}
+
+#[test]
+fn links_of_the_user_are_made_anew() {
+    let links = vec![symlink("usr/bin/python", "python3.10"), symlink("opt/current", "/opt/release-1"), text("opt/release-1/app.py", 900)];
+    let scene = devel()
+        .apt("python3 cmake git", [python(), tools()].concat())
+        .run("ln -s python3.10 /usr/bin/python && ln -s /opt/release-1 /opt/current", links)
+        .cmd(&["python", "/opt/current/app.py"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert_eq!(installed(&best.dockerfile), ["python3"]);
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.contains("ln -sfn python3.10 /usr/bin/python"), "{stage}");
+    assert!(stage.contains("ln -sfn /opt/release-1 /opt/current"), "{stage}");
+}
+
+#[test]
+fn a_virtual_environment_keeps_the_python_that_it_is_of() {
+    let site = "opt/venv/lib/python3.10/site-packages";
+    let app = [("app/__init__.py", b"pass\n".to_vec()), ("../../../bin/serve", b"#!/opt/venv/bin/python\n".to_vec())];
+    let mut members = wheel(site, "app", "1.0", &app[..1]);
+    members.extend([
+        file("opt/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.12\n"),
+        symlink("opt/venv/bin/python3", "/usr/bin/python3"),
+        symlink("opt/venv/bin/python", "python3"),
+        file("opt/venv/bin/serve", "#!/opt/venv/bin/python\nimport app\n").mode(0o755),
+    ]);
+    let venv = deb("python3-venv", "python3", vec![text("usr/lib/python3.10/ensurepip/wheel.py", 4_000)]);
+    let scene: Scene = devel()
+        .apt("python3 python3-venv cmake git", [python(), vec![venv], tools()].concat())
+        .run("python3 -m venv /opt/venv && /opt/venv/bin/pip install app", members)
+        .cmd(&["/opt/venv/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert!(installed(&best.dockerfile).contains(&"python3"), "{}", best.dockerfile);
+    has_lines(best, &["COPY --from=build /opt/venv /opt/venv"]);
+    let gone = gone(best);
+    assert!(!gone.contains(&"/usr/bin/python3.10") && !gone.contains(&"/usr/lib/python3.10/os.py"), "{gone:?}");
+    assert!(!installed(&best.dockerfile).contains(&"cmake"));
+}
+
+#[test]
+fn a_virtual_environment_of_a_python_that_nobody_named_keeps_it_too() {
+    // Python came as a dependency of something that goes.
+    let site = "opt/venv/lib/python3.10/site-packages";
+    let mut members = wheel(site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
+    members.extend([
+        file("opt/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.12\n"),
+        symlink("opt/venv/bin/python3", "/usr/bin/python3.10"),
+        symlink("opt/venv/bin/python", "python3"),
+        file("opt/venv/bin/serve", "#!/opt/venv/bin/python\nimport app\n").mode(0o755),
+    ]);
+    let headers = deb("python3.10-dev", "python3.10", vec![text("usr/include/python3.10/Python.h", 60_000)]);
+    let scene = devel()
+        .apt("python3.10-dev cmake git", [python(), vec![headers], tools()].concat())
+        .run("python3.10 -m venv /opt/venv && /opt/venv/bin/pip install app", members)
+        .cmd(&["/opt/venv/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    let known = scene.analysis();
+    for f in &known.findings.as_ref().unwrap().list { if f.category.has_bytes() { println!("{:?} {:?} {} {:?}", f.category, f.verdict, f.title, f.reason); } }
+    assert_eq!(installed(&best.dockerfile), ["python3.10"]);
+}
