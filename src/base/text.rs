@@ -30,6 +30,26 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// A number of things: `1 file`, `2 files`.
+pub fn counted(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+/// A text as a sentence: its first letter large, unless it begins with a path or a name that has to stay as it is,
+/// and a full stop at its end.
+pub fn sentence(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let plain = !first.is_empty() && first.chars().all(|c| c.is_ascii_lowercase() || c == '\'');
+    let mut whole = match (plain, text.get(..1), text.get(1..)) {
+        (true, Some(letter), Some(rest)) => format!("{}{rest}", letter.to_ascii_uppercase()),
+        _ => text.to_owned(),
+    };
+    if !whole.ends_with(['.', '?', ':']) {
+        whole.push('.');
+    }
+    whole
+}
+
 /// `text` cut to `width` characters with `…` in its middle, so that both ends stay readable.
 pub fn elide_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();

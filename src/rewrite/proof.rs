@@ -29,6 +29,7 @@ use super::propose::Input;
 use super::recipe::Recipe;
 use super::value::{Applicability, Closure, Predicted, Proposal, Removed, StageSize};
 use crate::base::Limits;
+use crate::base::text::sentence;
 use crate::cuda::{self, inventory};
 use crate::formats::dockerfile::parse;
 use crate::layer::{IndexBuilder, LayerIndex};
@@ -46,7 +47,14 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposa
         proven.closure.unproven.insert(0, text);
         proven.applicability = Applicability::Manual;
     }
-    let last = parse(dockerfile.as_bytes()).ok().and_then(|file| file.stages().pop());
+    let parsed = parse(dockerfile.as_bytes());
+    if let Err(error) = &parsed {
+        // Nobody could build it.
+        proven.closure.faults.insert(0, format!("the proposed file does not parse: {error}"));
+        proven.closure.resolved = false;
+        proven.applicability = Applicability::Manual;
+    }
+    let last = parsed.ok().and_then(|file| file.stages().pop());
     let (name, base) = last.map(|stage| (stage.name.unwrap_or_default(), stage.base)).unwrap_or_default();
     let mut stages = draft.stages;
     stages.push(StageSize {
@@ -56,6 +64,11 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposa
     });
     let mut kept = draft.kept;
     kept.extend(proven.kept);
+    for list in [&mut kept, &mut proven.closure.faults, &mut proven.closure.unproven] {
+        for text in list.iter_mut() {
+            *text = sentence(text);
+        }
+    }
     Proposal {
         id: draft.id.to_owned(),
         title: draft.title,

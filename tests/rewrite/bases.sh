@@ -87,9 +87,9 @@ make_bases() {
     tar -C "$work/rootfs" -cf "$context/ubuntu.tar" .
     rm -rf "$work/rootfs"
     start_registry "$cache/registry"
-    open_store "$work/base-store"
     while read -r name image; do
         note "stand-in of $image"
+        # The storage keeps it, so that the builds need not fetch it when the registry has the same.
         bud "docker.io/$image" "$context" "$context/$name.Dockerfile" --pull=false >"$work/log/$name" 2>&1 ||
             fail "$name: $(tail -n 5 "$work/log/$name")"
         publish "docker.io/$image" "$image" >>"$work/log/$name" 2>&1 ||
@@ -102,7 +102,6 @@ cuda-base nvidia/cuda:12.9.1-base-ubuntu22.04
 cuda-runtime nvidia/cuda:12.9.1-runtime-ubuntu22.04
 cuda-devel nvidia/cuda:12.9.1-devel-ubuntu22.04
 IMAGES
-    close_store
     stop_registry
     rm -rf "$context"
     printf '%s' "$stamp" >"$cache/stamp"

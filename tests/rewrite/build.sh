@@ -49,11 +49,10 @@ mkdir -p "$work/log" "$work/originals" "$work/built"
 # shellcheck disable=SC2317
 finish() {
     stop_registry
-    if [[ ${store:-} == "$work/base-store" ]]; then close_store; elif [[ -n ${store:-} ]]; then release_store; fi
+    if [[ -n ${store:-} ]]; then release_store; fi
     rm -rf "$work/distribution" "$work/context" "$work/rootfs"
     if [[ ${CUTAWAY_REWRITE_CLEAN:-} == 1 ]]; then
-        if [[ -n ${store:-} ]]; then close_store; fi
-        rm -rf "$work"/{originals,built,run,log,policy.json,registries.conf,registry.yml}
+        rm -rf "$work"/{store,originals,built,run,log,policy.json,registries.conf,registry.yml}
     fi
 }
 trap finish EXIT
@@ -62,9 +61,9 @@ trap 'note "line $LINENO of ${BASH_SOURCE[0]} failed"' ERR
 # One at a time: the cache is shared.
 exec 9>"$cache/lock"
 flock 9
+open_store "$work/store"
 make_bases
 start_registry "$cache/registry"
-open_store "$work/store"
 
 # build NAME CASE DOCKERFILE LAYOUT TAG LOG: an image in the storage, and as oci:LAYOUT:TAG.
 build() {

@@ -15,13 +15,14 @@ bud() {
     local tag=$1 folder=$2 file=$3
     shift 3
     buildah bud --isolation chroot --layers --signature-policy "$work/policy.json" --identity-label=false \
-        --volume "$cache/repository:$repository_inside:ro" --volume "$wheels:/var/wheels:ro" --tag "$tag" --file "$file" "$@" "$folder"
+        --volume "$cache/repository:$repository_inside:ro" --volume "$wheels:/var/wheels:ro" \
+        --tag "$tag" --file "$file" "$@" "$folder"
 }
 
 # How skopeo names an image of the storage.
 stored() { printf 'containers-storage:[%s@%s/root+%s/run]%s' "$driver" "$store" "$store" "$1"; }
 
-# publish IMAGE NAME: into the registry. Layers stay as they are, as packing them would take longer than all the rest.
+# publish IMAGE NAME: into the registry. Layers stay as they are: packing them would take longer than the rest.
 publish() {
     skopeo --policy "$work/policy.json" copy --quiet --dest-tls-verify=false --preserve-digests \
         "$(stored "$1")" "docker://127.0.0.1:$port/$2"
@@ -57,11 +58,6 @@ release_containers() {
 release_store() {
     release_containers
     umount "$store/root/overlay" 2>/dev/null || true
-}
-
-close_store() {
-    release_store
-    rm -rf "$store"
 }
 
 # Starts the registry at a port that the kernel picks.

@@ -29,7 +29,7 @@ fn command_builds(scene: &Scene<'_>) -> bool {
     })
 }
 
-/// Whether a file describes or records a build of make, CMake, ninja, autotools or meson.
+/// Whether a file describes or records a build of make, `CMake`, ninja, autotools or meson.
 fn is_recipe(path: &[u8]) -> bool {
     const NAMES: [&str; 15] = [
         "BUILD.bazel",

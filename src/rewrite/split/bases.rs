@@ -1,6 +1,6 @@
 //! What a smaller final stage may start from.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::world::World;
 use crate::base::convert::layer16;
@@ -16,7 +16,7 @@ pub(super) struct Base {
     pub(super) flavor: Flavor,
     pub(super) layers: u16,
     /// Packages that it brings beside its layers.
-    pub(super) packages: HashSet<usize>,
+    pub(super) packages: BTreeSet<usize>,
     /// Whether it brings what today's base has below `/usr/local` without a package: a Python that was built there.
     pub(super) local: bool,
     /// Whether it is what the final stage starts from today.
@@ -35,7 +35,7 @@ pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
             reference: as_written(&lower.reference, from, lower.flavor),
             flavor: lower.flavor,
             layers: layer16(lower.layers),
-            packages: HashSet::new(),
+            packages: BTreeSet::new(),
             local: false,
             own: false,
         };
@@ -54,7 +54,7 @@ pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
         reference: from.to_owned(),
         flavor,
         layers: base_layers,
-        packages: HashSet::new(),
+        packages: BTreeSet::new(),
         local: false,
         own: true,
     });
@@ -68,7 +68,7 @@ fn cudnn_tag(input: &Input<'_>, base: &BaseImage) -> Option<String> {
     toolkit.image_tag("runtime", true, base.distribution.as_deref()?)
 }
 
-fn cudnn_packages(input: &Input<'_>) -> HashSet<usize> {
+fn cudnn_packages(input: &Input<'_>) -> BTreeSet<usize> {
     let packages = input.inventory.packages.iter().enumerate();
     let cudnn = packages.filter(|(_, package)| {
         matches!(package.manager, "dpkg" | "rpm")
@@ -106,11 +106,18 @@ fn slim_python(world: &World<'_>, from: &str) -> Option<Base> {
     let has_slim =
         version.split('.').count() >= 2 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let plain = release.is_none_or(|release| matches!(release, "bullseye" | "bookworm" | "trixie"));
-    let lowest = world.input.inventory.base.as_ref()?.below.first()?;
-    if !has_slim || !plain || lowest.flavor != Flavor::None {
+    if !has_slim || !plain {
         return None;
     }
-    let layers = layer16(lowest.layers);
+    let layers = match world.input.inventory.base.as_ref()?.below.first() {
+        Some(lowest) if lowest.flavor == Flavor::None => layer16(lowest.layers),
+        Some(_) => return None,
+        // Where the history does not tell the end of the base, nothing below it is told either: Debian is one layer.
+        None => {
+            let release = world.paths.lookup(b"/etc/os-release")?;
+            (world.rootfs.node(release).layer() == 0 && world.base_layers > 1).then_some(1)?
+        }
+    };
     let links = &world.input.inventory.links;
     let is_local = |object: &crate::cuda::links::Object| {
         let node = world.rootfs.node(object.node);
@@ -118,7 +125,7 @@ fn slim_python(world: &World<'_>, from: &str) -> Option<Base> {
     };
     let mut open: Vec<_> = links.objects.iter().filter(|object| is_local(object)).collect();
     let mut seen: HashSet<_> = open.iter().map(|object| object.node).collect();
-    let mut packages: HashSet<usize> =
+    let mut packages: BTreeSet<usize> =
         BESIDE.iter().filter_map(|name| world.by_name.get(name).copied()).collect();
     while let Some(object) = open.pop() {
         packages.extend(world.system_owner(object.node));

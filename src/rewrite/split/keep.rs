@@ -33,7 +33,7 @@ pub(super) struct Keep<'w, 'a> {
     /// By node.
     pub(super) fates: Vec<Fate>,
     /// Packages of the system that are installed again, dependencies included.
-    pub(super) installed: HashSet<usize>,
+    pub(super) installed: BTreeSet<usize>,
     /// Of them: those to name.
     pub(super) named: BTreeSet<usize>,
     /// Names by which libraries are asked for, by the node of the file.
@@ -49,7 +49,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             world,
             base,
             fates: vec![Fate::Gone; world.rootfs.len()],
-            installed: HashSet::new(),
+            installed: BTreeSet::new(),
             named: BTreeSet::new(),
             asked: HashMap::new(),
             open: Vec::new(),
@@ -63,6 +63,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep.roots();
         keep.follow();
         keep.libraries_of_kept_roots();
+        keep.names_of_tools();
         keep.follow();
         keep.states(adds_users);
         keep

@@ -12,8 +12,6 @@ pub(super) struct Final<'r> {
     pub(super) from: usize,
     /// The image that the first of the stages starts from, with arguments filled in.
     pub(super) base: String,
-    /// What the final stage is called.
-    pub(super) name: Option<String>,
     /// Names of all stages.
     pub(super) names: BTreeSet<String>,
     /// Instructions of all these stages, in order, without their `FROM`s.
@@ -76,18 +74,15 @@ impl<'r> Final<'r> {
             file,
             from: last.from,
             base,
-            name: last.name.clone(),
             names: stages.iter().filter_map(|stage| stage.name.clone()).collect(),
             tail: steps.len() - tail,
             steps,
         })
     }
 
-    /// A name for the build stage that no stage has.
+    /// A name for the build stage that no stage has. That of the final stage stays with the new one: builds ask
+    /// for it by `--target`.
     pub(super) fn build_name(&self) -> String {
-        if let Some(name) = &self.name {
-            return name.clone();
-        }
         let names = ["build", "builder", "build-stage"].into_iter().map(str::to_owned);
         let more = (2..).map(|number| format!("build-{number}"));
         names.chain(more).find(|name| !self.names.contains(name)).unwrap_or_default()
@@ -113,7 +108,7 @@ impl<'r> Final<'r> {
             if adds {
                 let alone = instruction.form == Form::Shell
                     && instruction.heredocs.is_empty()
-                    && all.iter().all(|command| only_sources(command));
+                    && all.iter().all(only_sources);
                 effects.sources.push((*step, alone));
             }
         }
@@ -174,7 +169,7 @@ impl Effects {
                     "line {line} installs {}, whose packages were not told apart: those that the image needs are named by themselves",
                     crate::base::text::printable(word)
                 ));
-            } else if word.contains('/') && word.ends_with(".deb") || word.starts_with(['.', '/']) {
+            } else if word.contains(".deb") || word.starts_with(['.', '/']) {
                 self.by_hand.push(format!(
                     "line {line} installs {} from a file: its files are not installed again",
                     crate::base::text::printable(word)

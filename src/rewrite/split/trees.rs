@@ -53,6 +53,9 @@ const MOST_REMOVED: usize = 150;
 /// More files in one COPY nobody reads; they are then copied with others beside them, or it is by hand.
 const MOST_FILES: usize = 400;
 
+/// User and group.
+type Owner = (u32, u32);
+
 /// What lies at or below a node.
 #[derive(Clone, Copy, Default)]
 struct Below {
@@ -161,7 +164,11 @@ impl<'a> Walk<'_, '_, 'a> {
                 }
                 _ => {
                     bytes += node.bytes();
-                    self.trees.left.push(node.id());
+                    let mut all = vec![node];
+                    while let Some(node) = all.pop() {
+                        self.trees.left.push(node.id());
+                        all.extend(node.children());
+                    }
                 }
             }
         }
@@ -192,7 +199,7 @@ impl<'a> Walk<'_, '_, 'a> {
             .collect();
         // A link that is copied would become a second copy of the file: libraries go under the name that they are
         // asked for by, other links are made anew.
-        let mut groups: BTreeMap<Option<(u32, u32)>, (Vec<String>, u64)> = BTreeMap::new();
+        let mut groups: BTreeMap<Option<Owner>, (Vec<String>, u64)> = BTreeMap::new();
         let mut named = HashSet::new();
         for node in copied.iter().filter(|node| node.kind() == NodeKind::File) {
             let asked = self.keep.asked.get(&node.id());

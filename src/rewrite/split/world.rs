@@ -2,7 +2,7 @@
 
 mod command;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::state::{State, state};
 use crate::cuda::Inode;
@@ -109,9 +109,9 @@ impl<'a> World<'a> {
         if text.contains(&path) {
             return true;
         }
-        // `sed -i ... /etc/nginx/conf.d/*.conf`; of folders above only those that belong to one program.
+        // `sed -i ... /etc/nginx/conf.d/*.conf`, `cd /etc/nginx && sed ...`; of folders above only those that belong to one program.
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        path.starts_with("/etc/") && folder.matches('/').count() >= 2 && text.contains(&format!("{folder}/"))
+        path.starts_with("/etc/") && folder.matches('/').count() >= 2 && names_folder(text, folder)
     }
 
     /// Whether the instructions of a layer install packages of the system; true when it is not known.
@@ -153,9 +153,9 @@ impl<'a> World<'a> {
     }
 
     /// Packages that are installed when these are, themselves included. Of alternatives, those that the image has.
-    pub(super) fn with_dependencies(&self, packages: impl IntoIterator<Item = usize>) -> HashSet<usize> {
+    pub(super) fn with_dependencies(&self, packages: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut open: Vec<usize> = packages.into_iter().collect();
-        let mut known: HashSet<usize> = open.iter().copied().collect();
+        let mut known: BTreeSet<usize> = open.iter().copied().collect();
         while let Some(place) = open.pop() {
             for name in &self.input.inventory.packages[place].depends {
                 if let Some(place) = self.by_name.get(name.as_str())
@@ -212,6 +212,12 @@ fn tool_keeps(path: &[u8]) -> bool {
     [&b"/etc/alternatives/"[..], b"/etc/ssl/certs/", b"/etc/ld.so.cache", b"/var/lib/"]
         .iter()
         .any(|folder| path.starts_with(folder))
+}
+
+/// Whether a text names a folder, and not one whose name only begins alike.
+fn names_folder(text: &str, folder: &str) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+    text.match_indices(folder).any(|(at, _)| !text.as_bytes().get(at + folder.len()).is_some_and(is_name))
 }
 
 /// Texts are looked into for paths of files: a `RUN` has some hundred bytes.

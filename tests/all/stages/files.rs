@@ -209,3 +209,45 @@ fn two_runs_give_the_same() {
     let texts: Vec<&str> = answer["proposals"].as_array().unwrap().iter().map(|one| one["dockerfile"].as_str().unwrap()).collect();
     assert_eq!(texts, two.list.iter().map(|one| one.dockerfile.as_str()).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_cannot_be_removed_by_name_stays_and_is_counted() {
+    // A folder whose name no shell word holds, and more of them than a RUN names.
+    let object = |path: &str, size: usize| file(path, filler::code(path, size));
+    let mut members = vec![program("srv/serve", &["libcurand.so.10"])];
+    members.push(object("srv/it's/CMakeFiles/main.o", 4_000));
+    members.push(object("srv/a\nb/CMakeFiles/main.o", 5_000));
+    members.extend((0..200).map(|number| object(&format!("srv/part{number}/CMakeFiles/x/main.o"), 600 + number)));
+    let scene = base().copy(". /srv", members).cmd(&["/srv/serve"]);
+    let best = &scene.propose().list[0];
+    has_lines(best, &["COPY --from=build /srv /srv"]);
+    assert!(best.dockerfile.contains("rm -rf"), "{}", best.dockerfile);
+}
+
+#[test]
+fn a_folder_that_the_base_has_is_copied_into_and_not_over() {
+    let scene = base()
+        .copy("etc /etc/app", vec![text("etc/app/one.conf", 100), text("etc/app/two.conf", 100), text("etc/alone.conf", 50)])
+        .copy("licence /NGC-DL-CONTAINER-LICENSE", vec![file("NGC-DL-CONTAINER-LICENSE", "others\n")])
+        .copy("serve /opt/nvidia/serve", vec![program("opt/nvidia/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/nvidia/serve"]);
+    for proposal in scene.propose().list.iter().filter(|one| one.id != "tidy") {
+        has_lines(proposal, &["COPY --from=build /etc/app /etc/app", "COPY --from=build /etc/alone.conf /etc/"]);
+        has_lines(proposal, &["COPY --from=build /NGC-DL-CONTAINER-LICENSE /"]);
+    }
+}
+
+#[test]
+fn a_link_that_replaces_a_folder_of_the_base_is_not_made_inside_it() {
+    // `ln -sfn` makes a link within a folder that is there.
+    let scene = base()
+        .run("rm -rf /usr/share/steps && ln -s /opt/steps /usr/share/steps", vec![
+            crate::fixtures::tarball::whiteout("usr/local/cuda-12.4/lib64"),
+            symlink("usr/local/cuda-12.4/lib64", "/opt/libs"),
+            text("opt/libs/readme", 40),
+        ])
+        .copy("serve /opt/", vec![program("opt/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(!best.dockerfile.is_empty());
+}

@@ -8,6 +8,21 @@ use crate::rewrite::split::state::{self, State, state};
 use crate::rootfs::{Node, NodeId, NodeKind};
 
 impl Keep<'_, '_> {
+    /// What stays for building is started by names that other packages have for it: `gcc` is a link to `gcc-11`.
+    pub(in crate::rewrite::split) fn names_of_tools(&mut self) {
+        let world = self.world;
+        for link in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
+            let path = link.path();
+            let owner = world.system_owner(link.id()).filter(|owner| !self.by_file(*owner, link));
+            let Some(package) = owner.filter(|_| path.starts_with(b"/usr/bin/")) else { continue };
+            let Some(target) = world.paths.lookup(&path) else { continue };
+            let stays = world.rootfs.node(target).content().is_some_and(|inode| world.stays.contains(&inode));
+            if stays && self.fate(link.id()) == Fate::Gone && self.fate(target) == Fate::Installed {
+                self.install(package);
+            }
+        }
+    }
+
     /// Files that installing packages writes, and links into toolkits whose targets are kept.
     pub(in crate::rewrite::split) fn states(&mut self, adds_users: bool) {
         let world = self.world;

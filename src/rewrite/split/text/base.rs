@@ -6,18 +6,18 @@ use crate::cuda::Flavor;
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::split::keep::Fate;
 use crate::rewrite::value::{Applicability, Edit};
-use crate::rootfs::NodeKind;
+use crate::rootfs::{Node, NodeKind};
 
 impl Writer<'_, '_, '_, '_, '_> {
     pub(super) fn name_build_stage(&mut self) {
         self.edits.extend(self.version.iter().flat_map(|version| version.edits.clone()));
-        if self.stage.name.is_some() {
-            return;
-        }
         let from = &self.stage.file.instructions[self.stage.from];
-        let with = format!(" {} {}", self.word("AS"), self.name);
+        let (at, with) = match from.words.get(2) {
+            Some(name) => (name.span.clone(), self.name.clone()),
+            None => (from.arguments.end..from.arguments.end, format!(" {} {}", self.word("AS"), self.name)),
+        };
         self.edits.push(Edit {
-            at: from.arguments.end..from.arguments.end,
+            at,
             with,
             reason: "The instructions of today become a stage that builds; nothing of it is shipped unless it is copied."
                 .to_owned(),
@@ -52,7 +52,7 @@ impl Writer<'_, '_, '_, '_, '_> {
         let gone = |users: bool| -> u64 {
             let nodes = self.keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
             let gone = nodes.filter(|node| self.keep.fate(node.id()) == Fate::Gone);
-            gone.filter(|node| self.keep.world.is_users(*node) == users).map(|node| node.bytes()).sum()
+            gone.filter(|node| self.keep.world.is_users(*node) == users).map(Node::bytes).sum()
         };
         let (of_base, of_users) = (gone(false), gone(true));
         let reason = if base.own {
@@ -84,7 +84,9 @@ impl Writer<'_, '_, '_, '_, '_> {
         let before = self.stage.file.text().get(..self.at).unwrap_or_default();
         let gap = before.ends_with("\n\n") || before.ends_with("\n\r\n");
         let gap = if gap && self.trees.removed.is_empty() { "" } else { "\n" };
-        let text = format!("{gap}{} {}", self.word("FROM"), self.reference());
+        let name = self.stage.file.instructions[self.stage.from].words.get(2);
+        let name = name.map(|name| format!(" {} {}", self.word("AS"), self.stage.file.slice(&name.span)));
+        let text = format!("{gap}{} {}{}", self.word("FROM"), self.reference(), name.unwrap_or_default());
         self.add(&text, reason, Some(of_base + of_users));
         if self.stage.base.contains('@') && !base.own {
             self.assumed

@@ -3,6 +3,9 @@
 use super::{Writer, listed};
 use crate::base::size::human;
 
+/// Packages that are compared with each other, to name few.
+const MOST_COMPARED: usize = 60;
+
 impl Writer<'_, '_, '_, '_, '_> {
     pub(super) fn sources(&mut self) {
         if self.keep.installed.is_empty() {
@@ -29,7 +32,7 @@ impl Writer<'_, '_, '_, '_, '_> {
         let inventory = self.keep.world.input.inventory;
         let mut words: Vec<&str> = Vec::new();
         let mut bytes = 0;
-        let mut named: std::collections::HashSet<usize> = std::collections::HashSet::new();
+        let mut named = std::collections::BTreeSet::new();
         for wanted in self.wanted {
             if let Some(place) = wanted.place.filter(|place| self.keep.installed.contains(place)) {
                 words.push(&wanted.asked.word);
@@ -39,9 +42,17 @@ impl Writer<'_, '_, '_, '_, '_> {
         // What comes with those above needs no name of its own.
         let brought = self.keep.world.with_dependencies(named.iter().copied());
         let mut more: Vec<&str> = Vec::new();
+        // Nor what another of these depends on.
+        let comes_with = |place: usize| {
+            let others = self.keep.named.iter().filter(|other| **other != place);
+            others.take(MOST_COMPARED).any(|other| {
+                self.keep.world.with_dependencies([*other]).contains(&place)
+                    && !self.keep.world.with_dependencies([place]).contains(other)
+            })
+        };
         for place in &self.keep.named {
             let from_base = inventory.packages[*place].layer < self.keep.base.layers;
-            if !brought.contains(place) && !from_base {
+            if !brought.contains(place) && !from_base && !comes_with(*place) {
                 more.push(&inventory.packages[*place].name);
             }
         }

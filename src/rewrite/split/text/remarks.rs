@@ -2,7 +2,7 @@
 
 use super::Writer;
 use crate::base::size::human;
-use crate::base::text::printable;
+use crate::base::text::{counted, printable};
 use crate::cuda::Flavor;
 use crate::rewrite::split::keep::Fate;
 use crate::rewrite::split::state;
@@ -42,9 +42,10 @@ impl Writer<'_, '_, '_, '_, '_> {
         }
         if lost.0 > 0 {
             self.assumed.push(format!(
-                "{} files ({}) below folders of caches, logs and temporary files are not carried over.",
-                lost.0,
-                human(lost.1)
+                "{} ({}) below folders of caches, logs and temporary files {} not carried over.",
+                counted(lost.0, "file"),
+                human(lost.1),
+                if lost.0 == 1 { "is" } else { "are" }
             ));
         }
         for folder in &self.trees.mixed {

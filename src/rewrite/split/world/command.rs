@@ -56,9 +56,10 @@ impl World<'_> {
         for word in words.take(1_000) {
             let word = word.trim_matches(['"', '\'', ';', '(', ')']);
             paths.extend(self.program(word).filter(|_| !word.contains('/')));
-            paths.push(match word.starts_with('/') {
-                true => word.as_bytes().to_vec(),
-                false => format!("{folder}/{word}").into_bytes(),
+            paths.push(if word.starts_with('/') {
+                word.as_bytes().to_vec()
+            } else {
+                format!("{folder}/{word}").into_bytes()
             });
         }
         paths.retain(|path| !path.starts_with(b"/opt/nvidia/nvidia_entrypoint"));
