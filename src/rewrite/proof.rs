@@ -140,8 +140,7 @@ fn check(input: &Input<'_>, draft: &Draft) -> Proven {
         settings::working_dir(&both, working_dir, &mut said);
     }
     if let Some(user) = config.and_then(|config| config.user().as_deref()) {
-        let told: Vec<&String> = draft.by_hand.iter().chain(&draft.assumed).collect();
-        settings::user(&both, user, &told, &mut said);
+        settings::user(&both, user, &mut said);
     }
     settings::environment(&both, &mut said);
     settings::preloads(&both, &mut said);

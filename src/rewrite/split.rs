@@ -1,6 +1,7 @@
 //! Two stages out of one: what is built in the first, and a small final one that copies what runs.
 
 mod bases;
+mod effects;
 mod keep;
 mod packages;
 mod stage;
@@ -39,14 +40,14 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
         );
         return Vec::new();
     }
-    let world = World::new(input, recipe, layer16(base_layers));
-    let effects = stage.effects();
+    let effects = effects::effects(&stage);
+    let world = World::new(input, recipe, &effects, layer16(base_layers));
     let wanted = packages::wanted(&world, &effects);
     let all = bases(&world, &stage.base);
     let places: Vec<usize> = wanted.iter().filter_map(|one| one.place).collect();
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
-        .map(|base| Keep::of(&world, base, &places, !effects.users.is_empty()))
+        .map(|base| Keep::of(&world, base, &places))
         .filter(|keep| can_start_from(keep) && (!keep.base.own || takes_something_away(keep)))
         .collect();
     let smallest = keeps.iter().min_by_key(|keep| size(keep));

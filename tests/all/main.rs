@@ -36,6 +36,7 @@ mod packages;
 mod pictures;
 mod recipe;
 mod regressions;
+mod rewrite_built;
 mod rewrite_command;
 mod rpm;
 mod samples;

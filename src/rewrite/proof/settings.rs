@@ -147,13 +147,13 @@ pub(super) fn working_dir(both: &Both<'_>, path: &str, said: &mut Said) {
     }
 }
 
-/// The user and group that the image runs as, by their names. `told` are sentences of the draft.
-pub(super) fn user(both: &Both<'_>, user: &str, told: &[&String], said: &mut Said) {
+/// The user and group that the image runs as, by their names.
+pub(super) fn user(both: &Both<'_>, user: &str, said: &mut Said) {
     let (name, group) = user.split_once(':').unwrap_or((user, ""));
     let is_named =
         |name: &str| !matches!(name, "" | "root") && !name.bytes().all(|byte| byte.is_ascii_digit());
     for (name, path) in [(name, "/etc/passwd"), (group, "/etc/group")] {
-        if !is_named(name) || told.iter().any(|text| text.contains(path) || has_word(text, name)) {
+        if !is_named(name) {
             continue;
         }
         let (what, name) = (if path == "/etc/passwd" { "user" } else { "group" }, printable(name));
@@ -171,8 +171,4 @@ pub(super) fn user(both: &Both<'_>, user: &str, told: &[&String], said: &mut Sai
             _ => {}
         }
     }
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).any(|part| part == word)
 }

@@ -27,7 +27,8 @@ pub(super) struct Base {
 /// with arguments filled in.
 pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
     let (input, base_layers) = (world.input, world.base_layers);
-    let known = input.inventory.base.as_ref();
+    // What lies between the recognised image and that of the FROM would be lost.
+    let known = input.inventory.base.as_ref().filter(|base| base.layers == usize::from(base_layers));
     let below = known.map(|base| base.below.as_slice()).unwrap_or_default();
     let mut bases = Vec::new();
     for lower in below.iter().filter(|lower| lower.layers < usize::from(base_layers)) {
@@ -88,7 +89,8 @@ fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
         Some((repository, rest)) if !rest.contains('/') => repository,
         _ => without_digest,
     };
-    if repository.is_empty() || repository.contains('$') {
+    // Of another image it is not known that its repository has such tags.
+    if repository.contains('$') || repository.rsplit('/').next() != Some("cuda") {
         return reference.to_owned();
     }
     format!("{repository}:{tag}")

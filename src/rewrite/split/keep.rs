@@ -44,7 +44,7 @@ pub(super) struct Keep<'w, 'a> {
 
 impl<'w, 'a> Keep<'w, 'a> {
     /// Works out what is kept. `wanted` are packages that the user's instructions install and that stay.
-    pub(super) fn of(world: &'w World<'a>, base: &'w Base, wanted: &[usize], adds_users: bool) -> Self {
+    pub(super) fn of(world: &'w World<'a>, base: &'w Base, wanted: &[usize]) -> Self {
         let mut keep = Self {
             world,
             base,
@@ -65,7 +65,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep.libraries_of_kept_roots();
         keep.names_of_tools();
         keep.follow();
-        keep.states(adds_users);
+        keep.states();
         keep
     }
 
@@ -76,7 +76,9 @@ impl<'w, 'a> Keep<'w, 'a> {
     /// Whether packages of this owner are copied file by file: those of NVIDIA's repository, where the base has
     /// no such repository or brought them itself.
     fn by_file(&self, package: usize, node: Node<'_>) -> bool {
-        self.world.is_cuda(package) && (self.base.flavor == Flavor::None || !self.world.is_users(node))
+        let cuda =
+            self.world.is_cuda(package) && (self.base.flavor == Flavor::None || !self.world.is_users(node));
+        cuda || self.world.from_files.contains(&package)
     }
 
     fn first(&mut self, node: Node<'a>) {
@@ -131,11 +133,18 @@ impl<'w, 'a> Keep<'w, 'a> {
         if node.kind() != NodeKind::Symlink {
             return false;
         }
-        let target = node.entry().and_then(|entry| self.world.rootfs.layer(node.layer()).link(entry));
+        let path = node.path();
+        let layer = node.layer();
+        // What the user's own commands made is made anew.
+        let by_tool = ["update-alternatives", "a2en", "enable-mod", "phpenmod"];
+        let named = self.world.says(layer, &String::from_utf8_lossy(&path));
+        if named || !self.world.installs(layer) || by_tool.iter().any(|tool| self.world.says(layer, tool)) {
+            return false;
+        }
+        let target = node.entry().and_then(|entry| self.world.rootfs.layer(layer).link(entry));
         if target.is_some_and(|target| target.starts_with(b"/etc/alternatives/")) {
             return true;
         }
-        let path = node.path();
         let reached = || self.world.paths.lookup(&path).and_then(|target| self.world.system_owner(target));
         path.starts_with(b"/etc/") && reached().is_some()
     }

@@ -1,6 +1,6 @@
 //! Which of the packages that the user's instructions install stay.
 
-use super::stage::{Asked, Effects};
+use super::effects::{Asked, Effects};
 use super::world::World;
 
 /// A package that an instruction installs.

@@ -18,7 +18,6 @@ pub(super) enum State {
 /// Folders and files that installing packages and adding users writes, without a package that owns them.
 const BY_PACKAGES: &[&str] = &[
     "/etc/alternatives/",
-    "/etc/apt/",
     "/etc/ca-certificates.conf",
     "/etc/ld.so.cache",
     "/etc/localtime",

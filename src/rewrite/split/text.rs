@@ -8,10 +8,11 @@ mod repeat;
 
 use std::fmt::Write as _;
 
+use super::effects::Effects;
 use super::keep::Keep;
 use super::packages::Wanted;
-use super::stage::{Effects, Final};
-use super::trees::{Trees, trees};
+use super::stage::Final;
+use super::trees::{Copy, Trees, trees};
 use crate::base::text::printable;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Keyword, PieceKind};
@@ -129,16 +130,22 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
         self.name_build_stage();
         self.remove_first();
         self.from();
-        self.repeat(&[Keyword::Arg, Keyword::Env, Keyword::Shell]);
         self.settings();
-        self.sources();
+        self.repeat(&[Keyword::Maintainer, Keyword::Arg, Keyword::Env]);
+        self.certificates();
+        // Users have the same numbers when they are there before packages add theirs; sources are wanted by what
+        // installs from them.
+        let copies = self.trees.copies.iter();
+        let (early, late): (Vec<&Copy>, Vec<&Copy>) = copies.partition(|copy| copy.is_early());
+        for copy in early {
+            self.copy(copy);
+        }
         self.install();
-        self.users();
-        for copy in &self.trees.copies {
+        for copy in late {
             self.copy(copy);
         }
         self.links();
-        self.repeat(&[
+        for keyword in [
             Keyword::Label,
             Keyword::Expose,
             Keyword::Volume,
@@ -146,10 +153,13 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
             Keyword::Healthcheck,
             Keyword::OnBuild,
             Keyword::WorkDir,
+            Keyword::Shell,
             Keyword::User,
             Keyword::Entrypoint,
             Keyword::Cmd,
-        ]);
+        ] {
+            self.repeat(&[keyword]);
+        }
         self.end_line();
         self.entry();
         self.assume();

@@ -26,6 +26,27 @@ pub(super) struct Copy {
     pub(super) folder: NodeId,
 }
 
+impl Copy {
+    /// Whether packages want it before they are installed: tables of users, and sources of packages.
+    pub(super) fn is_early(&self) -> bool {
+        self.from.iter().all(|path| is_early(path.as_bytes()))
+    }
+}
+
+fn is_early(path: &[u8]) -> bool {
+    const FOLDERS: [&[u8]; 5] = [
+        b"/etc/apt/",
+        b"/etc/yum.repos.d/",
+        b"/etc/pki/rpm-gpg/",
+        b"/usr/share/keyrings/",
+        b"/usr/local/share/keyrings/",
+    ];
+    const TABLES: [&[u8]; 6] =
+        [b"/etc/group", b"/etc/gshadow", b"/etc/passwd", b"/etc/shadow", b"/etc/subgid", b"/etc/subuid"];
+    let folder = [path, b"/"].concat();
+    TABLES.contains(&path) || FOLDERS.iter().any(|known| folder.starts_with(known))
+}
+
 /// What is written into the final stage beside packages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
@@ -173,6 +194,7 @@ impl<'a> Walk<'_, '_, 'a> {
             }
         }
         let owner = self.one_owner(&owners, &path);
+        self.wholes.insert(folder.id(), owner.unwrap_or_default());
         self.trees.copies.push(Copy {
             from: vec![path.clone()],
             to: path,
@@ -199,7 +221,7 @@ impl<'a> Walk<'_, '_, 'a> {
             .collect();
         // A link that is copied would become a second copy of the file: libraries go under the name that they are
         // asked for by, other links are made anew.
-        let mut groups: BTreeMap<Option<Owner>, (Vec<String>, u64)> = BTreeMap::new();
+        let mut groups: BTreeMap<(bool, Option<Owner>), (Vec<String>, u64)> = BTreeMap::new();
         let mut named = HashSet::new();
         for node in copied.iter().filter(|node| node.kind() == NodeKind::File) {
             let asked = self.keep.asked.get(&node.id());
@@ -218,7 +240,9 @@ impl<'a> Walk<'_, '_, 'a> {
             };
             self.trees.needs_ldconfig |= is_cached_library(&node.path());
             let owner = node.entry().map(|entry| self.keep.world.rootfs.layer(node.layer()).owner(entry));
-            let group = groups.entry(owner.filter(|owner| *owner != (0, 0))).or_default();
+            let group = groups
+                .entry((!is_early(path.as_bytes()), owner.filter(|owner| *owner != (0, 0))))
+                .or_default();
             group.0.push(path);
             group.1 += node.bytes();
         }
@@ -235,7 +259,7 @@ impl<'a> Walk<'_, '_, 'a> {
             }
         }
         let Some(to) = word(&join(&folder.path(), b"")) else { return };
-        for (owner, (mut from, bytes)) in groups {
+        for ((_, owner), (mut from, bytes)) in groups {
             from.sort_unstable();
             if from.len() > MOST_FILES {
                 self.trees.unnamed.push(format!("{} single files in {to}", from.len()));

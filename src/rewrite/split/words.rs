@@ -1,4 +1,4 @@
-//! Paths as words of a Dockerfile and of a shell.
+//! Paths as words of a Dockerfile and of a shell, and variables in their texts.
 
 /// A path as a word of a COPY: nothing that is a pattern, a variable or a separator there.
 pub(super) fn word(path: &[u8]) -> Option<String> {

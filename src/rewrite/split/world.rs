@@ -4,10 +4,14 @@ mod command;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::effects::Effects;
 use super::state::{State, state};
+use crate::base::convert::layer16;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::findings::{Category, Verdict};
+use crate::formats::dockerfile::Keyword;
+use crate::layer::EntryKind;
 use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
@@ -29,6 +33,12 @@ pub(super) struct World<'a> {
     pub(super) stays: HashSet<Inode>,
     /// ELF files by inode.
     pub(super) objects: HashMap<Inode, ObjectId>,
+    /// Packages that were installed from files: no source has them.
+    pub(super) from_files: HashSet<usize>,
+    /// Whether the tables of users are copied: the user's instructions change them.
+    pub(super) copies_users: bool,
+    /// What checks of the container's health say.
+    health: Vec<String>,
     /// By layer: the text of the instructions that made it.
     texts: HashMap<u16, String>,
     /// Packages of the system by name.
@@ -38,7 +48,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
+    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, effects: &Effects, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
@@ -67,17 +77,27 @@ impl<'a> World<'a> {
             }
         }
         let packages = input.inventory.packages.iter().enumerate();
+        let by_file = packages
+            .clone()
+            .filter(|(_, package)| package.manager == "dpkg" && effects.from_files.contains(&package.name));
+        let from_files = by_file.map(|(place, _)| place).collect();
         let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
+        let texts = texts(recipe);
+        let copies_users = effects.users || writes_users(rootfs, &texts, base_layers, input.layers.len());
+        let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
         Self {
             input,
             rootfs,
+            from_files,
+            copies_users,
+            health: health.flat_map(|one| &one.words).map(|word| word.text.clone()).collect(),
             paths: Paths::new(rootfs),
             base_layers,
             gone,
             built,
             stays,
             objects: objects.collect(),
-            texts: texts(recipe),
+            texts,
             by_name: system.map(|(place, package)| (package.name.as_str(), place)).collect(),
             files_of,
         }
@@ -98,7 +118,7 @@ impl<'a> World<'a> {
     /// Whether a file of a package is not as the package brought it: a later layer has it again, or the
     /// instruction that installs the package names it or its folder.
     pub(super) fn is_changed(&self, node: Node<'_>, package: usize) -> bool {
-        if node.kind() != NodeKind::File {
+        if node.kind() == NodeKind::Directory {
             return false;
         }
         if node.layer() > self.input.inventory.packages[package].layer {
@@ -129,6 +149,11 @@ impl<'a> World<'a> {
         self.texts.get(&layer).is_some_and(|all| all.contains(text))
     }
 
+    /// Whether a path is what the user's instructions made it, and not a package that they install.
+    pub(super) fn is_own_work(&self, node: Node<'_>) -> bool {
+        !self.installs(node.layer()) || self.says(node.layer(), &String::from_utf8_lossy(&node.path()))
+    }
+
     /// Whether something of a layer is written by its own tools and not by the user: what installs packages, adds
     /// users, keeps caches.
     pub(super) fn is_by_product(&self, node: Node<'_>) -> bool {
@@ -138,11 +163,8 @@ impl<'a> World<'a> {
             None => false,
             Some(State::Packages) if tool_keeps(&path) => true,
             Some(State::Packages) => self.installs(node.layer()) && !named(),
-            Some(State::Users) => {
-                const TOOLS: [&str; 6] =
-                    ["useradd", "adduser", "groupadd", "addgroup", "usermod", "groupmod"];
-                self.installs(node.layer()) || TOOLS.iter().any(|tool| self.says(node.layer(), tool))
-            }
+            Some(State::Users) => !self.copies_users || path.ends_with(b"-"),
+            Some(State::Lost) if node.kind() == NodeKind::Symlink => !self.is_own_work(node),
             Some(State::PackagePapers(_) | State::Compiled | State::Lost) => true,
         }
     }
@@ -209,9 +231,7 @@ impl World<'_> {
 
 /// What commands write that are repeated.
 fn tool_keeps(path: &[u8]) -> bool {
-    [&b"/etc/alternatives/"[..], b"/etc/ssl/certs/", b"/etc/ld.so.cache", b"/var/lib/"]
-        .iter()
-        .any(|folder| path.starts_with(folder))
+    [&b"/etc/ssl/certs/"[..], b"/etc/ld.so.cache", b"/var/lib/"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether a text names a folder, and not one whose name only begins alike.
@@ -235,4 +255,21 @@ fn texts(recipe: &Recipe) -> HashMap<u16, String> {
         }
     }
     texts
+}
+
+/// Whether a layer of the user's has the tables of users for another reason than packages.
+fn writes_users(rootfs: &Rootfs, texts: &HashMap<u16, String>, base_layers: u16, layers: usize) -> bool {
+    (base_layers..layer16(layers)).any(|layer| {
+        let index = rootfs.layer(layer);
+        let told = texts.get(&layer);
+        let by_packages = told.is_none_or(|text| {
+            text.contains("install") && !text.contains("/etc/passwd") && !text.contains("/etc/group")
+        });
+        !by_packages
+            && index.entries().any(|entry| {
+                matches!(index.name(entry), b"passwd" | b"group")
+                    && index.kind(entry) == EntryKind::File
+                    && index.dir_path(index.dir(entry)) == b"/etc"
+            })
+    })
 }

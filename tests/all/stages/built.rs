@@ -103,8 +103,8 @@ pub(super) struct Built {
     pub(super) content: u64,
     /// Bytes of the merged view of the build stage.
     pub(super) source_bytes: u64,
-    /// Copied paths whose owner is not that of the build stage.
-    pub(super) owners: Vec<String>,
+    /// Copied paths whose owner is not that of the build stage, and who that was.
+    pub(super) others: BTreeMap<Vec<u8>, (u64, u64)>,
     /// What would stop the build.
     pub(super) faults: Vec<String>,
 }
@@ -124,7 +124,10 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
             removals(&file, place, &mut source);
         }
     }
-    let content = scene.layers[..layers].iter().map(|layer| super::truths::bytes(&view(std::slice::from_ref(layer)))).sum();
+    let content = scene.layers[..layers]
+        .iter()
+        .map(|layer| super::truths::bytes(&view(std::slice::from_ref(layer))))
+        .sum();
     let mut built = Built {
         view: view(&scene.layers[..layers]),
         content,
@@ -208,7 +211,7 @@ impl State<'_> {
             (user.parse().unwrap(), group.parse().unwrap())
         });
         if thing.owner() != owner && !matches!(thing, Thing::Link(_)) {
-            built.owners.push(format!("/{} {:?} {owner:?}", String::from_utf8_lossy(&path), thing.owner()));
+            built.others.insert(path.clone(), thing.owner());
         }
         if self.fresh.insert(path.clone()) {
             built.content += thing.bytes();
@@ -218,7 +221,9 @@ impl State<'_> {
 
     fn run(&mut self, file: &Dockerfile, place: usize, built: &mut Built) {
         for command in commands(file, place) {
-            let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+            let words = command.words.iter().map(|word| word.text.as_str());
+            // Assignments stand before the command.
+            let words: Vec<&str> = words.skip_while(|word| word.contains('=')).collect();
             match words.as_slice() {
                 ["ln", "-sfn", target, path] => {
                     let (folder, name) = path.rsplit_once('/').unwrap();
@@ -233,6 +238,14 @@ impl State<'_> {
                     for name in names.iter().filter(|name| !name.starts_with('-')) {
                         self.install(name.split('=').next().unwrap(), built);
                     }
+                }
+                ["chown", owner, path] => {
+                    let path = resolved(&built.view, path.as_bytes()).unwrap();
+                    let (user, group) = owner.split_once(':').unwrap();
+                    if built.others.get(&path) != Some(&(user.parse().unwrap(), group.parse().unwrap())) {
+                        built.faults.push(format!("{words:?} is of no use"));
+                    }
+                    built.others.remove(&path);
                 }
                 ["useradd" | "groupadd" | "adduser" | "addgroup", ..] => self.users = true,
                 _ => {}
@@ -278,7 +291,7 @@ impl State<'_> {
         for path in written {
             let path = path.into_bytes();
             let Some(thing) = self.source.get(&path) else { continue };
-            if below.get(&path) != Some(thing) {
+            if below.get(&path) != Some(thing) && self.fresh.insert(path.clone()) {
                 built.content += thing.bytes();
                 built.view.insert(path, thing.clone());
             }

@@ -83,8 +83,7 @@ pub(super) fn devel() -> Scene {
 }
 
 pub(super) fn cuda(version: &str, cudnn: Option<&str>) -> Scene {
-    let base =
-        CudaBase { version, flavor: "devel", cudnn, distribution: ("ubuntu", "22.04") };
+    let base = CudaBase { version, flavor: "devel", cudnn, distribution: ("ubuntu", "22.04") };
     let tag = match (cudnn, version) {
         (None, _) => "devel".to_owned(),
         (Some(_), "12.1.1") => "cudnn8-devel".to_owned(),
@@ -237,11 +236,7 @@ pub(super) fn tools() -> Vec<Deb> {
 pub(super) fn python() -> Vec<Deb> {
     vec![
         deb("libpython3.10-stdlib", "libc6", vec![text("usr/lib/python3.10/os.py", 3_000)]),
-        deb(
-            "python3.10",
-            "libpython3.10-stdlib, libc6",
-            vec![program("usr/bin/python3.10", &[])],
-        ),
+        deb("python3.10", "libpython3.10-stdlib, libc6", vec![program("usr/bin/python3.10", &[])]),
         deb("python3", "python3.10", vec![symlink("usr/bin/python3", "python3.10")]),
     ]
 }

@@ -1,10 +1,11 @@
 //! How the text of the user is kept, and what of it is repeated.
 
+use cutaway::formats::dockerfile::parse;
+use cutaway::rewrite::Applicability;
 use serde_json::json;
 
 use super::parts::{BASE, DEVEL, built, devel, program, tools};
 use super::scene::{Scene, has_lines, has_none, last_stage, one};
-use cutaway::rewrite::Applicability;
 
 fn base() -> Scene {
     built(devel().apt("cmake git", tools()), &["libcurand.so.10"])
@@ -43,7 +44,11 @@ fn variables_of_from_are_kept() {
     ] {
         let text = format!("{before}{}", scene.clone().from(from).dockerfile());
         let best = &scene.propose_of(&text).list[0];
-        assert!(best.dockerfile.starts_with(&format!("{before}FROM {from} AS build\n")), "{}", best.dockerfile);
+        assert!(
+            best.dockerfile.starts_with(&format!("{before}FROM {from} AS build\n")),
+            "{}",
+            best.dockerfile
+        );
         has_lines(best, &[after]);
     }
 }
@@ -74,14 +79,23 @@ fn a_version_that_is_written_once_gets_one_argument() {
 fn a_file_in_lower_case_stays_in_lower_case() {
     let scene = base().env("MODE", "fast").cmd(&["/usr/local/bin/serve"]);
     let keywords = ["FROM", "RUN", "COPY", "WORKDIR", "ENV", "CMD"];
-    let lines = scene.dockerfile().lines().map(|line| {
-        let (word, rest) = line.split_once(' ').unwrap();
-        let word = if keywords.contains(&word) { word.to_lowercase() } else { word.to_owned() };
-        format!("{word} {rest}\n")
-    }).collect::<String>();
+    let lines = scene
+        .dockerfile()
+        .lines()
+        .map(|line| {
+            let (word, rest) = line.split_once(' ').unwrap();
+            let word = if keywords.contains(&word) { word.to_lowercase() } else { word.to_owned() };
+            format!("{word} {rest}\n")
+        })
+        .collect::<Vec<String>>()
+        .concat();
     let best = &scene.propose_of(&lines).list[0];
     for line in best.dockerfile.lines() {
-        assert!(!keywords.iter().chain(&["ARG"]).any(|word| line.starts_with(&format!("{word} "))), "{}", best.dockerfile);
+        assert!(
+            !keywords.iter().chain(&["ARG"]).any(|word| line.starts_with(&format!("{word} "))),
+            "{}",
+            best.dockerfile
+        );
     }
     assert!(best.dockerfile.contains(" as build\n"), "{}", best.dockerfile);
 }
@@ -119,105 +133,11 @@ fn comments_above_the_last_lines_go_with_them() {
     let scene = service();
     let text = scene.dockerfile().replace("CMD ", "# How it is started.\nCMD ");
     let best = &scene.propose_of(&text).list[0];
-    assert!(last_stage(&best.dockerfile).ends_with("# How it is started.\nCMD [\"/usr/local/bin/serve\"]\n"), "{}", best.dockerfile);
-}
-
-#[test]
-fn settings_between_other_lines_are_repeated_once_each() {
-    let scene = devel()
-        .set("SHELL [\"/bin/sh\",\"-c\"]", "Shell", json!(["/bin/sh", "-c"]))
-        .step("LABEL one=1")
-        .step("EXPOSE 80")
-        .set("HEALTHCHECK CMD [\"/bin/true\"]", "Healthcheck", json!({"Test": ["CMD", "/bin/true"]}))
-        .set("HEALTHCHECK CMD [\"/usr/local/bin/serve\",\"--check\"]", "Healthcheck", json!({"Test": ["CMD", "/usr/local/bin/serve", "--check"]}))
-        .set("STOPSIGNAL SIGINT", "StopSignal", json!("SIGINT"))
-        .set("STOPSIGNAL SIGQUIT", "StopSignal", json!("SIGQUIT"))
-        .step("VOLUME /data")
-        .env("MODE", "fast")
-        .env("MODE", "slow")
-        .set("ENTRYPOINT [\"/wrong\"]", "Entrypoint", json!(["/wrong"]))
-        .apt("cmake git", tools())
-        .step("EXPOSE 8080/tcp");
-    let mut scene = built(scene, &["libcurand.so.10"]).entrypoint(&["/usr/local/bin/serve"]).step("LABEL two=2");
-    scene.image.config["Labels"]["one"] = json!("1");
-    scene.image.config["Labels"]["two"] = json!("2");
-    scene.image.config["ExposedPorts"] = json!({"80/tcp": {}, "8080/tcp": {}});
-    scene.image.config["Volumes"] = json!({"/data": {}});
-    let best = &scene.propose().list[0];
-    let stage = last_stage(&best.dockerfile);
-    for once in [
-        "SHELL [", "LABEL one=1", "EXPOSE 80\n", "EXPOSE 8080/tcp", "\"--check\"]", "STOPSIGNAL SIGQUIT", "VOLUME /data",
-        "ENV MODE=slow", "ENTRYPOINT [\"/usr/local/bin/serve\"]", "LABEL two=2", "WORKDIR /src",
-    ] {
-        assert_eq!(count(stage, once), 1, "{once}: {stage}");
-    }
-    has_none(best, &["SIGINT", "/bin/true", "/wrong", "ENV MODE=fast\nENV MODE=fast"]);
-    assert!(best.closure.resolved, "{:#?}", best.closure);
-    // What the last value is comes last.
-    assert!(stage.find("ENV MODE=fast").is_none_or(|at| at < stage.find("ENV MODE=slow").unwrap()), "{stage}");
-}
-
-#[test]
-fn what_the_last_lines_say_is_not_repeated_before_them() {
-    let scene = base()
-        .step("USER root")
-        .set("WORKDIR /tmp", "WorkingDir", json!("/src"))
-        .cmd(&["/usr/local/bin/serve"]);
-    let best = &scene.propose().list[0];
-    let stage = last_stage(&best.dockerfile);
-    assert_eq!(count(stage, "USER "), 1, "{stage}");
-    assert_eq!(count(stage, "CMD "), 1, "{stage}");
-}
-
-#[test]
-fn a_relative_working_folder_is_told_whole() {
-    let scene = devel()
-        .apt("cmake git", tools())
-        .workdir("/srv", "/srv")
-        .workdir("app", "/srv/app")
-        .copy("serve .", vec![program("srv/app/serve", &["libcurand.so.10"])])
-        .cmd(&["./serve"]);
-    let best = &scene.propose().list[0];
-    assert!(best.closure.resolved, "{:#?}", best.closure);
-    has_lines(best, &["WORKDIR /srv/app"]);
-    has_none(best, &["WORKDIR app"]);
-    // The last one is among those that end the file: it starts from the one before.
-    let scene = devel()
-        .apt("cmake git", tools())
-        .copy("serve /srv/app/", vec![program("srv/app/serve", &["libcurand.so.10"])])
-        .workdir("/srv", "/srv")
-        .workdir("app", "/srv/app")
-        .cmd(&["./serve"]);
-    let best = &scene.propose().list[0];
-    let stage = last_stage(&best.dockerfile);
-    assert!(stage.contains("WORKDIR /srv\nWORKDIR app\n") || stage.contains("WORKDIR /srv/app\n"), "{stage}");
-}
-
-#[test]
-fn a_relative_working_folder_at_the_end_keeps_what_it_is_relative_to() {
-    let scene = devel()
-        .apt("cmake git", tools())
-        .workdir("/srv", "/srv")
-        .copy("serve app/", vec![program("srv/app/serve", &["libcurand.so.10"])])
-        .workdir("app", "/srv/app")
-        .cmd(&["./serve"]);
-    let best = &scene.propose().list[0];
-    let stage = last_stage(&best.dockerfile);
-    let lines: Vec<&str> = stage.lines().filter(|line| line.starts_with("WORKDIR")).collect();
-    assert!(lines == ["WORKDIR /srv", "WORKDIR app"] || lines == ["WORKDIR /srv/app"], "{stage}");
-}
-
-#[test]
-fn arguments_that_settings_use_are_repeated_before_them() {
-    let scene = devel()
-        .arg("PORT", "8000")
-        .arg("JOBS", "4")
-        .apt("cmake git", tools());
-    let scene = built(scene, &["libcurand.so.10"]).step("ENV LISTEN=$PORT").cmd(&["/usr/local/bin/serve"]);
-    let best = &scene.propose().list[0];
-    let stage = last_stage(&best.dockerfile);
-    assert!(stage.find("ARG PORT=8000").expect(stage) < stage.find("ENV LISTEN=$PORT").expect(stage), "{stage}");
-    has_none(best, &["JOBS"]);
+    assert!(
+        last_stage(&best.dockerfile).ends_with("# How it is started.\nCMD [\"/usr/local/bin/serve\"]\n"),
+        "{}",
+        best.dockerfile
+    );
 }
 
 #[test]
@@ -235,11 +155,16 @@ fn a_stage_named_build_is_not_taken_twice() {
 fn the_name_of_the_final_stage_stays_of_use() {
     let scene = service().from(&format!("{DEVEL} AS app"));
     let best = &scene.propose().list[0];
-    let stages = cutaway::formats::dockerfile::parse(best.dockerfile.as_bytes()).unwrap().stages();
+    let stages = parse(best.dockerfile.as_bytes()).unwrap().stages();
     let named: Vec<Option<&str>> = stages.iter().map(|stage| stage.name.as_deref()).collect();
     assert_eq!(named.iter().filter(|name| **name == Some("app")).count(), 1, "{}", best.dockerfile);
     // `docker build --target app` gave the image: it should not give the build stage afterwards, unless that is said.
-    let said = best.closure.unproven.iter().chain(&best.kept).any(|line| line.contains("app") && line.contains("target"));
+    let said = best
+        .closure
+        .unproven
+        .iter()
+        .chain(&best.kept)
+        .any(|line| line.contains("app") && line.contains("target"));
     assert!(named.last() == Some(&Some("app")) || said, "{}\n{:#?}", best.dockerfile, best.closure);
 }
 
@@ -262,13 +187,20 @@ fn an_image_that_has_stages_already_is_left_alone() {
     // The base flavour, and one program on it.
     scene.image.layers.truncate(5);
     scene.layers.truncate(5);
-    let last = scene.image.history.iter().position(|(text, _)| text.contains("NVIDIA_DRIVER_CAPABILITIES")).unwrap();
+    let last =
+        scene.image.history.iter().position(|(text, _)| text.contains("NVIDIA_DRIVER_CAPABILITIES")).unwrap();
     scene.image.history.truncate(last + 1);
-    let environment = ["NV_CUDA_CUDART_VERSION=0-1", "NVARCH=x86_64", "CUDA_VERSION=12.4.1", "NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_DRIVER_CAPABILITIES=compute,utility", "PATH=/usr/bin:/bin"];
+    let environment = [
+        "NV_CUDA_CUDART_VERSION=0-1",
+        "NVARCH=x86_64",
+        "CUDA_VERSION=12.4.1",
+        "NVIDIA_VISIBLE_DEVICES=all",
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+        "PATH=/usr/bin:/bin",
+    ];
     scene.image.config = json!({"Env": environment});
-    let scene = scene
-        .copy("--from=build /app /app", vec![program("app", &["libcudart.so.12"])])
-        .cmd(&["/app"]);
+    let scene =
+        scene.copy("--from=build /app /app", vec![program("app", &["libcudart.so.12"])]).cmd(&["/app"]);
     let text = format!("FROM {DEVEL} AS build\nRUN make\nFROM {BASE}\n{}", scene.body);
     let proposals = scene.propose_of(&text);
     assert!(proposals.list.iter().all(|one| one.id == "tidy"), "{:#?}", proposals.list);

@@ -51,9 +51,9 @@ fn split(scene: &Scene, text: &str, proposal: &Proposal, told: &str) {
             let path = format!("/{}", String::from_utf8_lossy(path));
             proposal.removed.iter().any(|one| one.path == path)
         };
-        let missing = before.iter().filter(|(path, thing)| {
-            thing.bytes() > 0 && !removed(path) && !built.view.contains_key(*path)
-        });
+        let missing = before
+            .iter()
+            .filter(|(path, thing)| thing.bytes() > 0 && !removed(path) && !built.view.contains_key(*path));
         let there = before.iter().filter(|(path, _)| removed(path) && built.view.contains_key(*path));
         let named = |(path, thing): (&Vec<u8>, &super::built::Thing), what: &str| {
             format!("{what} /{} of {}", String::from_utf8_lossy(path), thing.bytes())
@@ -76,7 +76,9 @@ fn split(scene: &Scene, text: &str, proposal: &Proposal, told: &str) {
     }
     assert_eq!(bytes(&before) - gone + older, predicted.merged_bytes, "{told}");
     if proposal.applicability != Applicability::Manual {
-        assert!(built.owners.is_empty(), "other owners: {:?}\n{told}", built.owners);
+        let others = built.others.iter().map(|(path, was)| (String::from_utf8_lossy(path), was));
+        let others: Vec<_> = others.collect();
+        assert!(others.is_empty(), "other owners, which were: {others:?}\n{told}");
     }
 }
 

@@ -24,7 +24,7 @@ impl Keep<'_, '_> {
     }
 
     /// Files that installing packages writes, and links into toolkits whose targets are kept.
-    pub(in crate::rewrite::split) fn states(&mut self, adds_users: bool) {
+    pub(in crate::rewrite::split) fn states(&mut self) {
         let world = self.world;
         for node in world.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
             if node.kind() == NodeKind::Directory || self.fate(node.id()) != Fate::Gone {
@@ -33,7 +33,7 @@ impl Keep<'_, '_> {
             let path = node.path();
             let owned = world.system_owner(node.id()).is_some();
             let again = match state(&path) {
-                Some(State::Users) => adds_users || !self.installed.is_empty(),
+                Some(State::Users) => !world.copies_users && !self.installed.is_empty(),
                 Some(State::Packages) => !self.installed.is_empty() && !owned && world.is_users(node),
                 Some(State::PackagePapers(name)) => {
                     world.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))

@@ -86,7 +86,11 @@ impl Writer<'_, '_, '_, '_, '_> {
         let gap = if gap && self.trees.removed.is_empty() { "" } else { "\n" };
         let name = self.stage.file.instructions[self.stage.from].words.get(2);
         let name = name.map(|name| format!(" {} {}", self.word("AS"), self.stage.file.slice(&name.span)));
-        let text = format!("{gap}{} {}{}", self.word("FROM"), self.reference(), name.unwrap_or_default());
+        let flags = &self.stage.file.instructions[self.stage.base_from].flags;
+        let flags: Vec<&str> = flags.iter().map(|flag| self.stage.file.slice(&flag.span)).collect();
+        let flags = if flags.is_empty() { String::new() } else { format!("{} ", flags.join(" ")) };
+        let text =
+            format!("{gap}{} {flags}{}{}", self.word("FROM"), self.reference(), name.unwrap_or_default());
         self.add(&text, reason, Some(of_base + of_users));
         if self.stage.base.contains('@') && !base.own {
             self.assumed
@@ -103,7 +107,7 @@ impl Writer<'_, '_, '_, '_, '_> {
     /// The reference in the user's own way: with the arguments that the `FROM` of today uses.
     pub(super) fn reference(&self) -> String {
         let file = self.stage.file;
-        let from = &file.instructions[self.stage.from];
+        let from = &file.instructions[self.stage.base_from];
         let (Some(word), base) = (from.words.first(), &self.keep.base.reference) else {
             return self.keep.base.reference.clone();
         };
@@ -145,27 +149,35 @@ impl Writer<'_, '_, '_, '_, '_> {
         base.clone()
     }
 
-    /// What NVIDIA's images set and the distribution's do not.
+    /// What NVIDIA's images set and the distribution's do not, before the user's own `ENV`s, which may go on from
+    /// it. Values are those of NVIDIA's Dockerfiles where the user's have taken their place.
     pub(super) fn settings(&mut self) {
+        const SET: [(&str, &str); 4] = [
+            ("NVIDIA_VISIBLE_DEVICES", "all"),
+            ("NVIDIA_DRIVER_CAPABILITIES", "compute,utility"),
+            (
+                "PATH",
+                "/usr/local/nvidia/bin:/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            ),
+            ("LD_LIBRARY_PATH", "/usr/local/nvidia/lib:/usr/local/nvidia/lib64"),
+        ];
         if self.keep.base.flavor != Flavor::None || self.keep.base.own || !self.keep.world.is_cuda_image() {
             return;
         }
         let world = self.keep.world;
         let mut set = Vec::new();
-        for (name, other) in
-            [("NVIDIA_VISIBLE_DEVICES", "all"), ("NVIDIA_DRIVER_CAPABILITIES", "compute,utility")]
-        {
-            if !self.is_set_by_user(name) {
-                set.push(format!("{name}={}", world.variable(name).unwrap_or(other)));
-            }
-        }
-        if !self.is_set_by_user("LD_LIBRARY_PATH")
-            && let Some(path) = world.variable("LD_LIBRARY_PATH")
-        {
-            let host: Vec<&str> =
-                path.split(':').filter(|folder| folder.starts_with("/usr/local/nvidia")).collect();
-            if !host.is_empty() {
-                set.push(format!("LD_LIBRARY_PATH={}", host.join(":")));
+        for (name, usual) in SET {
+            let today = world.variable(name).filter(|_| !self.is_set_by_user(name));
+            let plain = |value: &&str| {
+                value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte))
+            };
+            let value = match name {
+                // Folders of the toolkit are not there; those of the host's driver are mounted.
+                "LD_LIBRARY_PATH" => usual,
+                _ => today.filter(plain).unwrap_or(usual),
+            };
+            if world.variable(name).is_some() {
+                set.push(format!("{name}={value}"));
             }
         }
         if !set.is_empty() {
@@ -178,17 +190,14 @@ impl Writer<'_, '_, '_, '_, '_> {
                 None,
             );
         }
-        let users: Vec<String> = self
-            .environment
-            .iter()
-            .filter(|pair| {
-                let name = pair.split('=').next().unwrap_or_default();
-                self.is_set_by_user(name) || name == "PATH"
-            })
-            .cloned()
-            .collect();
-        self.environment = users;
-        self.environment.extend(set);
+        let mut environment = std::mem::take(&mut self.environment);
+        environment.retain(|pair| {
+            let name = pair.split('=').next().unwrap_or_default();
+            self.is_set_by_user(name)
+        });
+        set.retain(|pair| !self.is_set_by_user(pair.split('=').next().unwrap_or_default()));
+        environment.extend(set);
+        self.environment = environment;
         self.kept.push(
             "Variables of NVIDIA's image other than these are not there any more, such as CUDA_VERSION and NVIDIA_REQUIRE_CUDA; the latter refuses drivers that are too old."
                 .to_owned(),

@@ -7,24 +7,19 @@ use crate::base::size::human;
 const MOST_COMPARED: usize = 60;
 
 impl Writer<'_, '_, '_, '_, '_> {
-    pub(super) fn sources(&mut self) {
-        if self.keep.installed.is_empty() {
-            return;
-        }
-        for (step, alone) in &self.effects.sources {
-            let line = self.stage.file.instructions[*step].line;
-            if *alone {
-                let text = self.stage.text(*step).replace("\r\n", "\n");
-                self.add(
-                    &text,
-                    format!("As on line {line}: packages that are installed again come from there."),
-                    None,
-                );
-            } else {
-                self.by_hand.push(format!(
-                    "line {line} names a source of packages among other work: repeat that part in the final stage"
-                ));
-            }
+    /// Sources over https want certificates before the first package comes from them; the distribution's own image
+    /// has none.
+    pub(super) fn certificates(&mut self) {
+        let place = self.keep.world.by_name.get("ca-certificates");
+        let sources = self.trees.copies.iter().any(|copy| {
+            copy.is_early() && copy.from.iter().any(|path| path.starts_with("/etc/apt/sources.list.d"))
+        });
+        if sources && place.is_some_and(|place| self.keep.installed.contains(place)) {
+            let line = self.run(&[
+                "apt-get update".to_owned(),
+                "apt-get install -y --no-install-recommends ca-certificates".to_owned(),
+            ]);
+            self.add(&line, "The sources that are copied next may be read over https.", None);
         }
     }
 
@@ -77,16 +72,27 @@ impl Writer<'_, '_, '_, '_, '_> {
         };
         let mut all: Vec<&str> = words.iter().chain(&more).copied().collect();
         all.dedup();
-        let commands = if manager == "rpm" {
+        let mut commands = if manager == "rpm" {
             let tool = self.effects.rpm_tool.as_deref().unwrap_or("dnf");
-            vec![format!("{tool} install -y{}", self.lines(&all)), format!("{tool} clean all")]
+            vec![format!("{tool} install -y{}", self.lines(&all))]
         } else {
             vec![
                 "apt-get update".to_owned(),
-                format!("apt-get install -y --no-install-recommends{}", self.lines(&all)),
-                "rm -rf /var/lib/apt/lists/*".to_owned(),
+                format!(
+                    "DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends{}",
+                    self.lines(&all)
+                ),
             ]
         };
+        let removed = self.removed_again();
+        if !removed.is_empty() {
+            let paths: Vec<&str> = removed.iter().map(String::as_str).collect();
+            commands.push(format!("rm -rf{}", self.lines(&paths)));
+        }
+        commands.push(match (manager, self.effects.rpm_tool.as_deref()) {
+            ("rpm", tool) => format!("{} clean all", tool.unwrap_or("dnf")),
+            _ => "rm -rf /var/lib/apt/lists/*".to_owned(),
+        });
         let line = self.run(&commands);
         self.add(&line, format!("{reason} They take {} with what they depend on.", human(bytes)), None);
         self.assumed.push(format!(
@@ -94,11 +100,18 @@ impl Writer<'_, '_, '_, '_, '_> {
             listed(&all)
         ));
     }
-
-    pub(super) fn users(&mut self) {
-        if !self.effects.users.is_empty() {
-            let line = self.run(&self.effects.users);
-            self.add(&line, "Users and groups of the build stage: a new stage does not have them.", None);
+    /// What the user's instructions remove of packages, and installing them brings again.
+    fn removed_again(&self) -> Vec<String> {
+        const OF_PACKAGES: [&str; 7] =
+            ["/etc/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/share/", "/bin/", "/var/www/"];
+        let mut removed: Vec<String> = Vec::new();
+        for path in &self.effects.removed {
+            let of_packages = OF_PACKAGES.iter().any(|folder| path.starts_with(folder));
+            let is_there = self.keep.world.paths.lookup(path.as_bytes()).is_some();
+            if of_packages && !is_there && !removed.contains(path) && removed.len() < MOST_COMPARED {
+                removed.push(path.clone());
+            }
         }
+        removed
     }
 }

@@ -1,6 +1,6 @@
 //! What the user is told beside the lines.
 
-use super::Writer;
+use super::{Writer, listed};
 use crate::base::size::human;
 use crate::base::text::{counted, printable};
 use crate::cuda::Flavor;
@@ -48,15 +48,45 @@ impl Writer<'_, '_, '_, '_, '_> {
                 if lost.0 == 1 { "is" } else { "are" }
             ));
         }
+        self.assumed.extend(self.effects.assumed.iter().cloned());
+        self.dropped();
         for folder in &self.trees.mixed {
-            self.by_hand.push(format!(
-                "files in {} have several owners, and COPY gives them all to root: set them in the final stage",
+            self.assumed.push(format!(
+                "Files in {} have several owners: COPY --from keeps them with BuildKit and buildah, and not with older builders and kaniko.",
                 printable(folder)
             ));
         }
         for path in &self.trees.unnamed {
             self.by_hand
                 .push(format!("{path} is needed and cannot be written in a COPY that is read by people"));
+        }
+    }
+    /// Packages that the user asks for and that are not installed again.
+    fn dropped(&mut self) {
+        let asked = self.effects.packages.iter().filter(|asked| {
+            let place = self.keep.world.by_name.get(asked.name.as_str());
+            place.is_some_and(|place| {
+                !self.keep.installed.contains(place)
+                    && self.keep.world.input.inventory.packages[*place].layer >= self.keep.base.layers
+            })
+        });
+        let world = self.keep.world;
+        let copied =
+            world.from_files.iter().map(|place| world.input.inventory.packages[*place].name.as_str());
+        let mut copied: Vec<&str> = copied.collect();
+        copied.sort_unstable();
+        if !copied.is_empty() {
+            self.assumed.push(format!(
+                "Packages that were installed from files ({}) are copied file by file: the package manager of the new image does not know of them, and what their scripts do besides is not repeated.",
+                listed(&copied)
+            ));
+        }
+        let names: Vec<&str> = asked.map(|asked| asked.name.as_str()).collect();
+        if !names.is_empty() {
+            self.assumed.push(format!(
+                "Only the build stage has {}: nothing that runs is known to start or read them.",
+                listed(&names)
+            ));
         }
     }
 }

@@ -51,7 +51,8 @@ impl World<'_> {
         };
         let folder = config.working_dir().clone().unwrap_or_else(|| "/".to_owned());
         let words = [config.entrypoint(), config.cmd()];
-        let words = words.into_iter().flatten().flatten().flat_map(|word| word.split_ascii_whitespace());
+        let words = words.into_iter().flatten().flatten().chain(&self.health);
+        let words = words.flat_map(|word| word.split_ascii_whitespace());
         let mut paths = Vec::new();
         for word in words.take(1_000) {
             let word = word.trim_matches(['"', '\'', ';', '(', ')']);
