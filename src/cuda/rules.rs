@@ -10,6 +10,7 @@ use super::loader;
 use super::packages::Packages;
 use super::scene::{BinaryFile, Scene};
 use crate::base::WarningCode;
+use crate::base::redact;
 use crate::base::warning::Warnings;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
@@ -39,6 +40,8 @@ pub(super) fn links(scene: &Scene<'_>, packages: &Packages, warnings: &mut Warni
     };
     let (links, problems) = links::resolve(&binaries, &scene.paths, &environment, &rules, &script);
     for problem in problems {
+        // A command may hold an address with a password in it.
+        let problem = if problem.contains("://") { redact::instruction(&problem) } else { problem };
         warnings.push_with(WarningCode::LinksOddity, || ("links between libraries".to_owned(), problem));
     }
     links

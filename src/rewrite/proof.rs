@@ -29,6 +29,7 @@ use super::propose::Input;
 use super::recipe::Recipe;
 use super::value::{Applicability, Closure, Predicted, Proposal, Removed, StageSize};
 use crate::base::Limits;
+use crate::base::redact;
 use crate::base::text::sentence;
 use crate::cuda::{self, inventory};
 use crate::formats::dockerfile::parse;
@@ -66,6 +67,9 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposa
     kept.extend(proven.kept);
     for list in [&mut kept, &mut proven.closure.faults, &mut proven.closure.unproven] {
         for text in list.iter_mut() {
+            if text.contains("://") && !input.show_secrets {
+                *text = redact::instruction(text);
+            }
             *text = sentence(text);
         }
     }

@@ -35,16 +35,17 @@ pub(super) fn added(text: &str) -> Option<Added<'_>> {
 pub(super) fn healthcheck(text: &str, veil: Veil) -> Option<String> {
     let rest = text.trim_start_matches('&').strip_prefix('{')?.strip_suffix('}')?;
     let mut end = 1;
-    while let Some(place) = rest[end..].find(['"', ']']) {
+    while let Some(place) = rest.get(end..)?.find(['"', ']']) {
         end += place;
-        if rest[end..].starts_with(']') {
+        let left = rest.get(end..)?;
+        if left.starts_with(']') {
             break;
         }
-        end += string(&rest[end..])?.1;
+        end += string(left)?.1;
     }
     let mut command = strings(rest.get(..=end)?)?;
     let mut flags = String::new();
-    let mut values = rest[end + 1..].split_whitespace();
+    let mut values = rest.get(end + 1..)?.split_whitespace();
     let names: &[&str] = match values.clone().count() {
         4 => &["interval", "timeout", "start-period"],
         _ => &["interval", "timeout", "start-period", "start-interval"],

@@ -1,5 +1,7 @@
 //! What `RUN`s do beside writing files that are copied.
 
+use std::collections::HashSet;
+
 use super::stage::Final;
 use crate::base::text::printable;
 use crate::formats::dockerfile::{Dockerfile, Keyword, ShellCommand, commands};
@@ -19,6 +21,8 @@ pub(super) struct Asked {
 pub(super) struct Effects {
     /// Packages that are installed by name, in order, each once.
     pub(super) packages: Vec<Asked>,
+    /// Their names.
+    seen: HashSet<String>,
     /// Names of packages that are installed from files: no source has them.
     pub(super) from_files: Vec<String>,
     /// Whether users or groups are added or changed.
@@ -238,7 +242,7 @@ impl Effects {
                     "line {line} installs {}, whose packages were not told apart: those that files of the image need are named by themselves, programs that it starts by name are not",
                     printable(word)
                 ));
-            } else if !self.packages.iter().any(|known| known.name == name) {
+            } else if self.seen.insert(name.to_owned()) {
                 self.packages.push(Asked { word: (*word).to_owned(), name: name.to_owned(), line });
             }
         }

@@ -162,10 +162,12 @@ impl<'w, 'a> Keep<'w, 'a> {
             return;
         }
         self.named.insert(package);
-        for package in self.world.with_dependencies([package]) {
+        let mut open = vec![package];
+        while let Some(package) = open.pop() {
             if !self.installed.insert(package) {
                 continue;
             }
+            open.extend(self.world.depends(package));
             for node in self.world.files_of.get(&package).into_iter().flatten() {
                 let at = node.0 as usize;
                 let above = self.world.rootfs.node(*node).layer() >= self.base.layers;
@@ -233,13 +235,10 @@ impl<'w, 'a> Keep<'w, 'a> {
             if !matches!(self.fate(mention.node), Fate::Copied | Fate::Installed) {
                 continue;
             }
-            for library in &inventory.libraries {
-                let file_name = self.world.rootfs.node(library.node).name();
-                let named = mention
-                    .libraries
-                    .iter()
-                    .any(|name| library.soname.as_ref() == Some(name) || name.as_bytes() == file_name);
-                if named && library.role == crate::cuda::Role::Runtime {
+            let places = mention.libraries.iter().filter_map(|name| self.world.libraries.get(name)).flatten();
+            for place in places {
+                let library = &inventory.libraries[*place];
+                if library.role == crate::cuda::Role::Runtime {
                     let soname = library.soname.clone().unwrap_or_default();
                     self.require(library.node, soname.as_bytes());
                 }

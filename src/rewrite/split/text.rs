@@ -6,6 +6,7 @@ mod install;
 mod remarks;
 mod repeat;
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::effects::Effects;
@@ -13,6 +14,7 @@ use super::keep::Keep;
 use super::packages::Wanted;
 use super::stage::Final;
 use super::trees::{Copy, Trees, trees};
+use super::words::variables;
 use crate::base::text::printable;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Keyword, PieceKind};
@@ -82,6 +84,8 @@ struct Writer<'s, 'r, 'k, 'w, 'a> {
     name: String,
     /// The CUDA version in one place, when both stages start from NVIDIA's image.
     version: Option<VersionArgument>,
+    /// Variables that instructions use which are repeated or stay at the end.
+    used: HashSet<String>,
     /// Where the new stage goes.
     at: usize,
     end: &'static str,
@@ -114,6 +118,7 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
             version: (!keep.base.own && keep.base.flavor != Flavor::None)
                 .then(|| version_argument(stage.file, 1))
                 .flatten(),
+            used: used(stage, effects),
             at: place(stage),
             end: stage.file.line_end(),
             lower: stage.file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase()),
@@ -128,6 +133,7 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
 
     fn all(&mut self) {
         self.name_build_stage();
+        self.end_continuation();
         self.remove_first();
         self.from();
         self.settings();
@@ -202,6 +208,22 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
         format!("{} {joined}", self.word("RUN"))
     }
 
+    /// A last line that goes on with nothing would go on with what is put in.
+    fn end_continuation(&mut self) {
+        let file = self.stage.file;
+        let before = file.text().get(..self.at).unwrap_or_default().trim_end();
+        let Some(at) = before.len().checked_sub(1).filter(|_| before.ends_with(file.escape)) else { return };
+        if file.instructions.iter().any(|one| one.span.contains(&at)) {
+            self.edits.push(Edit {
+                at: at..at + 1,
+                with: String::new(),
+                reason: "The line goes on with nothing.".to_owned(),
+                applicability: Applicability::Review,
+                bytes: None,
+            });
+        }
+    }
+
     /// Nothing: the last line that was put in ends where the tail begins.
     fn end_line(&mut self) {
         let after = self.stage.file.text().get(self.at..).unwrap_or_default();
@@ -221,6 +243,17 @@ fn listed(words: &[&str]) -> String {
         write!(text, " and {} more", words.len() - SHOWN).ok();
     }
     text
+}
+
+/// Variables that the instructions use which say how the image is run, and commands that are repeated.
+fn used(stage: &Final<'_>, effects: &Effects) -> HashSet<String> {
+    let says_how = |step: &&usize| {
+        let keyword = stage.file.instructions[**step].keyword;
+        !matches!(keyword, Keyword::Run | Keyword::Copy | Keyword::Add)
+    };
+    let texts = stage.steps.iter().filter(says_how).map(|step| stage.text(*step));
+    let texts = texts.chain(effects.after.iter().map(|(text, _)| text.as_str()));
+    texts.flat_map(variables).map(str::to_owned).collect()
 }
 
 /// Where the new stage goes: before the instructions that end the file and only say how the image is run, with

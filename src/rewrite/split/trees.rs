@@ -271,7 +271,7 @@ impl<'a> Walk<'_, '_, 'a> {
     /// The soname of a library, when a link of that name lies beside it.
     fn soname(&self, file: Node<'a>) -> Option<&'a [u8]> {
         let world = self.keep.world;
-        let library = world.input.inventory.libraries.iter().find(|library| library.node == file.id())?;
+        let library = &world.input.inventory.libraries[*world.library_at.get(&file.id())?];
         let name = library.soname.as_ref()?.as_bytes();
         let link = world.paths.child(file.parent().id(), name)?;
         (world.paths.lookup(&world.rootfs.node(link).path()) == Some(file.id()))

@@ -43,6 +43,15 @@ pub(super) struct World<'a> {
     texts: HashMap<u16, String>,
     /// Packages of the system by name.
     pub(super) by_name: BTreeMap<&'a str, usize>,
+    /// By package: those that it depends on.
+    depends: Vec<Vec<usize>>,
+    /// By package: whether a good part of it looks like content for building and stays all the same: then it is
+    /// installed for that part.
+    built_for: HashSet<usize>,
+    /// Libraries by soname and file name: places in the inventory.
+    pub(super) libraries: HashMap<String, Vec<usize>>,
+    /// Libraries by node.
+    pub(super) library_at: HashMap<NodeId, usize>,
     /// By package: the nodes that it owns, without folders.
     pub(super) files_of: HashMap<usize, Vec<NodeId>>,
 }
@@ -85,7 +94,7 @@ impl<'a> World<'a> {
         let texts = texts(recipe);
         let copies_users = effects.users || writes_users(rootfs, &texts, base_layers, input.layers.len());
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
-        Self {
+        let mut world = Self {
             input,
             rootfs,
             from_files,
@@ -98,8 +107,38 @@ impl<'a> World<'a> {
             stays,
             objects: objects.collect(),
             texts,
+            depends: Vec::new(),
+            built_for: HashSet::new(),
+            libraries: HashMap::new(),
+            library_at: HashMap::new(),
             by_name: system.map(|(place, package)| (package.name.as_str(), place)).collect(),
             files_of,
+        };
+        world.count();
+        world
+    }
+
+    /// What is asked often, worked out once.
+    fn count(&mut self) {
+        let inventory = self.input.inventory;
+        let place = |name: &String| self.by_name.get(name.as_str()).copied();
+        self.depends = inventory
+            .packages
+            .iter()
+            .map(|package| package.depends.iter().filter_map(place).collect())
+            .collect();
+        let built_for = self.files_of.keys().copied().filter(|package| {
+            let (stays, all) = self.share(*package, &self.stays);
+            stays > 0 && stays.saturating_mul(10) >= all.saturating_mul(3)
+        });
+        self.built_for = built_for.collect();
+        for (place, library) in inventory.libraries.iter().enumerate() {
+            self.library_at.insert(library.node, place);
+            let name = String::from_utf8_lossy(self.rootfs.node(library.node).name()).into_owned();
+            if let Some(soname) = library.soname.as_ref().filter(|soname| **soname != name) {
+                self.libraries.entry(soname.clone()).or_default().push(place);
+            }
+            self.libraries.entry(name).or_default().push(place);
         }
     }
 
@@ -179,15 +218,14 @@ impl<'a> World<'a> {
         let mut open: Vec<usize> = packages.into_iter().collect();
         let mut known: BTreeSet<usize> = open.iter().copied().collect();
         while let Some(place) = open.pop() {
-            for name in &self.input.inventory.packages[place].depends {
-                if let Some(place) = self.by_name.get(name.as_str())
-                    && known.insert(*place)
-                {
-                    open.push(*place);
-                }
-            }
+            open.extend(self.depends(place).iter().filter(|place| known.insert(**place)));
         }
         known
+    }
+
+    /// What a package depends on, as far as the image has it.
+    pub(super) fn depends(&self, package: usize) -> &[usize] {
+        self.depends.get(package).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -195,8 +233,7 @@ impl World<'_> {
     /// Whether a good part of a package looks like content for building and stays all the same: then it is
     /// installed for that part.
     pub(super) fn is_built_for(&self, package: usize) -> bool {
-        let (stays, all) = self.share(package, &self.stays);
-        stays * 10 >= all * 3 && stays > 0
+        self.built_for.contains(&package)
     }
 
     /// Bytes of a package that are in a set, and all of its bytes.

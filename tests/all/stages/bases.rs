@@ -101,7 +101,7 @@ fn a_program_that_needs_nothing_of_cuda_ends_on_the_distribution() {
             "CMD [\"python3\",\"-m\",\"app\"]",
         ],
     );
-    has_none(best, &["/usr/local/cuda", "cmake"]);
+    has_none(best, &["/usr/local/cuda-", "cmake"]);
     assert!(
         best.kept.iter().any(|line| line.contains("entrypoint of NVIDIA's image is gone")),
         "{:?}",
@@ -123,17 +123,14 @@ fn settings_that_the_user_made_are_kept_as_they_are() {
         .cmd(&["/app"]);
     let best = &scene.propose().list[0];
     assert_eq!(best.base_image.as_deref(), Some("ubuntu:22.04"));
-    has_lines(
-        best,
-        &[
-            "ENV NVIDIA_VISIBLE_DEVICES=all",
-            "ENV NVIDIA_DRIVER_CAPABILITIES=all",
-            "ENV LD_LIBRARY_PATH=/opt/own",
-        ],
-    );
     let stage = last_stage(&best.dockerfile);
-    assert_eq!(stage.matches("NVIDIA_DRIVER_CAPABILITIES").count(), 1, "{stage}");
-    assert_eq!(stage.matches("LD_LIBRARY_PATH").count(), 1, "{stage}");
+    assert_eq!(stage.matches("NVIDIA_VISIBLE_DEVICES=all").count(), 1, "{stage}");
+    // What the user says comes last, whatever is said before.
+    for own in ["ENV NVIDIA_DRIVER_CAPABILITIES=all\n", "ENV LD_LIBRARY_PATH=/opt/own\n"] {
+        assert_eq!(stage.matches(own).count(), 1, "{stage}");
+        let name = own[4..].split('=').next().unwrap();
+        assert_eq!(stage.rfind(name), stage.find(own).map(|at| at + 4), "{stage}");
+    }
 }
 
 #[test]

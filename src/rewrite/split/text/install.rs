@@ -1,7 +1,10 @@
 //! Packages and users of the final stage.
 
+use std::collections::BTreeSet;
+
 use super::{Writer, listed};
 use crate::base::size::human;
+use crate::rewrite::split::effects::is_package_word;
 
 /// Packages that are compared with each other, to name few.
 const MOST_COMPARED: usize = 60;
@@ -27,7 +30,7 @@ impl Writer<'_, '_, '_, '_, '_> {
         let inventory = self.keep.world.input.inventory;
         let mut words: Vec<&str> = Vec::new();
         let mut bytes = 0;
-        let mut named = std::collections::BTreeSet::new();
+        let mut named = BTreeSet::new();
         for wanted in self.wanted {
             if let Some(place) = wanted.place.filter(|place| self.keep.installed.contains(place)) {
                 words.push(&wanted.asked.word);
@@ -38,17 +41,28 @@ impl Writer<'_, '_, '_, '_, '_> {
         let brought = self.keep.world.with_dependencies(named.iter().copied());
         let mut more: Vec<&str> = Vec::new();
         // Nor what another of these depends on.
+        let few = self.keep.named.len() <= MOST_COMPARED;
+        let closures: Vec<(usize, BTreeSet<usize>)> = (self.keep.named.iter().filter(|_| few))
+            .map(|place| (*place, self.keep.world.with_dependencies([*place])))
+            .collect();
+        let closure = |place: usize| closures.iter().find(|(known, _)| *known == place).map(|(_, all)| all);
         let comes_with = |place: usize| {
-            let others = self.keep.named.iter().filter(|other| **other != place);
-            others.take(MOST_COMPARED).any(|other| {
-                self.keep.world.with_dependencies([*other]).contains(&place)
-                    && !self.keep.world.with_dependencies([place]).contains(other)
+            closures.iter().any(|(other, all)| {
+                *other != place
+                    && all.contains(&place)
+                    && !closure(place).is_some_and(|own| own.contains(other))
             })
         };
         for place in &self.keep.named {
-            let from_base = inventory.packages[*place].layer < self.keep.base.layers;
-            if !brought.contains(place) && !from_base && !comes_with(*place) {
-                more.push(&inventory.packages[*place].name);
+            let package = &inventory.packages[*place];
+            if brought.contains(place) || package.layer < self.keep.base.layers || comes_with(*place) {
+                continue;
+            }
+            if is_package_word(&package.name) {
+                more.push(&package.name);
+            } else {
+                self.by_hand
+                    .push(format!("the package {} has a name that no command may hold", package.name));
             }
         }
         for place in &self.keep.installed {

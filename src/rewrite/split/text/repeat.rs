@@ -2,6 +2,7 @@
 
 use super::Writer;
 use crate::formats::dockerfile::Keyword;
+use crate::rewrite::split::words::word;
 
 impl Writer<'_, '_, '_, '_, '_> {
     /// Repeats instructions of the build stage that say how the image is run.
@@ -63,27 +64,8 @@ impl Writer<'_, '_, '_, '_, '_> {
 
     /// Whether an argument is named by something that is repeated or stays at the end.
     pub(super) fn is_used(&self, step: usize) -> bool {
-        let file = self.stage.file;
-        let names: Vec<&str> = file.instructions[step]
-            .words
-            .iter()
-            .map(|word| word.text.split('=').next().unwrap_or_default())
-            .filter(|name| !name.is_empty())
-            .collect();
-        let how = self.stage.steps.iter().filter(|step| {
-            !matches!(
-                file.instructions[**step].keyword,
-                Keyword::Run | Keyword::Copy | Keyword::Add | Keyword::Arg
-            )
-        });
-        // Commands that are repeated may use arguments too.
-        let after = self.effects.after.iter().map(|(text, _)| text.as_str());
-        let mut texts = how.map(|step| self.stage.text(*step)).chain(after);
-        texts.any(|text| {
-            names
-                .iter()
-                .any(|name| text.contains(&format!("${name}")) || text.contains(&format!("${{{name}")))
-        })
+        let words = self.stage.file.instructions[step].words.iter();
+        words.map(|word| word.text.split('=').next().unwrap_or_default()).any(|name| self.used.contains(name))
     }
 
     /// The working folder after an instruction, when it is no absolute path itself.
@@ -108,7 +90,7 @@ impl Writer<'_, '_, '_, '_, '_> {
         }
         let config = || {
             let config = self.keep.world.input.image.config.as_ref()?.config().as_ref()?;
-            config.working_dir().clone().filter(|folder| folder.starts_with('/'))
+            word(config.working_dir().as_deref()?.as_bytes()).filter(|folder| folder.starts_with('/'))
         };
         // What the image has in the end is this folder when no other comes after it.
         folder.or_else(|| config().filter(|_| !tail.iter().any(|step| is_folder(&step))))
