@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::bases::Base;
 use super::state::state;
 use super::world::World;
+use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
 use crate::rootfs::{Node, NodeId, NodeKind};
@@ -38,6 +39,8 @@ pub(super) struct Keep<'w, 'a> {
     pub(super) named: BTreeSet<usize>,
     /// Names by which libraries are asked for, by the node of the file.
     pub(super) asked: HashMap<NodeId, BTreeSet<Vec<u8>>>,
+    /// Paths that the base has, maybe in another version than today's image.
+    in_base: HashSet<NodeId>,
     /// ELF files and scripts that are still to be followed.
     open: Vec<NodeId>,
 }
@@ -52,6 +55,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             installed: BTreeSet::new(),
             named: BTreeSet::new(),
             asked: HashMap::new(),
+            in_base: in_base(world, base),
             open: Vec::new(),
         };
         for package in wanted {
@@ -184,7 +188,12 @@ impl<'w, 'a> Keep<'w, 'a> {
         let record = self.world.rootfs.node(node);
         if self.fate(node) == Fate::Gone {
             match self.world.system_owner(node) {
+                // The base has it in the version of its release.
+                Some(package) if !self.by_file(package, record) && self.in_base.contains(&node) => {}
                 Some(package) if !self.by_file(package, record) => self.install(package),
+                None if !self.world.is_users(record) && state(&record.path()).is_some() => {
+                    self.rewrite(record);
+                }
                 _ => self.copy(node),
             }
         }
@@ -196,6 +205,16 @@ impl<'w, 'a> Keep<'w, 'a> {
         if let Some(link) = self.world.paths.child(record.parent().id(), name).filter(|link| *link != node) {
             self.copy(link);
         }
+    }
+
+    /// What scripts of a package of the base write comes again with the package.
+    fn rewrite(&mut self, node: Node<'_>) {
+        if node.path().starts_with(b"/etc/ssl/certs/")
+            && let Some(package) = self.world.by_name.get("ca-certificates")
+        {
+            self.install(*package);
+        }
+        self.fates[node.id().0 as usize] = Fate::Rewritten;
     }
 
     fn roots(&mut self) {
@@ -256,7 +275,9 @@ impl<'w, 'a> Keep<'w, 'a> {
                 continue;
             }
             let Some(inode) = record.content() else { continue };
-            if let Some(program) = self.world.interpreter(inode)
+            // A package that is installed again depends on what its own scripts want.
+            if self.fate(node) == Fate::Copied
+                && let Some(program) = self.world.interpreter(inode)
                 && let Some(node) = self.world.paths.lookup(&program)
             {
                 self.require(node, b"");
@@ -316,4 +337,11 @@ fn python_of(root: &[u8]) -> Option<Vec<u8>> {
     let parts = root.split(|byte| *byte == b'/');
     let mut found = parts.filter(|part| part.strip_prefix(b"python3.").is_some_and(|rest| !rest.is_empty()));
     found.next().map(<[u8]>::to_vec)
+}
+
+fn in_base(world: &World<'_>, base: &Base) -> HashSet<NodeId> {
+    let layers = base.layers.min(layer16(world.input.layers.len()));
+    let entries =
+        (0..layers).flat_map(|layer| world.rootfs.layer(layer).entries().map(move |entry| (layer, entry)));
+    entries.filter_map(|(layer, entry)| world.rootfs.node_at(layer, entry)).collect()
 }

@@ -64,9 +64,14 @@ impl<'a> World<'a> {
             let planned = input.plan.contains(&finding.id);
             // What is safe and not to go stays as well: the user said so.
             let items = finding.items.iter().map(|item| (item.layer, item.entry));
+            // Of copies that something else is loaded instead of, the proof says whether all is found without them.
             let read = !matches!(
                 finding.category,
-                Category::DocsSamples | Category::BuildMetadata | Category::Stubs | Category::PackageCaches
+                Category::DocsSamples
+                    | Category::BuildMetadata
+                    | Category::Stubs
+                    | Category::PackageCaches
+                    | Category::Duplicates
             );
             if planned && finding.verdict != Verdict::Needed {
                 if finding.category.is_devel() && read {
