@@ -30,6 +30,7 @@ pub use runs::{Fit, fit};
 pub use scene::{Bodies, Inode, Input};
 pub use value::{
     BaseImage, Class, ClassBytes, Component, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
-    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Mention, Package, Pick, Role,
-    Searched, StackLevel, Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource, WeightFile,
+    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Mention, Package,
+    Pick, Role, Searched, StackLevel, Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource,
+    WeightFile,
 };

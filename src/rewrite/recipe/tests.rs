@@ -130,7 +130,7 @@ impl Recipe {
     }
 
     fn notes(&self) -> String {
-        self.unknown.iter().map(|(line, text)| format!("{line}: {text}\n")).collect()
+        self.unknown.iter().map(|(line, text)| format!("{line}: {text}\n")).collect::<Vec<_>>().concat()
     }
 }
 
