@@ -72,14 +72,15 @@ fn changed(both: &Both<'_>, said: &mut Said) {
             _ => {}
         }
     }
-    for (list, what) in [(gone, "is not set any more"), (other, "has another value than before")] {
+    for (list, what) in [(gone, "these are not set any more"), (other, "these have other values than before")]
+    {
         if list.is_empty() {
             continue;
         }
         let more = list.len().saturating_sub(NAMES);
         let names = list.into_iter().take(NAMES).collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        said.unproven.add(format!("of the environment {what}: {names}{more}"));
+        said.unproven.add(format!("in the environment {what}: {names}{more}"));
     }
 }
 

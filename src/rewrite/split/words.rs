@@ -18,7 +18,7 @@ pub(super) fn shell_word(path: &[u8]) -> Option<String> {
         .ok()
         .filter(|text| !text.chars().any(is_unsafe) && !text.starts_with('-'))?;
     // A backslash before a line's end or a backtick would be the Dockerfile's.
-    (!text.contains(['\'', '\\', '`', '"']) && !text.is_empty()).then(|| format!("'{text}'"))
+    (!text.contains(['\'', '\\', '`', '"', '<']) && !text.is_empty()).then(|| format!("'{text}'"))
 }
 
 /// Names that a text uses as `$NAME` or `${NAME...}`.

@@ -207,7 +207,7 @@ impl<'a> World<'a> {
             None => false,
             Some(State::Packages) if tool_keeps(&path) => true,
             Some(State::Packages) => self.installs(node.layer()) && !named(),
-            Some(State::Users) => !self.copies_users || path.ends_with(b"-"),
+            Some(State::Users) => !self.copies_users || path.ends_with(b"-") || path.ends_with(b".lock"),
             Some(State::Lost) if node.kind() == NodeKind::Symlink => !self.is_own_work(node),
             Some(State::PackagePapers(_) | State::Compiled | State::Lost) => true,
         }

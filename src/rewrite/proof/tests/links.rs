@@ -153,7 +153,7 @@ fn another_search_path_of_the_environment() {
     draft.environment.push("LD_LIBRARY_PATH=/opt/y:/opt/x".to_owned());
     let proven = scene.prove(&draft);
     unproven(&proven, &["/opt/app/serve finds libx.so.1 at /opt/y/libx.so.1 instead of /opt/x/libx.so.1"]);
-    unproven(&proven, &["has another value than before: LD_LIBRARY_PATH"]);
+    unproven(&proven, &["these have other values than before: LD_LIBRARY_PATH"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Writer, listed};
 use crate::base::size::human;
-use crate::base::text::{counted, printable};
+use crate::base::text::{counted, escape, printable};
 use crate::cuda::Flavor;
 use crate::rewrite::split::keep::Fate;
 use crate::rewrite::split::state;
@@ -29,6 +29,7 @@ impl Writer<'_, '_, '_, '_, '_> {
     pub(super) fn assume(&mut self) {
         let world = self.keep.world;
         let mut lost = (0_u64, 0_u64);
+        let mut names: Vec<String> = Vec::new();
         for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File && world.is_users(*node))
         {
             let known = node.content().is_some_and(|inode| world.gone.contains(&inode));
@@ -38,14 +39,28 @@ impl Writer<'_, '_, '_, '_, '_> {
                 && state::state(&node.path()) == Some(state::State::Lost)
             {
                 lost = (lost.0 + 1, lost.1 + node.bytes());
+                // What apt and dpkg write everywhere says nothing.
+                const USUAL: [&[u8]; 6] = [
+                    b"/var/log/",
+                    b"/var/cache/",
+                    b"/var/lib/apt/",
+                    b"/etc/host",
+                    b"/etc/resolv",
+                    b"/run/adduser",
+                ];
+                let path = node.path();
+                if names.len() < 3 && !USUAL.iter().any(|usual| path.starts_with(usual)) {
+                    names.push(escape(&path));
+                }
             }
         }
         if lost.0 > 0 {
             self.assumed.push(format!(
-                "{} ({}) below folders of caches, logs and temporary files {} not carried over.",
+                "{} ({}) below folders of caches, logs and temporary files {} not carried over{}.",
                 counted(lost.0, "file"),
                 human(lost.1),
-                if lost.0 == 1 { "is" } else { "are" }
+                if lost.0 == 1 { "is" } else { "are" },
+                if names.is_empty() { String::new() } else { format!(", such as {}", names.join(", ")) }
             ));
         }
         self.assumed.extend(self.effects.assumed.iter().cloned());
