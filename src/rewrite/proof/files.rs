@@ -21,6 +21,7 @@ pub(super) fn files(both: &Both<'_>, selection: &Selection, said: &mut Said) {
     weights(both, said);
     scripts(both, said);
     left_out(both, said);
+    links(both, said);
     come_back(both, said);
     folders(both, said);
 }
@@ -147,6 +148,32 @@ fn come_back(both: &Both<'_>, said: &mut Said) {
     let changed = both.changed.iter().map(|id| both.old.node(*id).path()).filter(told);
     let changed = changed.map(|path| shown(&path)).collect();
     tell(changed, "files are those of a lower layer again, or it is not known that they are the same", said);
+}
+
+/// Links that are gone although what they lead to is there, and links that lead elsewhere.
+fn links(both: &Both<'_>, said: &mut Said) {
+    let owners = &both.old.inventory.owners;
+    let mut told: Vec<String> = Vec::new();
+    for node in both.old.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
+        let goes = match both.fate(node.id()) {
+            Fate::Stays => continue,
+            Fate::Changes => true,
+            Fate::Goes => {
+                let target = both.old.paths.lookup(&node.path());
+                owners.of(node.id()).is_none() && target.is_some_and(|target| both.twin(target).is_some())
+            }
+        };
+        let path = node.path();
+        if goes && !Both::is_bookkeeping(&path) {
+            told.push(shown(&path));
+        }
+    }
+    if !told.is_empty() {
+        let more = told.len().saturating_sub(PATHS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        told.truncate(PATHS);
+        said.unproven.add(format!("links are gone or lead elsewhere: {}{more}", told.join(", ")));
+    }
 }
 
 /// Folders whose owner or mode is another, and empty ones that are gone: a program may want to write there.

@@ -142,7 +142,7 @@ impl<'s, 'r, 'k, 'w, 'a> Writer<'s, 'r, 'k, 'w, 'a> {
         // Users have the same numbers when they are there before packages add theirs; sources are wanted by what
         // installs from them.
         let copies = self.trees.copies.iter();
-        let (early, late): (Vec<&Copy>, Vec<&Copy>) = copies.partition(|copy| copy.is_early());
+        let (early, late): (Vec<&Copy>, Vec<&Copy>) = copies.partition(|copy| copy.early);
         for copy in early {
             self.copy(copy);
         }

@@ -24,15 +24,11 @@ pub(super) struct Copy {
     pub(super) bytes: u64,
     /// A path in it, for the reason.
     pub(super) folder: NodeId,
+    /// Whether packages want it before they are installed: tables of users, sources of packages and their keys.
+    pub(super) early: bool,
 }
 
-impl Copy {
-    /// Whether packages want it before they are installed: tables of users, and sources of packages.
-    pub(super) fn is_early(&self) -> bool {
-        self.from.iter().all(|path| is_early(path.as_bytes()))
-    }
-}
-
+/// Whether packages want a path before they are installed.
 fn is_early(path: &[u8]) -> bool {
     const FOLDERS: [&[u8]; 5] = [
         b"/etc/apt/",
@@ -195,12 +191,14 @@ impl<'a> Walk<'_, '_, 'a> {
         }
         let owner = self.one_owner(&owners, &path);
         self.wholes.insert(folder.id(), owner.unwrap_or_default());
+        let early = self.is_early(&path);
         self.trees.copies.push(Copy {
             from: vec![path.clone()],
             to: path,
             owner,
             bytes,
             folder: folder.id(),
+            early,
         });
     }
 
@@ -240,9 +238,8 @@ impl<'a> Walk<'_, '_, 'a> {
             };
             self.trees.needs_ldconfig |= is_cached_library(&node.path());
             let owner = node.entry().map(|entry| self.keep.world.rootfs.layer(node.layer()).owner(entry));
-            let group = groups
-                .entry((!is_early(path.as_bytes()), owner.filter(|owner| *owner != (0, 0))))
-                .or_default();
+            let group =
+                groups.entry((!self.is_early(&path), owner.filter(|owner| *owner != (0, 0)))).or_default();
             group.0.push(path);
             group.1 += node.bytes();
         }
@@ -259,13 +256,26 @@ impl<'a> Walk<'_, '_, 'a> {
             }
         }
         let Some(to) = word(&join(&folder.path(), b"")) else { return };
-        for ((_, owner), (mut from, bytes)) in groups {
+        for ((late, owner), (mut from, bytes)) in groups {
             from.sort_unstable();
             if from.len() > MOST_FILES {
                 self.trees.unnamed.push(format!("{} single files in {to}", from.len()));
             }
-            self.trees.copies.push(Copy { from, to: to.clone(), owner, bytes, folder: folder.id() });
+            self.trees.copies.push(Copy {
+                from,
+                to: to.clone(),
+                owner,
+                bytes,
+                folder: folder.id(),
+                early: !late,
+            });
         }
+    }
+
+    fn is_early(&self, path: &str) -> bool {
+        let folder = format!("{path}/");
+        is_early(path.as_bytes())
+            || self.keep.world.keys.iter().any(|key| key == path || key.starts_with(&folder))
     }
 
     /// The soname of a library, when a link of that name lies beside it.

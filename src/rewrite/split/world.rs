@@ -37,6 +37,8 @@ pub(super) struct World<'a> {
     pub(super) from_files: HashSet<usize>,
     /// Whether the tables of users are copied: the user's instructions change them.
     pub(super) copies_users: bool,
+    /// Files with keys that sources of packages name (`signed-by=`).
+    pub(super) keys: Vec<String>,
     /// What checks of the container's health say.
     health: Vec<String>,
     /// By layer: the text of the instructions that made it.
@@ -104,6 +106,7 @@ impl<'a> World<'a> {
             rootfs,
             from_files,
             copies_users,
+            keys: keys(recipe.file.text()),
             health: health.flat_map(|one| &one.words).map(|word| word.text.clone()).collect(),
             paths: Paths::new(rootfs),
             base_layers,
@@ -314,4 +317,12 @@ fn writes_users(rootfs: &Rootfs, texts: &HashMap<u16, String>, base_layers: u16,
                     && index.dir_path(index.dir(entry)) == b"/etc"
             })
     })
+}
+
+/// Paths behind `signed-by=` in the text of a Dockerfile.
+fn keys(text: &str) -> Vec<String> {
+    let behind = text.split("signed-by=").skip(1).take(1_000);
+    let words =
+        behind.filter_map(|rest| rest.split(|c: char| c.is_whitespace() || "]\"',;".contains(c)).next());
+    words.filter(|path| path.starts_with('/')).map(str::to_owned).collect()
 }

@@ -219,3 +219,15 @@ fn a_question_of_the_findings_is_passed_on() {
     let proven = scene.without(&[(1, "opt/tool"), (1, "opt/asks")]);
     assert!(!proven.closure.unproven.iter().any(|text| text.contains("being sure")), "{:#?}", proven.closure);
 }
+
+#[test]
+fn links_that_are_gone_or_lead_elsewhere_are_told_of() {
+    let config = json!({"Entrypoint": ["/opt/app/serve"]});
+    let layers: [&[_]; 2] = [
+        &[("opt/app/serve", program(&[], None)), ("opt/app/other", program(&[], None))],
+        &[("usr/bin/serve", What::Link("/opt/app/serve")), ("usr/bin/lost", What::Link("/nowhere"))],
+    ];
+    let scene = Scene::new(&config, &layers);
+    unproven(&scene.without(&[(2, "usr/bin/serve")]), &["links are gone or lead elsewhere: /usr/bin/serve"]);
+    assert!(scene.without(&[(2, "usr/bin/lost")]).closure.unproven.is_empty());
+}

@@ -15,7 +15,7 @@ impl Writer<'_, '_, '_, '_, '_> {
     pub(super) fn certificates(&mut self) {
         let place = self.keep.world.by_name.get("ca-certificates");
         let sources = self.trees.copies.iter().any(|copy| {
-            copy.is_early() && copy.from.iter().any(|path| path.starts_with("/etc/apt/sources.list.d"))
+            copy.early && copy.from.iter().any(|path| path.starts_with("/etc/apt/sources.list.d"))
         });
         if sources && place.is_some_and(|place| self.keep.installed.contains(place)) {
             let line = self.run(&[

@@ -8,6 +8,9 @@ use crate::rewrite::split::keep::Fate;
 use crate::rewrite::split::state;
 use crate::rootfs::NodeKind;
 
+/// What apt and dpkg write everywhere: it says nothing.
+const USUAL: [&[u8];
+
 impl Writer<'_, '_, '_, '_, '_> {
     pub(super) fn entry(&mut self) {
         let banner = |words: &Option<Vec<String>>| {
@@ -39,8 +42,7 @@ impl Writer<'_, '_, '_, '_, '_> {
                 && state::state(&node.path()) == Some(state::State::Lost)
             {
                 lost = (lost.0 + 1, lost.1 + node.bytes());
-                // What apt and dpkg write everywhere says nothing.
-                const USUAL: [&[u8]; 6] = [
+ 6] = [
                     b"/var/log/",
                     b"/var/cache/",
                     b"/var/lib/apt/",
