@@ -9,7 +9,8 @@ use crate::rewrite::split::state;
 use crate::rootfs::NodeKind;
 
 /// What apt and dpkg write everywhere: it says nothing.
-const USUAL: [&[u8];
+const USUAL: [&[u8]; 6] =
+    [b"/var/log/", b"/var/cache/", b"/var/lib/apt/", b"/etc/host", b"/etc/resolv", b"/run/adduser"];
 
 impl Writer<'_, '_, '_, '_, '_> {
     pub(super) fn entry(&mut self) {
@@ -42,14 +43,6 @@ impl Writer<'_, '_, '_, '_, '_> {
                 && state::state(&node.path()) == Some(state::State::Lost)
             {
                 lost = (lost.0 + 1, lost.1 + node.bytes());
- 6] = [
-                    b"/var/log/",
-                    b"/var/cache/",
-                    b"/var/lib/apt/",
-                    b"/etc/host",
-                    b"/etc/resolv",
-                    b"/run/adduser",
-                ];
                 let path = node.path();
                 if names.len() < 3 && !USUAL.iter().any(|usual| path.starts_with(usual)) {
                     names.push(escape(&path));
