@@ -188,7 +188,10 @@ fn dockerfile(theme: Theme, size: [f32; 2], name: &str, proposer: Proposer, act:
     }
     let mut window = sized_window(theme, size);
     let analysis = crate::findings_view::scene::analysis();
-    window.harness.state_mut().open_still(analysis, Progress::default().snapshot());
+    // A bar without a total moves with every frame, and how many pass until the proposals are there varies.
+    let progress = Progress::default();
+    progress.set_totals(1 << 20, 6);
+    window.harness.state_mut().open_still(analysis, progress.snapshot());
     window.harness.state_mut().propose_by(proposer);
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num5);
