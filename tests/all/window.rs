@@ -13,9 +13,11 @@ use crate::support::Place;
 /// Runs a script with a display of its own; `$P` is the program, `$T` a folder that is also the home.
 fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
     // xvfb-run looks for a free number and then takes it, which two at a time may do with the same one.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let number = (200 + std::process::id() % 1000).to_string();
+    static ONE_AT_A_TIME: Mutex<u32> = Mutex::new(0);
+    let mut runs = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    // Never the number of the display before: a server that is ending takes its socket away, be it that of the next.
+    *runs += 1;
+    let number = (200 + std::process::id() % 1000 * 8 + *runs % 8).to_string();
     let home = folder.join("home");
     fs::create_dir_all(&home).unwrap();
     Command::new("timeout")
