@@ -7,6 +7,7 @@ use super::proof::prove;
 use super::recipe::{Origin, recipe};
 use super::value::{Applicability, Given, Proposals};
 use super::{split, tidy};
+use crate::base::redact;
 use crate::base::size::human;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::{Bodies, Inventory};
@@ -100,11 +101,16 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let mut notes = Vec::new();
     let mut drafts = split::drafts(input, &recipe, &mut notes);
     drafts.extend(tidy::draft(input, &recipe));
-    let to_fill_in = recipe.origin == Origin::Rebuilt && recipe.file.text().contains(UNKNOWN);
+    let marks = [UNKNOWN, redact::REDACTED].into_iter();
+    let to_fill_in: Vec<&str> =
+        marks.filter(|mark| recipe.origin == Origin::Rebuilt && recipe.file.text().contains(mark)).collect();
     let proven = drafts.into_iter().map(|mut draft| {
-        if to_fill_in {
-            draft.by_hand.push(format!("{UNKNOWN} stands for what the history does not say: fill it in"));
-        }
+        draft.by_hand.extend(to_fill_in.iter().map(|mark| match *mark {
+            UNKNOWN => format!("{mark} stands for what the history does not say: fill it in"),
+            _ => format!(
+                "{mark} stands for values that may be secrets: fill them in, or hand them over another way"
+            ),
+        }));
         prove(input, &recipe, draft)
     });
     let mut list: Vec<_> = proven.filter(|proposal| !proposal.reasons.is_empty()).collect();
