@@ -48,7 +48,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
         .map(|base| Keep::of(&world, base, &places))
-        .filter(|keep| can_start_from(keep) && (!keep.base.own || takes_something_away(keep)))
+        .filter(|keep| can_start_from(keep) && takes_something_away(keep))
         .collect();
     let smallest = keeps.iter().min_by_key(|keep| size(keep));
     // Without picking single files out of the base of today: the flavour that brings all of them.
@@ -76,7 +76,7 @@ fn can_start_from(keep: &Keep<'_, '_>) -> bool {
 
 fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
     let world = keep.world;
-    let nodes = world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File && world.is_users(*node));
+    let nodes = world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     let gone = nodes.filter(|node| keep.fate(node.id()) == Fate::Gone);
     let gone: u64 = gone.map(crate::rootfs::Node::bytes).sum();
     // A stage more for next to nothing helps nobody.
