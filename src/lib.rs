@@ -15,6 +15,7 @@
 //! | [`rewrite`] | findings, a Dockerfile | proposed Dockerfiles, their sizes and proof |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`report`] | an analysis | text, JSON |
+//! | `gpu` | which device | whether this machine's GPU works, in a child process |
 //! | [`cli`] | arguments | output and an exit code |
 //! | `gui` | an analysis | the window |
 //!
@@ -26,6 +27,8 @@ pub mod cli;
 pub mod cuda;
 pub mod findings;
 pub mod formats;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 #[cfg(feature = "gui")]
 pub mod gui;
 pub mod jobs;

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use crate::base::Warning;
 use crate::cuda::catalog::Catalog;
+use crate::cuda::compat::{self, Needs, NeedsInput};
 use crate::cuda::{Bodies, Inventory};
 use crate::findings::{Findings, Plan, Predicted, TargetGpu};
 use crate::layer::{Counts, LayerRead};
@@ -159,12 +160,29 @@ impl Analysis {
             inventory: self.inventory.as_deref()?,
             findings: self.findings.as_deref()?,
             plan,
-            catalog: self.catalog.as_deref().unwrap_or_else(|| Catalog::builtin()),
+            catalog: self.known_rules(),
             targets: &self.targets,
             complete: self.totals()?.complete,
             dockerfile,
             show_secrets,
         }))
+    }
+
+    /// What the image needs of a machine; `None` until the inventory is complete. [`compat::judge`] holds it
+    /// against a target.
+    pub fn needs(&self) -> Option<Needs> {
+        Some(compat::needs(&NeedsInput {
+            image: &self.image,
+            merge: self.merge.as_deref()?,
+            inventory: self.inventory.as_deref().filter(|inventory| inventory.waits_for.is_none())?,
+            catalog: self.known_rules(),
+            complete: self.totals()?.complete,
+        }))
+    }
+
+    /// The rules that are data: those that were given, else those that are built in.
+    pub fn known_rules(&self) -> &Catalog {
+        self.catalog.as_deref().unwrap_or_else(|| Catalog::builtin())
     }
 
     /// Waste of a layer, once merged.

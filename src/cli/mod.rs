@@ -6,6 +6,7 @@ mod arguments;
 mod check;
 mod dockerfile;
 mod explain;
+mod host;
 mod output;
 mod progress;
 mod run;

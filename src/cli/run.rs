@@ -11,6 +11,7 @@ use super::arguments::{Format, Plan, ReadPlan, ReportPlan, WindowPlan, completio
 use super::check::check;
 use super::dockerfile::{DockerfileError, GivenFile, dockerfile, propose};
 use super::explain::explain;
+use super::host::host_targets;
 use super::output::write;
 use super::progress::with_bar;
 use crate::analysis::{self, Analysis, AnalysisError, analyze};
@@ -18,8 +19,8 @@ use crate::base::size::{grouped, human};
 use crate::base::text::printable;
 use crate::base::{Limits, Warning, clock};
 use crate::cuda::catalog::{self, Catalog};
+use crate::cuda::compat::{TargetError, parse_targets};
 use crate::findings::policy::{Policy, PolicyError};
-use crate::findings::{TargetError, parse_target};
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{self, Report, to_json, to_text};
 use crate::rewrite::RewriteError;
@@ -71,10 +72,13 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
     let catalog = read_catalog(&plan.catalog)?;
     let known = catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
-    let mut targets =
-        plan.targets.iter().map(|text| parse_target(known, text)).collect::<Result<Vec<_>, _>>()?;
+    let host = || host_targets(known);
+    let mut targets = Vec::new();
+    for text in &plan.targets {
+        targets.extend(parse_targets(known, text, &host)?);
+    }
     if let Some(policy) = policy.filter(|_| targets.is_empty()) {
-        targets = policy.targets(known)?;
+        targets = policy.targets(known, &host)?;
     }
     let options = analysis::Options {
         platform: plan.platform.clone(),

@@ -5,6 +5,7 @@
 mod base_image;
 pub mod catalog;
 mod classes;
+pub mod compat;
 mod duplicates;
 mod frameworks;
 mod gpu_code;

@@ -11,13 +11,12 @@ mod plan;
 pub mod policy;
 mod rule;
 mod rules;
-mod targets;
 mod value;
 mod verdict;
 
+pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
 pub use facts::{Facts, Input};
 pub use finish::findings;
 pub use plan::{Plan, Predicted};
 pub use rule::{Rule, chapter, chapters, page, rule, rules};
-pub use targets::{TargetError, TargetGpu, default_targets, parse as parse_target};
 pub use value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};

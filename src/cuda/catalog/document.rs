@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 use super::bases::{BaseImageRule, Distribution, Release};
 use super::frameworks::Framework;
-use super::hardware::{Architecture, DriverBranch, Machine, MajorVersion, ReleasedToolkit, Target};
+use super::hardware::{
+    Architecture, CudnnSupport, DriverBranch, Machine, MajorVersion, ReleasedToolkit, Service, Target,
+};
 use super::libraries::{HostLibrary, LibraryComponent};
 use super::names::{Glob, pattern};
 use super::opens::{ExternalLibrary, Open};
@@ -132,6 +134,8 @@ document! {
     driver_branches: DriverBranch = "driver_branch",
     targets: Target = "target",
     machines: Machine = "machine",
+    services: Service = "service",
+    cudnn_support: CudnnSupport = "cudnn_support",
     weight_formats: WeightFormat = "weight_format",
     toolkit_roots: ToolkitRoot = "toolkit_root",
     devel_paths: DevelPath = "devel_path",

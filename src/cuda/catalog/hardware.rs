@@ -164,6 +164,16 @@ pub struct Target {
     /// Jetson and GB10 it is what processor and GPU share.
     #[serde(default)]
     pub memory_gib: Option<u32>,
+    /// The driver that is usual there: a branch such as `580`, or a version.
+    #[serde(default)]
+    pub driver: Option<String>,
+    /// The CUDA version of that driver, where drivers have versions of their own (Jetson).
+    #[serde(default)]
+    pub cuda: Option<String>,
+    /// Architecture of the processor beside it in Go's names, where there is only one: `arm64` for Jetson and
+    /// for those with a Grace processor.
+    #[serde(default)]
+    pub architecture: Option<String>,
     /// Where the facts come from.
     pub source: String,
 }
@@ -180,17 +190,81 @@ impl Target {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// How they are named on the command line, such as `azure:Standard_NC24ads_A100_v4`; the first is the key.
-    pub ids: Vec<String>,
+    /// Its sizes; the id of the first is the key.
+    pub sizes: Vec<MachineSize>,
     /// Their GPU, by the id of its target.
     pub target: String,
+    /// The driver that is usual there, where it is another than with the GPU elsewhere.
+    #[serde(default)]
+    pub driver: Option<String>,
+    /// Architecture of the processor in Go's names.
+    #[serde(default)]
+    pub architecture: Option<String>,
     /// Where the facts come from.
     pub source: String,
 }
 
+/// One size of a machine.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineSize {
+    /// How it is named on the command line, such as `azure:Standard_NC24ads_A100_v4`.
+    pub id: String,
+    /// How many GPUs it has, such as `8`, or `1/6` of one.
+    pub gpus: String,
+}
+
 impl Entry for Machine {
     fn key(&self) -> String {
-        self.ids.first().cloned().unwrap_or_default()
+        self.sizes.first().map(|size| size.id.clone()).unwrap_or_default()
+    }
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// A service that runs containers on machines of a cloud, and brings the driver in a way of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Service {
+    /// What its machines begin with on the command line, such as `gke`.
+    pub id: String,
+    /// The cloud whose machines it has, as their ids begin: `gcp`.
+    pub machines: String,
+    /// The folder in which the driver is mounted, without anything that makes loaders look there.
+    #[serde(default)]
+    pub driver_folder: Option<String>,
+    /// The driver that is usual there.
+    #[serde(default)]
+    pub driver: Option<String>,
+    /// Where the facts come from.
+    pub source: String,
+}
+
+/// Which GPUs versions of cuDNN have code for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CudnnSupport {
+    /// The first version that this holds for, such as `9.11`; up to that of the next entry.
+    pub from: String,
+    /// The major version of CUDA that it is built for, when it holds for that build only.
+    #[serde(default)]
+    pub cuda: Option<u32>,
+    /// The oldest SM number.
+    pub min_sm: u32,
+    /// The newest SM number that it is known to support; later ones are not known.
+    #[serde(default)]
+    pub max_sm: Option<u32>,
+    /// Where the fact comes from.
+    pub source: String,
+}
+
+impl Entry for CudnnSupport {
+    fn key(&self) -> String {
+        match self.cuda {
+            Some(cuda) => format!("{} for CUDA {cuda}", self.from),
+            None => self.from.clone(),
+        }
     }
     fn source(&self) -> &str {
         &self.source
@@ -215,6 +289,7 @@ entry!(ReleasedToolkit, version);
 entry!(MajorVersion, major);
 entry!(DriverBranch, branch);
 entry!(Target, id);
+entry!(Service, id);
 
 impl Catalog {
     /// All architectures, in the order of the file.
@@ -284,6 +359,16 @@ impl Catalog {
     /// Machines of clouds, with the GPUs that they have.
     pub fn machines(&self) -> &[Machine] {
         &self.document.machines
+    }
+
+    /// Services that bring the driver in a way of their own.
+    pub fn services(&self) -> &[Service] {
+        &self.document.services
+    }
+
+    /// Which GPUs versions of cuDNN have code for, oldest first in the built-in file.
+    pub fn cudnn_support(&self) -> &[CudnnSupport] {
+        &self.document.cudnn_support
     }
 
     /// A target by its id, such as `gpu:l4`.

@@ -24,7 +24,8 @@ pub use bases::{BaseFacts, BaseImageRule, Distribution, Release, ValueRule};
 pub use document::{CatalogError, FILE_BYTES};
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
 pub use hardware::{
-    Architecture, ArchitectureSuffix, DriverBranch, GpuClass, Machine, MajorVersion, ReleasedToolkit, Target,
+    Architecture, ArchitectureSuffix, CudnnSupport, DriverBranch, GpuClass, Machine, MachineSize,
+    MajorVersion, ReleasedToolkit, Service, Target,
 };
 pub use libraries::{HostLibrary, LibraryComponent, SonameRule};
 pub use names::{LibraryName, normalized_python_name, numbers, split_library_name};

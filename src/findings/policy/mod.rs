@@ -16,8 +16,8 @@ pub use pattern::near;
 
 use std::collections::BTreeSet;
 
-use super::targets::{TargetGpu, parse as parse_target};
 use crate::cuda::catalog::Catalog;
+use crate::cuda::compat::{HostTargets, TargetGpu, parse_targets};
 use pattern::Pattern;
 
 /// What a project asks of its images. Without a file it asks nothing.
@@ -74,13 +74,18 @@ struct Ignore {
 }
 
 impl Policy {
-    /// GPUs that the image is meant for; none when the file does not say.
+    /// GPUs that the image is meant for; none when the file does not say. `host` is asked for this machine's when
+    /// it is one of them.
     ///
     /// # Errors
     /// When one cannot be used: with line and column.
-    pub fn targets(&self, catalog: &Catalog) -> Result<Vec<TargetGpu>, PolicyError> {
+    pub fn targets(
+        &self,
+        catalog: &Catalog,
+        host: &dyn Fn() -> HostTargets,
+    ) -> Result<Vec<TargetGpu>, PolicyError> {
         let read = |written: &Written| {
-            parse_target(catalog, &written.text).map_err(|error| PolicyError::Fault {
+            parse_targets(catalog, &written.text, host).map_err(|error| PolicyError::Fault {
                 file: self.file.clone(),
                 line: written.line,
                 column: written.column,
@@ -88,7 +93,8 @@ impl Policy {
                 hint: Some(error.hint()),
             })
         };
-        self.targets.iter().map(read).collect()
+        let read: Vec<Vec<TargetGpu>> = self.targets.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(read.into_iter().flatten().collect())
     }
 
     /// Whether findings of this rule fail the check.

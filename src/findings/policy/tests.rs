@@ -66,14 +66,17 @@ fn what_may_be_meant_is_told() {
 #[test]
 fn targets_are_looked_up_where_they_stand() {
     let text = "targets = [\"gpu:l4\",\n  \"gpu:l44\"]";
-    let error = Policy::parse("cutaway.toml", text).unwrap().targets(Catalog::builtin()).unwrap_err();
+    let error = Policy::parse("cutaway.toml", text)
+        .unwrap()
+        .targets(Catalog::builtin(), &|| Err("no GPU".to_owned()))
+        .unwrap_err();
     assert!(
         error.to_string().contains("cutaway.toml, line 2, column 3: there is no target gpu:l44"),
         "{error}"
     );
     assert!(error.hint().unwrap().contains("gpu:l4"), "{error}");
     let policy = Policy::parse("cutaway.toml", "targets = [\"gpu:l4\", \"cc=8.6\"]").unwrap();
-    let targets = policy.targets(Catalog::builtin()).unwrap();
+    let targets = policy.targets(Catalog::builtin(), &|| Err("no GPU".to_owned())).unwrap();
     assert_eq!(targets.iter().map(|target| target.sm).collect::<Vec<_>>(), [89, 86]);
 }
 

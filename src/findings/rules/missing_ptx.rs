@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::unused_gpu_code::{holders, names};
+use crate::cuda::compat::{TargetGpu, default_targets};
 use crate::cuda::links::RootKind;
 use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
 use crate::findings::census::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::targets::{TargetGpu, default_targets};
 use crate::findings::value::{Category, Severity, Verdict};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::base::size::human;
+use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::site_root;
 use crate::cuda::{Fit, GpuCode, HolderKind, Supplier, arch_name, fit};
 use crate::findings::census::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
-use crate::findings::targets::TargetGpu;
 use crate::findings::value::{Category, Severity, Verdict};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;
@@ -229,7 +229,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
 mod tests {
     use super::{is_judged, key, used};
     use crate::cuda::GpuCode;
-    use crate::findings::targets::TargetGpu;
+    use crate::cuda::compat::TargetGpu;
     use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 
     fn row(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> GpuCode {
@@ -238,13 +238,7 @@ mod tests {
     }
 
     fn kept(code: &[GpuCode], targets: &[u32]) -> Vec<String> {
-        let target = |sm: &u32| TargetGpu {
-            id: String::new(),
-            name: String::new(),
-            sm: *sm,
-            driver: None,
-            class: None,
-        };
+        let target = |sm: &u32| TargetGpu { sm: *sm, ..TargetGpu::default() };
         let targets: Vec<TargetGpu> = targets.iter().map(target).collect();
         let used = used(code, &targets);
         let rows = code.iter().filter(|row| is_judged(row.kind) && used.contains(&key(row)));

@@ -1,0 +1,22 @@
+//! Whether an image runs on a machine: what it needs ([`Needs`]), what is there ([`TargetGpu`]), and why
+//! the one does or does not do for the other ([`Judgement`]).
+
+mod judge;
+mod needs;
+mod parse;
+mod require;
+mod requires;
+mod targets;
+mod value;
+
+pub use judge::judge;
+pub use needs::needs;
+pub use parse::{parse_target, parse_targets};
+pub use requires::{Requires, requires};
+pub use targets::{
+    DriverFrom, HostDevice, HostTargets, TargetDriver, TargetError, TargetGpu, default_targets,
+};
+pub use value::{
+    CodeFile, CompatDriver, CudaNeed, CudaVersion, Judgement, LoaderFolder, Needs, NeedsInput, OwnDriver,
+    Reason, RuleId, RunVerdict, UsedCudnn, Weight,
+};

@@ -1,0 +1,1 @@
+//! The grammar of `NVIDIA_REQUIRE_*`.

@@ -1,0 +1,14 @@
+//! In: which device, how long it may take, the program to start again as a child.
+//! Out: a [`Check`]: library, driver, devices, a kernel that was verified, launch costs, or what failed and why.
+//! Must not know: images, the catalogue, or how a result is shown.
+
+mod child;
+mod parent;
+mod value;
+
+pub use child::{ChildRequest, run as run_child};
+pub use parent::{CheckRequest, check};
+pub use value::{
+    Bandwidth, Check, Depth, Device, Driver, GpuError, Graph, KernelCheck, KernelVerdict, Nvml, SCHEMA,
+    Stage, Step, TriedLibrary,
+};
