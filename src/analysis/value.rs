@@ -171,8 +171,12 @@ impl Analysis {
     /// What the image needs of a machine; `None` until the inventory is complete. [`compat::judge`] holds it
     /// against a target.
     pub fn needs(&self) -> Option<Needs> {
+        let layers: Vec<Option<Arc<LayerRead>>> =
+            self.layers.iter().map(|layer| layer.read.clone()).collect();
         Some(compat::needs(&NeedsInput {
             image: &self.image,
+            layers: &layers,
+            bodies: &self.bodies,
             merge: self.merge.as_deref()?,
             inventory: self.inventory.as_deref().filter(|inventory| inventory.waits_for.is_none())?,
             catalog: self.known_rules(),

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+#[cfg(feature = "gpu")]
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::base::Platform;
 use crate::findings::policy::Date;
+#[cfg(feature = "gpu")]
+use crate::gpu::{ChildRequest, Depth};
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
 #[derive(Parser)]
@@ -60,6 +64,9 @@ enum Command {
     Dockerfile(DockerfileArguments),
     /// Hold an image to the rules and budgets of cutaway.toml: 0 when it passes, 1 when not
     Check(CheckArguments),
+    /// Check this machine's NVIDIA GPU: run a kernel, verify it, measure launches: 0 when it works
+    #[cfg(feature = "gpu")]
+    Gpu(GpuArguments),
     /// Print the page of the manual about a rule; without one, the list of rules
     Explain {
         /// Id of a rule, or name of a chapter
@@ -157,6 +164,44 @@ struct CheckArguments {
     summary: Option<PathBuf>,
 }
 
+#[cfg(feature = "gpu")]
+#[derive(Args)]
+struct GpuArguments {
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Check only device N [default: all]
+    #[arg(long, value_name = "N")]
+    device: Option<u32>,
+    /// Time copies to the device, from it and on it
+    #[arg(long)]
+    bandwidth: bool,
+    /// Write to FILE instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Do the work of a check and tell of it on stdout (for the check itself)
+    #[arg(long, hide = true, value_name = "DEPTH", value_parser = depth)]
+    child: Option<Depth>,
+    /// The driver's library to open instead of libcuda.so.1 (for tests)
+    #[arg(long, hide = true, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// How long it may take (for tests)
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds)]
+    limit: Option<Duration>,
+}
+
+#[cfg(feature = "gpu")]
+fn depth(text: &str) -> Result<Depth, String> {
+    let all = [Depth::Library, Depth::Devices, Depth::Full];
+    all.into_iter().find(|depth| depth.as_str() == text).ok_or_else(|| "library, devices or full".to_owned())
+}
+
+#[cfg(feature = "gpu")]
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|error| format!("{error}"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
 /// What the arguments ask for.
 pub enum Plan {
     /// Open the window.
@@ -167,6 +212,9 @@ pub enum Plan {
     Dockerfile(DockerfilePlan),
     /// Hold an image to a policy.
     Check(CheckPlan),
+    /// Check the GPU at hand.
+    #[cfg(feature = "gpu")]
+    Gpu(GpuPlan),
     /// Print a page of the manual, or what pages there are.
     Explain(Option<String>),
     /// Print a completion script.
@@ -237,6 +285,17 @@ pub struct CheckPlan {
     pub(super) summary: Option<PathBuf>,
 }
 
+/// A GPU to check.
+#[cfg(feature = "gpu")]
+pub struct GpuPlan {
+    pub(super) child: ChildRequest,
+    /// Whether this process does the work itself.
+    pub(super) is_child: bool,
+    pub(super) limit: Option<Duration>,
+    pub(super) format: Format,
+    pub(super) output: Option<PathBuf>,
+}
+
 impl Reading {
     fn plan(self) -> ReadPlan {
         ReadPlan {
@@ -285,6 +344,19 @@ pub fn parse() -> Result<Plan, ExitCode> {
             read: arguments.reading.plan(),
             config: arguments.config,
             summary: arguments.summary,
+        }),
+        #[cfg(feature = "gpu")]
+        Some(Command::Gpu(arguments)) => Plan::Gpu(GpuPlan {
+            is_child: arguments.child.is_some(),
+            child: ChildRequest {
+                depth: arguments.child.unwrap_or_default(),
+                device: arguments.device,
+                bandwidth: arguments.bandwidth,
+                library: arguments.library,
+            },
+            limit: arguments.limit,
+            format: arguments.format,
+            output: arguments.output,
         }),
         Some(Command::Explain { name }) => Plan::Explain(name),
         Some(Command::Completions { shell }) => Plan::Completions(shell),

@@ -6,6 +6,10 @@ mod arguments;
 mod check;
 mod dockerfile;
 mod explain;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(feature = "gpu")]
+mod gpu_text;
 mod host;
 mod output;
 mod progress;

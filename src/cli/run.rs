@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use anyhow::Context as _;
 
@@ -11,6 +12,8 @@ use super::arguments::{Format, Plan, ReadPlan, ReportPlan, WindowPlan, completio
 use super::check::check;
 use super::dockerfile::{DockerfileError, GivenFile, dockerfile, propose};
 use super::explain::explain;
+#[cfg(feature = "gpu")]
+use super::gpu::gpu;
 use super::host::host_targets;
 use super::output::write;
 use super::progress::with_bar;
@@ -19,7 +22,7 @@ use crate::base::size::{grouped, human};
 use crate::base::text::printable;
 use crate::base::{Limits, Warning, clock};
 use crate::cuda::catalog::{self, Catalog};
-use crate::cuda::compat::{TargetError, parse_targets};
+use crate::cuda::compat::{TargetError, TargetGpu, parse_targets};
 use crate::findings::policy::{Policy, PolicyError};
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{self, Report, to_json, to_text};
@@ -37,6 +40,8 @@ pub fn run(plan: &Plan) -> ExitCode {
         Plan::Report(plan) => exit_code(report(plan)),
         Plan::Dockerfile(plan) => exit_code(dockerfile(plan)),
         Plan::Check(plan) => exit_code(check(plan)),
+        #[cfg(feature = "gpu")]
+        Plan::Gpu(plan) => exit_code(gpu(plan)),
         Plan::Explain(name) => exit_code(explain(name.as_deref())),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
         Plan::Window(plan) => without_window(plan, "this build has no window"),
@@ -112,9 +117,14 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
 
 fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
     let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
+    let host = plan.read.targets.is_empty().then(|| host_in_background(&plan.read));
     let analysis = analyse(&plan.read, None)?;
-    let paths = plan.format == Format::Json;
-    let options = report::Options { show_secrets: plan.show_secrets, paths, ..report::Options::default() };
+    let options = report::Options {
+        show_secrets: plan.show_secrets,
+        paths: plan.format == Format::Json,
+        host: host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default(),
+        ..report::Options::default()
+    };
     let Some(mut report) = Report::new(&analysis, &options) else {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
     };
@@ -136,6 +146,17 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         warn(&report.warnings);
     }
     Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
+}
+
+/// Asks for the GPUs of this machine while the image is read; it has none where that fails.
+fn host_in_background(plan: &ReadPlan) -> Option<JoinHandle<Vec<TargetGpu>>> {
+    let files = plan.catalog.clone();
+    let ask = move || {
+        // What is wrong with the files is told where the image is read.
+        let catalog = read_catalog(&files).unwrap_or_default();
+        host_targets(catalog.as_deref().unwrap_or_else(|| Catalog::builtin())).unwrap_or_default()
+    };
+    std::thread::Builder::new().name("host".to_owned()).spawn(ask).ok()
 }
 
 /// Repeats warnings on stderr.

@@ -13,6 +13,7 @@ mod inventory;
 mod libraries;
 pub mod links;
 mod loader;
+mod loader_path;
 mod mentions;
 mod names;
 mod packages;
@@ -25,6 +26,7 @@ mod value;
 mod weights;
 
 pub use inventory::{Wanted, inventory};
+pub use loader_path::{SearchFolder, is_compat_path, is_stub_path, search_folders, shown_folder};
 pub use names::{arch_name, compression_name, kind_name};
 pub use packages::Owners;
 pub use runs::{Fit, fit};

@@ -15,7 +15,10 @@ pub enum Fit {
 
 /// Architectures of the Tegra line. Code that is built for one of them runs on no other: the programming guide
 /// promises binary compatibility between minors for desktop GPUs only.
-const TEGRA: [u32; 5] = [32, 53, 62, 72, 87];
+const TEGRA: [u32; 8] = [32, 53, 62, 72, 87, 88, 101, 110];
+
+/// Architectures that are the same GPU under two names: what CUDA 12.8 calls 101 is 110 from 13.0 on.
+const RENAMED: [(u32, u32); 1] = [(101, 110)];
 
 /// What a GPU of compute capability `sm` (86 for 8.6) makes of a piece of code for `arch`.
 ///
@@ -23,6 +26,8 @@ const TEGRA: [u32; 5] = [32, 53, 62, 72, 87];
 /// are for that very one, with `f` for the family. Source: CUDA C++ Programming Guide, application
 /// compatibility, and `ptxas --help` of 13.0. Whether the driver knows the version of the PTX is not asked.
 pub fn fit(sm: u32, kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> Fit {
+    let renamed = RENAMED.contains(&(arch, sm)) || RENAMED.contains(&(sm, arch));
+    let arch = if renamed { sm } else { arch };
     let exact = arch == sm;
     let family = arch / 10 == sm / 10 && arch <= sm;
     match (kind, suffix) {

@@ -70,8 +70,9 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 4] = [
+const CHAPTERS: [(&str, &str); 5] = [
     ("check", include_str!("../../assets/manual/check.md")),
+    ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),

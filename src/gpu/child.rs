@@ -1,9 +1,23 @@
 //! What the child does: it opens the driver's library and tells each step on its standard output.
 
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use super::Depth;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
+
+use super::advice::explain;
+use super::api::Cuda;
+use super::fault::Fault;
+use super::library::{FOLDERS, Found, Search};
+use super::machine::Machine;
+use super::merge::micros;
+use super::nvml::Management;
+use super::protocol::{Message, Teller};
+use super::{Depth, Driver, Stage, Step, device};
 
 /// What a child is to do.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +33,197 @@ pub struct ChildRequest {
 }
 
 /// Does the work of a child. Never called in the process that shows results.
-pub fn run(_request: &ChildRequest) -> ExitCode {
-    ExitCode::FAILURE
+pub fn run(request: &ChildRequest) -> ExitCode {
+    let Ok(out) = own_stdout() else { return ExitCode::FAILURE };
+    // Where the system refuses these, the parent's limit holds all the same.
+    set_parent_process_death_signal(Some(Signal::KILL)).ok();
+    // A driver that crashes maps the memory of all GPUs: no core file of that in the user's folder.
+    let maximum = getrlimit(Resource::Core).maximum;
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).ok();
+
+    let mut work = Work { teller: Teller(out), machine: Machine::look(), cuda: None };
+    work.machine.asked = request.device;
+    // A parent that is gone already cannot end this any more.
+    if !work.teller.tell(&Message::Begin { stage: Stage::Library, device: None }) {
+        return ExitCode::FAILURE;
+    }
+    // What failed was told where it did.
+    work.check(request).ok();
+    if work.teller.tell(&Message::End) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The pipe to the parent. What libraries print on standard output goes to standard error from here on.
+fn own_stdout() -> io::Result<File> {
+    let own = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(File::from(own))
+}
+
+/// A step failed, and that was told.
+pub(super) struct Failed;
+
+/// A step that failed, which is not told yet.
+pub(super) struct Attempt {
+    pub(super) fault: Fault,
+    step: Step,
+}
+
+/// A check at work.
+pub(super) struct Work {
+    teller: Teller,
+    pub(super) machine: Machine,
+    /// The driver, for its words on errors.
+    cuda: Option<&'static Cuda>,
+}
+
+impl Work {
+    pub(super) fn tell(&mut self, message: &Message) {
+        // Nobody listens: then somebody ends this process, or it comes to its end soon.
+        self.teller.tell(message);
+    }
+
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        self.tell(&Message::Note(note.into()));
+    }
+
+    /// Does one step and tells how it went. What `work` says is shown beside the step.
+    pub(super) fn step<T>(
+        &mut self,
+        name: Stage,
+        device: Option<u32>,
+        work: impl FnOnce(&mut Self) -> Result<(T, Option<String>), Fault>,
+    ) -> Result<T, Failed> {
+        self.attempt(name, device, work).map_err(|attempt| self.fail(attempt))
+    }
+
+    /// Does one step, and leaves it to the caller to tell of a fault.
+    pub(super) fn attempt<T>(
+        &mut self,
+        name: Stage,
+        device: Option<u32>,
+        work: impl FnOnce(&mut Self) -> Result<(T, Option<String>), Fault>,
+    ) -> Result<T, Attempt> {
+        self.tell(&Message::Begin { stage: name, device });
+        let start = Instant::now();
+        let done = work(self);
+        let us = micros(start.elapsed());
+        match done {
+            Ok((result, detail)) => {
+                self.tell(&Message::Step(Step { name, ok: true, us, device, detail }));
+                Ok(result)
+            }
+            Err(fault) => Err(Attempt { fault, step: Step { name, ok: false, us, device, detail: None } }),
+        }
+    }
+
+    /// Tells why a step failed: at once, before anything is given back, since that may hang.
+    pub(super) fn fail(&mut self, Attempt { fault, step }: Attempt) -> Failed {
+        let error = explain(&fault, step.name, &self.machine, self.cuda);
+        self.tell(&Message::Error(Box::new(error)));
+        self.tell(&Message::Step(step));
+        Failed
+    }
+
+    fn check(&mut self, request: &ChildRequest) -> Result<(), Failed> {
+        let mut search = Search::new(request.library.as_deref());
+        let mut found = self.step(Stage::Library, None, |work| {
+            let found = work.open(&mut search)?;
+            let path = found.path.clone();
+            Ok((found, path))
+        })?;
+        if request.depth == Depth::Library {
+            return Ok(());
+        }
+        self.step(Stage::Init, None, |work| {
+            loop {
+                match found.cuda.init() {
+                    // Only its own word tells a stub that lies in no folder of that name.
+                    Err(Fault::Cuda { code: STUB, .. }) => {
+                        search.is_stub(&found, &mut |tried| work.tell(&Message::Tried(tried)));
+                        // The last word of a search that met a stub is that, whatever else it met.
+                        found =
+                            work.open(&mut search).map_err(|_| Fault::Cuda { code: STUB, call: "cuInit" })?;
+                    }
+                    started => return started.map(|()| ((), None)),
+                }
+            }
+        })?;
+        let management = self.driver(&found, request)?;
+        let devices = device::list(self, found.cuda, management.as_ref(), request)?;
+        if request.depth == Depth::Full {
+            device::check_all(self, found.cuda, devices, request);
+        }
+        Ok(())
+    }
+
+    /// Opens the next library that there is, and tells of it.
+    fn open(&mut self, search: &mut Search) -> Result<Found, Fault> {
+        let found = search.open(&mut |tried| self.tell(&Message::Tried(tried))).inspect_err(|_| {
+            self.machine.nvml = Management::is_there();
+        })?;
+        self.cuda = Some(found.cuda);
+        self.machine.library.clone_from(&found.path);
+        self.tell(&Message::Driver(Driver {
+            library_path: found.path.clone(),
+            found_by: Some(found.by.clone()),
+            ..Driver::default()
+        }));
+        Ok(found)
+    }
+
+    fn driver(&mut self, found: &Found, request: &ChildRequest) -> Result<Option<Management>, Failed> {
+        let mut management = None;
+        self.step(Stage::Driver, None, |work| {
+            let cuda_version = cuda_version(found.cuda.driver_version()?);
+            let folder = found.folder.as_deref();
+            match Management::open(folder, request.library.is_some(), found.is_hidden()) {
+                Ok(open) => management = Some(open),
+                Err(reason) => work.note(format!(
+                    "NVML, the management library, is not used: {reason}. Memory in use, ECC errors and modes of the \
+                     GPUs are not known."
+                )),
+            }
+            let version = management.as_ref().and_then(Management::driver_version);
+            let version = version.or_else(|| work.machine.module_version.clone());
+            let detail = version.as_ref().map_or_else(
+                || format!("CUDA {cuda_version}"),
+                |version| format!("{version}, CUDA {cuda_version}"),
+            );
+            work.tell(&Message::Driver(Driver {
+                version,
+                cuda_version: Some(cuda_version),
+                library_path: found.path.clone(),
+                found_by: Some(found.by.clone()),
+            }));
+            Ok(((), Some(detail)))
+        })?;
+        if found.is_hidden() {
+            let folder = FOLDERS.iter().find(|folder| **folder == found.by).copied().unwrap_or_default();
+            self.note(format!(
+                "The loader does not find libcuda.so.1; it was found in {folder}. Other programs do not look there \
+                 until LD_LIBRARY_PATH holds {folder}, or a file in /etc/ld.so.conf.d names it and ldconfig was run."
+            ));
+        }
+        Ok(management)
+    }
+}
+
+/// `CUDA_ERROR_STUB_LIBRARY`.
+pub(super) const STUB: i32 = 34;
+
+/// `13.0` for 13000.
+fn cuda_version(number: i32) -> String {
+    format!("{}.{}", number / 1000, number % 1000 / 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cuda_version;
+
+    #[test]
+    fn versions_of_cuda_are_written_with_a_point() {
+        assert_eq!(cuda_version(13_000), "13.0");
+        assert_eq!(cuda_version(12_080), "12.8");
+        assert_eq!(cuda_version(11_040), "11.4");
+    }
 }

@@ -1,10 +1,26 @@
 //! Starts a child, reads what it tells, and ends it when its time is over.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use super::ending::{Ending, blame};
+use super::merge::Merge;
+use super::protocol::Message;
+use super::reader::{Output, Tail, lines};
 use super::{Check, ChildRequest};
-use crate::jobs::CancelToken;
+use crate::jobs::{CancelToken, spawn};
+
+/// How often a child is looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// How long a child may take to end after it told everything: drivers put things away when a process ends.
+const GOODBYE: Duration = Duration::from_secs(2);
+/// How long a killed child may take to be gone.
+const REAP: Duration = Duration::from_secs(2);
+/// How long the rest of its output may take after it has ended: something that it started may hold the pipe.
+const REST: Duration = Duration::from_secs(1);
 
 /// What to check, and by which program.
 #[derive(Clone, Debug)]
@@ -27,12 +43,192 @@ impl CheckRequest {
     /// # Errors
     /// When the system does not say where this program lies.
     pub fn new(child: ChildRequest) -> std::io::Result<Self> {
-        Ok(Self { executable: std::env::current_exe()?, child, limit: Self::LIMIT })
+        // Through the kernel it is this very file, even when an update has replaced it since.
+        let running = Path::new("/proc/self/exe");
+        let executable = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
+        Ok(Self { executable, child, limit: Self::LIMIT })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.args(["gpu", "--child", self.child.depth.as_str()]);
+        if let Some(device) = self.child.device {
+            command.args(["--device", &device.to_string()]);
+        }
+        if self.child.bandwidth {
+            command.arg("--bandwidth");
+        }
+        if let Some(library) = &self.child.library {
+            command.arg("--library").arg(library);
+        }
+        // The kernel is to be compiled each time: that is part of the check, and nothing is left in the user's home.
+        command.env("CUDA_CACHE_DISABLE", "1");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
     }
 }
 
 /// Runs a check in a child process and waits for it. `news` is called with all that is known after each step.
-/// Whatever the child does, this returns: within the limit, or soon after `cancel`.
-pub fn check(_request: &CheckRequest, _cancel: &CancelToken, _news: &mut dyn FnMut(&Check)) -> Check {
-    Check::default()
+/// Whatever the child does, this returns: within the limit and two seconds, or as soon after `cancel`.
+pub fn check(request: &CheckRequest, cancel: &CancelToken, news: &mut dyn FnMut(&Check)) -> Check {
+    let start = Instant::now();
+    let mut merge = Merge::new(start);
+    match Running::start(request) {
+        Err(error) => blame(&mut merge, &Ending::CannotStart(error), None, None),
+        Ok(mut running) => {
+            let deadline = start.checked_add(request.limit);
+            let ending = running.watch(&mut merge, deadline, request.limit, cancel, news);
+            if !running.gone() {
+                merge.check.notes.push(STUCK.to_owned());
+            }
+            running.rest(&mut merge, news);
+            blame(&mut merge, &ending, running.strange.as_deref(), running.tail.text());
+            running.leave();
+        }
+    }
+    let check = merge.finish(request.child.depth);
+    news(&check);
+    check
+}
+
+const STUCK: &str = "The process of the check could not be ended: it waits in the kernel, most likely in the driver. \
+                     It goes when the driver lets it, or at the next start of the machine.";
+
+/// A child and its pipes.
+struct Running {
+    child: Child,
+    output: Receiver<Output>,
+    tail: Tail,
+    /// Something else than our messages: the first of it.
+    strange: Option<String>,
+}
+
+impl Running {
+    fn start(request: &CheckRequest) -> std::io::Result<Self> {
+        let mut child = request.command().spawn()?;
+        let (sender, output) = channel();
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let tail = Tail::default();
+        let filled = tail.clone();
+        // Threads of their own that nobody waits for: something else may hold the pipes open for ever.
+        let read = spawn("gpu-stdout", move || stdout.into_iter().for_each(|pipe| lines(pipe, &sender)));
+        let read =
+            read.and(spawn("gpu-stderr", move || stderr.into_iter().for_each(|pipe| filled.fill(pipe))));
+        let mut running = Self { child, output, tail, strange: None };
+        if let Err(error) = read {
+            running.kill();
+            running.gone();
+            return Err(error);
+        }
+        Ok(running)
+    }
+
+    /// Listens until the child is at its end, one way or another.
+    fn watch(
+        &mut self,
+        merge: &mut Merge,
+        deadline: Option<Instant>,
+        limit: Duration,
+        cancel: &CancelToken,
+        news: &mut dyn FnMut(&Check),
+    ) -> Ending {
+        let mut told = None;
+        loop {
+            let too_much = match self.output.recv_timeout(TICK) {
+                Ok(output) => self.take(output, merge, news),
+                Err(RecvTimeoutError::Timeout) => false,
+                // It may live on without its stdout.
+                Err(RecvTimeoutError::Disconnected) => {
+                    thread::sleep(TICK / 4);
+                    false
+                }
+            };
+            let now = Instant::now();
+            if merge.ended {
+                let since = *told.get_or_insert(now);
+                if now.saturating_duration_since(since) > GOODBYE {
+                    self.kill();
+                    return Ending::Lingered;
+                }
+            }
+            let ending = if cancel.is_cancelled() {
+                Ending::Cancelled
+            } else if deadline.is_some_and(|deadline| now >= deadline) {
+                if merge.ended { Ending::Lingered } else { Ending::TimedOut(limit) }
+            } else if too_much {
+                Ending::TooMuch
+            } else {
+                match self.child.try_wait() {
+                    Ok(Some(status)) => return Ending::Ended(status),
+                    Ok(None) => continue,
+                    Err(error) => Ending::Lost(error),
+                }
+            };
+            self.kill();
+            return ending;
+        }
+    }
+
+    /// Takes one output in; whether the child must be stopped for it.
+    fn take(&mut self, output: Output, merge: &mut Merge, news: &mut dyn FnMut(&Check)) -> bool {
+        match output {
+            Output::Line(line) => match Message::parse(&line) {
+                Some(message) => {
+                    if merge.take(message) {
+                        news(&merge.check);
+                    }
+                }
+                None => {
+                    let text = || String::from_utf8_lossy(line.get(..80).unwrap_or(&line)).into_owned();
+                    self.strange.get_or_insert_with(text);
+                }
+            },
+            Output::TooLong => {
+                self.strange.get_or_insert_with(|| "a line longer than 64 KiB".to_owned());
+            }
+            Output::TooMuch => {
+                self.strange.get_or_insert_with(|| "more than 1 MiB of output".to_owned());
+                return !merge.ended;
+            }
+        }
+        false
+    }
+
+    /// What is still in the pipe.
+    fn rest(&mut self, merge: &mut Merge, news: &mut dyn FnMut(&Check)) {
+        let until = Instant::now() + REST;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(output) if !left.is_zero() => {
+                    self.take(output, merge, news);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn kill(&mut self) {
+        // It fails only when the child is gone already.
+        self.child.kill().ok();
+    }
+
+    /// Waits a moment for the child to be gone; whether it is.
+    fn gone(&mut self) -> bool {
+        let until = Instant::now() + REAP;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(_)) | Err(_) => return true,
+                Ok(None) if Instant::now() >= until => return false,
+                Ok(None) => thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Leaves a child that would not go to a thread that waits for it, so that no dead process stays behind.
+    fn leave(mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            spawn("gpu-reap", move || drop(self.child.wait())).ok();
+        }
+    }
 }

@@ -9,7 +9,8 @@ pub const SCHEMA: &str = "cutaway.gpu/1";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
-    /// Whether there is a GPU that did everything that was asked of it.
+    /// Whether there is a GPU that did everything that was asked of it, and none failed. Where only the library was
+    /// asked for it is false: no GPU was looked at.
     pub available: bool,
     /// The driver, once its library was opened.
     pub driver: Option<Driver>,
@@ -17,7 +18,7 @@ pub struct Check {
     pub steps: Vec<Step>,
     /// The devices that the driver has.
     pub devices: Vec<Device>,
-    /// Why it ended early.
+    /// Why it ended early, or what failed first on a device; the others were checked all the same.
     pub error: Option<GpuError>,
     /// Places where the driver's library was looked for, in order.
     pub tried: Vec<TriedLibrary>,
@@ -272,13 +273,15 @@ pub struct GpuError {
     /// The code of CUDA, when it is one of CUDA.
     pub code: Option<i32>,
     /// Its name, such as `CUDA_ERROR_NO_DEVICE`, or one of ours in small letters: `no-library`, `stub`,
-    /// `not-a-library`, `crashed`, `timed-out`, `no-answer`, `wrong-numbers`, `too-old`, `cannot-start`.
+    /// `not-a-library`, `too-old`, `wrong-numbers`, `crashed`, `timed-out`, `no-answer`, `garbage`, `cannot-start`,
+    /// `cancelled`.
     pub name: String,
     /// What happened and what it means.
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
-    /// What the compiler of the driver wrote, when the kernel could not be loaded.
+    /// What the compiler of the driver wrote, when the kernel could not be loaded; the end of what the process wrote
+    /// on standard error, when it came to a bad end.
     pub log: Option<String>,
 }
 

@@ -1,5 +1,7 @@
 //! What the window remembers, under one key of its own.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::redact;
@@ -8,6 +10,14 @@ use crate::base::redact;
 const RECENT: usize = 12;
 const KEY: &str = "cutaway";
 const VERSION: u32 = 1;
+/// The name that the folder of the window's data is known by.
+pub(crate) const APP: &str = "cutaway";
+
+/// The file that keeps earlier checks of this machine's GPU, beside what the window remembers; `None` where the
+/// system has no place for data.
+pub(crate) fn gpu_history() -> Option<PathBuf> {
+    Some(eframe::storage_dir(APP)?.join("gpu-history.json"))
+}
 
 /// Light, dark, or whatever the desktop says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,15 +4,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::app::{App, Setup};
+use super::models::gpu::MachineSetup;
+use crate::gpu::Check;
 
 /// A window as the program opens it, with a picker that gives `answer`, and nothing remembered.
 pub fn app(context: &egui::Context, answer: Option<PathBuf>) -> App {
+    app_on(context, answer, no_machine())
+}
+
+/// A machine of which nothing is found out: no test depends on the GPU of the machine that it runs on.
+fn no_machine() -> MachineSetup {
+    MachineSetup { checker: Arc::new(|_, _, _| Check::default()), ..MachineSetup::default() }
+}
+
+/// The same; `machine` says how its GPU is checked.
+pub fn app_on(context: &egui::Context, answer: Option<PathBuf>, machine: MachineSetup) -> App {
     let picker = Arc::new(move |_| {
         // As if somebody had clicked: an answer at once counts as no dialog at all.
         std::thread::sleep(std::time::Duration::from_millis(200));
         answer.clone()
     });
-    let mut app = App::new(context, None, Setup { picker, ..Setup::default() });
+    let mut app = App::new(context, None, Setup { picker, machine, ..Setup::default() });
     app.set_theme(true);
     app
 }

@@ -13,6 +13,8 @@ use egui::ViewportBuilder;
 
 use super::WindowOptions;
 use super::app::{App, Setup};
+use super::models::gpu::MachineSetup;
+use super::settings;
 
 const ICON: &[u8] = include_bytes!("../../assets/icons/cutaway.png");
 
@@ -77,6 +79,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
         today: crate::base::clock::today(),
         exit_after_frames: options.exit_after_frames,
         drops_arrive: drops_arrive(),
+        machine: MachineSetup { history: settings::gpu_history(), ..MachineSetup::default() },
         ..Setup::default()
     };
     let (app_frames, app_shown) = (Rc::clone(&frames), Arc::clone(&shown));
@@ -91,7 +94,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
         });
         Ok(Box::new(app))
     });
-    let ended = quietly(&shown, || eframe::run_native("cutaway", native(options, renderer), create));
+    let ended = quietly(&shown, || eframe::run_native(settings::APP, native(options, renderer), create));
     match ended {
         Ok(Ok(())) => Ok(()),
         Ok(Err(eframe::Error::WinitEventLoop(error))) => {

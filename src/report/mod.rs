@@ -2,6 +2,7 @@
 //! Out: its report as one model, and that as text or JSON.
 //! Must not know: where the text goes, or how the image was read.
 
+mod compatibility;
 mod cuda;
 mod findings;
 mod inventory;
@@ -10,10 +11,14 @@ mod model;
 mod proposal;
 mod rewrite;
 mod text;
+mod text_compatibility;
 mod text_cuda;
 mod text_findings;
 mod text_rewrite;
 
+pub use compatibility::{
+    CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine,
+};
 pub use cuda::{CudaPart, LibraryLine};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use json::to_json;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::compatibility::{self, CompatibilityPart};
 use super::cuda::{BasePart, CudaPart, PackageLine};
 use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
 use super::inventory;
@@ -15,6 +16,7 @@ use crate::analysis::Analysis;
 use crate::base::text::escape;
 use crate::base::{Warning, redact};
 use crate::cuda::Class;
+use crate::cuda::compat::TargetGpu;
 use crate::findings::Plan;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
@@ -36,11 +38,13 @@ pub struct Options {
     pub paths: bool,
     /// What is to be taken away; `None` for all that is safe.
     pub plan: Option<Plan>,
+    /// GPUs of this machine that the image is judged against besides the targets of the analysis.
+    pub host: Vec<TargetGpu>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { show_secrets: false, largest_files: 20, paths: true, plan: None }
+        Self { show_secrets: false, largest_files: 20, paths: true, plan: None, host: Vec::new() }
     }
 }
 
@@ -67,6 +71,8 @@ pub struct Report {
     pub reclaimable: Option<ReclaimablePart>,
     /// What is to be taken away; null when the rules have not looked.
     pub plan: Option<PlanPart>,
+    /// On which machines it runs; null while the inventory is not complete.
+    pub compatibility: Option<CompatibilityPart>,
     /// Dockerfiles that give a better image, the best first; null when none were looked for.
     pub proposals: Option<Vec<ProposalLine>>,
     /// The largest files of the merged view, each inode once.
@@ -258,6 +264,7 @@ impl Report {
             findings: findings::lines(analysis, options),
             reclaimable: analysis.findings.as_deref().map(findings::reclaimable),
             plan: findings::plan(analysis, options),
+            compatibility: compatibility::part(analysis, options),
             proposals: None,
             largest_files,
             warnings: analysis.warnings(),

@@ -24,6 +24,7 @@ fn write_all(out: &mut String, report: &Report) -> std::fmt::Result {
     totals(out, report)?;
     layers(out, report)?;
     super::text_findings::write(out, report)?;
+    super::text_compatibility::write(out, report)?;
     super::text_rewrite::write(out, report)?;
     super::text_cuda::write(out, report)?;
     largest(out, report)?;

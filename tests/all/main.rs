@@ -10,6 +10,7 @@
 mod architecture;
 mod check;
 mod cli;
+mod compatibility;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
@@ -23,6 +24,10 @@ mod findings_real;
 mod findings_view;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
+#[cfg(feature = "gpu")]
+mod gpu_check;
+#[cfg(feature = "gui")]
+mod gpu_view;
 #[cfg(feature = "gui")]
 mod journeys;
 mod loader;
@@ -46,6 +51,7 @@ mod support;
 mod tidy;
 mod tools;
 mod traps;
+mod verdicts;
 #[cfg(feature = "gui")]
 mod views;
 mod wheels;

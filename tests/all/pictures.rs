@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use cutaway::analysis::{Analysis, Layer as LayerState, Options, analyze};
 use cutaway::findings::Findings;
+use cutaway::gpu::Check;
 use cutaway::gui::app::App;
 use cutaway::gui::models::dockerfile::Proposer;
+use cutaway::gui::models::gpu::MachineSetup;
 use cutaway::gui::testing;
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
 use cutaway::source::Reference;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
 
 use crate::journeys::Window;
 use crate::oracle::skip;
@@ -37,6 +40,11 @@ fn window(theme: Theme) -> Window {
 }
 
 fn sized_window(theme: Theme, size: [f32; 2]) -> Window {
+    window_on(theme, size, crate::gpu_view::scene::setup(crate::gpu_view::scene::checker(Check::default())))
+}
+
+/// The same, on a machine whose GPU is checked as `machine` says.
+fn window_on(theme: Theme, size: [f32; 2], machine: MachineSetup) -> Window {
     let builder = Harness::builder()
         .with_size(size)
         .with_max_steps(16)
@@ -44,7 +52,7 @@ fn sized_window(theme: Theme, size: [f32; 2]) -> Window {
         .with_theme(theme)
         .wgpu();
     let mut harness = builder.build_eframe(|context| {
-        let mut app: App = testing::app(&context.egui_ctx, None);
+        let mut app: App = testing::app_on(&context.egui_ctx, None, machine);
         app.set_theme(theme == Theme::Dark);
         app
     });
@@ -226,6 +234,58 @@ fn a_dockerfile_with_nothing_to_propose() {
         Arc::new(|_, _, _| Some(Ok(none(ORIGINAL)))),
         |_| (),
     );
+}
+
+/// The GPU view of a machine made by hand, and of an image with verdicts made by hand.
+fn gpu(theme: Theme, size: [f32; 2], name: &str, machine: MachineSetup, act: impl FnOnce(&mut Window)) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = window_on(theme, size, machine);
+    let analysis = crate::findings_view::scene::analysis();
+    let progress = Progress::default();
+    progress.set_totals(1 << 20, 6);
+    window.harness.state_mut().open_still(analysis, progress.snapshot());
+    window.harness.state_mut().judge_by(crate::gpu_view::scene::judge());
+    window.harness.run_steps(2);
+    window.press(Modifiers::COMMAND, Key::Num7);
+    window.until("verdicts", |window| !window.state().is_judging());
+    act(&mut window);
+    take(&mut window, name);
+}
+
+#[test]
+fn a_gpu_that_works() {
+    use crate::gpu_view::scene;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gpu-history.json");
+    scene::history(&path);
+    let setup = MachineSetup { history: Some(path), ..scene::setup(scene::checker(scene::works())) };
+    gpu(Theme::Dark, [1400.0, 1240.0], "gpu_dark", setup, |window| {
+        window.click(Role::CheckBox, "Measure copies too");
+        window.click(Role::Button, "Run check");
+        window.until("end of the check", |window| !window.state().is_judging());
+        window.harness.get_by_label_contains("gpu:p100, ").click();
+        window.harness.run_steps(4);
+    });
+}
+
+#[test]
+fn a_gpu_while_it_is_checked() {
+    use crate::gpu_view::scene;
+    let (checker, go) = scene::held(scene::begun(8), scene::works());
+    gpu(Theme::Light, LARGE, "gpu_checking_light", scene::setup(checker), |window| {
+        window.click(Role::Button, "Run check");
+        window.sees("Numbers copied, passed");
+    });
+    drop(go);
+}
+
+#[test]
+fn no_gpu_in_a_small_window() {
+    use crate::gpu_view::scene;
+    let setup = scene::setup(scene::checker(scene::no_library()));
+    gpu(Theme::Light, SMALL, "gpu_none_light", setup, |_| ());
 }
 
 #[test]

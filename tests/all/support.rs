@@ -82,6 +82,17 @@ impl Place {
         self.watch(command)
     }
 
+    /// Runs the program with `arguments` and `environment`, and with nothing else that says where a GPU is.
+    #[cfg(feature = "gpu")]
+    pub fn run_in(&self, environment: &[(String, String)], arguments: &[&str]) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
+        for name in ["LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"] {
+            command.env_remove(name);
+        }
+        command.envs(environment.iter().cloned()).args(arguments);
+        self.watch(command)
+    }
+
     /// Runs the program with `arguments` and at most `mib` MiB of address space.
     pub fn run_within(&self, mib: u64, arguments: &[&str]) -> Outcome {
         let mut command = Command::new("sh");

@@ -31,6 +31,9 @@ pub struct LibraryComponent {
     /// Whether the host's driver supplies it.
     #[serde(default)]
     pub driver: bool,
+    /// The SM number that it begins with, such as 80: on older GPUs its callers do without it.
+    #[serde(default)]
+    pub needs_sm: Option<u32>,
     /// Where the facts come from.
     pub source: String,
 }
@@ -160,6 +163,11 @@ impl Catalog {
     /// All components, in the order of the file.
     pub fn components(&self) -> &[LibraryComponent] {
         &self.document.components
+    }
+
+    /// A component by its name.
+    pub fn component(&self, name: &str) -> Option<&LibraryComponent> {
+        self.document.components.iter().find(|component| component.name == name)
     }
 
     /// The component that a library's file name or soname belongs to; hashes of auditwheel do not matter.

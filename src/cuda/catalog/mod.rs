@@ -6,6 +6,7 @@
 
 mod bases;
 mod document;
+mod drivers;
 mod frameworks;
 mod hardware;
 mod libraries;
@@ -38,7 +39,7 @@ pub use weights::{Magic, WeightFormat};
 use document::Document;
 
 /// The built-in files, by the names that errors show.
-const BUILTIN: [(&str, &str); 12] = [
+const BUILTIN: [(&str, &str); 13] = [
     ("components.toml", include_str!("../../../assets/catalog/components.toml")),
     ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
     ("dlopen.toml", include_str!("../../../assets/catalog/dlopen.toml")),
@@ -46,6 +47,7 @@ const BUILTIN: [(&str, &str); 12] = [
     ("architectures.toml", include_str!("../../../assets/catalog/architectures.toml")),
     ("toolkits.toml", include_str!("../../../assets/catalog/toolkits.toml")),
     ("targets.toml", include_str!("../../../assets/catalog/targets.toml")),
+    ("cudnn.toml", include_str!("../../../assets/catalog/cudnn.toml")),
     ("weights.toml", include_str!("../../../assets/catalog/weights.toml")),
     ("files.toml", include_str!("../../../assets/catalog/files.toml")),
     ("leftovers.toml", include_str!("../../../assets/catalog/leftovers.toml")),

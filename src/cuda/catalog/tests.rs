@@ -5,6 +5,7 @@ use super::names::{Glob, library_stem};
 use super::*;
 
 mod rules;
+mod targets;
 
 /// The components that the report may name, `other` aside.
 const COMPONENTS: [&str; 28] = [

@@ -1,9 +1,142 @@
-//! The verdict.
+//! The verdict: every rule says what would follow from it alone, and the worst of that counts.
 
-use super::{Judgement, Needs, TargetGpu};
+mod code;
+mod compat;
+mod cudnn;
+mod driver;
+mod host;
+mod place;
+mod requirement;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+
+use super::{Judgement, Needs, Reason, RuleId, RunVerdict, TargetGpu};
+use crate::base::text::sentence;
 use crate::cuda::catalog::Catalog;
+use host::Host;
 
-/// Whether an image runs on a target. Pure: the same needs and target give the same verdict.
-pub fn judge(_needs: &Needs, _target: &TargetGpu, _catalog: &Catalog) -> Judgement {
-    Judgement::default()
+/// Whether an image runs on a target. Pure: the same needs and target give the same verdict. For many targets
+/// [`Judge`] prepares once what they share.
+pub fn judge(needs: &Needs, target: &TargetGpu, catalog: &Catalog) -> Judgement {
+    Judge::new(needs, catalog).judge(target)
+}
+
+/// What an image needs, made ready to be held against many targets.
+pub struct Judge<'a> {
+    needs: &'a Needs,
+    catalog: &'a Catalog,
+    requirements: requirement::Requirements<'a>,
+    code: code::Code<'a>,
+}
+
+impl<'a> Judge<'a> {
+    /// Costs one look at every row of every file with GPU code; each target then costs a look at every kind of file.
+    pub fn new(needs: &'a Needs, catalog: &'a Catalog) -> Self {
+        let requirements = requirement::Requirements::new(needs);
+        Self { needs, catalog, requirements, code: code::Code::new(needs) }
+    }
+
+    /// Whether the image runs on a target.
+    pub fn judge(&self, target: &TargetGpu) -> Judgement {
+        let needs = self.needs;
+        let platform = place::platform(needs, target);
+        // Where nothing of it starts, nothing else matters.
+        if let Some(other) = platform.as_ref().filter(|reason| reason.verdict == RunVerdict::Fails) {
+            return concluded(vec![other.clone()]);
+        }
+        let incomplete = needs.incomplete.as_deref().map(incomplete);
+        if !needs.uses_cuda {
+            let none = Reason::new(RunVerdict::Runs, RuleId::NoCuda, "Nothing in it uses CUDA.");
+            return concluded(vec![incomplete.unwrap_or(none)]);
+        }
+        let host = Host::new(target, self.catalog);
+        let before = platform
+            .into_iter()
+            .chain(self.requirements.judge(&host))
+            .chain(place::judge(needs, target))
+            .chain(driver::dropped(&host));
+        let (remarks, mut reasons): (Vec<Reason>, Vec<Reason>) =
+            before.partition(|reason| reason.verdict == RunVerdict::Runs);
+        let driven = driver::judge(needs, &host);
+        reasons.extend(driven.reasons);
+        let coded = self.code.judge(&host, &driven.ptx);
+        reasons.extend(coded.reasons);
+        reasons.extend(cudnn::judge(needs, &host));
+        if let Some(incomplete) = incomplete {
+            // What could not be read may hold what is missing: only what nothing in the image changes is certain.
+            for reason in reasons.iter_mut().filter(|reason| !is_certain(reason.rule)) {
+                reason.verdict = reason.verdict.min(RunVerdict::Unknown);
+            }
+            reasons.push(incomplete);
+        }
+        reasons.extend(proofs(&reasons, coded.proof, driven.proof));
+        if reasons.is_empty() {
+            let text = "It uses CUDA, and nothing in it says of which version, or is GPU code.";
+            reasons.push(Reason::new(RunVerdict::Runs, RuleId::Driver, text));
+        }
+        reasons.extend(remarks);
+        reasons.extend(coded.remarks);
+        concluded(reasons)
+    }
+}
+
+/// Whether more of the image could not make it run after all.
+fn is_certain(rule: RuleId) -> bool {
+    matches!(
+        rule,
+        RuleId::Platform
+            | RuleId::Requirement
+            | RuleId::DriverDropped
+            | RuleId::Driver
+            | RuleId::ForwardCompat
+    )
+}
+
+fn incomplete(why: &str) -> Reason {
+    let text = format!("More may be needed than is known: {}", why.trim_end_matches('.'));
+    Reason::new(RunVerdict::Unknown, RuleId::Incomplete, sentence(&text))
+}
+
+/// What was proven: one sentence where nothing speaks against it, so that it can stand for the verdict.
+fn proofs(reasons: &[Reason], code: Option<String>, driver: Option<(RuleId, String)>) -> Vec<Reason> {
+    let runs = |rule, text: &str| Reason::new(RunVerdict::Runs, rule, sentence(text));
+    let fine = reasons.iter().all(|reason| reason.verdict == RunVerdict::Runs);
+    match (code, driver) {
+        (Some(code), Some((rule, driver))) if fine => vec![runs(rule, &format!("{code}, and {driver}"))],
+        (code, driver) => {
+            let driver = driver.map(|(rule, text)| runs(rule, &text));
+            driver.into_iter().chain(code.map(|text| runs(RuleId::GpuCode, &text))).collect()
+        }
+    }
+}
+
+fn concluded(mut reasons: Vec<Reason>) -> Judgement {
+    // The sort is stable: among equals the order of the rules stays.
+    reasons.sort_by_key(|reason| Reverse(reason.verdict));
+    let first = reasons.first();
+    Judgement {
+        verdict: first.map_or(RunVerdict::Unknown, |reason| reason.verdict),
+        why: first.map(|reason| reason.text.clone()).unwrap_or_default(),
+        reasons,
+    }
+}
+
+impl Reason {
+    fn new(verdict: RunVerdict, rule: RuleId, text: impl Into<String>) -> Self {
+        Self { verdict, rule, text: text.into(), subject: None, error: None, hint: None }
+    }
+
+    fn about(self, subject: impl Into<String>) -> Self {
+        Self { subject: Some(subject.into()), ..self }
+    }
+
+    fn with_error(self, code: u32, name: &'static str) -> Self {
+        Self { error: Some((code, name)), ..self }
+    }
+
+    fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
 }

@@ -4,12 +4,13 @@
 mod judge;
 mod needs;
 mod parse;
-mod require;
+pub(crate) mod require;
 mod requires;
 mod targets;
 mod value;
+mod versions;
 
-pub use judge::judge;
+pub use judge::{Judge, judge};
 pub use needs::needs;
 pub use parse::{parse_target, parse_targets};
 pub use requires::{Requires, requires};

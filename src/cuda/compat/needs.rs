@@ -1,8 +1,118 @@
 //! What an image needs, read from what is known of it.
 
-use super::{Needs, NeedsInput};
+mod code;
+mod drivers;
+mod frameworks;
+mod look;
+mod versions;
+
+use std::collections::BTreeMap;
+
+use super::{CudaNeed, LoaderFolder, Needs, NeedsInput, UsedCudnn};
+use crate::base::redact;
+use crate::base::text::{escape, printable};
+use crate::cuda::catalog::numbers;
+use crate::cuda::{search_folders, shown_folder};
+use frameworks::Frameworks;
+use look::Look;
+
+/// Whose a file is that nobody else brought.
+const APPLICATION: &str = "the application";
 
 /// What the image needs of a machine. Costs about one look at each file with GPU code.
-pub fn needs(_input: &NeedsInput<'_>) -> Needs {
-    Needs::default()
+pub fn needs(input: &NeedsInput<'_>) -> Needs {
+    let look = Look::new(input);
+    let folders = search_folders(look.variable("LD_LIBRARY_PATH"), &look.paths, input.layers);
+    let frameworks = Frameworks::new(&look);
+    let code = code::used(&look, &frameworks);
+    let versions = versions::of(&look, &frameworks, &code);
+    let (compat, own_drivers) = drivers::in_image(&look, &folders);
+    let shown = |path: &[u8]| {
+        let trimmed = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+        // The root alone stays what it is.
+        shown_folder(path.get(..trimmed.max(1)).unwrap_or(path))
+    };
+    Needs {
+        platform: input.image.platform.clone(),
+        environment: environment(&look),
+        uses_cuda: !code.is_empty() || !versions.is_empty() || loads_cuda(&look),
+        versions,
+        code,
+        cudnn: cudnn(&look),
+        compat,
+        own_drivers,
+        loader_folders: folders
+            .iter()
+            .map(|folder| LoaderFolder { path: shown(&folder.path), by: folder.by.clone() })
+            .collect(),
+        incomplete: look.incomplete(),
+    }
+}
+
+/// The variables that decide, by name. A value that looks like a secret is none that anything could be read from.
+fn environment(look: &Look<'_>) -> Vec<(String, String)> {
+    const NAMES: [&str; 4] =
+        ["NVIDIA_DISABLE_REQUIRE", "CUDA_VERSION", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES"];
+    let pairs = look.environment().iter().filter_map(|pair| pair.split_once('='));
+    let decides = |name: &str| name.starts_with("NVIDIA_REQUIRE_") || NAMES.contains(&name);
+    let last: BTreeMap<&str, &str> = pairs.filter(|(name, _)| decides(name)).collect();
+    let shown = |(name, value): (&str, &str)| (printable(name), printable(&redact::value(name, value)));
+    last.into_iter().map(shown).collect()
+}
+
+/// Whether something in use asks for the driver's library or for one of CUDA, found or not.
+fn loads_cuda(look: &Look<'_>) -> bool {
+    let links = &look.inventory.links;
+    let mut known = look::Names::default();
+    let asks = links.ids().filter(|id| look.is_used(*id)).any(|id| {
+        let object = links.object(id);
+        let opens = object.opens.iter().filter(|open| !open.optional).map(|open| &open.name);
+        object.needs.iter().map(|need| &need.name).chain(opens).any(|name| known.is_cuda(look, name))
+    });
+    // Some open libraries by names that stand in them, and no table tells.
+    asks || look.inventory.mentions.iter().any(|mention| {
+        look.object_at(mention.node).is_some_and(|id| look.is_used(id))
+            && mention.libraries.iter().any(|name| known.is_cuda(look, name))
+    })
+}
+
+/// cuDNN in use, one for each version and major of CUDA.
+fn cudnn(look: &Look<'_>) -> Vec<UsedCudnn> {
+    let mut found: BTreeMap<(Vec<u32>, Option<u32>), UsedCudnn> = BTreeMap::new();
+    for library in look.libraries.iter().filter(|library| &*library.component == "cudnn") {
+        let Some((text, _)) = &library.version else { continue };
+        let version: Vec<u32> = numbers(text.as_bytes()).into_iter().take(3).collect();
+        // A soname tells no more than the major version, by which nothing can be judged.
+        if version.len() < 2 {
+            continue;
+        }
+        let cuda_major = library.cuda_major.as_ref().map(|(major, _)| *major);
+        let path = look.path(library.node);
+        let firm = look.is_firm(library.object);
+        let name = version.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
+        let whole = crate::cuda::links::file_name(&path).starts_with(b"libcudnn.so");
+        let one = UsedCudnn { version: name, path: escape(&path), cuda_major, firm };
+        match found.entry((version, cuda_major)) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(one);
+            }
+            std::collections::btree_map::Entry::Occupied(mut place) => {
+                let known = place.get_mut();
+                known.firm |= firm;
+                // The library that all callers load stands for its parts.
+                if whole {
+                    known.path = one.path;
+                }
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The highest first; of one version those that are used for certain.
+fn sort(versions: &mut [CudaNeed]) {
+    versions.sort_by(|a, b| {
+        let key = |need: &CudaNeed| (need.version.major, need.version.minor.unwrap_or(0), need.firm);
+        key(b).cmp(&key(a)).then_with(|| (&a.who, &a.subject).cmp(&(&b.who, &b.subject)))
+    });
 }

@@ -186,8 +186,9 @@ fn distance_of(one: &str, other: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{TargetError, default_targets, parse};
-    use crate::cuda::catalog::{Catalog, GpuClass, Target};
+    use super::super::{HostDevice, HostTargets, TargetError, TargetGpu, default_targets};
+    use super::{parse_target as parse, parse_targets};
+    use crate::cuda::catalog::{Catalog, GpuClass};
 
     #[test]
     fn targets_are_read_as_the_contract_writes_them() {

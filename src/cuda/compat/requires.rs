@@ -1,7 +1,9 @@
 //! What an image needs, in a few figures.
 
-use super::Needs;
-use crate::cuda::catalog::Catalog;
+use super::versions::as_new_as;
+use super::{CodeFile, Needs, Weight};
+use crate::cuda::catalog::{Catalog, numbers};
+use crate::cuda::{Fit, fit};
 
 /// What any machine must have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +21,59 @@ pub struct Requires {
 }
 
 /// The least that any machine must have.
-pub fn requires(_needs: &Needs, _catalog: &Catalog) -> Requires {
-    Requires::default()
+pub fn requires(needs: &Needs, catalog: &Catalog) -> Requires {
+    let highest = needs.versions.first().map(|need| need.version);
+    let min_driver = highest
+        .and_then(|version| Some((version.major, version.minor?)))
+        .and_then(|cuda| catalog.shipped_driver(cuda));
+    let of_major =
+        highest.and_then(|version| catalog.major(version.major)).map(|major| major.min_driver.clone());
+    // 11.0 came out with an older driver than the minimum of its major, and that one is enough for it.
+    let older = |minimum: &String| {
+        let shipped = min_driver.as_ref().map(|driver| numbers(driver.as_bytes()));
+        shipped.is_none_or(|shipped| as_new_as(&shipped, &numbers(minimum.as_bytes())))
+    };
+    let min_driver_minor_compat =
+        of_major.map(|minimum| if older(&minimum) { minimum } else { min_driver.clone().unwrap_or(minimum) });
+    let (sass, ptx) = architectures(needs, catalog);
+    Requires {
+        cuda: highest.map(|version| version.to_string()),
+        min_driver,
+        min_driver_minor_compat,
+        sass,
+        ptx,
+    }
+}
+
+/// Architectures of the catalogue on which all files that decide run: as they are, and once PTX was compiled.
+fn architectures(needs: &Needs, catalog: &Catalog) -> (Vec<String>, Vec<String>) {
+    let of =
+        |weight: Weight| needs.code.iter().filter(move |file| file.weight == weight && !file.code.is_empty());
+    let mut files: Vec<&CodeFile> = of(Weight::Decides).collect();
+    if files.is_empty() {
+        files = of(Weight::MayDecide).collect();
+    }
+    if files.is_empty() {
+        return Default::default();
+    }
+    // The older name of a renamed one says nothing more.
+    let mut known: Vec<u32> = catalog
+        .architectures()
+        .iter()
+        .filter(|one| one.also.is_none() || one.dropped.is_none())
+        .map(|one| one.sm)
+        .collect();
+    known.sort_unstable();
+    let (mut sass, mut ptx) = (Vec::new(), Vec::new());
+    for sm in known {
+        let best = |file: &CodeFile| {
+            file.code.iter().map(|row| fit(sm, row.kind, row.arch, row.suffix)).max().unwrap_or(Fit::Never)
+        };
+        match files.iter().map(|file| best(file)).min() {
+            Some(Fit::Native) => sass.push(format!("sm_{sm}")),
+            Some(Fit::Jit) => ptx.push(format!("sm_{sm}")),
+            _ => {}
+        }
+    }
+    (sass, ptx)
 }

@@ -1,10 +1,12 @@
 //! What an image needs of a machine, and what a verdict is made of.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::base::Platform;
 use crate::cuda::catalog::{Catalog, numbers};
-use crate::cuda::{GpuCode, Inventory};
+use crate::cuda::{Bodies, GpuCode, Inventory};
+use crate::layer::LayerRead;
 use crate::rootfs::Merge;
 use crate::source::Image;
 
@@ -12,6 +14,10 @@ use crate::source::Image;
 pub struct NeedsInput<'a> {
     /// Config of the image.
     pub image: &'a Image,
+    /// Layers as they were read, bottom first; `None` for those without bytes.
+    pub layers: &'a [Option<Arc<LayerRead>>],
+    /// What was read of bodies after the layers.
+    pub bodies: &'a Bodies,
     /// The merged view.
     pub merge: &'a Merge,
     /// What is known of the CUDA content.
@@ -113,6 +119,9 @@ pub struct CodeFile {
     pub weight: Weight,
     /// Why it has that weight, in a sentence.
     pub evidence: String,
+    /// The SM number that its component begins with: on older GPUs its callers do without it, so that a file without
+    /// code for one of them is [`Weight::Optional`] there whatever its weight says. `None` when nothing says so.
+    pub from_sm: Option<u32>,
     /// SASS and PTX in it.
     pub code: Vec<GpuCode>,
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::stubs_on_loader_path::{LoaderFolder, loader_folders, shown_folder};
+use super::stubs_on_loader_path::loader_folders;
+use crate::cuda::{SearchFolder, is_compat_path, shown_folder};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -30,24 +31,18 @@ On hosts with an older container toolkit and an older driver, set `LD_LIBRARY_PA
     source: "docs.nvidia.com/deploy/cuda-compatibility, forward compatibility; nvidia-container-toolkit changelog 1.17 to 1.20; CUDA driver API, errors 803 and 804.",
 };
 
-/// Whether a folder is that of the forward-compatibility driver: `compat` below one of CUDA, or what is in it.
-fn is_compat(path: &[u8]) -> bool {
-    let mut parts = path.split(|byte| *byte == b'/').skip_while(|part| !part.starts_with(b"cuda"));
-    parts.next().is_some_and(|part| part.starts_with(b"cuda-compat")) || parts.any(|part| part == b"compat")
-}
-
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut by_place: BTreeMap<String, Vec<LoaderFolder>> = BTreeMap::new();
+    let mut by_place: BTreeMap<String, Vec<SearchFolder>> = BTreeMap::new();
     for folder in loader_folders(facts) {
         let real = facts.paths.real_path(&folder.path);
-        if is_compat(&folder.path) || real.as_deref().is_some_and(is_compat) {
+        if is_compat_path(&folder.path) || real.as_deref().is_some_and(is_compat_path) {
             by_place.entry(folder.by.clone()).or_default().push(folder);
         }
     }
     by_place.into_iter().map(|(by, folders)| draft(facts, &by, &folders)).collect()
 }
 
-fn draft(facts: &Facts<'_>, by: &str, folders: &[LoaderFolder]) -> Draft {
+fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
     let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("The compatibility driver in {by}"));
     let names: Vec<String> = folders.iter().map(|folder| shown_folder(&folder.path)).collect();
     let holds_driver = folders.iter().any(|folder| {
@@ -97,24 +92,4 @@ fn draft(facts: &Facts<'_>, by: &str, folders: &[LoaderFolder]) -> Draft {
         names.join(" and ")
     );
     draft
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_compat;
-
-    #[test]
-    fn the_folder_is_told_by_its_place() {
-        for (path, wanted) in [
-            ("/usr/local/cuda/compat", true),
-            ("/usr/local/cuda-12.4/compat/", true),
-            ("/usr/local/cuda/compat/lib", true),
-            ("/usr/lib/compat", false),
-            ("/usr/local/cuda/lib64", false),
-            ("/opt/compat/cuda/lib64", false),
-            ("/usr/local/cuda-compat-12", true),
-        ] {
-            assert_eq!(is_compat(path.as_bytes()), wanted, "{path}");
-        }
-    }
 }

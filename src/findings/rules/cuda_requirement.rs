@@ -1,7 +1,7 @@
 //! What the image requires of the driver before it starts.
 
 use crate::base::text::printable;
-use crate::cuda::catalog::numbers;
+use crate::cuda::compat::require::{Requirement, is_true};
 use crate::cuda::{Role, Use};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
@@ -44,11 +44,6 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         None => drafts.push(missing(needed, &evidence, user)),
     }
     drafts
-}
-
-/// What the toolkit takes for yes.
-fn is_true(value: &str) -> bool {
-    matches!(value.trim(), "1" | "t" | "T" | "true" | "TRUE" | "True")
 }
 
 /// The highest major version of CUDA whose libraries are in use, and what says so.
@@ -105,20 +100,9 @@ fn missing(needed: u32, evidence: &str, user: User) -> Draft {
     draft
 }
 
-/// The least CUDA version that a requirement lets pass: clauses stand between blanks, and one is enough.
-fn least(value: &str) -> Option<Vec<u32>> {
-    let of_clause = |clause: &str| {
-        clause.split(',').find_map(|term| {
-            let term = term.trim().to_ascii_lowercase();
-            let version = term.strip_prefix("cuda")?.trim_start().strip_prefix(">=")?;
-            Some(numbers(version.trim().as_bytes())).filter(|numbers| !numbers.is_empty())
-        })
-    };
-    value.split_whitespace().filter_map(of_clause).min()
-}
-
 fn too_little(value: &str, needed: u32, evidence: &str, user: User) -> Option<Draft> {
-    let least = least(value)?;
+    let requirement = Requirement::parse(value);
+    let least = requirement.least_cuda()?;
     let major = least.first().copied().filter(|major| *major < needed)?;
     let version: Vec<String> = least.iter().map(u32::to_string).collect();
     let title = format!(
@@ -139,22 +123,4 @@ fn too_little(value: &str, needed: u32, evidence: &str, user: User) -> Option<Dr
     draft.users.push(User::Setting("ENV NVIDIA_REQUIRE_CUDA".to_owned()));
     draft.subjects = vec!["ENV NVIDIA_REQUIRE_CUDA".to_owned()];
     Some(draft)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::least;
-
-    #[test]
-    fn the_least_version_of_all_clauses_counts() {
-        for (value, wanted) in [
-            ("cuda>=12.4 brand=tesla,driver>=470,driver<471", Some(vec![12, 4])),
-            ("CUDA>=12.3", Some(vec![12, 3])),
-            ("brand=tesla,cuda>=11.0 cuda>=12.0", Some(vec![11, 0])),
-            ("driver>=525", None),
-            ("cuda>=", None),
-        ] {
-            assert_eq!(least(value), wanted, "{value}");
-        }
-    }
 }

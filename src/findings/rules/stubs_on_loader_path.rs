@@ -1,19 +1,17 @@
 //! Stubs where the loader looks: libraries to link against, without code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::base::text::{elide_middle, escape, printable};
-use crate::cuda::Use;
-use crate::cuda::links::{ObjectId, Resolution, split_library_path};
+use crate::cuda::links::{ObjectId, Resolution};
+use crate::cuda::{SearchFolder, Use, is_stub_path, search_folders, shown_folder};
 use crate::findings::census::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Severity, User, Verdict};
 use crate::formats::binary::FileFacts;
-use crate::formats::document::DocumentKind;
-use crate::formats::ld_so_conf::{self, Line};
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::NodeKind;
 
 pub(super) static RULE: Rule = Rule {
     id: "stubs-on-loader-path",
@@ -35,67 +33,14 @@ RUN gcc service.c -L/usr/local/cuda/lib64/stubs -lcuda -o /usr/local/bin/service
     source: "ld.so(8), gcc(1) on LIBRARY_PATH; CUDA driver API, CUDA_ERROR_STUB_LIBRARY; nvidia-container-toolkit issues 185 and 668.",
 };
 
-/// Where the loader of every process looks.
-pub(super) struct LoaderFolder {
-    /// As it is written.
-    pub(super) path: Vec<u8>,
-    /// `ENV LD_LIBRARY_PATH`, or the file that names it.
-    pub(super) by: String,
-    /// That file; `None` for the environment.
-    pub(super) file: Option<NodeId>,
-}
-
 /// Folders of `LD_LIBRARY_PATH`, then those of the loader's configuration, by file.
-pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<LoaderFolder> {
+pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<SearchFolder> {
     let value = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
-    let mut folders: Vec<LoaderFolder> = split_library_path(value.as_bytes())
-        .into_iter()
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .take(MOST_FOLDERS)
-        .map(|path| LoaderFolder { path, by: "ENV LD_LIBRARY_PATH".to_owned(), file: None })
-        .collect();
-    let conf = facts.paths.lookup(b"/etc/ld.so.conf");
-    for node in conf.into_iter().chain(facts.paths.children_of(b"/etc/ld.so.conf.d")) {
-        let Some((layer, entry)) = facts.node(node).content() else { continue };
-        let Some(document) = facts.layer(layer).and_then(|read| read.facts.document(entry)) else { continue };
-        let Some(bytes) =
-            (document.kind == DocumentKind::LoaderConf).then(|| document.bytes().ok()).flatten()
-        else {
-            continue;
-        };
-        for line in ld_so_conf::read(&bytes) {
-            if let Line::Folder(path) = line
-                && folders.len() < 2 * MOST_FOLDERS
-            {
-                folders.push(LoaderFolder { path, by: facts.shown(node), file: Some(node) });
-            }
-        }
-    }
-    folders
+    search_folders(value, &facts.paths, facts.input.layers)
 }
 
-/// Folders of a loader path that are looked at; a real one has some ten.
-const MOST_FOLDERS: usize = 1_000;
-
-/// What stands of a loader path in a report: paths are no secrets, but what stands among them may be. A path is
-/// split at colons, which tears the parts of a URL apart.
-pub(super) fn shown_folder(path: &[u8]) -> String {
-    if !path.starts_with(b"/") && path.contains(&b'@') {
-        return crate::base::redact::REDACTED.to_owned();
-    }
-    let shown = crate::base::redact::value("", &escape(path)).into_owned();
-    elide_middle(&shown, 200)
-}
-
-fn has_part(path: &[u8], wanted: &[u8]) -> bool {
-    path.split(|byte| *byte == b'/').any(|part| part == wanted)
-}
-
-/// Whether a path is one of a folder of stubs, or what lies in one.
-fn is_stub_path(path: &[u8]) -> bool {
-    has_part(path, b"stubs")
-}
+/// Of those who need a stub: how many are told.
+const MOST_USERS: usize = 1_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut drafts = folders(facts);
@@ -107,7 +52,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 /// Folders of stubs where every process looks.
 fn folders(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut by_place: BTreeMap<String, Vec<LoaderFolder>> = BTreeMap::new();
+    let mut by_place: BTreeMap<String, Vec<SearchFolder>> = BTreeMap::new();
     for folder in loader_folders(facts) {
         let real = facts.paths.real_path(&folder.path);
         if is_stub_path(&folder.path) || real.as_deref().is_some_and(is_stub_path) {
@@ -175,7 +120,7 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
         };
         let mut stubs = path.split(|byte| *byte == b':').filter(|folder| is_stub_path(folder));
         if let Some(folder) = stubs.next() {
-            if draft.users.len() >= MOST_FOLDERS {
+            if draft.users.len() >= MOST_USERS {
                 break;
             }
             let who = elide_middle(&facts.shown(object.node), 200);
@@ -243,7 +188,7 @@ fn resolved(facts: &Facts<'_>) -> Option<Draft> {
             for found in &need.found {
                 let Resolution::Found { object, .. } = found else { continue };
                 let stub = facts.path(links.object(*object).node);
-                if is_stub_path(&stub) && draft.users.len() < MOST_FOLDERS {
+                if is_stub_path(&stub) && draft.users.len() < MOST_USERS {
                     let who = elide_middle(&facts.shown(links.object(id).node), 200);
                     let name = printable(&need.name);
                     draft.proof.push(format!("{who} needs {name} and finds {}", escape(&stub)));

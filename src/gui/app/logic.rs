@@ -30,6 +30,7 @@ impl App {
                 Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
         }
+        self.machine.poll();
         self.poll_dialogs();
         self.poll_drops();
         if self.is_busy() {
@@ -64,6 +65,8 @@ impl App {
                 }
                 Request::Again(tab) => self.again(tab),
                 Request::Show(view) => self.show_view(view),
+                Request::Machine => self.show_machine(),
+                Request::Start => self.show_start(),
                 Request::Copy(text) => self.context.copy_text(text),
                 Request::Log(open) => self.log_open = open,
             }
@@ -71,7 +74,11 @@ impl App {
     }
 
     /// Carries out what a view of the tab in front asked for.
-    pub(super) fn act(&mut self, action: Action) {
+    pub(crate) fn act(&mut self, action: Action) {
+        if let Action::CopyText(text) = action {
+            self.context.copy_text(text);
+            return;
+        }
         let Some(tab) = self.front_tab_mut() else { return };
         match action {
             Action::ShowView(view) => self.show_view(view),
@@ -94,7 +101,7 @@ impl App {
                 let title = tab.title.clone();
                 self.log.error(&title, error);
             }
-            Action::CopyText(text) => self.context.copy_text(text),
+            Action::CopyText(_) => {}
             Action::OpenImage(text) => self.open(&text),
             Action::ShowLog => self.log_open = true,
             Action::Cancel => tab.cancel(),
@@ -155,8 +162,22 @@ impl App {
     }
 
     pub(crate) fn show_start(&mut self) {
-        self.front = None;
+        (self.front, self.machine_alone) = (None, false);
         self.start.focus();
+    }
+
+    /// Shows this machine's GPU: beside the image in front, or alone.
+    pub(crate) fn show_machine(&mut self) {
+        match self.front_tab_mut() {
+            Some(tab) if tab.analysis.is_some() => tab.view = View::Gpu,
+            _ => (self.front, self.machine_alone) = (None, true),
+        }
+    }
+
+    pub(crate) fn check_machine(&mut self) {
+        self.show_machine();
+        let waker = self.waker();
+        self.machine.run(&waker);
     }
 
     pub(crate) fn show_view(&mut self, view: View) {
@@ -178,6 +199,7 @@ impl App {
             match tab.view {
                 View::Cuda => tab.cuda.focus_search(),
                 View::Findings => tab.findings.focus_search(),
+                View::Gpu => tab.gpu.focus_search(),
                 _ => {
                     tab.view = View::Layers;
                     tab.layers.focus_search();

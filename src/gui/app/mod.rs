@@ -18,9 +18,11 @@ pub(crate) use tab::{Phase, Tab};
 use super::design;
 use super::dialogs::{self, Dialogs, Picker};
 use super::models::dockerfile::Proposer;
+use super::models::gpu::{Judge, Machine, MachineSetup};
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
-use super::views::{DockerfileView, View};
+use super::views::gpu::MachineView;
+use super::views::{DockerfileView, GpuView, View};
 use crate::analysis::{Analysis, Options};
 use crate::base::Platform;
 use crate::cuda::catalog::Catalog;
@@ -42,6 +44,8 @@ pub struct Setup {
     pub drops_arrive: bool,
     /// Shows file dialogs.
     pub picker: Picker,
+    /// How this machine's GPU is checked.
+    pub machine: MachineSetup,
 }
 
 impl Default for Setup {
@@ -55,6 +59,7 @@ impl Default for Setup {
             exit_after_frames: None,
             drops_arrive: true,
             picker,
+            machine: MachineSetup::default(),
         }
     }
 }
@@ -75,6 +80,10 @@ pub(crate) enum Request {
     Again(u64),
     /// Bring a view of the front tab to the front.
     Show(View),
+    /// Show this machine's GPU.
+    Machine,
+    /// Show the start screen.
+    Start,
     /// Put text on the clipboard.
     Copy(String),
     /// Open or close the log.
@@ -96,6 +105,11 @@ pub struct App {
     pub(crate) log_open: bool,
     pub(crate) keys_open: bool,
     pub(crate) dialogs: Dialogs,
+    /// This machine's GPU: one for all tabs.
+    pub(crate) machine: Machine,
+    pub(crate) machine_view: MachineView,
+    /// Whether the machine is shown in the place of the start screen.
+    pub(crate) machine_alone: bool,
     /// The tab that the dialog is for.
     asked_by: Option<u64>,
     drops: files::Drops,
@@ -129,6 +143,9 @@ impl App {
             log_open: false,
             keys_open: false,
             dialogs: Dialogs::new(setup.picker),
+            machine: Machine::new(setup.machine),
+            machine_view: MachineView::default(),
+            machine_alone: false,
             asked_by: None,
             drops: files::Drops::default(),
             requests: Vec::new(),
@@ -189,6 +206,18 @@ impl App {
     /// Whether proposals of the image in front are being worked out, or one is being saved.
     pub fn is_proposing(&self) -> bool {
         self.front_tab().is_some_and(|tab| tab.dockerfile.is_busy())
+    }
+
+    /// Lets something else judge the image in front, for pictures and tests.
+    pub fn judge_by(&mut self, judge: Judge) {
+        if let Some(tab) = self.front_tab_mut() {
+            tab.gpu = GpuView::with(judge);
+        }
+    }
+
+    /// Whether this machine is being looked at, or the image in front is being judged.
+    pub fn is_judging(&self) -> bool {
+        self.machine.is_busy() || self.front_tab().is_some_and(|tab| tab.gpu.is_busy())
     }
 
     /// Whether any image is still being read.

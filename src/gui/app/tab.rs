@@ -9,7 +9,7 @@ use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
-use crate::gui::views::{CudaView, DockerfileView, FindingsView, LayersView, OverviewView, View};
+use crate::gui::views::{CudaView, DockerfileView, FindingsView, GpuView, LayersView, OverviewView, View};
 use crate::jobs::{Snapshot, Waker};
 
 /// Where the work on an image stands.
@@ -53,6 +53,7 @@ pub(crate) struct Tab {
     pub(crate) cuda: CudaView,
     pub(crate) findings: FindingsView,
     pub(crate) dockerfile: DockerfileView,
+    pub(crate) gpu: GpuView,
     /// Which findings are to be carried out; what the user changed stays when the image is read anew.
     pub(crate) plan: ChosenPlan,
     /// What of the analysis the log knows already: its documents, each layer, the merge, the findings.
@@ -93,6 +94,7 @@ impl Tab {
             cuda: CudaView::default(),
             findings: FindingsView::default(),
             dockerfile: DockerfileView::default(),
+            gpu: GpuView::default(),
             plan: ChosenPlan::default(),
             told: Told::default(),
             work,

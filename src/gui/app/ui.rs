@@ -5,6 +5,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
 use super::commands;
 use super::{App, Request, Tab};
 use crate::gui::design::Tokens;
+use crate::gui::models::gpu::Machine;
 use crate::gui::panels;
 use crate::gui::views::{Action, View, ViewContext};
 
@@ -53,6 +54,8 @@ impl App {
                 .resizable(false)
                 .show(ui, |ui| panels::rail(ui, self, wide));
             CentralPanel::no_frame().show(ui, |ui| self.show_image(ui));
+        } else if self.machine_alone {
+            CentralPanel::no_frame().show(ui, |ui| panels::machine(ui, self));
         } else {
             CentralPanel::no_frame().show(ui, |ui| panels::start_screen(ui, self));
         }
@@ -82,7 +85,10 @@ impl App {
                         actions: &mut actions,
                     };
                     let margin = Margin::same(16);
-                    Frame::new().inner_margin(margin).show(ui, |ui| show_view(ui, tab, &mut context));
+                    let machine = &mut self.machine;
+                    Frame::new()
+                        .inner_margin(margin)
+                        .show(ui, |ui| show_view(ui, tab, &mut context, machine));
                     tab.plan = plan;
                 }
             }
@@ -122,12 +128,13 @@ impl App {
     }
 }
 
-fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>) {
+fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>, machine: &mut Machine) {
     match tab.view {
         View::Layers => tab.layers.ui(ui, context),
         View::Cuda => tab.cuda.ui(ui, context),
         View::Findings => tab.findings.ui(ui, context),
         View::Dockerfile => tab.dockerfile.ui(ui, context),
+        View::Gpu => tab.gpu.ui(ui, context, machine),
         // The others cannot be chosen in this version.
         _ => tab.overview.ui(ui, context),
     }

@@ -9,6 +9,7 @@ pub mod dockerfile;
 pub mod files;
 pub mod findings;
 pub mod format;
+pub mod gpu;
 pub mod layers;
 pub mod overview;
 pub mod stack;

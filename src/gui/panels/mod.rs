@@ -1,9 +1,10 @@
 //! In: the state of the window.
-//! Out: its parts around the views: menu bar, tabs, rail, status bar, log, start screen, palette, key sheet.
+//! Out: its parts around the views: menu bar, tabs, rail, status bar, log, start screen, machine, palette, key sheet.
 //! Must not know: what a view shows.
 
 mod keys;
 mod log;
+mod machine;
 mod menu;
 mod palette;
 mod problem;
@@ -14,6 +15,7 @@ mod tabs;
 
 pub(super) use keys::key_sheet;
 pub(super) use log::log_view;
+pub(super) use machine::machine;
 pub(super) use menu::menu_bar;
 pub(super) use palette::{Palette, palette};
 pub(super) use problem::{banner, no_image};

@@ -80,6 +80,11 @@ fn show_column(ui: &mut Ui, app: &mut App) {
         ui.add_space(space::M);
         samples(ui, app);
     }
+    ui.add_space(space::L);
+    let about = "The driver and the GPUs of this machine, and a check whether they work";
+    if ui.link("This machine's GPU").on_hover_text(about).clicked() {
+        app.requests.push(Request::Machine);
+    }
 }
 
 fn reference_field(ui: &mut Ui, app: &mut App) {

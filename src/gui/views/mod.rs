@@ -5,6 +5,7 @@
 pub mod cuda;
 pub mod dockerfile;
 pub mod findings;
+pub mod gpu;
 pub mod layers;
 pub mod overview;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub use cuda::CudaView;
 pub use dockerfile::DockerfileView;
 pub use findings::FindingsView;
+pub use gpu::GpuView;
 pub use layers::LayersView;
 pub use overview::OverviewView;
 
@@ -79,7 +81,7 @@ impl View {
             Self::Findings => "What can go, and the proof",
             Self::Dockerfile => "The Dockerfile and a smaller one",
             Self::Compare => "Images side by side",
-            Self::Gpu => "Whether it runs on this machine",
+            Self::Gpu => "This machine's GPU, and where the image runs",
             Self::Report => "Preview and export",
         }
     }
@@ -87,9 +89,10 @@ impl View {
     /// Why it cannot be shown in this version; `None` for a view that is there.
     pub const fn waits_for(self) -> Option<&'static str> {
         match self {
-            Self::Overview | Self::Layers | Self::Cuda | Self::Findings | Self::Dockerfile => None,
+            Self::Overview | Self::Layers | Self::Cuda | Self::Findings | Self::Dockerfile | Self::Gpu => {
+                None
+            }
             Self::Compare => Some("Not in this version: it waits for the comparison of images"),
-            Self::Gpu => Some("Not in this version: it waits for the GPU check"),
             Self::Report => Some("Not in this version: use cutaway report on the command line"),
         }
     }

@@ -1,6 +1,7 @@
 //! The first view of an image.
 
 mod classes;
+mod runs;
 mod savings;
 mod settings;
 mod stack;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use egui::{RichText, ScrollArea, Ui};
 
+use self::runs::RunsOn;
 use self::tables::{Figure, Table};
 use self::uses::Uses;
 use super::{Action, View, ViewContext};
@@ -45,6 +47,7 @@ pub struct OverviewView {
     job: Background<Contents>,
     all_lines: bool,
     uses: Option<Uses>,
+    runs: RunsOn,
     savings: Option<Savings>,
     /// The generation and the plan that the savings were made from.
     saved: Option<(u64, u64)>,
@@ -54,7 +57,8 @@ impl OverviewView {
     /// Paints the view.
     pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
-        let Self { known: Some((_, overview)), contents, job, all_lines, uses, savings, .. } = self else {
+        let Self { known: Some((_, overview)), contents, job, all_lines, uses, runs, savings, .. } = self
+        else {
             return;
         };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -72,6 +76,7 @@ impl OverviewView {
             ui.add_space(space::XL);
             if let Some(uses) = uses {
                 uses.call_stack(ui, context.actions);
+                runs.show(ui, context.actions);
                 ui.add_space(space::XL);
             }
             let waits = overview.waits_for.clone();
@@ -95,6 +100,7 @@ impl OverviewView {
             self.known = Some((context.generation, Overview::new(context.analysis, context.done)));
         }
         Uses::update(&mut self.uses, context.analysis);
+        self.runs.update(ui, context.analysis);
         let saved = Some((context.generation, context.plan.revision()));
         if self.saved != saved {
             self.saved = saved;

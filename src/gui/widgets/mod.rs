@@ -3,7 +3,9 @@
 //! Must not know: images, tabs, or what the data means.
 
 pub mod cell;
+pub mod chip;
 pub mod controls;
+pub mod fold;
 pub mod ledger;
 mod list;
 pub mod pane;

@@ -51,7 +51,7 @@ pub struct Cell {
     pub chip: Option<Color32>,
     /// How much of the bar behind it is filled, 0 to 1.
     pub share: f32,
-    /// Of the first cell: a sign before the text.
+    /// A sign before the text, where it stands at the left.
     pub mark: Option<(Mark, Color32)>,
     /// Of the first cell: a box before the text.
     pub check: Option<Check>,
@@ -124,6 +124,8 @@ pub struct TableOutput {
     pub painted: usize,
     /// Whether the keyboard acts on the table.
     pub focused: bool,
+    /// The row below the pointer, to hang a tooltip on.
+    pub hovered: Option<(usize, egui::Response)>,
 }
 
 const HEAD: f32 = 24.0;
@@ -206,6 +208,9 @@ pub fn table(
             }
             if selected {
                 chosen = Some(row_id);
+            }
+            if response.hovered() {
+                output.hovered = Some((index, response.clone()));
             }
             if response.clicked() || response.double_clicked() {
                 ui.memory_mut(|memory| memory.request_focus(id));

@@ -130,6 +130,7 @@ macro_rules! command {
 }
 
 mod dockerfile;
+mod gpu;
 
 /// All of them, in the order of the menus.
 pub static COMMANDS: &[Command] = &[
@@ -221,7 +222,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "view.find",
         "Find in view",
-        "Put the cursor into the filter of findings, libraries or files",
+        "Put the cursor into the filter of findings, libraries, machines or files",
         Menu::View,
         1,
         [ctrl(Key::F)],
@@ -355,6 +356,8 @@ pub static COMMANDS: &[Command] = &[
     dockerfile::FORGET,
     dockerfile::NEXT,
     dockerfile::PREVIOUS,
+    gpu::CHECK,
+    gpu::STOP,
     command!(
         "image.next",
         "Next image",

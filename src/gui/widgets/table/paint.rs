@@ -133,6 +133,10 @@ pub(super) fn paint(
             cell::right(painter, room, &cell.text, &text::body(), cell.color)
         } else {
             room.min.x += if cell.chip.is_some() { 14.0 } else { 0.0 };
+            if let Some((mark, color)) = cell.mark {
+                controls::paint_mark(painter, mark, pos2(room.left() + 6.0, rect.center().y), 12.0, color);
+                room.min.x += 18.0;
+            }
             cell::left(painter, room, &cell.text, &text::body(), cell.color, Cut::End)
         };
         if let Some(chip) = cell.chip {

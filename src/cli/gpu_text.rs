@@ -1,0 +1,234 @@
+//! A check of the GPU for people, in 80 columns.
+
+use std::fmt::Write as _;
+
+use crate::base::size::{grouped, human};
+use crate::base::text::{elide_middle, printable, sentence};
+use crate::gpu::{Bandwidth, Check, Device, Driver, GpuError, Graph, KernelVerdict, Nvml, Step};
+
+const WIDTH: usize = 80;
+/// Lines of what the driver's compiler or a crashed process wrote.
+const LOG_LINES: usize = 20;
+
+/// A check as text. Nothing in it can steer a terminal.
+pub(super) fn to_text(check: &Check) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    write_all(&mut out, check).ok();
+    out
+}
+
+/// One step as a line.
+pub(super) fn step_line(step: &Step) -> String {
+    let device = step.device.map_or_else(String::new, |device| format!("device {device}: "));
+    let title = format!("{device}{}", step.name.title());
+    let outcome = if step.ok { step.detail.clone().unwrap_or_default() } else { "failed".to_owned() };
+    let line = format!("{:>10}  {title:<32} {}", duration(step.us), printable(&outcome));
+    elide_middle(line.trim_end(), WIDTH)
+}
+
+fn write_all(out: &mut String, check: &Check) -> std::fmt::Result {
+    writeln!(out, "{}", headline(check))?;
+    if let Some(error) = &check.error {
+        write_error(out, error)?;
+    }
+    if let Some(driver) = &check.driver {
+        write_driver(out, driver)?;
+    }
+    for device in &check.devices {
+        write_device(out, device)?;
+    }
+    // Where it was found tells all while there is a driver.
+    if check.driver.is_none() && !check.tried.is_empty() {
+        writeln!(out, "\nPlaces where libcuda.so.1 was looked for")?;
+        for tried in &check.tried {
+            let line = format!("{}: {}", printable(&tried.path), printable(&tried.outcome));
+            paragraph(out, "  ", &line)?;
+        }
+    }
+    if !check.steps.is_empty() {
+        writeln!(out, "\nSteps, {} in all", duration(check.total_us))?;
+        for step in &check.steps {
+            writeln!(out, "{}", step_line(step))?;
+        }
+    }
+    if !check.notes.is_empty() {
+        writeln!(out, "\nNotes")?;
+        for note in &check.notes {
+            paragraph(out, "  ", &printable(note))?;
+        }
+    }
+    Ok(())
+}
+
+fn headline(check: &Check) -> String {
+    let passed =
+        check.devices.iter().filter(|device| device.kernel_check.verdict == KernelVerdict::Pass).count();
+    let text = match (check.available, passed, &check.error) {
+        (true, 1, _) => "The GPU works".to_owned(),
+        (true, count, _) => format!("{count} GPUs work"),
+        (false, 0, Some(error)) => format!("No GPU that works: {}", error.name),
+        (false, count, Some(error)) => {
+            format!("{count} of {} GPUs work: {}", check.devices.len(), error.name)
+        }
+        (false, ..) => "No GPU that works".to_owned(),
+    };
+    printable(&text)
+}
+
+fn write_error(out: &mut String, error: &GpuError) -> std::fmt::Result {
+    writeln!(out, "\nError in the step `{}`", printable(&error.stage))?;
+    paragraph(out, "  ", &printable(&sentence(&error.message)))?;
+    if let Some(hint) = &error.hint {
+        paragraph(out, "  ", &printable(&format!("What to do: {}", sentence(hint))))?;
+    }
+    if let Some(log) = &error.log {
+        writeln!(out, "  What was written meanwhile:")?;
+        let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+        // The end says most.
+        for line in lines.iter().skip(lines.len().saturating_sub(LOG_LINES)) {
+            writeln!(out, "    {}", elide_middle(&printable(line), WIDTH - 4))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_driver(out: &mut String, driver: &Driver) -> std::fmt::Result {
+    writeln!(out, "\nDriver")?;
+    fact(out, "version", driver.version.as_deref().unwrap_or("unknown"))?;
+    fact(out, "CUDA", driver.cuda_version.as_deref().unwrap_or("unknown"))?;
+    fact(out, "library", driver.library_path.as_deref().unwrap_or("unknown"))?;
+    let by = match driver.found_by.as_deref() {
+        Some("loader") => "the loader, as every program finds it",
+        Some("given") => "its name on the command line",
+        Some(folder) => &format!("looking into {folder}, where other programs do not look"),
+        None => "unknown",
+    };
+    fact(out, "found by", by)
+}
+
+fn write_device(out: &mut String, device: &Device) -> std::fmt::Result {
+    writeln!(out, "\nDevice {}: {}", device.index, elide_middle(&printable(&device.name), WIDTH - 14))?;
+    let mut what = vec![format!("compute capability {}", device.compute_capability)];
+    what.extend(device.multiprocessors.map(|count| format!("{count} multiprocessors")));
+    what.extend(device.memory_bytes.map(|bytes| format!("{} memory", human(bytes))));
+    what.extend(device.mig.filter(|mig| *mig).map(|_| "part of a GPU (MIG)".to_owned()));
+    what.extend(device.integrated.filter(|shares| *shares).map(|_| "shares memory".to_owned()));
+    fact(out, "is", &what.join(", "))?;
+    if let Some(uuid) = &device.uuid {
+        fact(out, "UUID", uuid)?;
+    }
+    if let Some(nvml) = &device.nvml {
+        let state = state(nvml);
+        if !state.is_empty() {
+            fact(out, "state", &state)?;
+        }
+    }
+    let kernel = &device.kernel_check;
+    let verdict = match kernel.verdict {
+        KernelVerdict::Pass => {
+            let all = kernel
+                .elements
+                .map_or_else(|| "all numbers".to_owned(), |all| format!("{} numbers", grouped(all)));
+            let off = match kernel.max_abs_error {
+                Some(0.0) => "equal to the processor's".to_owned(),
+                Some(error) => format!("right, at most {error:.1e} off"),
+                None => "right".to_owned(),
+            };
+            let times = [("compiled in", kernel.module_load_us), ("ran in", kernel.launch_us)];
+            let times = times.iter().filter_map(|(what, us)| Some(format!("; {what} {}", duration((*us)?))));
+            format!("{all} {off}{}", times.collect::<String>())
+        }
+        KernelVerdict::Fail => "failed".to_owned(),
+        KernelVerdict::Skipped => "not tried".to_owned(),
+    };
+    fact(out, "kernel", &verdict)?;
+    if let Some(graph) = &device.graph {
+        write_graph(out, graph)?;
+    }
+    if let Some(bandwidth) = &device.bandwidth_gb_s {
+        fact(out, "copies", &copies(bandwidth))?;
+    }
+    Ok(())
+}
+
+fn state(nvml: &Nvml) -> String {
+    let mut parts = Vec::new();
+    parts.extend(nvml.memory_used_bytes.map(|bytes| format!("{} in use", human(bytes))));
+    parts.extend(nvml.temperature_c.map(|degrees| format!("{degrees} °C")));
+    parts.extend(nvml.compute_mode.as_ref().map(|mode| format!("compute mode {mode}")));
+    parts.extend(nvml.mig_mode.map(|on| if on { "MIG on" } else { "MIG off" }.to_owned()));
+    parts.extend(nvml.ecc_uncorrected.map(|count| format!("{count} uncorrected ECC errors")));
+    parts.extend(nvml.fabric.as_ref().map(|fabric| format!("fabric {fabric}")));
+    parts.join(", ")
+}
+
+/// What launches cost, and what that means.
+fn write_graph(out: &mut String, graph: &Graph) -> std::fmt::Result {
+    let (stream, replayed, launches) =
+        (graph.stream_us_per_launch, graph.graph_us_per_launch, graph.launches);
+    let line = format!(
+        "{stream:.2} us each on a stream, {replayed:.2} us in a graph ({launches} launches, median of {} rounds)",
+        graph.rounds
+    );
+    fact(out, "launches", &line)?;
+    let (before, after) = (stream * f64::from(launches) / 1e3, replayed * f64::from(launches) / 1e3);
+    let meaning = if graph.speedup >= 1.05 {
+        format!(
+            "A step of inference that launches {launches} small kernels spends about {before:.1} ms on launching them \
+             one by one, and {after:.1} ms as a CUDA graph ({:.1} times less).",
+            graph.speedup
+        )
+    } else {
+        "Here a CUDA graph does not make launches cheaper.".to_owned()
+    };
+    fact(out, "", &meaning)
+}
+
+fn copies(bandwidth: &Bandwidth) -> String {
+    let rates = [
+        ("to the device", bandwidth.host_to_device),
+        ("from it", bandwidth.device_to_host),
+        ("on it (read and written)", bandwidth.device_to_device),
+    ];
+    let rates = rates.iter().map(|(what, rate)| {
+        rate.map_or_else(|| format!("{what} unknown"), |rate| format!("{what} {rate:.1} GB/s"))
+    });
+    rates.collect::<Vec<_>>().join(", ")
+}
+
+/// A duration in three digits or so.
+fn duration(us: u64) -> String {
+    match us {
+        0..1_000 => format!("{us} us"),
+        1_000..1_000_000 => format!("{:.1} ms", us as f64 / 1e3),
+        _ => format!("{:.2} s", us as f64 / 1e6),
+    }
+}
+
+fn fact(out: &mut String, name: &str, value: &str) -> std::fmt::Result {
+    let value = printable(value);
+    for (count, line) in wrap(&value, WIDTH - 12).into_iter().enumerate() {
+        writeln!(out, "  {:<9} {line}", if count == 0 { name } else { "" })?;
+    }
+    Ok(())
+}
+
+fn paragraph(out: &mut String, indent: &str, text: &str) -> std::fmt::Result {
+    wrap(text, WIDTH - indent.len()).into_iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
+}
+
+/// `text` in lines of up to `width` characters; a longer word has a line of its own.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,293 @@
+//! GPU code against the GPU, and PTX against the driver.
+
+use std::collections::{HashMap, HashSet};
+
+use super::driver::{Isa, Ptx};
+use super::host::Host;
+use crate::base::text::elide_middle;
+use crate::cuda::compat::versions::{capability, listed};
+use crate::cuda::compat::{CodeFile, Needs, Reason, RuleId, RunVerdict, Weight};
+use crate::cuda::{Fit, fit};
+use crate::formats::fatbin::{GpuKind, Suffix};
+
+/// What of a row of GPU code decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Row {
+    kind: GpuKind,
+    arch: u32,
+    suffix: Option<Suffix>,
+    isa: Option<(u16, u16)>,
+}
+
+/// Files of one owner with the same weight and the same code: they fare alike everywhere.
+struct Group<'a> {
+    first: &'a CodeFile,
+    files: usize,
+    rows: Vec<Row>,
+    /// Whether all of it is for single architectures.
+    specific: bool,
+}
+
+/// What files have in common that fare alike.
+type Alike<'a> = (&'a str, Weight, Option<u32>, Vec<Row>);
+
+/// The files with GPU code.
+pub(super) struct Code<'a> {
+    groups: Vec<Group<'a>>,
+}
+
+/// What becomes of a file on a GPU, from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Outcome {
+    /// SASS runs as it is.
+    Native,
+    /// The driver compiles PTX.
+    Jit,
+    /// The compatibility driver does, where the machine's cannot.
+    JitByCompat,
+    /// It cannot be told whether the driver can.
+    JitUntold,
+    /// The PTX is newer than the driver.
+    TooNew,
+    /// Nothing in it is for this GPU.
+    Never,
+}
+
+/// What follows from GPU code.
+#[derive(Default)]
+pub(super) struct Coded {
+    pub(super) reasons: Vec<Reason>,
+    /// What changes nothing and is worth knowing.
+    pub(super) remarks: Vec<Reason>,
+    /// What speaks for it, as half a sentence.
+    pub(super) proof: Option<String>,
+}
+
+impl<'a> Code<'a> {
+    pub(super) fn new(needs: &'a Needs) -> Self {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut places: HashMap<Alike<'a>, usize> = HashMap::new();
+        for file in needs.code.iter().filter(|file| !file.code.is_empty()) {
+            let mut rows: Vec<Row> = file
+                .code
+                .iter()
+                .filter(|row| matches!(row.kind, GpuKind::Sass | GpuKind::Ptx))
+                .map(|row| Row { kind: row.kind, arch: row.arch, suffix: row.suffix, isa: row.isa })
+                .collect();
+            rows.sort_unstable();
+            rows.dedup();
+            let place =
+                *places.entry((&file.what, file.weight, file.from_sm, rows.clone())).or_insert(groups.len());
+            if let Some(group) = groups.get_mut(place) {
+                group.files += 1;
+            } else {
+                let specific = !rows.is_empty() && rows.iter().all(|row| row.suffix == Some(Suffix::A));
+                groups.push(Group { first: file, files: 1, rows, specific });
+            }
+        }
+        Self { groups }
+    }
+
+    /// How all of it fares on a machine.
+    pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> Coded {
+        let sm = host.target.sm;
+        let outcomes: Vec<Outcome> = self.groups.iter().map(|group| outcome(&group.rows, sm, ptx)).collect();
+        let covered: HashSet<&str> = self
+            .groups
+            .iter()
+            .zip(&outcomes)
+            .filter(|(_, outcome)| **outcome <= Outcome::JitByCompat)
+            .map(|(group, _)| group.first.what.as_str())
+            .collect();
+        let mut told: Vec<Told<'_>> = Vec::new();
+        let mut places: HashMap<(&str, Weight, Outcome), usize> = HashMap::new();
+        for (group, outcome) in self.groups.iter().zip(outcomes) {
+            let what = group.first.what.as_str();
+            // Who opens files for single architectures asks the GPU first.
+            let chosen = group.specific && outcome > Outcome::JitByCompat && covered.contains(what);
+            let left_out = group.first.from_sm.is_some_and(|from| sm < from);
+            let weight = if chosen || left_out { Weight::Optional } else { group.first.weight };
+            let place = *places.entry((what, weight, outcome)).or_insert(told.len());
+            match told.get_mut(place) {
+                Some(known) => known.files += group.files,
+                None => told.push(Told { group, files: group.files, weight, outcome }),
+            }
+        }
+        let decides = told.iter().any(|one| one.weight == Weight::Decides);
+        let mut coded = Coded { proof: proof(&told, decides, sm), ..Coded::default() };
+        for one in &told {
+            if let Some(reason) = one.reason(sm, ptx, decides) {
+                let list =
+                    if reason.verdict == RunVerdict::Runs { &mut coded.remarks } else { &mut coded.reasons };
+                list.push(reason);
+            }
+        }
+        coded
+    }
+}
+
+/// Files of one owner that fare alike.
+struct Told<'a> {
+    group: &'a Group<'a>,
+    files: usize,
+    weight: Weight,
+    outcome: Outcome,
+}
+
+fn outcome(rows: &[Row], sm: u32, ptx: &Ptx) -> Outcome {
+    let of = |row: &Row| match fit(sm, row.kind, row.arch, row.suffix) {
+        Fit::Native => Outcome::Native,
+        Fit::Jit => compiles(row.isa, ptx),
+        Fit::Never => Outcome::Never,
+    };
+    rows.iter().map(of).min().unwrap_or(Outcome::Never)
+}
+
+fn compiles(isa: Option<(u16, u16)>, ptx: &Ptx) -> Outcome {
+    match (ptx.isa, isa) {
+        (Isa::Open, _) => Outcome::Jit,
+        (_, None) => Outcome::JitUntold,
+        (Isa::UpTo(known) | Isa::AtLeast(known), Some(isa)) if isa <= known => Outcome::Jit,
+        (_, Some(isa)) if ptx.compat.is_some_and(|compat| isa <= compat) => Outcome::JitByCompat,
+        (Isa::AtLeast(_), Some(_)) => Outcome::JitUntold,
+        (Isa::UpTo(_), Some(_)) => Outcome::TooNew,
+    }
+}
+
+/// What all files that decide have in common, when it is SASS.
+fn proof(told: &[Told<'_>], decides: bool, sm: u32) -> Option<String> {
+    let wanted = if decides { Weight::Decides } else { Weight::MayDecide };
+    let mut deciding = told.iter().filter(|one| one.weight == wanted).peekable();
+    deciding.peek()?;
+    let all = deciding.all(|one| one.outcome == Outcome::Native);
+    let which = if decides { " that decides" } else { "" };
+    all.then(|| format!("every file with GPU code{which} has SASS for {}", capability(sm)))
+}
+
+impl Told<'_> {
+    fn reason(&self, sm: u32, ptx: &Ptx, decides: bool) -> Option<Reason> {
+        let gpu = capability(sm);
+        let (who, has) = (self.who(), rows_of(&self.group.rows));
+        let verb = if self.files == 1 { "has" } else { "have" };
+        let own = format!("{who} {verb} {has}");
+        let isa = self.group.rows.iter().filter(|row| fit(sm, row.kind, row.arch, row.suffix) == Fit::Jit);
+        let isa = isa.filter_map(|row| row.isa).min();
+        let isa = isa.map_or_else(String::new, |(major, minor)| format!(" {major}.{minor}"));
+        let built = format!("Use a build with SASS for {gpu}");
+        let reason = match self.outcome {
+            Outcome::Native => return None,
+            Outcome::Jit => {
+                let text = format!("{own}: for {gpu} the driver compiles the PTX at the first start.");
+                let counts = self.weight == Weight::Decides || self.weight == Weight::MayDecide && !decides;
+                let verdict = if counts { RunVerdict::RunsWithJit } else { RunVerdict::Runs };
+                let hint = format!(
+                    "{built}, or keep ~/.nv/ComputeCache: in a container that cannot be written to every start compiles (CUDA_CACHE_PATH moves it)."
+                );
+                Reason::new(verdict, RuleId::GpuCode, text).with_hint(hint)
+            }
+            Outcome::JitByCompat => {
+                let text = format!(
+                    "{own}: for {gpu} its PTX{isa} is newer than {}, and the compatibility driver of the image compiles it.",
+                    ptx.by.trim_end_matches(',')
+                );
+                let verdict = if self.weight == Weight::Optional {
+                    RunVerdict::Runs
+                } else {
+                    RunVerdict::RunsWithCompat
+                };
+                Reason::new(verdict, RuleId::PtxVersion, text)
+                    .with_hint(format!("{built}, or install a later driver."))
+            }
+            Outcome::JitUntold => {
+                let text = format!("{own}: whether {} compiles its PTX{isa} for {gpu} is not known.", ptx.by);
+                Reason::new(self.at_worst(RunVerdict::Unknown), RuleId::PtxVersion, text)
+                    .with_hint(format!("{built}."))
+            }
+            Outcome::TooNew => {
+                let known = match ptx.isa {
+                    Isa::UpTo((major, minor)) | Isa::AtLeast((major, minor)) => {
+                        format!(" compiles PTX up to {major}.{minor}")
+                    }
+                    Isa::Open => " is older".to_owned(),
+                };
+                let text =
+                    format!("{own}: for {gpu} only PTX{isa} fits, and {}{known}.{}", ptx.by, self.doubt());
+                Reason::new(self.at_worst(RunVerdict::Fails), RuleId::PtxVersion, text)
+                    .with_error(222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
+                    .with_hint(format!("Install a later driver, or use a build with SASS for {gpu}."))
+            }
+            Outcome::Never => {
+                let text = format!("{own}: nothing in it runs on {gpu}.{}", self.doubt());
+                let reason = Reason::new(self.at_worst(RunVerdict::Fails), RuleId::GpuCode, text);
+                if reason.verdict == RunVerdict::Runs {
+                    reason
+                } else {
+                    reason
+                        .with_error(209, "CUDA_ERROR_NO_BINARY_FOR_GPU")
+                        .with_hint(format!("{built}, or with PTX."))
+                }
+            }
+        };
+        Some(reason.about(&self.group.first.path))
+    }
+
+    /// The verdict of what does not work, by how much it decides.
+    fn at_worst(&self, verdict: RunVerdict) -> RunVerdict {
+        match self.weight {
+            Weight::Decides => verdict,
+            Weight::MayDecide => verdict.min(RunVerdict::Unknown),
+            Weight::Optional => RunVerdict::Runs,
+        }
+    }
+
+    fn doubt(&self) -> &'static str {
+        match self.weight {
+            Weight::Decides => "",
+            Weight::MayDecide => " Whether it is started is not known.",
+            Weight::Optional => " What opens it does without.",
+        }
+    }
+
+    /// Whose files, and which.
+    fn who(&self) -> String {
+        let first = self.group.first;
+        let name = first.path.rsplit('/').next().unwrap_or(&first.path);
+        let what = match first.what.strip_prefix("the ") {
+            Some(rest) => format!("The {rest}"),
+            None => first.what.clone(),
+        };
+        let more = match self.files {
+            0 | 1 => String::new(),
+            files => format!(" and {} more", files - 1),
+        };
+        format!("{}: {}{more}", elide_middle(&what, 80), elide_middle(name, 60))
+    }
+}
+
+/// Architectures that are named; files of frameworks have up to a dozen.
+const NAMED: usize = 8;
+
+/// What a file holds, in words.
+fn rows_of(rows: &[Row]) -> String {
+    let of = |kind: GpuKind| {
+        let mut all: Vec<(u32, Option<Suffix>)> =
+            rows.iter().filter(|row| row.kind == kind).map(|row| (row.arch, row.suffix)).collect();
+        all.dedup();
+        let name = |(arch, suffix): &(u32, Option<Suffix>)| {
+            let suffix = match suffix {
+                None => "",
+                Some(Suffix::A) => "a",
+                Some(Suffix::F) => "f",
+            };
+            format!("{}{suffix}", capability(*arch))
+        };
+        let names: Vec<String> = all.iter().map(name).collect();
+        listed(&names, NAMED)
+    };
+    match (of(GpuKind::Sass), of(GpuKind::Ptx)) {
+        (sass, ptx) if sass.is_empty() && ptx.is_empty() => "neither SASS nor PTX".to_owned(),
+        (sass, ptx) if ptx.is_empty() => format!("SASS for {sass} and no PTX"),
+        (sass, ptx) if sass.is_empty() => format!("PTX for {ptx} and no SASS"),
+        (sass, ptx) => format!("SASS for {sass}, PTX for {ptx}"),
+    }
+}

@@ -1,0 +1,243 @@
+//! The image's forward-compatibility driver: a libcuda that is newer than the kernel's driver.
+
+use super::driver::{Driven, Isa, Ptx, too_old, wants, with_compat};
+use super::host::{Host, Served, serves};
+use crate::cuda::catalog::{GpuClass, numbers};
+use crate::cuda::compat::versions::listed;
+use crate::cuda::compat::{CompatDriver, CudaNeed, Needs, Reason, RuleId, RunVerdict};
+
+type Code = (u32, &'static str);
+
+const MISMATCH: Code = (803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH");
+const UNSUPPORTED: Code = (804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE");
+
+/// Whether a compatibility driver works on a machine once it is taken.
+enum Works {
+    Yes,
+    /// It cannot be told, and why.
+    Unknown(String),
+    /// It does not: what CUDA says, and why.
+    No(Code, String),
+}
+
+/// What comes of the container toolkit taking it by itself.
+pub(super) enum Taken {
+    /// It does not.
+    No,
+    /// It works and brings this CUDA version.
+    Works((u32, u32)),
+    /// It depends.
+    Open(Reason),
+}
+
+/// Whether every program gets it, and it is not the very driver of the machine.
+pub(super) fn is_forced(compat: &CompatDriver, host: &Host<'_>) -> bool {
+    let own = compat.path.rsplit_once(".so.").map(|(_, version)| numbers(version.as_bytes()));
+    compat.forced_by.is_some() && own.is_none_or(|own| own.len() < 2 || own != host.driver)
+}
+
+fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
+    let branch = host.data_branch();
+    let same = branch.is_some() && branch == compat.branch;
+    match host.target.class {
+        Some(GpuClass::Geforce) if same => {
+            return Works::Unknown(
+                "it works on GeForce only where the driver is of the very same version".to_owned(),
+            );
+        }
+        Some(GpuClass::Geforce) => {
+            return Works::No(UNSUPPORTED, "forward compatibility is not for GeForce".to_owned());
+        }
+        Some(GpuClass::Jetson) => {
+            return Works::Unknown("whether the board takes it is not known".to_owned());
+        }
+        Some(GpuClass::DataCenter | GpuClass::Workstation) | None => {}
+    }
+    let Some(branch) = branch else {
+        return Works::Unknown("which driver the machine has is not known".to_owned());
+    };
+    match &compat.drivers {
+        Some(drivers) if !drivers.contains(&branch) => {
+            let known: Vec<String> = drivers.iter().map(u32::to_string).collect();
+            let known = listed(&known, 12);
+            return Works::No(
+                MISMATCH,
+                format!("it works with branches {known} of the driver, and not with {branch}"),
+            );
+        }
+        Some(_) => {}
+        None => match compat.branch {
+            Some(own) if branch >= own => {
+                let text = format!("it is of branch {own}, and the driver of {branch} is no older");
+                return Works::No(MISMATCH, text);
+            }
+            Some(_) if is_long_term(branch, host) => {}
+            _ => {
+                return Works::Unknown(format!(
+                    "it does not say whether it works with branch {branch} of the driver"
+                ));
+            }
+        },
+    }
+    match host.target.class {
+        Some(GpuClass::DataCenter) => Works::Yes,
+        Some(_) => Works::Unknown("of workstation GPUs only some are made for it".to_owned()),
+        None => Works::Unknown(
+            "it works on GPUs for data centres, and of which kind this one is is not known".to_owned(),
+        ),
+    }
+}
+
+fn is_long_term(branch: u32, host: &Host<'_>) -> bool {
+    host.catalog.driver_branches().iter().any(|known| known.branch == branch && known.long_term)
+}
+
+/// Where the container toolkit looks for it.
+fn is_in_place(compat: &CompatDriver) -> bool {
+    let mut parts = compat.path.strip_prefix("/usr/local/").unwrap_or_default().split('/');
+    parts.next().is_some_and(|folder| folder.starts_with("cuda")) && parts.any(|part| part == "compat")
+}
+
+/// By what it is known to work: its note, or the rule.
+fn by(compat: &CompatDriver) -> &'static str {
+    if compat.drivers.is_some() {
+        "by the note in it"
+    } else {
+        "by the rule for long-term branches, as it has no note"
+    }
+}
+
+fn brings(compat: &CompatDriver) -> String {
+    let cuda = compat.cuda.map_or_else(String::new, |(major, minor)| format!(" of CUDA {major}.{minor}"));
+    format!("the compatibility driver{cuda} in {}", compat.path)
+}
+
+/// What a compatibility driver does for a version that the machine's driver is too old for, and the CUDA version that
+/// is then there.
+pub(super) fn helps(needs: &Needs, need: &CudaNeed, host: &Host<'_>) -> (Reason, Option<(u32, u32)>) {
+    let serving = needs.compat.iter().filter(|compat| {
+        let served = compat.cuda.map(|cuda| serves(host.catalog, cuda, &[], need.version, false));
+        !matches!(served, Some(Served::No))
+    });
+    let best =
+        serving.map(|compat| (one(compat, need, host), compat.cuda)).min_by_key(|(reason, _)| reason.verdict);
+    best.unwrap_or_else(|| (too_old(need, host), None))
+}
+
+fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {
+    let (wants, brings) = (wants(need), brings(compat));
+    let older = format!("{wants} is newer than {}", host.acts());
+    let reason = |verdict, text: String| {
+        let verdict = if need.firm { verdict } else { RunVerdict::Unknown.min(verdict) };
+        Reason::new(verdict, RuleId::ForwardCompat, text).about(&compat.path)
+    };
+    let driver = host.least_driver(need.version).map(|least| format!("Install driver {least} or later."));
+    let mut reason = match works(compat, host) {
+        Works::No(error, why) => {
+            let hint = driver.unwrap_or_else(|| "Install a later driver.".to_owned());
+            return reason(RunVerdict::Fails, format!("{older}, and {brings} does not help: {why}."))
+                .with_error(error.0, error.1)
+                .with_hint(hint);
+        }
+        Works::Unknown(why) => {
+            reason(RunVerdict::Unknown, format!("{older}, and whether {brings} helps is not known: {why}."))
+        }
+        Works::Yes if compat.cuda.is_none() => {
+            reason(RunVerdict::Unknown, format!("{older}, and which CUDA {brings} has is not known."))
+        }
+        Works::Yes if host.target.driver_folder.is_some() => reason(
+            RunVerdict::Unknown,
+            format!(
+                "{older}, and {brings} helps only where somebody puts it on the loader's path: there is no container toolkit that does."
+            ),
+        ),
+        Works::Yes if !is_in_place(compat) => reason(
+            RunVerdict::Unknown,
+            format!("{older}, and {brings} is not where container toolkits look for it."),
+        ),
+        Works::Yes => reason(
+            RunVerdict::RunsWithCompat,
+            format!("{older}, and {brings} makes up for it on GPUs for data centres, {}.", by(compat)),
+        ),
+    };
+    reason.hint = driver;
+    reason
+}
+
+/// The container toolkit takes it where it is newer than the driver, needed or not.
+pub(super) fn taken(needs: &Needs, host: &Host<'_>) -> Taken {
+    let (Some(branch), Some(cuda), None) = (host.data_branch(), host.cuda, &host.target.driver_folder) else {
+        return Taken::No;
+    };
+    let takes = |compat: &&CompatDriver| {
+        is_in_place(compat)
+            && match (&compat.drivers, compat.cuda) {
+                (Some(drivers), Some(own)) => drivers.contains(&branch) && own > cuda,
+                _ => compat.branch.is_some_and(|own| branch < own),
+            }
+    };
+    let Some(compat) = needs.compat.iter().find(takes) else { return Taken::No };
+    match (works(compat, host), compat.cuda) {
+        (Works::Yes, Some(cuda)) => Taken::Works(cuda),
+        (Works::No(error, why), _) => Taken::Open(open(compat, host, &why).with_error(error.0, error.1)),
+        (Works::Unknown(why), _) => Taken::Open(open(compat, host, &why)),
+        (Works::Yes, None) => Taken::No,
+    }
+}
+
+fn open(compat: &CompatDriver, host: &Host<'_>, why: &str) -> Reason {
+    let text = format!(
+        "Container toolkits that take {} where it is newer than {} may break CUDA there: {why}.",
+        brings(compat),
+        host.name()
+    );
+    Reason::new(RunVerdict::Unknown, RuleId::ForwardCompat, text)
+        .about(&compat.path)
+        .with_hint("Leave the package cuda-compat out of the image, or install a driver that is as new.")
+}
+
+/// Every program gets it, whatever the machine has.
+pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> Driven {
+    let by_whom = compat.forced_by.as_deref().unwrap_or("the loader's path");
+    let puts = format!("{by_whom} puts {} before {}", brings(compat), host.name());
+    let told = |verdict, text: String| {
+        Reason::new(verdict, RuleId::ForwardCompat, text).about(&compat.path).with_hint(format!(
+            "Take its folder out of {by_whom}: the container toolkit takes it where it helps."
+        ))
+    };
+    let open = |reason| {
+        let ptx = Ptx { isa: Isa::Open, compat: None, by: host.acts() };
+        Driven { reasons: vec![reason], proof: None, ptx }
+    };
+    let cuda = match (works(compat, host), compat.cuda) {
+        (Works::No(error, why), _) => {
+            return open(told(RunVerdict::Fails, format!("{puts}: {why}.")).with_error(error.0, error.1));
+        }
+        (Works::Unknown(why), _) => return open(told(RunVerdict::Unknown, format!("{puts}: {why}."))),
+        (Works::Yes, None) => {
+            return open(told(RunVerdict::Unknown, format!("{puts}: which CUDA it has is not known.")));
+        }
+        (Works::Yes, Some(cuda)) => cuda,
+    };
+    let runs = told(RunVerdict::RunsWithCompat, format!("{puts}: it works there, {}.", by(compat)));
+    let mut driven = Driven { reasons: vec![runs], proof: None, ptx: with_compat(host, Some(cuda)) };
+    // The highest that it is too old for says all.
+    let old = needs
+        .versions
+        .iter()
+        .filter(|need| serves(host.catalog, cuda, &[], need.version, false) == Served::No);
+    for need in old {
+        let verdict = if need.firm { RunVerdict::Fails } else { RunVerdict::Unknown };
+        if driven.reasons.iter().any(|known| known.rule == RuleId::Driver && known.verdict == verdict) {
+            continue;
+        }
+        let text = format!("{} is newer than {}, which {by_whom} puts first.", wants(need), brings(compat));
+        driven.reasons.push(
+            Reason::new(verdict, RuleId::Driver, text)
+                .about(&need.subject)
+                .with_error(35, "cudaErrorInsufficientDriver"),
+        );
+        driven.ptx.isa = Isa::Open;
+    }
+    driven
+}

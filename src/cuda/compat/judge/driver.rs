@@ -1,0 +1,230 @@
+//! The driver against the GPU, and against the CUDA versions that something was built for.
+
+use super::compat::{self, Taken};
+use super::host::{Host, Served};
+use crate::cuda::catalog::DriverBranch;
+use crate::cuda::compat::versions::capability;
+use crate::cuda::compat::{CudaNeed, CudaVersion, Needs, Reason, RuleId, RunVerdict};
+
+/// What the driver that will be taken compiles PTX up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Isa {
+    /// This version.
+    UpTo((u16, u16)),
+    /// This one at least.
+    AtLeast((u16, u16)),
+    /// Not known, and told elsewhere.
+    Open,
+}
+
+/// What becomes of PTX.
+pub(super) struct Ptx {
+    pub(super) isa: Isa,
+    /// The same with the image's compatibility driver, where the container toolkit takes it.
+    pub(super) compat: Option<(u16, u16)>,
+    /// Who compiles it, in words.
+    pub(super) by: String,
+}
+
+/// What follows from the driver.
+pub(super) struct Driven {
+    pub(super) reasons: Vec<Reason>,
+    /// What speaks for it, as half a sentence.
+    pub(super) proof: Option<(RuleId, String)>,
+    pub(super) ptx: Ptx,
+}
+
+/// A driver that does not drive this GPU: too new for it or too old.
+pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
+    let branch = host.data_branch()?;
+    let architecture = host.catalog.architecture(host.target.sm).filter(|known| !known.tegra)?;
+    let (name, capability) = (&architecture.name, capability(host.target.sm));
+    let fails = |text: String, hint: String| {
+        Some(
+            Reason::new(RunVerdict::Fails, RuleId::DriverDropped, text)
+                .about(host.name())
+                .with_error(100, "CUDA_ERROR_NO_DEVICE")
+                .with_hint(hint),
+        )
+    };
+    if let Some(last) = architecture.last_driver.filter(|last| *last < branch) {
+        let text = format!(
+            "Branch {last} of the driver is the last one for {name} ({capability}): {} does not find the GPU.",
+            host.acts()
+        );
+        return fails(text, format!("Keep the driver of the machine on branch {last}."));
+    }
+    let introduced = CudaVersion::parse(&architecture.introduced)?;
+    let first = host.catalog.first_driver_branch((introduced.major, introduced.minor?))?.branch;
+    if branch >= first {
+        return None;
+    }
+    let text = format!(
+        "{name} ({capability}) came with CUDA {introduced} and branch {first} of the driver: {} does not find the GPU.",
+        host.acts()
+    );
+    fails(text, format!("Install driver {first} or later."))
+}
+
+/// The driver against everything that something was built for.
+pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
+    if let Some(forced) = needs.compat.iter().find(|one| compat::is_forced(one, host)) {
+        return compat::forced(needs, forced, host);
+    }
+    if host.cuda.is_none() && host.data_branch().is_none() {
+        return unknown(needs, host);
+    }
+    let mut driven = Driven { reasons: Vec::new(), proof: None, ptx: ptx(host) };
+    let mut full = None;
+    let mut by_minor = None;
+    for need in &needs.versions {
+        let reason = match host.serves(need.version) {
+            Served::Fully => {
+                full.get_or_insert(need);
+                continue;
+            }
+            Served::ByMinor => {
+                by_minor.get_or_insert(need);
+                continue;
+            }
+            Served::Unknown => untold(need, host),
+            Served::No => {
+                let (reason, cuda) = compat::helps(needs, need, host);
+                if reason.verdict == RunVerdict::RunsWithCompat {
+                    driven.ptx = with_compat(host, cuda);
+                } else if reason.verdict == RunVerdict::Fails {
+                    // That is told: PTX is not what it fails by.
+                    driven.ptx.isa = Isa::Open;
+                }
+                reason
+            }
+        };
+        // Of reasons of one kind that for the highest version says all.
+        let told = |known: &Reason| (known.verdict, known.rule) == (reason.verdict, reason.rule);
+        if !driven.reasons.iter().any(told) {
+            driven.reasons.push(reason);
+        }
+    }
+    driven.proof = by_minor.map(|need| minor(need, host)).or_else(|| full.map(|need| enough(need, host)));
+    let bad = driven.reasons.iter().any(|reason| reason.rule == RuleId::ForwardCompat);
+    match compat::taken(needs, host) {
+        Taken::Works(cuda) => driven.ptx.compat = host.catalog.ptx_isa(cuda),
+        Taken::Open(reason) if !bad => driven.reasons.push(reason),
+        _ => {}
+    }
+    driven
+}
+
+fn enough(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
+    (RuleId::Driver, format!("{} is as new as CUDA {} asks for", host.acts(), need.version))
+}
+
+fn minor(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
+    let (version, major) = (need.version, need.version.major);
+    let from = host.catalog.major(major).map_or_else(String::new, |known| {
+        format!(
+            " (CUDA {major} from driver {} on, as long as no newer PTX has to be compiled)",
+            known.min_driver
+        )
+    });
+    (
+        RuleId::MinorVersion,
+        format!("{} runs CUDA {version} by minor-version compatibility{from}", host.acts()),
+    )
+}
+
+/// Who needs which version, in words.
+pub(super) fn wants(need: &CudaNeed) -> String {
+    format!("CUDA {} ({})", need.version, need.who)
+}
+
+/// What it takes, in words: the least driver, and that which PTX asks for.
+fn takes(need: &CudaNeed, host: &Host<'_>) -> Option<String> {
+    let least = host.least_driver(need.version)?;
+    let shipped =
+        need.version.minor.and_then(|minor| host.catalog.shipped_driver((need.version.major, minor)));
+    Some(match shipped.filter(|shipped| *shipped != least) {
+        Some(shipped) => format!("driver {least} or later ({shipped} where PTX has to be compiled)"),
+        None => format!("driver {least} or later"),
+    })
+}
+
+/// The driver is too old, and nothing in the image helps.
+pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
+    let verdict = if need.firm { RunVerdict::Fails } else { RunVerdict::Unknown };
+    let cuda = host.cuda.filter(|_| !host.driver.is_empty());
+    let cuda = cuda.map_or_else(String::new, |(major, minor)| format!(" (CUDA {major}.{minor})"));
+    let jetson = host.is_jetson();
+    let takes = takes(need, host).filter(|_| !jetson);
+    let asks = takes.clone().unwrap_or_else(|| "a driver of that version".to_owned());
+    let mut text = format!("{} needs {asks}, and {}{cuda} is older", wants(need), host.acts());
+    text.push_str(if need.firm { "." } else { "; whether it is used is not known." });
+    let hint = match takes {
+        Some(takes) => format!("Install {takes}, or use a build for an earlier CUDA."),
+        None => "Use a build for an earlier CUDA.".to_owned(),
+    };
+    Reason::new(verdict, RuleId::Driver, text)
+        .about(&need.subject)
+        .with_error(35, "cudaErrorInsufficientDriver")
+        .with_hint(hint)
+}
+
+/// It cannot be told whether the driver is new enough.
+fn untold(need: &CudaNeed, host: &Host<'_>) -> Reason {
+    let text = if host.is_jetson() {
+        format!(
+            "{} is newer than {}: whether this Jetson runs it is not known.",
+            wants(need),
+            host.cuda
+                .map_or_else(|| host.name(), |(major, minor)| format!("CUDA {major}.{minor} of the board"))
+        )
+    } else {
+        format!("Whether {} is new enough for {} is not known.", host.acts(), wants(need))
+    };
+    Reason::new(RunVerdict::Unknown, RuleId::Driver, text).about(&need.subject)
+}
+
+fn unknown(needs: &Needs, host: &Host<'_>) -> Driven {
+    let need = needs.versions.iter().find(|need| need.firm).or_else(|| needs.versions.first());
+    let jetson = host.is_jetson();
+    let what = if jetson { "Which CUDA version the board has" } else { "Which driver the machine has" };
+    let takes = need.filter(|_| !jetson).and_then(|need| Some((need, takes(need, host)?)));
+    let text = match (takes, need) {
+        (Some((need, takes)), _) => format!("{what} is not known: {} needs {takes}.", wants(need)),
+        (None, Some(need)) => format!("{what} is not known: it needs {}.", wants(need)),
+        (None, None) => format!("{what} is not known."),
+    };
+    let mut reason = Reason::new(RunVerdict::Unknown, RuleId::Driver, text);
+    reason.subject = need.map(|need| need.subject.clone());
+    if !jetson {
+        reason.hint = Some("Say which one: append driver= and its version to the target.".to_owned());
+    }
+    let ptx = Ptx { isa: Isa::Open, compat: None, by: host.name() };
+    Driven { reasons: vec![reason], proof: None, ptx }
+}
+
+fn ptx(host: &Host<'_>) -> Ptx {
+    let known = host.cuda.and_then(|cuda| host.catalog.ptx_isa(cuda));
+    let isa = match known {
+        Some(isa) if host.or_later || newest(host) => Isa::AtLeast(isa),
+        Some(isa) => Isa::UpTo(isa),
+        None => Isa::Open,
+    };
+    Ptx { isa, compat: None, by: host.acts() }
+}
+
+/// Whether its libcuda is newer than every toolkit that is known.
+fn newest(host: &Host<'_>) -> bool {
+    let known = host.catalog.driver_branches().iter().filter_map(DriverBranch::cuda_version).max();
+    host.cuda > known
+}
+
+/// With a compatibility driver of this CUDA version.
+pub(super) fn with_compat(host: &Host<'_>, cuda: Option<(u32, u32)>) -> Ptx {
+    let isa = cuda.and_then(|cuda| host.catalog.ptx_isa(cuda)).map_or(Isa::Open, Isa::UpTo);
+    let by = cuda.map_or_else(
+        || "the compatibility driver".to_owned(),
+        |(major, minor)| format!("the compatibility driver of CUDA {major}.{minor}"),
+    );
+    Ptx { isa, compat: None, by }
+}

@@ -1,0 +1,141 @@
+//! What the machine has, as the rules ask for it.
+
+use crate::cuda::catalog::{Catalog, DriverBranch, GpuClass, numbers};
+use crate::cuda::compat::versions::as_new_as;
+use crate::cuda::compat::{CudaVersion, DriverFrom, TargetGpu};
+
+/// A target, with what follows from its driver.
+pub(super) struct Host<'a> {
+    pub(super) target: &'a TargetGpu,
+    pub(super) catalog: &'a Catalog,
+    /// Numbers of the driver's version; none when it is not known.
+    pub(super) driver: Vec<u32>,
+    /// CUDA version of the driver's libcuda.
+    pub(super) cuda: Option<(u32, u32)>,
+    /// Whether the driver is newer than every known branch, so that `cuda` is only the least that it has.
+    pub(super) or_later: bool,
+}
+
+/// How a driver serves programs that were built with a CUDA version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Served {
+    /// As new as that version: in full.
+    Fully,
+    /// Older, and of the same major version: minor-version compatibility.
+    ByMinor,
+    /// It cannot be told.
+    Unknown,
+    /// Too old.
+    No,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(target: &'a TargetGpu, catalog: &'a Catalog) -> Self {
+        let version = target.driver.as_ref().map(|driver| numbers(driver.version.as_bytes()));
+        let mut host =
+            Self { target, catalog, driver: version.unwrap_or_default(), cuda: target.cuda, or_later: false };
+        // Drivers of Jetson have branches of their own.
+        if host.cuda.is_none() && !host.is_jetson() {
+            let branch = host.branch();
+            let known = branch.and_then(|branch| catalog.driver_branch(branch));
+            host.cuda = known.and_then(DriverBranch::cuda_version);
+            host.or_later = branch > catalog.newest_driver_branch().map(|newest| newest.branch);
+        }
+        host
+    }
+
+    pub(super) fn is_jetson(&self) -> bool {
+        self.target.class == Some(GpuClass::Jetson)
+    }
+
+    /// The first number of the driver's version.
+    pub(super) fn branch(&self) -> Option<u32> {
+        self.driver.first().copied()
+    }
+
+    /// The driver's branch, where it means what it means elsewhere.
+    pub(super) fn data_branch(&self) -> Option<u32> {
+        self.branch().filter(|_| !self.is_jetson())
+    }
+
+    /// The driver in words, to stand before a verb.
+    pub(super) fn acts(&self) -> String {
+        let usual = self.target.driver.as_ref().is_some_and(|driver| driver.from == DriverFrom::Usual);
+        let comma = if usual && !self.driver.is_empty() { "," } else { "" };
+        format!("{}{comma}", self.name())
+    }
+
+    /// The driver in words.
+    pub(super) fn name(&self) -> String {
+        match (&self.target.driver, self.cuda) {
+            (Some(driver), _) if !self.driver.is_empty() => {
+                let version: Vec<String> = driver.version.split('.').take(4).map(str::to_owned).collect();
+                let usual = if driver.from == DriverFrom::Usual { ", usual there" } else { "" };
+                format!("driver {}{usual}", version.join("."))
+            }
+            (_, Some((major, minor))) => format!("the driver of CUDA {major}.{minor}"),
+            _ => "the driver".to_owned(),
+        }
+    }
+
+    /// How the driver there serves programs that were built with a version; `Unknown` without a driver.
+    pub(super) fn serves(&self, need: CudaVersion) -> Served {
+        let Some(cuda) = self.cuda else {
+            // A driver from before all known branches is too old for whatever came out with a known one.
+            let later = need.minor.and_then(|minor| self.catalog.first_driver_branch((need.major, minor)));
+            let older = self.data_branch().is_some_and(|own| later.is_some_and(|later| own < later.branch));
+            return if older { Served::No } else { Served::Unknown };
+        };
+        let served = serves(self.catalog, cuda, &self.driver, need, self.is_jetson());
+        if served == Served::No && self.or_later { Served::Unknown } else { served }
+    }
+
+    /// The driver from which on a version is served, by minor-version compatibility where there is that.
+    pub(super) fn least_driver(&self, need: CudaVersion) -> Option<String> {
+        let minor = self.catalog.major(need.major).map(|major| major.min_driver.clone());
+        let shipped = need.minor.and_then(|minor| self.catalog.shipped_driver((need.major, minor)));
+        match (minor, shipped) {
+            // 11.0 came out with an older driver than the minimum of its major.
+            (Some(minor), Some(shipped)) => {
+                let older = as_new_as(&numbers(minor.as_bytes()), &numbers(shipped.as_bytes()));
+                Some(if older { shipped } else { minor })
+            }
+            (minor, shipped) => minor.or(shipped),
+        }
+    }
+}
+
+/// How a libcuda of version `cuda` serves programs that were built with `need`. `driver` is its version where that is
+/// known: the promise of a major version begins with a driver, not with a CUDA version.
+pub(super) fn serves(
+    catalog: &Catalog,
+    cuda: (u32, u32),
+    driver: &[u32],
+    need: CudaVersion,
+    jetson: bool,
+) -> Served {
+    match need.minor {
+        Some(minor) if cuda >= (need.major, minor) => return Served::Fully,
+        None if cuda.0 > need.major => return Served::Fully,
+        _ => {}
+    }
+    if let Some(shipped) = need.minor.and_then(|minor| catalog.shipped_driver((need.major, minor)))
+        && !jetson
+        && !driver.is_empty()
+        && as_new_as(driver, &numbers(shipped.as_bytes()))
+    {
+        return Served::Fully;
+    }
+    if cuda.0 != need.major {
+        return Served::No;
+    }
+    // The promise holds for desktops and servers, from CUDA 11 on.
+    match catalog.major(need.major) {
+        Some(_) if jetson => Served::Unknown,
+        Some(major) if driver.is_empty() || as_new_as(driver, &numbers(major.min_driver.as_bytes())) => {
+            Served::ByMinor
+        }
+        _ if need.minor.is_none() => Served::Unknown,
+        _ => Served::No,
+    }
+}

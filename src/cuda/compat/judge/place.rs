@@ -1,0 +1,134 @@
+//! Rules about where the image runs: processor, what is mounted, which libcuda the loader finds.
+
+use crate::base::Platform;
+use crate::base::text::{elide_end, printable};
+use crate::cuda::catalog::GpuClass;
+use crate::cuda::compat::{Needs, Reason, RuleId, RunVerdict, TargetGpu};
+
+/// The image is for another processor or system.
+pub(super) fn platform(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
+    let image = needs.platform.as_ref()?;
+    let reason = |verdict, text: String| {
+        Some(Reason::new(verdict, RuleId::Platform, text).about(printable(&image.to_string())))
+    };
+    let shown = |text: &str| elide_end(&printable(text), 40);
+    if !image.os.is_empty() && !image.os.eq_ignore_ascii_case("linux") {
+        let text = format!("The image is for {}, and the machine runs Linux.", shown(&image.os));
+        return reason(RunVerdict::Fails, text);
+    }
+    let architecture = target.architecture.as_ref().filter(|known| !known.is_empty())?;
+    if image.architecture.is_empty() {
+        return None;
+    }
+    let plain = |architecture: &str| Platform {
+        os: "linux".to_owned(),
+        architecture: architecture.to_owned(),
+        variant: None,
+    };
+    if plain(architecture).accepts(&plain(&image.architecture)) {
+        return None;
+    }
+    let text = format!(
+        "The image is for {}, and the machine has a processor of {}.",
+        shown(&image.architecture),
+        shown(architecture)
+    );
+    let narrow = matches!(
+        (image.architecture.as_str(), architecture.as_str()),
+        ("386", "amd64" | "x86_64") | ("arm" | "armhf", "arm64" | "aarch64")
+    );
+    // 64-bit processors may run what is built for their 32-bit forebears.
+    reason(if narrow { RunVerdict::Unknown } else { RunVerdict::Fails }, text)
+        .map(|reason| reason.with_hint(format!("Build the image for linux/{}.", shown(architecture))))
+}
+
+/// What is mounted, and where the loader finds it.
+pub(super) fn judge(needs: &Needs, target: &TargetGpu) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if let Some(folder) = &target.driver_folder {
+        reasons.extend(driver_path(needs, folder));
+    } else {
+        reasons.extend(capabilities(needs, target));
+        reasons.extend(visible_devices(needs));
+    }
+    reasons.extend(own_driver(needs));
+    reasons
+}
+
+fn variable<'a>(needs: &'a Needs, name: &str) -> Option<&'a str> {
+    needs.environment.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn capabilities(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
+    let value = variable(needs, "NVIDIA_DRIVER_CAPABILITIES")?;
+    let mut named = value.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
+    // Unset and empty stand for compute and utility. Jetson's libraries are mounted whatever it says.
+    named.peek()?;
+    if named.any(|name| matches!(name, "compute" | "all")) || target.class == Some(GpuClass::Jetson) {
+        return None;
+    }
+    let text = format!(
+        "NVIDIA_DRIVER_CAPABILITIES is {} and lacks compute: a container toolkit in legacy mode mounts no libcuda.so.1 and CUDA fails, one in CDI mode mounts the whole driver.",
+        elide_end(&printable(value), 60)
+    );
+    Some(
+        Reason::new(RunVerdict::Unknown, RuleId::Capabilities, text)
+            .about("ENV NVIDIA_DRIVER_CAPABILITIES")
+            .with_hint("Set NVIDIA_DRIVER_CAPABILITIES=compute,utility."),
+    )
+}
+
+fn visible_devices(needs: &Needs) -> Option<Reason> {
+    let value = variable(needs, "NVIDIA_VISIBLE_DEVICES")?;
+    let value = if value.trim().is_empty() { "empty" } else { value.trim() };
+    if !matches!(value, "empty" | "void" | "none") {
+        return None;
+    }
+    let text = format!(
+        "NVIDIA_VISIBLE_DEVICES is {value} in the image: a container sees a GPU only when it is asked for, as Kubernetes and docker --gpus do."
+    );
+    Some(
+        Reason::new(RunVerdict::Runs, RuleId::Capabilities, text)
+            .about("ENV NVIDIA_VISIBLE_DEVICES")
+            .with_hint("Start it with --gpus, or with nvidia.com/gpu among its limits."),
+    )
+}
+
+/// Where nothing tells the loader about the driver, the image has to.
+fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
+    fn bare(path: &str) -> &str {
+        path.trim_end_matches('/')
+    }
+    // The folder of the device plugin is the one above its libraries, or the one with them.
+    let folder = bare(folder);
+    if needs.loader_folders.iter().any(|known| bare(&known.path) == folder) {
+        return None;
+    }
+    let text = format!(
+        "The driver is mounted at {folder}, and nothing in the image makes the loader look there: libcuda.so.1 is not found."
+    );
+    Some(
+        Reason::new(RunVerdict::Fails, RuleId::DriverPath, text)
+            .about("libcuda.so.1")
+            .with_error(35, "cudaErrorInsufficientDriver")
+            .with_hint(format!("Add to the image: ENV LD_LIBRARY_PATH={folder}:${{LD_LIBRARY_PATH}}")),
+    )
+}
+
+/// Libraries in the image that stand in for the driver: the worst of them.
+fn own_driver(needs: &Needs) -> Option<Reason> {
+    let own = needs.own_drivers.iter().find(|own| own.stub).or_else(|| needs.own_drivers.first())?;
+    let (path, by) = (&own.path, &own.by);
+    let hint = format!("Take its folder out of {by}, or the file out of the image.");
+    let reason = if own.stub {
+        let text = format!("{by} puts the stub {path} before the driver, and no call into a stub works.");
+        Reason::new(RunVerdict::Fails, RuleId::OwnDriver, text).with_error(34, "CUDA_ERROR_STUB_LIBRARY")
+    } else {
+        let text = format!(
+            "{by} puts {path} of the image before the machine's driver: it works only where the kernel module is of the very same version."
+        );
+        Reason::new(RunVerdict::Unknown, RuleId::OwnDriver, text)
+            .with_error(803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH")
+    };
+    Some(reason.about(path).with_hint(hint))
+}

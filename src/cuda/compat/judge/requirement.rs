@@ -1,0 +1,150 @@
+//! What the image requires before the container toolkit starts it.
+
+use super::host::Host;
+use crate::base::text::{elide_end, printable};
+use crate::cuda::catalog::GpuClass;
+use crate::cuda::compat::require::{self, Holds, Requirement, is_true};
+use crate::cuda::compat::versions::{capability, listed};
+use crate::cuda::compat::{CudaVersion, Needs, Reason, RuleId, RunVerdict};
+
+/// Variables that are looked at: libnvidia-container takes no more than this many requirements.
+const MOST: usize = 32;
+
+/// All requirements of an image.
+pub(super) struct Requirements<'a> {
+    named: Vec<(&'a str, Requirement)>,
+    /// Whether there are more than are looked at.
+    more: bool,
+}
+
+impl<'a> Requirements<'a> {
+    pub(super) fn new(needs: &'a Needs) -> Self {
+        let value = |name: &str| {
+            let found = needs.environment.iter().rev().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+        };
+        if value("NVIDIA_DISABLE_REQUIRE").is_some_and(is_true) {
+            return Self { named: Vec::new(), more: false };
+        }
+        let mut variables = needs.environment.iter().filter(|(name, _)| {
+            name.starts_with("NVIDIA_REQUIRE_") && !name.starts_with("NVIDIA_REQUIRE_JETPACK")
+        });
+        let mut named: Vec<(&str, Requirement)> = variables
+            .by_ref()
+            .take(MOST)
+            .map(|(name, value)| (name.as_str(), Requirement::parse(value)))
+            .collect();
+        let more = variables.next().is_some();
+        // An image of the time before requirements: its version is one.
+        if value("NVIDIA_REQUIRE_CUDA").is_none()
+            && let Some(version) = value("CUDA_VERSION")
+        {
+            let version = CudaVersion::parse(version.trim_start_matches('v'));
+            let wanted =
+                version.map(|version| format!("cuda>={}.{}", version.major, version.minor.unwrap_or(0)));
+            named.push(("CUDA_VERSION", Requirement::parse(wanted.as_deref().unwrap_or("CUDA_VERSION"))));
+        }
+        Self { named, more }
+    }
+
+    /// Whether the container toolkit starts it there.
+    pub(super) fn judge(&self, host: &Host<'_>) -> Vec<Reason> {
+        let target = host.target;
+        if target.driver_folder.is_some() {
+            let named = self.named.first().map(|(name, _)| {
+                let text = format!("Without a container toolkit nobody looks at {name} there.");
+                Reason::new(RunVerdict::Runs, RuleId::Requirement, text).about(variable(name))
+            });
+            return named.into_iter().collect();
+        }
+        let brands = brands(host);
+        let mut reasons: Vec<Reason> = self
+            .named
+            .iter()
+            .filter_map(|(name, requirement)| {
+                let holds = over(&brands, |brand| requirement.holds(&asked(host, brand)));
+                match holds {
+                    Holds::Yes => None,
+                    Holds::No => Some(refused(name, requirement, host)),
+                    // Without a driver nothing more can be said, and that is said once.
+                    Holds::Unknown if requirement.fault().is_none() && host.cuda.is_none() => None,
+                    Holds::Unknown => Some(open(name, requirement, host)),
+                }
+            })
+            .collect();
+        if self.more {
+            let text = format!(
+                "The image has more than {MOST} variables NVIDIA_REQUIRE_*, and container toolkits take no more."
+            );
+            reasons.push(Reason::new(RunVerdict::Unknown, RuleId::Requirement, text));
+        }
+        reasons
+    }
+}
+
+fn asked<'a>(host: &'a Host<'_>, brand: Option<&'a str>) -> require::Host<'a> {
+    let driver = Some(host.driver.as_slice()).filter(|driver| !driver.is_empty());
+    require::Host { cuda: host.cuda, cuda_or_later: host.or_later, driver, sm: host.target.sm, brand }
+}
+
+/// Brands that NVML may have for it.
+fn brands<'a>(host: &'a Host<'_>) -> Vec<Option<&'a str>> {
+    let of = |names: &[&'static str]| names.iter().map(|name| Some(*name)).collect();
+    match (&host.target.brand, host.target.class) {
+        (Some(brand), _) => vec![Some(brand.as_str())],
+        (None, Some(GpuClass::DataCenter)) => of(&["tesla", "nvidia"]),
+        (None, Some(GpuClass::Geforce)) => of(&["geforce", "geforcertx", "titan", "titanrtx"]),
+        (None, Some(GpuClass::Workstation)) => of(&["quadro", "quadrortx", "nvidiartx", "nvidia"]),
+        (None, Some(GpuClass::Jetson) | None) => vec![None],
+    }
+}
+
+/// What holds whichever brand it is.
+fn over(brands: &[Option<&str>], holds: impl Fn(Option<&str>) -> Holds) -> Holds {
+    let mut all = brands.iter().map(|brand| holds(*brand));
+    let Some(first) = all.next() else { return Holds::Unknown };
+    if all.all(|other| other == first) { first } else { Holds::Unknown }
+}
+
+fn variable(name: &str) -> String {
+    elide_end(&printable(&format!("ENV {name}")), 80)
+}
+
+/// What the machine has of what is asked for.
+fn has(host: &Host<'_>) -> String {
+    let mut parts = vec![host.name()];
+    if let (Some((major, minor)), false) = (host.cuda, host.driver.is_empty()) {
+        parts.push(format!("CUDA {major}.{minor}"));
+    }
+    parts.push(format!("compute capability {}", capability(host.target.sm)));
+    listed(&parts, 4)
+}
+
+fn refused(name: &str, requirement: &Requirement, host: &Host<'_>) -> Reason {
+    let clause = elide_end(&printable(requirement.first_clause()), 80);
+    let advice = if requirement.first_clause().starts_with("cuda>=") {
+        ", please update your driver to a newer version, or use an earlier cuda container"
+    } else {
+        ""
+    };
+    let text = format!(
+        "The container toolkit does not start it, by {}: unsatisfied condition: {clause}{advice}. The machine has {}.",
+        printable(name),
+        has(host)
+    );
+    Reason::new(RunVerdict::Fails, RuleId::Requirement, text)
+        .about(variable(name))
+        .with_hint("Update the driver, or build on an earlier CUDA. NVIDIA_DISABLE_REQUIRE=1 switches the check off, and makes no driver newer.")
+}
+
+fn open(name: &str, requirement: &Requirement, host: &Host<'_>) -> Reason {
+    let shown = printable(name);
+    let text = match requirement.fault() {
+        Some(fault) => format!("{shown} {fault}: whether the container toolkit starts it is not known."),
+        None => format!(
+            "Whether {shown} is fulfilled is not known: it asks for a brand or a version of the driver, and of the machine {} is known.",
+            has(host)
+        ),
+    };
+    Reason::new(RunVerdict::Unknown, RuleId::Requirement, text).about(variable(name))
+}

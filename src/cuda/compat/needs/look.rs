@@ -1,0 +1,159 @@
+//! The image as its needs are read from it.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::base::text::escape;
+use crate::base::{Warning, WarningCode};
+use crate::cuda::catalog::Catalog;
+use crate::cuda::classes::is_framework_component;
+use crate::cuda::compat::NeedsInput;
+use crate::cuda::links::{ObjectId, Paths, RootKind};
+use crate::cuda::{Inode, Inventory, Library, Role, Use};
+use crate::layer::ContentHash;
+use crate::rootfs::{NodeId, Rootfs};
+
+pub(super) struct Look<'a> {
+    pub(super) input: &'a NeedsInput<'a>,
+    pub(super) rootfs: &'a Rootfs,
+    pub(super) inventory: &'a Inventory,
+    pub(super) catalog: &'a Catalog,
+    pub(super) paths: Paths<'a>,
+    /// Libraries in use that run here, each inode once.
+    pub(super) libraries: Vec<&'a Library>,
+    /// By object: whether a root reaches it without a choice.
+    firm: Vec<bool>,
+    /// The same from what the entrypoint, the command or a preload starts.
+    started: Vec<bool>,
+    objects: HashMap<Inode, ObjectId>,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn new(input: &'a NeedsInput<'a>) -> Self {
+        let (inventory, rootfs) = (input.inventory, &input.merge.rootfs);
+        let links = &inventory.links;
+        let starts = |kind: RootKind| matches!(kind, RootKind::Entrypoint | RootKind::Preload);
+        let inode = |id: ObjectId| rootfs.node(links.object(id).node).content();
+        let mut look = Self {
+            input,
+            rootfs,
+            inventory,
+            catalog: input.catalog,
+            paths: Paths::new(rootfs),
+            libraries: Vec::new(),
+            firm: links.firmly_used(),
+            started: links.firmly_reached(|root| starts(root.kind)),
+            objects: links.ids().filter_map(|id| Some((inode(id)?, id))).collect(),
+        };
+        let in_use = |library: &&Library| {
+            library.hard_link_of.is_none()
+                && library.foreign.is_none()
+                && library.role == Role::Runtime
+                && look.is_used(library.object)
+        };
+        look.libraries = inventory.libraries.iter().filter(in_use).collect();
+        look
+    }
+
+    /// Whether something that runs reaches it, or it is loaded on its own account.
+    pub(super) fn is_used(&self, id: ObjectId) -> bool {
+        let object = self.inventory.links.object(id);
+        object.usage != Use::Unreferenced || object.root.is_some()
+    }
+
+    pub(super) fn is_firm(&self, id: ObjectId) -> bool {
+        self.firm.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    pub(super) fn is_started(&self, id: ObjectId) -> bool {
+        self.started.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// The object of a program or library.
+    pub(super) fn object_at(&self, node: NodeId) -> Option<ObjectId> {
+        self.objects.get(&self.rootfs.node(node).content()?).copied()
+    }
+
+    /// An absolute path, any bytes.
+    pub(super) fn path(&self, node: NodeId) -> Vec<u8> {
+        self.rootfs.node(node).path()
+    }
+
+    /// The same, safe to show.
+    pub(super) fn shown(&self, node: NodeId) -> String {
+        escape(&self.path(node))
+    }
+
+    /// Proof of an inode's content, when its bytes were read.
+    pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
+        let layer = self.input.layers.get(usize::from(inode.0)).and_then(Option::as_ref);
+        let passed = layer.and_then(|read| read.facts.hash(inode.1));
+        passed.or_else(|| self.input.bodies.hashes.get(&inode))
+    }
+
+    /// The environment of the image, as `NAME=VALUE`.
+    pub(super) fn environment(&self) -> &'a [String] {
+        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+    }
+
+    /// One variable of it, empty when it is not there; the last one counts.
+    pub(super) fn variable(&self, name: &str) -> &'a str {
+        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
+        self.environment().iter().rev().find_map(value).unwrap_or_default()
+    }
+
+    /// Why there may be more than was found.
+    pub(super) fn incomplete(&self) -> Option<String> {
+        if !self.input.complete {
+            return Some("not all of the image could be read".to_owned());
+        }
+        let layers = self.input.layers.iter().flatten();
+        let mut warnings = layers.flat_map(|read| &read.warnings).chain(&self.inventory.warnings);
+        if let Some(warning) = warnings.find(|warning| hides_binaries(warning)) {
+            return Some(warning.message.clone());
+        }
+        let faulty: HashSet<&str> = self
+            .inventory
+            .warnings
+            .iter()
+            .filter(|warning| warning.code == WarningCode::BinaryMalformed)
+            .map(|warning| warning.subject.as_str())
+            .collect();
+        if faulty.is_empty() {
+            return None;
+        }
+        let nodes = self.libraries.iter().map(|library| library.node);
+        let mut faults = nodes.map(|node| self.shown(node)).filter(|path| faulty.contains(path.as_str()));
+        faults.next().map(|path| format!("{path} is in use and could not be read whole"))
+    }
+}
+
+/// Whether a fault means that programs or libraries were not looked at.
+fn hides_binaries(warning: &Warning) -> bool {
+    match warning.code {
+        WarningCode::FactsLimited => {
+            matches!(warning.subject.as_str(), "binaries" | "facts" | "CUDA inventory")
+        }
+        WarningCode::LinksOddity => warning.message.starts_with("the search for libraries was cut short"),
+        _ => false,
+    }
+}
+
+/// Whether a component is a part of CUDA: no framework's own file, not the driver, not the loader of `OpenCL`.
+pub(super) fn is_cuda_component(name: &str) -> bool {
+    !is_framework_component(name) && !matches!(name, "driver" | "opencl" | "tensorrt")
+}
+
+/// Which names of libraries are those of CUDA or of its driver: many ask for the same ones.
+#[derive(Default)]
+pub(super) struct Names<'n>(HashMap<&'n str, bool>);
+
+impl<'n> Names<'n> {
+    pub(super) fn is_cuda(&mut self, look: &Look<'_>, name: &'n str) -> bool {
+        *self.0.entry(name).or_insert_with(|| {
+            let component = look.catalog.component_of(name.as_bytes());
+            component.is_some_and(|is| is_cuda_component(&is.name) || is.name == "tensorrt")
+                || name.starts_with("libcuda.so")
+        })
+    }
+}

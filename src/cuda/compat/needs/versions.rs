@@ -1,0 +1,185 @@
+//! CUDA versions that something in use was built for.
+
+use std::collections::HashSet;
+
+use super::frameworks::{Frameworks, whole_name};
+use super::look::{Look, is_cuda_component};
+use super::sort;
+use crate::base::text::escape;
+use crate::cuda::catalog::{Catalog, numbers};
+use crate::cuda::compat::{CodeFile, CudaNeed, CudaVersion, Weight};
+use crate::cuda::{Level, Library, VersionSource};
+use crate::formats::fatbin::GpuKind;
+
+/// Versions that are told; real images have one to three.
+const MOST: usize = 36;
+
+/// Who needs a version: of each kind one is told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Who {
+    Runtime,
+    Framework,
+    Application,
+    Toolkit,
+    Library,
+}
+
+/// The highest first.
+pub(super) fn of(look: &Look<'_>, frameworks: &Frameworks, code: &[CodeFile]) -> Vec<CudaNeed> {
+    let runtimes: Vec<CudaNeed> = look
+        .libraries
+        .iter()
+        .filter(|one| &*one.component == "cudart")
+        .filter_map(|one| of_library(look, one))
+        .collect();
+    let has_runtime = !runtimes.is_empty();
+    let mut found: Vec<(Who, CudaNeed)> = runtimes.into_iter().map(|need| (Who::Runtime, need)).collect();
+    found.extend(of_frameworks(look, frameworks).into_iter().map(|need| (Who::Framework, need)));
+    found.extend(
+        code.iter().filter_map(|file| of_ptx(look.catalog, file)).map(|need| (Who::Application, need)),
+    );
+    found.extend(of_toolkit(look).map(|need| (Who::Toolkit, need)));
+    let most = found.iter().map(|(_, need)| need.version.major).max();
+    let others = look.libraries.iter().filter(|one| is_cuda_component(&one.component));
+    let others = others.filter(|one| &*one.component != "cudart").filter(|one| {
+        let major = one.cuda_major.as_ref().map(|(major, _)| *major);
+        !has_runtime || major > most
+    });
+    found.extend(others.filter_map(|one| of_library(look, one)).map(|need| (Who::Library, need)));
+    // Of those that say the same, one that is used for certain stands for all; else the first.
+    found.sort_by_key(|(_, need)| !need.firm);
+    let mut told = HashSet::new();
+    found.retain(|(who, need)| told.insert((*who, need.version)));
+    let mut versions: Vec<CudaNeed> = found.into_iter().map(|(_, need)| need).collect();
+    sort(&mut versions);
+    versions.truncate(MOST);
+    versions
+}
+
+/// By the version of a library, else by the major version that its soname, folder or package says.
+fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
+    let (major, why) = library.cuda_major.as_ref().map_or((None, ""), |(major, why)| (Some(*major), why));
+    let minor = library.version.as_ref().and_then(|(version, source)| {
+        let minor = minor_of(look.catalog, &library.component, version, *source)?;
+        (major.is_none() || major == Some(minor.0)).then_some((minor, version, *source))
+    });
+    let path = look.path(library.node);
+    let name = escape(crate::cuda::links::file_name(&path));
+    let (version, evidence) = match minor {
+        Some(((major, minor), version, source)) => {
+            let by = match source {
+                VersionSource::FileName => "by its name",
+                VersionSource::Link => "by a name beside it",
+                VersionSource::Package => "by its package",
+                VersionSource::Note => "by its note",
+            };
+            let text = format!("it is of version {version} {by}, which came with CUDA {major}.{minor}");
+            (CudaVersion { major, minor: Some(minor) }, text)
+        }
+        None => (CudaVersion { major: major?, minor: None }, format!("it is of CUDA {} ({why})", major?)),
+    };
+    Some(CudaNeed {
+        version,
+        who: library.soname.clone().unwrap_or(name),
+        subject: escape(&path),
+        evidence,
+        firm: look.is_firm(library.object),
+    })
+}
+
+/// The CUDA version that a version of a component came with, where it tells.
+fn minor_of(catalog: &Catalog, component: &str, version: &str, source: VersionSource) -> Option<(u32, u32)> {
+    let first = |text: &str| match numbers(text.as_bytes())[..] {
+        [major, minor, ..] => Some((major, minor)),
+        _ => None,
+    };
+    let shipped: Vec<(u32, u32)> = match component {
+        "cudart" => catalog.toolkits_of_cudart(version).filter_map(|one| first(&one.version)).collect(),
+        "cublas" => catalog.toolkits_of_cublas(version).filter_map(|one| first(&one.version)).collect(),
+        _ => Vec::new(),
+    };
+    if let [one, rest @ ..] = &shipped[..] {
+        return rest.iter().all(|other| other == one).then_some(*one);
+    }
+    // These bear the toolkit's own version; `libcudart.so.11.0` is the soname of all of CUDA 11.
+    let bears =
+        matches!(component, "cudart" | "nvrtc" | "nvjitlink" | "nvfatbin" | "nvvm" | "cupti" | "nvtx");
+    let whole = numbers(version.as_bytes()).len() > 2 || source == VersionSource::Package;
+    first(version).filter(|(major, _)| bears && whole && (7..100).contains(major))
+}
+
+/// Frameworks with files in use.
+fn of_frameworks(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CudaNeed> {
+    let list = &look.inventory.frameworks;
+    let mut in_use: Vec<Option<bool>> = vec![None; list.len()];
+    let links = &look.inventory.links;
+    for id in links.ids().filter(|id| look.is_used(*id)) {
+        let place = frameworks.of(look, links.object(id).node);
+        if let Some(state) = place.and_then(|place| in_use.get_mut(place)) {
+            *state = Some(state.unwrap_or(false) || look.is_firm(id));
+        }
+    }
+    let mut used: Vec<_> =
+        list.iter().zip(in_use).filter_map(|(framework, firm)| Some((framework, firm?))).collect();
+    used.sort_by_key(|(framework, _)| framework.level != Level::Framework);
+    let need = |(framework, firm): (&crate::cuda::Framework, bool)| {
+        let text = framework.cuda_version.as_deref()?;
+        let who = whole_name(framework);
+        Some(CudaNeed {
+            version: CudaVersion::parse(text)?,
+            evidence: format!("{who} was built for CUDA {}", CudaVersion::parse(text)?),
+            who,
+            subject: escape(&framework.path),
+            firm,
+        })
+    };
+    used.into_iter().filter_map(need).collect()
+}
+
+/// What PTX of the application tells: each toolkit writes a version of its own. This is all that is known of those
+/// who link CUDA's runtime into themselves.
+fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
+    if file.weight != Weight::Decides || file.what != super::APPLICATION {
+        return None;
+    }
+    let ptx = file.code.iter().filter(|row| row.kind == GpuKind::Ptx);
+    let (major, minor) = ptx.filter_map(|row| row.isa).max()?;
+    let isa = format!("{major}.{minor}");
+    let writes = catalog.toolkits().iter().filter(|toolkit| toolkit.ptx_isa == isa);
+    // Several may write it: the first is the least that is needed.
+    let version = writes.map(|toolkit| numbers(toolkit.version.as_bytes())).min()?;
+    let version = CudaVersion { major: *version.first()?, minor: version.get(1).copied() };
+    Some(CudaNeed {
+        version,
+        who: file.path.clone(),
+        subject: file.path.clone(),
+        evidence: format!("its PTX is of version {isa}, which CUDA {version} writes"),
+        firm: true,
+    })
+}
+
+/// The toolkit that `/usr/local/cuda` names, when a library of it is in use.
+fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
+    let toolkit = look.inventory.toolkits.get(look.inventory.toolkit?)?;
+    let version = CudaVersion::parse(toolkit.version.as_deref()?)?;
+    let is_its = |library: &&&Library| {
+        let path = look.path(library.node);
+        is_cuda_component(&library.component)
+            && path.strip_prefix(&toolkit.root[..]).is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    let its: Vec<&&Library> = look.libraries.iter().filter(is_its).collect();
+    let firm = its.iter().find(|library| look.is_firm(library.object));
+    let one = firm.or(its.first())?;
+    let root = escape(&toolkit.root);
+    Some(CudaNeed {
+        version,
+        who: format!("CUDA toolkit {version}"),
+        evidence: format!(
+            "{} of it is in use, and {} says its version",
+            look.shown(one.node),
+            toolkit.evidence
+        ),
+        subject: root,
+        firm: firm.is_some(),
+    })
+}

@@ -1,0 +1,190 @@
+//! What the end of a child means.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use super::Stage;
+use super::merge::Merge;
+
+/// How a child came to its end.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// It could not be started.
+    CannotStart(io::Error),
+    /// It ended by itself, or by a signal.
+    Ended(ExitStatus),
+    /// It told everything, and then did not end.
+    Lingered,
+    /// It did not answer in time and was killed.
+    TimedOut(Duration),
+    /// Nobody wants its answer any more; it was killed.
+    Cancelled,
+    /// It wrote more than a child of ours writes and was killed.
+    TooMuch,
+    /// The system does not say what became of it.
+    Lost(io::Error),
+}
+
+/// Writes down what the end of a child means for its check. `strange` is the first thing among its answers that is
+/// none, `tail` the end of what it wrote on stderr.
+pub(super) fn blame(merge: &mut Merge, ending: &Ending, strange: Option<&str>, tail: Option<String>) {
+    if merge.ended {
+        let note = match ending {
+            Ending::Lingered => {
+                "The check was over, but its process did not end by itself: the driver holds it."
+            }
+            Ending::Ended(status) if status.signal().is_some() => {
+                "The check was over; its process crashed afterwards, while the driver was put away."
+            }
+            _ => return,
+        };
+        merge.check.notes.push(note.to_owned());
+        return;
+    }
+    let (stage, device) = merge.stage();
+    let place = device.map_or_else(String::new, |device| format!(" on device {device}"));
+    let during = format!("during the step `{}`{place}", stage.as_str());
+    let (name, message, hint) = match ending {
+        Ending::CannotStart(error) => (
+            "cannot-start",
+            format!("the process of the check could not be started: {error}"),
+            Some("see whether this program's file is still there and may be executed, and whether more processes may be started".to_owned()),
+        ),
+        Ending::Cancelled => ("cancelled", format!("the check was cancelled {during}"), None),
+        Ending::TimedOut(limit) => (
+            "timed-out",
+            format!("the check took longer than {} s and was ended {during}", limit.as_secs_f64()),
+            Some(hint_of_silence(stage)),
+        ),
+        Ending::TooMuch => garbage(strange.unwrap_or_default(), &during),
+        Ending::Lost(error) => {
+            ("no-answer", format!("the process of the check was lost {during}: {error}"), None)
+        }
+        Ending::Lingered => ("no-answer", format!("the process of the check said nothing more {during}"), None),
+        Ending::Ended(status) => match (status.signal(), strange) {
+            (Some(signal), _) => (
+                "crashed",
+                format!("the process of the check was ended by {} {during}", signal_name(signal)),
+                Some(hint_of_signal(signal, stage)),
+            ),
+            (None, Some(what)) => garbage(what, &during),
+            (None, None) => {
+                let code = status.code().map_or_else(String::new, |code| format!(" with exit code {code}"));
+                ("no-answer", format!("the process of the check ended{code} and without an answer {during}"), None)
+            }
+        },
+    };
+    merge.fail(name, message, hint, tail);
+}
+
+const STRANGE_PROGRAM: &str = "something other than this program wrote there: look for LD_PRELOAD and for tools \
+                               that the driver loads into programs";
+
+fn garbage(what: &str, during: &str) -> (&'static str, String, Option<String>) {
+    let message = format!("the process of the check wrote something else than its answer {during}: {what}");
+    ("garbage", message, Some(STRANGE_PROGRAM.to_owned()))
+}
+
+fn hint_of_silence(stage: Stage) -> String {
+    match stage {
+        Stage::Start | Stage::Library => {
+            "the library lies on storage that does not answer, or the machine is very busy: try again".to_owned()
+        }
+        Stage::Bandwidth | Stage::Verify => "the machine is very busy: try again".to_owned(),
+        _ => "the driver hangs: `dmesg | grep -i -e nvrm -e xid` and `nvidia-smi` tell more; restarting what uses the \
+              GPU, resetting it (`nvidia-smi --gpu-reset`) or the machine helps"
+            .to_owned(),
+    }
+}
+
+fn hint_of_signal(signal: i32, stage: Stage) -> String {
+    match signal {
+        9 => "something else killed it, most often for want of memory: `dmesg` tells, or the memory limit of the \
+              container"
+            .to_owned(),
+        4 => "the library was made for another processor than this machine's".to_owned(),
+        _ if stage == Stage::Start => "try again; if it stays so, this program's file is damaged".to_owned(),
+        _ => "the fault is in the driver's library or in how it was installed: see that all of its files are of one \
+              version (`nvidia-smi` says `driver/library version mismatch` when not), and install it again"
+            .to_owned(),
+    }
+}
+
+/// A signal in words. Numbers are those of Linux, where they are the same on `x86_64` and `aarch64`.
+fn signal_name(signal: i32) -> String {
+    let words = match signal {
+        1 => "SIGHUP (its terminal was closed)",
+        2 => "SIGINT (it was interrupted)",
+        4 => "SIGILL (an instruction that this processor does not have)",
+        5 => "SIGTRAP (a trap)",
+        6 => "SIGABRT (it gave up by itself)",
+        7 => "SIGBUS (memory that is not there)",
+        8 => "SIGFPE (a faulty calculation)",
+        9 => "SIGKILL (it was killed)",
+        11 => "SIGSEGV (it used memory that is not its own)",
+        13 => "SIGPIPE (nobody read what it wrote)",
+        14 => "SIGALRM (an alarm)",
+        15 => "SIGTERM (it was asked to end)",
+        24 => "SIGXCPU (its processor time was used up)",
+        31 => "SIGSYS (a system call that is forbidden here)",
+        _ => return format!("signal {signal}"),
+    };
+    words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
+    use std::time::{Duration, Instant};
+
+    use super::{Ending, blame};
+    use crate::gpu::merge::Merge;
+    use crate::gpu::protocol::Message;
+    use crate::gpu::{Check, Depth, Stage};
+
+    fn after(messages: Vec<Message>, ending: &Ending, strange: Option<&str>) -> Check {
+        let mut merge = Merge::new(Instant::now());
+        for message in messages {
+            merge.take(message);
+        }
+        blame(&mut merge, ending, strange, Some("last words".into()));
+        merge.finish(Depth::Full)
+    }
+
+    fn ended(raw: i32) -> Ending {
+        Ending::Ended(ExitStatus::from_raw(raw))
+    }
+
+    #[test]
+    fn every_bad_end_has_a_name_and_the_step_that_it_came_in() {
+        let init = || vec![Message::Begin { stage: Stage::Init, device: None }];
+        for (ending, strange, name, part) in [
+            (ended(11), None, "crashed", "SIGSEGV"),
+            (ended(64), Some("hello"), "crashed", "signal 64"),
+            (ended(3 << 8), None, "no-answer", "exit code 3"),
+            (ended(0), None, "no-answer", "exit code 0"),
+            (ended(0), Some("hello"), "garbage", "hello"),
+            (Ending::TimedOut(Duration::from_millis(1500)), None, "timed-out", "1.5 s"),
+            (Ending::Cancelled, None, "cancelled", "`init`"),
+            (Ending::TooMuch, Some("much"), "garbage", "much"),
+        ] {
+            let check = after(init(), &ending, strange);
+            let error = check.error.unwrap();
+            assert_eq!((error.name.as_str(), error.stage.as_str()), (name, "init"), "{ending:?}");
+            assert!(error.message.contains(part), "{}", error.message);
+            assert_eq!(error.log.as_deref(), Some("last words"));
+        }
+    }
+
+    #[test]
+    fn what_happens_after_the_answer_is_a_note() {
+        for ending in [Ending::Lingered, ended(6)] {
+            let check = after(vec![Message::End], &ending, None);
+            assert_eq!((check.error, check.notes.len()), (None, 1), "{ending:?}");
+        }
+        assert!(after(vec![Message::End], &ended(0), Some("a driver's greeting")).notes.is_empty());
+    }
+}

@@ -1,0 +1,256 @@
+//! Finds and opens the driver's library.
+#![allow(unsafe_code, reason = "opening a library runs its code")]
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use super::TriedLibrary;
+use super::api::Cuda;
+use super::fault::Fault;
+
+/// The name that drivers install. `libcuda.so` without a number is for linking, and may be the toolkit's stub.
+const SONAME: &str = "libcuda.so.1";
+/// The compiler for PTX, which libcuda opens by its name.
+const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
+/// Folders that drivers are mounted in and that loaders need not know: the device plugin of GKE, the older form of
+/// it, WSL 2, NixOS.
+pub(super) const FOLDERS: [&str; 4] =
+    ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib"];
+/// What a driver is found by when every program finds it.
+pub(super) const BY_LOADER: &str = "loader";
+/// What it is found by when its file was named.
+const BY_NAME: &str = "given";
+
+/// An open driver.
+pub(super) struct Found {
+    pub(super) cuda: &'static Cuda,
+    /// The name it was opened by, as in [`TriedLibrary`].
+    pub(super) tried: String,
+    /// Its file, links resolved.
+    pub(super) path: Option<String>,
+    /// `loader`, `given` or the folder.
+    pub(super) by: String,
+    /// The folder where its other files may lie.
+    pub(super) folder: Option<PathBuf>,
+}
+
+impl Found {
+    /// Whether programs that only ask the loader do not find it.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.by != BY_LOADER && self.by != BY_NAME
+    }
+}
+
+enum Place {
+    Loader,
+    Folder(&'static str),
+    Given(PathBuf),
+}
+
+/// Looks for the library, place by place.
+pub(super) struct Search {
+    places: Vec<Place>,
+    /// What came of places that were no use, for when none is.
+    stub: Option<String>,
+    old: Option<Fault>,
+    foreign: Option<String>,
+}
+
+impl Search {
+    /// A search in all places, or for one file.
+    pub(super) fn new(given: Option<&Path>) -> Self {
+        // Taken from the end: the loader's own search comes first.
+        let places = match given {
+            Some(file) => vec![Place::Given(file.to_owned())],
+            None => FOLDERS.into_iter().rev().map(Place::Folder).chain([Place::Loader]).collect(),
+        };
+        Self { places, stub: None, old: None, foreign: None }
+    }
+
+    /// Opens the library at the next place where there is one. `tell` hears of every place.
+    ///
+    /// # Errors
+    /// When there is none, or none that is a driver.
+    pub(super) fn open(&mut self, tell: &mut dyn FnMut(TriedLibrary)) -> Result<Found, Fault> {
+        while let Some(place) = self.places.pop() {
+            let (name, by) = match &place {
+                Place::Loader => (PathBuf::from(SONAME), BY_LOADER.to_owned()),
+                Place::Folder(folder) => (Path::new(folder).join(SONAME), (*folder).to_owned()),
+                Place::Given(file) => (file.clone(), BY_NAME.to_owned()),
+            };
+            let tried = name.to_string_lossy().into_owned();
+            let mut outcome = |outcome: String| tell(TriedLibrary { path: tried.clone(), outcome });
+            let is_file = !matches!(place, Place::Loader);
+            if is_file && fs::metadata(&name).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+            {
+                outcome(ABSENT.to_owned());
+                continue;
+            }
+            if is_file && is_stub(&fs::canonicalize(&name).unwrap_or_else(|_| name.clone())) {
+                self.stub.get_or_insert_with(|| tried.clone());
+                outcome(STUB.to_owned());
+                continue;
+            }
+            if let Place::Folder(folder) = place {
+                prepare(Path::new(folder));
+            }
+            let before = loaded();
+            let library = match open(&name) {
+                Ok(library) => library,
+                Err(text) if !is_file && is_absent(&text) => {
+                    outcome(ABSENT.to_owned());
+                    continue;
+                }
+                Err(text) => {
+                    self.foreign.get_or_insert_with(|| text.clone());
+                    outcome(text);
+                    continue;
+                }
+            };
+            let path = if is_file {
+                fs::canonicalize(&name).ok()
+            } else {
+                loaded().into_iter().find(|path| !before.contains(path))
+            };
+            if path.as_deref().is_some_and(is_stub) {
+                self.stub.get_or_insert_with(|| tried.clone());
+                outcome(STUB.to_owned());
+                // Left open: closing runs its code once more.
+                std::mem::forget(library);
+                continue;
+            }
+            match Cuda::new(library) {
+                Ok(cuda) => {
+                    outcome("taken".to_owned());
+                    let folder = path.as_deref().and_then(Path::parent).map(Path::to_owned);
+                    let path = path.map(|path| path.to_string_lossy().into_owned());
+                    // For good: it is never closed.
+                    let cuda = Box::leak(Box::new(cuda));
+                    return Ok(Found { cuda, tried, path, by, folder });
+                }
+                Err(fault) => {
+                    outcome(match &fault {
+                        Fault::Missing(symbol) => format!("it has no function {symbol}"),
+                        _ => "it cannot be used".to_owned(),
+                    });
+                    self.old.get_or_insert(fault);
+                }
+            }
+        }
+        Err(self.verdict())
+    }
+
+    /// Notes that what was taken last is a stub after all: it said so itself.
+    pub(super) fn is_stub(&mut self, found: &Found, tell: &mut dyn FnMut(TriedLibrary)) {
+        self.stub.get_or_insert_with(|| found.tried.clone());
+        tell(TriedLibrary { path: found.tried.clone(), outcome: STUB.to_owned() });
+    }
+
+    fn verdict(&mut self) -> Fault {
+        if let Some(stub) = self.stub.take() {
+            return Fault::own(
+                "stub",
+                format!("{stub} is a stub: a file to link against, without a driver in it"),
+            );
+        }
+        if let Some(text) = self.foreign.take() {
+            return Fault::own("not-a-library", format!("the driver's library cannot be opened: {text}"));
+        }
+        self.old.take().unwrap_or_else(|| {
+            Fault::own("no-library", format!("there is no {SONAME}: the driver's library"))
+        })
+    }
+}
+
+const ABSENT: &str = "not there";
+const STUB: &str = "a stub for linking, not a driver";
+
+/// Opens a library by name or path.
+///
+/// # Errors
+/// What the loader says.
+pub(super) fn open(name: &Path) -> Result<Library, String> {
+    // SAFETY: this runs the code that a driver runs when it is loaded. It is the file that every program with CUDA
+    // loads, and this is a process of its own that holds nothing of value: see `parent`.
+    unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())
+}
+
+/// Opens what libcuda will look for by its name alone, from the folder that no loader knows.
+fn prepare(folder: &Path) {
+    if let Ok(compiler) = open(&folder.join(COMPILER)) {
+        std::mem::forget(compiler);
+    }
+}
+
+/// Whether the loader says that there is no such library, and not that it is faulty or lacks another one. The first
+/// is glibc's text, the second musl's.
+fn is_absent(text: &str) -> bool {
+    let none = "No such file or directory";
+    text.contains(none)
+        && (text.starts_with(&format!("{SONAME}: cannot open"))
+            || text.starts_with(&format!("Error loading shared library {SONAME}: ")))
+}
+
+fn is_stub(path: &Path) -> bool {
+    path.components().any(|part| part == Component::Normal("stubs".as_ref()))
+}
+
+/// Files of libcuda that this process has loaded, links resolved.
+fn loaded() -> Vec<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let mut paths: Vec<PathBuf> = maps
+        .lines()
+        .filter_map(|line| line.find('/').and_then(|start| line.get(start..)))
+        .map(PathBuf::from)
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libcuda.so")))
+        .collect();
+    paths.dedup();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Place, Search, is_absent, is_stub, open};
+
+    #[test]
+    fn only_a_folder_named_stubs_makes_a_stub() {
+        assert!(is_stub(Path::new("/usr/local/cuda/lib64/stubs/libcuda.so.1")));
+        assert!(!is_stub(Path::new("/usr/lib/nostubs/libcuda.so.1")));
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_from_what_is_faulty() {
+        let none = open(Path::new("libcutaway-none.so.1")).err().unwrap();
+        assert!(none.contains("No such file"), "{none}");
+        assert!(!is_absent(&none), "it is another library");
+        assert!(is_absent("libcuda.so.1: cannot open shared object file: No such file or directory"));
+        assert!(!is_absent("libdxcore.so: cannot open shared object file: No such file or directory"));
+        assert!(!is_absent("/usr/lib/libcuda.so.1: invalid ELF header"));
+    }
+
+    #[test]
+    fn the_loader_is_asked_before_folders_that_it_does_not_know() {
+        let mut search = Search::new(None);
+        assert!(matches!(search.places.pop(), Some(Place::Loader)));
+        assert!(matches!(search.places.pop(), Some(Place::Folder("/usr/local/nvidia/lib64"))));
+        assert_eq!(Search::new(Some(Path::new("/x"))).places.len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_told_with_the_words_of_the_loader() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libcuda.so.1");
+        std::fs::write(&file, "text").unwrap();
+        let mut told = Vec::new();
+        let fault = Search::new(Some(&file)).open(&mut |tried| told.push(tried)).err().unwrap();
+        assert!(format!("{fault:?}").contains("not-a-library"), "{fault:?}");
+        assert!(
+            told[0].outcome.contains("file too short") || told[0].outcome.contains("invalid ELF"),
+            "{told:?}"
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! What this machine shows of GPUs without a driver being asked: it decides what to advise.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+/// Facts about the machine, or the container, that the check runs in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Machine {
+    /// Inside a container.
+    pub(super) container: bool,
+    /// Inside a pod of Kubernetes.
+    pub(super) kubernetes: bool,
+    /// Inside WSL 2.
+    pub(super) wsl: bool,
+    /// `/dev/nvidiactl` is there (`/dev/dxg` in WSL).
+    pub(super) control_node: bool,
+    /// How many `/dev/nvidia0`, `/dev/nvidia1`, … are there.
+    pub(super) gpu_nodes: usize,
+    /// `/dev/nvidia-uvm` is there.
+    pub(super) uvm_node: bool,
+    /// Whether what is there of these may be opened.
+    pub(super) nodes_open: bool,
+    /// The NVIDIA module is in the kernel; its version when it says so.
+    pub(super) module: bool,
+    /// The version of the module.
+    pub(super) module_version: Option<String>,
+    /// There is an NVIDIA GPU on the bus.
+    pub(super) on_bus: bool,
+    /// `libnvidia-ml.so.1` is there, which the container toolkit brings with another capability than libcuda.
+    pub(super) nvml: bool,
+    /// `NVIDIA_DRIVER_CAPABILITIES`.
+    pub(super) capabilities: Option<String>,
+    /// `NVIDIA_VISIBLE_DEVICES`.
+    pub(super) visible: Option<String>,
+    /// `CUDA_VISIBLE_DEVICES`.
+    pub(super) cuda_visible: Option<String>,
+    /// The library that was opened.
+    pub(super) library: Option<String>,
+    /// The device that the user asked for.
+    pub(super) asked: Option<u32>,
+    /// How many devices the driver has.
+    pub(super) devices: Option<u32>,
+}
+
+impl Machine {
+    /// Looks at this machine. Nothing here waits or fails: what cannot be read is taken as not there.
+    pub(super) fn look() -> Self {
+        let exists = |path: &str| Path::new(path).exists();
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let variable = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let wsl = exists("/dev/dxg") || read("/proc/sys/kernel/osrelease").contains("microsoft");
+        let gpus: Vec<_> = names("/dev")
+            .filter(|name| {
+                name.strip_prefix("nvidia")
+                    .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+            })
+            .collect();
+        let control = if wsl { "/dev/dxg" } else { "/dev/nvidiactl" };
+        let opens = |path: &str| fs::OpenOptions::new().read(true).write(true).open(path).is_ok();
+        let kubernetes = env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+            || exists("/var/run/secrets/kubernetes.io")
+            || read("/proc/self/cgroup").contains("kubepods");
+        Self {
+            container: kubernetes
+                || exists("/.dockerenv")
+                || exists("/run/.containerenv")
+                || env::var_os("container").is_some()
+                || contained(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo")),
+            kubernetes,
+            wsl,
+            control_node: exists(control),
+            gpu_nodes: gpus.len(),
+            uvm_node: exists("/dev/nvidia-uvm"),
+            nodes_open: !exists(control)
+                || (opens(control) && gpus.iter().all(|name| opens(&format!("/dev/{name}")))),
+            module: exists("/proc/driver/nvidia/version") || exists("/sys/module/nvidia"),
+            module_version: module_version(&read("/proc/driver/nvidia/version")),
+            on_bus: names("/sys/bus/pci/devices").any(|name| {
+                let fact = |what: &str| read(&format!("/sys/bus/pci/devices/{name}/{what}"));
+                // Class 03 is a display controller, GPUs without a display among them.
+                fact("vendor").trim() == "0x10de" && fact("class").starts_with("0x03")
+            }),
+            nvml: false,
+            capabilities: variable("NVIDIA_DRIVER_CAPABILITIES"),
+            visible: variable("NVIDIA_VISIBLE_DEVICES"),
+            cuda_visible: variable("CUDA_VISIBLE_DEVICES"),
+            library: None,
+            asked: None,
+            devices: None,
+        }
+    }
+}
+
+fn names(folder: &str) -> impl Iterator<Item = String> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+}
+
+/// Whether a process with these control groups and mounts is in a container: its groups are named by a container
+/// engine, or its root is an overlay. In version 2 of control groups the names are hidden.
+fn contained(cgroup: &str, mountinfo: &str) -> bool {
+    let engines = ["docker", "kubepods", "containerd", "libpod", "crio", "lxc", "buildkit"];
+    let overlay = |line: &str| {
+        let Some((mount, what)) = line.split_once(" - ") else { return false };
+        mount.split(' ').nth(4) == Some("/") && what.starts_with("overlay ")
+    };
+    engines.iter().any(|engine| cgroup.contains(engine)) || mountinfo.lines().any(overlay)
+}
+
+/// The version in `/proc/driver/nvidia/version`. The words before it differ between the two modules.
+fn module_version(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.starts_with("NVRM version:"))?;
+    let is_version = |word: &&str| {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        word.contains('.') && word.split('.').all(digits)
+    };
+    line.split_whitespace().find(is_version).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contained, module_version};
+
+    #[test]
+    fn the_version_of_both_modules_is_read() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n\
+                      GCC version:  gcc version 12.2.0\n";
+        let open =
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.126.09  Release Build  (root@b)\n";
+        assert_eq!(module_version(closed).as_deref(), Some("535.104.05"));
+        assert_eq!(module_version(open).as_deref(), Some("580.126.09"));
+        assert_eq!(module_version("GCC version: 12.2.0"), None);
+    }
+
+    #[test]
+    fn a_container_is_told_by_its_groups_or_its_root() {
+        assert!(contained("0::/system.slice/docker-abc.scope", ""));
+        assert!(contained("0::/", "603 542 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/a"));
+        assert!(!contained("0::/", "603 542 0:52 / /mnt rw,relatime - overlay overlay rw"));
+        assert!(!contained("0::/user.slice", "29 1 259:2 / / rw,relatime shared:1 - ext4 /dev/sda rw"));
+    }
+}

@@ -1,0 +1,203 @@
+//! Puts a check together from what a child tells.
+
+use std::time::{Duration, Instant};
+
+use super::protocol::Message;
+use super::{Check, Depth, GpuError, KernelVerdict, Stage, Step};
+
+/// Steps, notes, devices and places that are kept of each kind. Eight GPUs make about a hundred steps; a machine
+/// has at most some dozens of GPUs.
+const KEPT: usize = 2_000;
+
+/// A check that is under way.
+pub(super) struct Merge {
+    /// What is known.
+    pub(super) check: Check,
+    /// The step that has begun and is not over.
+    open: Option<(Stage, Option<u32>, Instant)>,
+    /// Whether the child said that it told everything.
+    pub(super) ended: bool,
+    /// Whether it told anything.
+    heard: bool,
+    start: Instant,
+}
+
+impl Merge {
+    pub(super) fn new(start: Instant) -> Self {
+        let open = Some((Stage::Start, None, start));
+        Self { check: Check::default(), open, ended: false, heard: false, start }
+    }
+
+    /// Takes in one message; whether there is news for whoever watches.
+    pub(super) fn take(&mut self, message: Message) -> bool {
+        let now = Instant::now();
+        if !self.heard {
+            self.heard = true;
+            self.close(now, true);
+        }
+        let check = &mut self.check;
+        match message {
+            Message::Begin { stage, device } => {
+                self.open = Some((stage, device, now));
+                return false;
+            }
+            Message::Step(step) => {
+                self.open = None;
+                push(&mut check.steps, step);
+                return true;
+            }
+            Message::Tried(tried) => match check.tried.iter_mut().find(|known| known.path == tried.path) {
+                Some(known) => *known = tried,
+                None => push(&mut check.tried, tried),
+            },
+            Message::Driver(driver) => check.driver = Some(driver),
+            Message::Device(device) => {
+                match check.devices.iter_mut().find(|known| known.index == device.index) {
+                    Some(known) => *known = *device,
+                    None => push(&mut check.devices, *device),
+                }
+                return true;
+            }
+            Message::Note(note) => push(&mut check.notes, note),
+            Message::Error(error) => {
+                check.error.get_or_insert(*error);
+            }
+            Message::End => self.ended = true,
+        }
+        false
+    }
+
+    /// The step that is under way, else the last one; with the device that it is done on.
+    pub(super) fn stage(&self) -> (Stage, Option<u32>) {
+        let open = self.open.map(|(stage, device, _)| (stage, device));
+        let last = || self.check.steps.last().map(|step| (step.name, step.device));
+        open.or_else(last).unwrap_or((Stage::Start, None))
+    }
+
+    /// Notes that the child came to a bad end: the step that it was at failed.
+    pub(super) fn fail(&mut self, name: &str, message: String, hint: Option<String>, log: Option<String>) {
+        let (stage, device) = self.stage();
+        self.close(Instant::now(), false);
+        // A kernel that was about to run did not come through.
+        let kernel =
+            matches!(stage, Stage::Context | Stage::Module | Stage::Memory | Stage::Launch | Stage::Verify);
+        if let Some(device) =
+            self.check.devices.iter_mut().find(|known| Some(known.index) == device && kernel)
+        {
+            device.kernel_check.verdict = KernelVerdict::Fail;
+        }
+        let error = GpuError {
+            stage: stage.as_str().to_owned(),
+            code: None,
+            name: name.to_owned(),
+            message,
+            hint,
+            log,
+        };
+        self.check.error.get_or_insert(error);
+    }
+
+    /// What came of it all.
+    pub(super) fn finish(mut self, depth: Depth) -> Check {
+        let check = &mut self.check;
+        let passed = match depth {
+            Depth::Library => false,
+            Depth::Devices => !check.devices.is_empty(),
+            Depth::Full => {
+                check.devices.iter().any(|device| device.kernel_check.verdict == KernelVerdict::Pass)
+            }
+        };
+        check.available = passed && check.error.is_none();
+        check.total_us = micros(self.start.elapsed());
+        self.check
+    }
+
+    fn close(&mut self, now: Instant, ok: bool) {
+        let Some((name, device, since)) = self.open.take() else { return };
+        let us = micros(now.saturating_duration_since(since));
+        push(&mut self.check.steps, Step { name, ok, us, device, detail: None });
+    }
+}
+
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.len() < KEPT {
+        list.push(item);
+    }
+}
+
+/// Whole microseconds.
+pub(super) fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::Merge;
+    use crate::gpu::protocol::Message;
+    use crate::gpu::{Depth, Device, GpuError, KernelCheck, KernelVerdict, Stage, Step};
+
+    fn begin(stage: Stage, device: Option<u32>) -> Message {
+        Message::Begin { stage, device }
+    }
+
+    fn done(name: Stage, device: Option<u32>) -> Message {
+        Message::Step(Step { name, ok: true, us: 1, device, detail: None })
+    }
+
+    fn device(index: u32, verdict: KernelVerdict) -> Message {
+        let kernel_check = KernelCheck { verdict, ..KernelCheck::default() };
+        Message::Device(Box::new(Device { index, kernel_check, ..Device::default() }))
+    }
+
+    fn merged(messages: Vec<Message>) -> Merge {
+        let mut merge = Merge::new(Instant::now());
+        for message in messages {
+            merge.take(message);
+        }
+        merge
+    }
+
+    #[test]
+    fn a_step_that_never_ended_is_the_one_that_failed() {
+        let mut merge = merged(vec![
+            begin(Stage::Library, None),
+            done(Stage::Library, None),
+            device(1, KernelVerdict::Skipped),
+            begin(Stage::Launch, Some(1)),
+        ]);
+        merge.fail("crashed", "it crashed".into(), None, None);
+        let check = merge.finish(Depth::Full);
+        let steps: Vec<_> = check.steps.iter().map(|step| (step.name, step.ok, step.device)).collect();
+        let expected =
+            [(Stage::Start, true, None), (Stage::Library, true, None), (Stage::Launch, false, Some(1))];
+        assert_eq!(steps, expected);
+        assert_eq!(check.error.map(|error| error.stage).as_deref(), Some("launch"));
+        assert_eq!(check.devices[0].kernel_check.verdict, KernelVerdict::Fail);
+        assert!(!check.available);
+    }
+
+    #[test]
+    fn a_child_that_says_nothing_fails_at_its_start() {
+        let mut merge = merged(Vec::new());
+        merge.fail("no-answer", "nothing".into(), None, None);
+        let check = merge.finish(Depth::Full);
+        assert_eq!(check.steps.len(), 1);
+        assert_eq!((check.steps[0].name, check.steps[0].ok), (Stage::Start, false));
+    }
+
+    #[test]
+    fn a_gpu_is_available_when_one_passed_and_nothing_failed() {
+        let passed = || vec![device(0, KernelVerdict::Skipped), device(1, KernelVerdict::Pass)];
+        assert!(merged(passed()).finish(Depth::Full).available);
+        assert!(!merged(vec![device(0, KernelVerdict::Skipped)]).finish(Depth::Full).available);
+        assert!(merged(vec![device(0, KernelVerdict::Skipped)]).finish(Depth::Devices).available);
+        let mut failed = passed();
+        failed.push(Message::Error(Box::new(GpuError { name: "first".into(), ..GpuError::default() })));
+        failed.push(Message::Error(Box::new(GpuError { name: "second".into(), ..GpuError::default() })));
+        let check = merged(failed).finish(Depth::Full);
+        assert!(!check.available);
+        assert_eq!(check.error.map(|error| error.name).as_deref(), Some("first"));
+    }
+}

@@ -1,0 +1,305 @@
+//! NVML: what the management library says of the driver and its devices. All of it may be missing.
+#![allow(unsafe_code, reason = "NVML is a C library; this room is where it is called")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use super::Nvml;
+use super::api::{functions, text};
+use super::library::{self, FOLDERS};
+
+const SONAME: &str = "libnvidia-ml.so.1";
+
+type Handle = *mut c_void;
+
+/// `nvmlMemory_t`.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct Memory {
+    total: c_ulonglong,
+    free: c_ulonglong,
+    used: c_ulonglong,
+}
+
+/// `nvmlGpuFabricInfo_t`.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct Fabric {
+    cluster: [u8; 16],
+    status: c_uint,
+    clique: c_uint,
+    state: u8,
+}
+
+functions! {
+    Functions;
+    init: "nvmlInit_v2", ();
+    driver_version: "nvmlSystemGetDriverVersion", (*mut c_char, c_uint);
+    by_uuid: "nvmlDeviceGetHandleByUUID", (*const c_char, *mut Handle);
+    by_bus: "nvmlDeviceGetHandleByPciBusId_v2", (*const c_char, *mut Handle);
+    whole: "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", (Handle, *mut Handle);
+    brand: "nvmlDeviceGetBrand", (Handle, *mut c_uint);
+    memory: "nvmlDeviceGetMemoryInfo", (Handle, *mut Memory);
+    mig_mode: "nvmlDeviceGetMigMode", (Handle, *mut c_uint, *mut c_uint);
+    compute_mode: "nvmlDeviceGetComputeMode", (Handle, *mut c_uint);
+    ecc: "nvmlDeviceGetTotalEccErrors", (Handle, c_uint, c_uint, *mut c_ulonglong);
+    temperature: "nvmlDeviceGetTemperature", (Handle, c_uint, *mut c_uint);
+    fabric: "nvmlDeviceGetGpuFabricInfo", (Handle, *mut Fabric);
+}
+
+/// NVML, open and started.
+pub(super) struct Management {
+    functions: Functions,
+}
+
+/// A device as NVML knows it.
+pub(super) struct Facts {
+    /// The UUID that it is known by.
+    pub(super) uuid: Option<String>,
+    /// Whether it is a part of a GPU; `None` when it was found by its place on the bus.
+    pub(super) mig: Option<bool>,
+    pub(super) nvml: Nvml,
+}
+
+/// Calls one function; `None` when it is not there or fails.
+macro_rules! ask {
+    ($nvml:expr, $field:ident $(, $argument:expr)*) => {{
+        // The `unsafe` block stands around the macro.
+        let function = $nvml.functions.$field?;
+        (function($($argument),*) == 0).then_some(())?
+    }};
+}
+
+impl Management {
+    /// Opens NVML from `folder`, where libcuda lies, or, unless only that folder is asked for, from where the loader
+    /// finds it or drivers are known to be.
+    ///
+    /// # Errors
+    /// Why it cannot be used, in words.
+    pub(super) fn open(folder: Option<&Path>, only: bool, hidden: bool) -> Result<Self, String> {
+        let beside = folder.map(|folder| folder.join(SONAME));
+        let mut names: Vec<PathBuf> = beside.into_iter().collect();
+        if !only {
+            let at = if hidden { names.len() } else { 0 };
+            names.insert(at, PathBuf::from(SONAME));
+            names.extend(FOLDERS.iter().map(|folder| Path::new(folder).join(SONAME)));
+        }
+        let mut reason = format!("there is no {SONAME}");
+        for name in names {
+            if name.is_absolute() && !name.exists() {
+                continue;
+            }
+            match library::open(&name) {
+                Ok(library) => {
+                    let functions = Functions::load(&library);
+                    // Never closed, as libcuda.
+                    std::mem::forget(library);
+                    return Self { functions }.started();
+                }
+                Err(text) if text.contains("No such file") => {}
+                Err(text) => reason = text,
+            }
+        }
+        Err(reason)
+    }
+
+    /// Whether the loader finds it.
+    pub(super) fn is_there() -> bool {
+        library::open(Path::new(SONAME)).map(std::mem::forget).is_ok()
+    }
+
+    fn started(self) -> Result<Self, String> {
+        let Some(init) = self.functions.init else {
+            return Err(format!("{SONAME} has no function nvmlInit_v2"));
+        };
+        // SAFETY: takes nothing.
+        match unsafe { init() } {
+            0 => Ok(self),
+            code => Err(format!("nvmlInit_v2 failed: {}", code_words(code))),
+        }
+    }
+
+    /// The version of the driver.
+    pub(super) fn driver_version(&self) -> Option<String> {
+        let mut buffer = [0_u8; 96];
+        // SAFETY: writes at most 96 bytes into a buffer of that size.
+        unsafe { ask!(self, driver_version, buffer.as_mut_ptr().cast(), 96) };
+        Some(text(&buffer)).filter(|version| !version.is_empty())
+    }
+
+    /// What it says of the device with this UUID or place on the bus.
+    pub(super) fn facts(&self, uuid: Option<[u8; 16]>, bus: Option<&CStr>) -> Option<Facts> {
+        let by_uuid = |prefix: &str| {
+            let name = format!("{prefix}{}", hyphenated(&uuid?));
+            Some((self.by_uuid(&CString::new(name.as_str()).ok()?)?, name))
+        };
+        let whole = by_uuid("GPU-").map(|(device, name)| (device, Some(name), Some(false)));
+        let part = || by_uuid("MIG-").map(|(device, name)| (device, Some(name), Some(true)));
+        let placed = || self.by_bus(bus?).map(|device| (device, None, None));
+        let (device, uuid, mig) = whole.or_else(part).or_else(placed)?;
+        // What a part does not have of its own is asked of the GPU.
+        let gpu = if mig == Some(true) { self.whole(device).unwrap_or(device) } else { device };
+        let nvml = Nvml {
+            brand: self.brand(gpu),
+            memory_used_bytes: self.memory_used(device),
+            mig_mode: self.mig_mode(gpu),
+            compute_mode: self.compute_mode(gpu),
+            ecc_uncorrected: self.ecc(gpu),
+            temperature_c: self.temperature(gpu),
+            fabric: self.fabric(gpu),
+        };
+        Some(Facts { uuid, mig, nvml })
+    }
+
+    fn by_uuid(&self, uuid: &CStr) -> Option<Handle> {
+        let mut device = ptr::null_mut();
+        // SAFETY: the text ends with NUL; writes one pointer, which is ours.
+        unsafe { ask!(self, by_uuid, uuid.as_ptr(), &raw mut device) };
+        Some(device)
+    }
+
+    fn by_bus(&self, bus: &CStr) -> Option<Handle> {
+        let mut device = ptr::null_mut();
+        // SAFETY: the text ends with NUL; writes one pointer, which is ours.
+        unsafe { ask!(self, by_bus, bus.as_ptr(), &raw mut device) };
+        Some(device)
+    }
+
+    fn whole(&self, part: Handle) -> Option<Handle> {
+        let mut device = ptr::null_mut();
+        // SAFETY: the handle came from NVML; writes one pointer, which is ours.
+        unsafe { ask!(self, whole, part, &raw mut device) };
+        Some(device)
+    }
+
+    fn brand(&self, device: Handle) -> Option<String> {
+        let mut brand = 0;
+        // SAFETY: the handle came from NVML; writes one int, which is ours.
+        unsafe { ask!(self, brand, device, &raw mut brand) };
+        brand_name(brand).map(str::to_owned)
+    }
+
+    fn memory_used(&self, device: Handle) -> Option<u64> {
+        let mut memory = Memory::default();
+        // SAFETY: the handle came from NVML; writes one nvmlMemory_t, which is ours.
+        unsafe { ask!(self, memory, device, &raw mut memory) };
+        Some(memory.used)
+    }
+
+    fn mig_mode(&self, device: Handle) -> Option<bool> {
+        let (mut current, mut pending) = (0, 0);
+        // SAFETY: the handle came from NVML; writes two ints, which are ours.
+        unsafe { ask!(self, mig_mode, device, &raw mut current, &raw mut pending) };
+        Some(current == 1)
+    }
+
+    fn compute_mode(&self, device: Handle) -> Option<String> {
+        let mut mode = 0;
+        // SAFETY: the handle came from NVML; writes one int, which is ours.
+        unsafe { ask!(self, compute_mode, device, &raw mut mode) };
+        let name = match mode {
+            0 => "default",
+            1 => "exclusive-thread",
+            2 => "prohibited",
+            3 => "exclusive-process",
+            _ => return None,
+        };
+        Some(name.to_owned())
+    }
+
+    fn ecc(&self, device: Handle) -> Option<u64> {
+        let mut errors = 0;
+        // SAFETY: the handle came from NVML; 1 asks for uncorrected, 0 for those since the driver was loaded; writes
+        // one long long, which is ours.
+        unsafe { ask!(self, ecc, device, 1, 0, &raw mut errors) };
+        Some(errors)
+    }
+
+    fn temperature(&self, device: Handle) -> Option<u32> {
+        let mut degrees = 0;
+        // SAFETY: the handle came from NVML; 0 is the sensor of the GPU; writes one int, which is ours.
+        unsafe { ask!(self, temperature, device, 0, &raw mut degrees) };
+        Some(degrees)
+    }
+
+    fn fabric(&self, device: Handle) -> Option<String> {
+        let mut fabric = Fabric::default();
+        // SAFETY: the handle came from NVML; writes one nvmlGpuFabricInfo_t, which is ours.
+        unsafe { ask!(self, fabric, device, &raw mut fabric) };
+        let name = match (fabric.state, fabric.status) {
+            (1, _) => "not-started".to_owned(),
+            (2, _) => "in-progress".to_owned(),
+            (3, 0) => "completed".to_owned(),
+            (3, status) => format!("failed: {}", code_words(c_int::try_from(status).unwrap_or(-1))),
+            // 0: the machine has no fabric.
+            _ => return None,
+        };
+        Some(name)
+    }
+}
+
+/// A UUID as NVML writes it, without its prefix.
+pub(super) fn hyphenated(uuid: &[u8; 16]) -> String {
+    use std::fmt::Write as _;
+    let mut name = String::with_capacity(36);
+    for (place, byte) in uuid.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            name.push('-');
+        }
+        // Writing to a String cannot fail.
+        write!(name, "{byte:02x}").ok();
+    }
+    name
+}
+
+/// `nvmlBrandType_t` in the words that `NVIDIA_REQUIRE_*` knows (libnvidia-container).
+fn brand_name(brand: c_uint) -> Option<&'static str> {
+    Some(match brand {
+        1 => "quadro",
+        2 => "tesla",
+        3 => "nvs",
+        4 => "grid",
+        5 => "geforce",
+        6 => "titan",
+        7 => "nvidiavapps",
+        8 => "nvidiavpc",
+        9 => "nvidiavcs",
+        10 => "nvidiavws",
+        11 => "nvidiacloudgaming",
+        12 => "quadrortx",
+        13 => "nvidiartx",
+        14 => "nvidia",
+        15 => "geforcertx",
+        16 => "titanrtx",
+        _ => return None,
+    })
+}
+
+/// `nvmlReturn_t` in words.
+fn code_words(code: c_int) -> String {
+    let words = match code {
+        3 => "not supported",
+        4 => "no permission",
+        9 => "the driver is not loaded",
+        12 => "a library of the driver is missing",
+        13 => "a function is missing",
+        15 => "a GPU is lost",
+        16 => "a GPU must be reset",
+        17 => "the operating system refused something",
+        18 => "driver and library are of different versions",
+        _ => return format!("error {code}"),
+    };
+    format!("{words} ({code})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hyphenated;
+
+    #[test]
+    fn a_uuid_is_written_as_nvml_does() {
+        let uuid = std::array::from_fn(|place| u8::try_from(place * 17).unwrap());
+        assert_eq!(hyphenated(&uuid), "00112233-4455-6677-8899-aabbccddeeff");
+    }
+}

@@ -1,0 +1,81 @@
+//! On which GPUs an image runs, in a sentence.
+
+use super::judged::works;
+use crate::analysis::Analysis;
+use crate::base::text::{elide_end, printable};
+use crate::cuda::compat::{Judge, Judgement, RunVerdict, TargetGpu, default_targets};
+
+/// Letters of a reason.
+const WHY: usize = 160;
+
+/// The verdict on the GPUs that the image is meant for, else on those that data centres have most. `None` while it
+/// is not known, and for an image without CUDA.
+pub fn runs_line(analysis: &Analysis) -> Option<String> {
+    let needs = analysis.needs()?;
+    if !needs.uses_cuda {
+        return None;
+    }
+    let (targets, what) = if analysis.targets.is_empty() {
+        (default_targets(analysis.known_rules()), "common data-centre GPUs")
+    } else {
+        (analysis.targets.to_vec(), "targets that were named")
+    };
+    let judge = Judge::new(&needs, analysis.known_rules());
+    let judged = targets.iter().map(|target| (name(target), judge.judge(target))).collect::<Vec<_>>();
+    (!judged.is_empty()).then(|| line(&judged, what))
+}
+
+fn line(judged: &[(String, Judgement)], what: &str) -> String {
+    let all = judged.len();
+    let runs = judged.iter().filter(|(_, judgement)| works(judgement.verdict)).count();
+    let mut line = match runs {
+        0 => format!("Runs on none of {all} {what}"),
+        _ if runs == all => format!("Runs on all {all} {what}"),
+        _ => format!("Runs on {runs} of {all} {what}"),
+    };
+    for (verdict, words) in [(RunVerdict::Fails, "fails on"), (RunVerdict::Unknown, "cannot be told for")] {
+        let of: Vec<_> = judged.iter().filter(|(_, judgement)| judgement.verdict == verdict).collect();
+        if let Some((_, first)) = of.first() {
+            let names: Vec<&str> = of.iter().map(|(name, _)| name.as_str()).collect();
+            let why = elide_end(first.why.trim_end_matches('.'), WHY);
+            line = format!("{line}; {words} {}: {why}", names.join(", "));
+        }
+    }
+    line + "."
+}
+
+fn name(target: &TargetGpu) -> String {
+    let of_catalog = target.id.starts_with("gpu:");
+    if of_catalog { printable(target.name.trim_start_matches("NVIDIA ")) } else { printable(&target.id) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+    use crate::cuda::compat::{Judgement, RunVerdict};
+
+    #[test]
+    fn what_does_not_run_is_named_with_its_reason() {
+        let judged = |verdicts: &[(&str, RunVerdict)]| {
+            let one = |(name, verdict): &(&str, RunVerdict)| {
+                let why = format!("because of {name}.");
+                (String::from(*name), Judgement { verdict: *verdict, why, reasons: Vec::new() })
+            };
+            verdicts.iter().map(one).collect::<Vec<_>>()
+        };
+        use RunVerdict::{Fails, Runs, RunsWithJit, Unknown};
+        for (verdicts, wanted) in [
+            (vec![("A10", Runs), ("L4", RunsWithJit)], "Runs on all 2 GPUs."),
+            (
+                vec![("T4", Fails), ("V100", Fails), ("L4", Runs)],
+                "Runs on 1 of 3 GPUs; fails on T4, V100: because of T4.",
+            ),
+            (
+                vec![("T4", Fails), ("L4", Unknown)],
+                "Runs on none of 2 GPUs; fails on T4: because of T4; cannot be told for L4: because of L4.",
+            ),
+        ] {
+            assert_eq!(line(&judged(&verdicts), "GPUs"), wanted);
+        }
+    }
+}

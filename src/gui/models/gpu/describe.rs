@@ -1,0 +1,178 @@
+//! Driver, devices and what launches cost, as facts with their words.
+
+use super::words::digits;
+use crate::base::size::human;
+use crate::base::text::printable;
+use crate::gpu::{Bandwidth, Check, Device, Graph};
+
+/// A fact with its name. Both are safe to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is.
+    pub name: &'static str,
+    /// What is known of it.
+    pub value: String,
+}
+
+const UNKNOWN: &str = "not known";
+
+fn fact(name: &'static str, value: Option<String>) -> Fact {
+    Fact { name, value: value.map_or_else(|| UNKNOWN.to_owned(), |value| printable(&value)) }
+}
+
+/// What is known of the driver; nothing when its library was not opened.
+pub fn driver_facts(check: &Check) -> Vec<Fact> {
+    let Some(driver) = &check.driver else { return Vec::new() };
+    let found = match driver.found_by.as_deref() {
+        None | Some("loader") => None,
+        Some(folder) => Some(format!("in {folder}, where programs do not look by themselves")),
+    };
+    let mut facts = vec![
+        fact("Driver", driver.version.clone()),
+        fact("CUDA of the driver", driver.cuda_version.clone()),
+        fact("Library", driver.library_path.clone()),
+    ];
+    facts.extend(found.map(|found| fact("Found", Some(found))));
+    facts
+}
+
+/// A GPU as a card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceItem {
+    /// Its number for the driver.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// What is known of it.
+    pub facts: Vec<Fact>,
+    /// What launches cost on it.
+    pub launches: Option<LaunchCost>,
+    /// How fast copies are, with their names.
+    pub copies: Vec<Fact>,
+}
+
+impl DeviceItem {
+    /// The devices of a check.
+    pub fn all(check: &Check) -> Vec<Self> {
+        check.devices.iter().map(Self::new).collect()
+    }
+
+    fn new(device: &Device) -> Self {
+        Self {
+            index: device.index,
+            name: printable(&device.name),
+            facts: facts(device),
+            launches: device.graph.as_ref().and_then(LaunchCost::new),
+            copies: device.bandwidth_gb_s.as_ref().map(copies).unwrap_or_default(),
+        }
+    }
+}
+
+fn facts(device: &Device) -> Vec<Fact> {
+    let nvml = device.nvml.clone().unwrap_or_default();
+    let memory = device.memory_bytes.map(|bytes| match nvml.memory_used_bytes {
+        Some(used) => format!("{}, {} in use", human(bytes), human(used)),
+        None => human(bytes),
+    });
+    let mig = match (device.mig, nvml.mig_mode) {
+        (Some(true), _) => Some("this is a part of a GPU".to_owned()),
+        (_, Some(true)) => Some("on".to_owned()),
+        (_, Some(false)) => Some("off".to_owned()),
+        (Some(false), None) => Some("no part of a GPU".to_owned()),
+        (None, None) => None,
+    };
+    let mut facts = vec![
+        fact("Compute capability", Some(device.compute_capability.clone()).filter(|text| !text.is_empty())),
+        fact("Memory", memory),
+        fact("Multiprocessors", device.multiprocessors.map(|count| count.to_string())),
+        fact("MIG", mig),
+        fact("UUID", device.uuid.clone()),
+    ];
+    if device.integrated == Some(true) {
+        facts.push(fact("Integrated", Some("it shares memory with the processor".to_owned())));
+    }
+    // NVML may be missing, and many of its answers depend on the kind of GPU: what it does not say is left out.
+    let ecc = nvml.ecc_uncorrected.map(|errors| match errors {
+        0 => "none".to_owned(),
+        errors => format!("{} since the driver was loaded", crate::base::size::grouped(errors)),
+    });
+    let said = [
+        ("Brand", nvml.brand),
+        ("Compute mode", nvml.compute_mode),
+        ("Uncorrected ECC errors", ecc),
+        ("Temperature", nvml.temperature_c.map(|degrees| format!("{degrees} °C"))),
+        ("Fabric", nvml.fabric),
+    ];
+    facts
+        .extend(said.into_iter().filter(|(_, value)| value.is_some()).map(|(name, value)| fact(name, value)));
+    facts
+}
+
+/// How fast copies are; what was not measured is left out.
+pub fn copies(bandwidth: &Bandwidth) -> Vec<Fact> {
+    let line =
+        |name, rate: Option<f64>| rate.map(|rate| Fact { name, value: format!("{} GB/s", digits(rate)) });
+    [
+        line("Host to device", bandwidth.host_to_device),
+        line("Device to host", bandwidth.device_to_host),
+        line("On the device", bandwidth.device_to_device),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What a launch costs on a stream and in a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchCost {
+    /// Microseconds of one launch of many on a stream.
+    pub stream_us: f64,
+    /// The same of one launch in a graph.
+    pub graph_us: f64,
+    /// How many times cheaper the graph is, such as `4.1×`; empty where it is not.
+    pub factor: String,
+    /// What it means for inference.
+    pub sentence: String,
+    /// How it was measured.
+    pub how: String,
+}
+
+impl LaunchCost {
+    /// A decoding step of a language model launches a few hundred kernels; this many stand for it.
+    const EXAMPLE: f64 = 300.0;
+
+    /// `None` when nothing sensible was measured.
+    pub fn new(graph: &Graph) -> Option<Self> {
+        let (stream, graphed) = (graph.stream_us_per_launch, graph.graph_us_per_launch);
+        let sensible = |value: f64| value.is_finite() && value > 0.0;
+        if !sensible(stream) || !sensible(graphed) {
+            return None;
+        }
+        let step = |each: f64| {
+            let us = each * Self::EXAMPLE;
+            if us < 1_000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1_000.0) }
+        };
+        let ratio = stream / graphed;
+        let (factor, sentence) = if ratio >= 1.05 {
+            let sentence = format!(
+                "A decoding step of 300 launches, to take an example, costs {} of launching on a stream and {} \
+                 in a graph, whatever the kernels themselves take.",
+                step(stream),
+                step(graphed)
+            );
+            (format!("{ratio:.1}×"), sentence)
+        } else {
+            let sentence = format!(
+                "A graph saves nothing here: a decoding step of 300 launches, to take an example, costs {} of \
+                 launching either way.",
+                step(stream)
+            );
+            (String::new(), sentence)
+        };
+        let mut how = format!("Median of {} rounds of {} launches", graph.rounds, graph.launches);
+        if let Some(us) = graph.capture_us {
+            how = format!("{how}; capturing the graph took {}", super::words::time(us));
+        }
+        Some(Self { stream_us: stream, graph_us: graphed, factor, sentence, how: format!("{how}.") })
+    }
+}

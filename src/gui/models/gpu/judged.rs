@@ -1,0 +1,372 @@
+//! On which machines an image would run: worked out off the painting thread, anew only on news.
+
+use std::sync::Arc;
+
+use super::words;
+use crate::analysis::Analysis;
+use crate::base::text::{printable, sentence};
+use crate::cuda::Inventory;
+use crate::cuda::catalog::{Catalog, GpuClass};
+use crate::cuda::compat::{
+    self, DriverFrom, HostDevice, Judgement, Needs, Requires, RunVerdict, TargetDriver, TargetGpu,
+};
+use crate::gui::models::background::Background;
+use crate::jobs::Waker;
+
+/// What an image needs, in full and in short; `None` while it is not known.
+type ReadNeeds = dyn Fn(&Analysis) -> Option<(Needs, Requires)> + Send + Sync;
+/// Whether it runs on each of many machines.
+type JudgeAll = dyn Fn(&Needs, &[TargetGpu], &Catalog) -> Vec<Judgement> + Send + Sync;
+
+/// What verdicts come from: the rules of [`compat`], or something else in tests.
+#[derive(Clone)]
+pub struct Judge {
+    /// What an image needs.
+    pub needs: Arc<ReadNeeds>,
+    /// The verdicts, one for each machine.
+    pub judge: Arc<JudgeAll>,
+}
+
+impl Default for Judge {
+    fn default() -> Self {
+        Self {
+            needs: Arc::new(|analysis| {
+                let needs = analysis.needs()?;
+                let requires = compat::requires(&needs, analysis.known_rules());
+                Some((needs, requires))
+            }),
+            judge: Arc::new(|needs, targets, catalog| {
+                let judge = compat::Judge::new(needs, catalog);
+                targets.iter().map(|target| judge.judge(target)).collect()
+            }),
+        }
+    }
+}
+
+/// What machines are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// The machine that the window runs on.
+    Host,
+    /// GPUs in any machine.
+    Gpu,
+    /// Machines of Azure.
+    Azure,
+    /// Machines of AWS.
+    Aws,
+    /// Machines of Google Cloud.
+    Google,
+    /// Google Kubernetes Engine.
+    Gke,
+    /// Boards with the GPU in the processor.
+    Jetson,
+    /// Machines of a catalogue of the user's own.
+    Other,
+}
+
+impl Kind {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 8] =
+        [Self::Host, Self::Gpu, Self::Azure, Self::Aws, Self::Google, Self::Gke, Self::Jetson, Self::Other];
+
+    /// What it is called.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Host => "This machine",
+            Self::Gpu => "GPUs",
+            Self::Azure => "Azure",
+            Self::Aws => "AWS",
+            Self::Google => "Google Cloud",
+            Self::Gke => "GKE",
+            Self::Jetson => "Jetson",
+            Self::Other => "Other machines",
+        }
+    }
+
+    fn of(target: &TargetGpu) -> Self {
+        match target.id.split_once(':').map(|(kind, _)| kind) {
+            Some("gpu") if target.class == Some(GpuClass::Jetson) => Self::Jetson,
+            Some("gpu") => Self::Gpu,
+            Some("azure") => Self::Azure,
+            Some("aws") => Self::Aws,
+            Some("gcp") => Self::Google,
+            Some("gke") => Self::Gke,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A machine with its verdict. Texts are safe to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetItem {
+    /// What it is grouped by.
+    pub kind: Kind,
+    /// Its id, as the command line takes it.
+    pub id: String,
+    /// Its id without what its group says already.
+    pub short: String,
+    /// What its GPU is called.
+    pub gpu: String,
+    /// Its compute capability.
+    pub capability: String,
+    /// How many GPUs it has, or how much of one.
+    pub gpus: String,
+    /// The driver's version, and where it is known from.
+    pub driver: Option<(String, DriverFrom)>,
+    /// Whether the image runs there, and why.
+    pub judgement: Judgement,
+    /// All that a filter looks at, in small letters.
+    pub words: String,
+}
+
+impl TargetItem {
+    fn new(kind: Kind, target: &TargetGpu, judgement: Judgement) -> Self {
+        let gpu = printable(target.name.strip_prefix("NVIDIA ").unwrap_or(&target.name));
+        let id = printable(&target.id);
+        let short = match kind {
+            Kind::Host | Kind::Other => id.clone(),
+            _ => id.split_once(':').map_or(id.as_str(), |(_, rest)| rest).to_owned(),
+        };
+        let capability = format!("{}.{}", target.sm / 10, target.sm % 10);
+        let driver = target.driver.as_ref().map(|driver| (printable(&driver.version), driver.from));
+        let verdict = words::verdict(judgement.verdict);
+        let text = [kind.title(), &id, &gpu, &capability, verdict, &judgement.why].join(" ");
+        let with_driver = driver.iter().fold(text, |text, (version, _)| format!("{text} {version}"));
+        Self {
+            kind,
+            short,
+            gpu,
+            capability,
+            gpus: target.gpus.clone().unwrap_or_default(),
+            driver,
+            judgement,
+            words: with_driver.to_lowercase(),
+            id,
+        }
+    }
+
+    /// The driver in words: `580 usual`.
+    pub fn driver_text(&self) -> String {
+        match &self.driver {
+            Some((version, from)) => format!("{version} {}", words::driver_from(*from)),
+            None => "not known".to_owned(),
+        }
+    }
+
+    /// What a screen reader says of it.
+    pub fn spoken(&self) -> String {
+        let count = if self.gpus.is_empty() { String::new() } else { format!("{} × ", self.gpus) };
+        format!(
+            "{}, {count}{} ({}), driver {}, {}: {}",
+            self.id,
+            self.gpu,
+            self.capability,
+            self.driver_text(),
+            words::verdict(self.judgement.verdict),
+            self.judgement.why
+        )
+    }
+
+    /// Its GPUs and its driver, in a line.
+    pub fn about(&self) -> String {
+        let count = if self.gpus.is_empty() { String::new() } else { format!("{} × ", self.gpus) };
+        let driver = match &self.driver {
+            Some(_) => format!("driver {}", self.driver_text()),
+            None => "its driver is not known".to_owned(),
+        };
+        format!("{count}{}, compute capability {}, {driver}", self.gpu, self.capability)
+    }
+
+    /// The verdict with all reasons, as it is copied.
+    pub fn with_reasons(&self) -> String {
+        let mut text =
+            format!("{} on {}\n{}\n", words::verdict(self.judgement.verdict), self.id, self.about());
+        for reason in &self.judgement.reasons {
+            text = format!("{text}- {}: {}", words::verdict(reason.verdict), sentence(&reason.text));
+            if let Some((code, name)) = reason.error {
+                text = format!("{text} {name} ({code}).");
+            }
+            for more in [&reason.subject, &reason.hint].into_iter().flatten() {
+                text = format!("{text}\n  {more}");
+            }
+            text = format!("{text}\n  {}: {}\n", reason.rule.as_str(), reason.rule.source());
+        }
+        text
+    }
+
+    /// The row as it is copied: its columns with tabs between.
+    pub fn copied(&self) -> String {
+        let verdict = words::verdict(self.judgement.verdict);
+        let driver = self.driver_text();
+        let columns =
+            [&self.id, &self.gpu, &self.capability, &self.gpus, &driver, verdict, &self.judgement.why];
+        columns.join("\t") + "\n"
+    }
+}
+
+/// All machines with their verdicts.
+#[derive(Clone, Debug, Default)]
+pub struct Judged {
+    /// What the image needs.
+    pub needs: Arc<Needs>,
+    /// The same in short.
+    pub requires: Requires,
+    /// The machines, by group.
+    pub targets: Vec<TargetItem>,
+}
+
+/// What a result is for.
+#[derive(Clone)]
+struct Request {
+    inventory: Arc<Inventory>,
+    complete: bool,
+    machine: u64,
+    driver: Option<String>,
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inventory, &other.inventory)
+            && (self.complete, self.machine, &self.driver) == (other.complete, other.machine, &other.driver)
+    }
+}
+
+/// The verdicts of one image; those before stay until newer ones are there.
+#[derive(Default)]
+pub struct Judgements {
+    judge: Judge,
+    job: Background<Option<Judged>>,
+    asked: Option<Request>,
+    known: Option<(Arc<Inventory>, Arc<Judged>)>,
+    generation: u64,
+}
+
+impl Judgements {
+    /// Verdicts that come from `judge`.
+    pub fn new(judge: Judge) -> Self {
+        Self { judge, ..Self::default() }
+    }
+
+    /// Takes in news of the analysis, of the machine's devices (`machine` is their generation) and of the driver
+    /// that is to be taken as given. To be called each frame.
+    pub fn update(
+        &mut self,
+        analysis: &Arc<Analysis>,
+        devices: impl FnOnce() -> Vec<HostDevice>,
+        machine: u64,
+        driver: Option<&str>,
+        waker: &Waker,
+    ) {
+        let ready = analysis.inventory.as_ref().filter(|inventory| inventory.waits_for.is_none());
+        let Some(inventory) = ready.filter(|_| analysis.merge.is_some()) else {
+            (self.asked, self.known) = (None, None);
+            return;
+        };
+        let wanted = Request {
+            inventory: Arc::clone(inventory),
+            complete: analysis.totals().is_some_and(|totals| totals.complete),
+            machine,
+            driver: driver.map(str::to_owned),
+        };
+        if self.asked.as_ref() != Some(&wanted) {
+            let same = self.known.as_ref().filter(|(of, _)| Arc::ptr_eq(of, inventory));
+            let known = same.map(|(_, judged)| Arc::clone(judged));
+            if known.is_none() {
+                self.known = None;
+            }
+            let (judge, analysis, devices) = (self.judge.clone(), Arc::clone(analysis), devices());
+            let driver = wanted.driver.clone();
+            self.asked = Some(wanted);
+            self.job.start(waker, false, move |cancel| {
+                let made = work(&judge, &analysis, known.as_deref(), &devices, driver.as_deref());
+                cancel.check()?;
+                Ok(made)
+            });
+        }
+        if let Some(Some(judged)) = self.job.take() {
+            self.known = Some((Arc::clone(inventory), Arc::new(judged)));
+            self.generation += 1;
+        }
+    }
+
+    /// The newest verdicts.
+    pub fn judged(&self) -> Option<&Arc<Judged>> {
+        self.known.as_ref().map(|(_, judged)| judged)
+    }
+
+    /// Whether newer ones are worked out.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_busy()
+    }
+
+    /// Why there are none.
+    pub fn error(&self) -> Option<&str> {
+        self.job.error()
+    }
+
+    /// Grows with each new result.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+fn work(
+    judge: &Judge,
+    analysis: &Analysis,
+    known: Option<&Judged>,
+    devices: &[HostDevice],
+    driver: Option<&str>,
+) -> Option<Judged> {
+    // What the image needs does not depend on the machines.
+    let (needs, requires) = match known {
+        Some(known) => (Arc::clone(&known.needs), known.requires.clone()),
+        None => {
+            let (needs, requires) = (judge.needs)(analysis)?;
+            (Arc::new(needs), requires)
+        }
+    };
+    let catalog = analysis.known_rules();
+    let several = devices.len() > 1;
+    let hosts = devices.iter().filter_map(|device| TargetGpu::host(catalog, device, several));
+    let hosts = hosts.map(|target| (Kind::Host, target));
+    let others = TargetGpu::all(catalog).into_iter().map(|target| (Kind::of(&target), target));
+    let with_driver = |target: TargetGpu| match driver {
+        // What is said of the driver holds, and not the CUDA version of the one that is there.
+        Some(version) => TargetGpu {
+            driver: Some(TargetDriver { version: version.to_owned(), from: DriverFrom::Stated }),
+            cuda: None,
+            ..target
+        },
+        None => target,
+    };
+    let (kinds, machines): (Vec<Kind>, Vec<TargetGpu>) =
+        hosts.chain(others).map(|(kind, target)| (kind, with_driver(target))).unzip();
+    let verdicts = (judge.judge)(&needs, &machines, catalog);
+    let judged = kinds.into_iter().zip(&machines).zip(verdicts);
+    let mut targets: Vec<TargetItem> =
+        judged.map(|((kind, target), judgement)| TargetItem::new(kind, target, judgement)).collect();
+    targets.sort_by_key(|target| target.kind);
+    Some(Judged { needs, requires, targets })
+}
+
+/// A driver as it is typed: `580` or `580.95.05`; `None` for nothing typed.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn stated_driver(typed: &str) -> Result<Option<String>, String> {
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let mut parts = typed.split('.');
+    let fits = parts.clone().count() <= 3
+        && parts.all(|part| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) && part.parse::<u32>().is_ok()
+        });
+    if fits { Ok(Some(typed.to_owned())) } else { Err("Write a driver as 580 or 580.95.05".to_owned()) }
+}
+
+/// How good a verdict is: the best stand first.
+pub(super) fn works(verdict: RunVerdict) -> bool {
+    matches!(verdict, RunVerdict::Runs | RunVerdict::RunsWithJit | RunVerdict::RunsWithCompat)
+}

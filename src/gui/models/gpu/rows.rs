@@ -1,0 +1,108 @@
+//! Rows of the table of machines: groups, and what belongs to them.
+
+use std::collections::BTreeSet;
+
+use super::judged::{Judged, Kind, works};
+use super::query::TargetQuery;
+use super::words::VERDICTS;
+use crate::cuda::compat::RunVerdict;
+
+/// A row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetRow {
+    /// A group, by its place.
+    Group(usize),
+    /// A machine, by its place in the model.
+    Target(usize),
+}
+
+/// Machines of one kind that the filter keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What they have in common.
+    pub kind: Kind,
+    /// Which they are.
+    pub targets: Vec<usize>,
+    /// Whether they are shown.
+    pub open: bool,
+    /// On how many of them the image runs, in whatever way.
+    pub runs: usize,
+}
+
+/// What the table shows.
+#[derive(Clone, Debug, Default)]
+pub struct TargetRows {
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// Groups, each with its machines behind it.
+    pub rows: Vec<TargetRow>,
+    /// Whether anything is left out.
+    pub filtered: bool,
+    /// How many machines are left.
+    pub found: usize,
+    /// How many machines that fit the words have each verdict.
+    pub counts: [usize; VERDICTS.len()],
+}
+
+impl TargetRows {
+    /// The rows of what the filter keeps.
+    pub fn new(judged: &Judged, query: &TargetQuery, folded: &BTreeSet<Kind>) -> Self {
+        let mut made = Self { filtered: !query.is_empty(), ..Self::default() };
+        for target in judged.targets.iter().filter(|target| query.fits_words(target)) {
+            let place = VERDICTS.iter().position(|verdict| *verdict == target.judgement.verdict);
+            if let Some(count) = place.and_then(|place| made.counts.get_mut(place)) {
+                *count += 1;
+            }
+        }
+        for kind in Kind::ALL {
+            let of_kind = judged.targets.iter().enumerate().filter(|(_, target)| target.kind == kind);
+            let targets: Vec<usize> =
+                of_kind.filter(|(_, target)| query.fits(target)).map(|(place, _)| place).collect();
+            // This machine stands there even while nothing is known of it: then the row says how to find out.
+            if targets.is_empty() && (kind != Kind::Host || made.filtered) {
+                continue;
+            }
+            let open = !folded.contains(&kind);
+            let runs =
+                targets.iter().filter(|place| works(judged.targets[**place].judgement.verdict)).count();
+            made.found += targets.len();
+            made.rows.push(TargetRow::Group(made.groups.len()));
+            if open {
+                made.rows.extend(targets.iter().map(|place| TargetRow::Target(*place)));
+            }
+            made.groups.push(Group { kind, targets, open, runs });
+        }
+        made
+    }
+
+    /// The row of a machine.
+    pub fn position(&self, target: usize) -> Option<usize> {
+        self.rows.iter().position(|row| *row == TargetRow::Target(target))
+    }
+
+    /// The row of a group.
+    pub fn position_of(&self, kind: Kind) -> Option<usize> {
+        let group = self.groups.iter().position(|group| group.kind == kind)?;
+        self.rows.iter().position(|row| *row == TargetRow::Group(group))
+    }
+
+    /// How many machines that fit the words have this verdict.
+    pub fn count(&self, verdict: RunVerdict) -> usize {
+        let place = VERDICTS.iter().position(|one| *one == verdict);
+        place.and_then(|place| self.counts.get(place)).copied().unwrap_or(0)
+    }
+}
+
+impl Group {
+    /// On how many of them the image runs: `31 of 34 run`.
+    pub fn sum(&self) -> String {
+        match (self.runs, self.targets.len()) {
+            (_, 0) => String::new(),
+            (1, 1) => "runs".to_owned(),
+            (0, 1) => "does not run, or cannot be told".to_owned(),
+            (runs, all) if runs == all => format!("all {all} run"),
+            (0, all) => format!("none of {all} runs"),
+            (runs, all) => format!("{runs} of {all} run"),
+        }
+    }
+}

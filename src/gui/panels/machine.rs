@@ -1,0 +1,38 @@
+//! This machine's GPU, where no image is open.
+
+use egui::{Rect, RichText, Ui, UiBuilder, pos2};
+
+use crate::gui::app::{App, Request};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::views::gpu::show_machine;
+use crate::gui::widgets::pane::card;
+
+const COLUMN: f32 = 680.0;
+
+/// In the place of the start screen.
+pub(crate) fn machine(ui: &mut Ui, app: &mut App) {
+    let tokens = Tokens::of(ui);
+    let whole = ui.available_rect_before_wrap();
+    let side = ((whole.width() - COLUMN) / 2.0).max(space::L);
+    let column = Rect::from_min_max(
+        pos2(whole.left() + side, whole.top() + space::XL),
+        pos2(whole.right() - side, whole.bottom() - space::L),
+    );
+    ui.scope_builder(UiBuilder::new().max_rect(column), |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("GPU").font(text::title()).color(tokens.text));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if ui.link("Open an image").clicked() {
+                    app.requests.push(Request::Start);
+                }
+            });
+        });
+        ui.add_space(space::S);
+        let mut actions = Vec::new();
+        let App { machine, machine_view, .. } = app;
+        card(ui, |ui| show_machine(ui, machine, machine_view, &mut actions));
+        for action in actions {
+            app.act(action);
+        }
+    });
+}

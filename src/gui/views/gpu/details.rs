@@ -1,0 +1,102 @@
+//! Everything about one machine: each reason with its rule, and what would change it.
+
+use egui::{Align, Color32, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Ui, vec2};
+
+use super::head::sign;
+use super::{Action, Go};
+use crate::base::text::{elide_middle, sentence};
+use crate::cuda::compat::Reason;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::gpu::{TargetItem, words};
+use crate::gui::widgets::controls::{self, Mark, mark_button, paint_mark};
+
+pub(super) fn show(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
+    let margin = Margin { left: 12, right: 12, top: 8, bottom: 12 };
+    ScrollArea::vertical().id_salt(("reasons", &target.id)).auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(margin).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            head(ui, target, went);
+            for reason in &target.judgement.reasons {
+                ui.add_space(space::S);
+                show_reason(ui, reason, went);
+            }
+            if target.judgement.reasons.is_empty() {
+                controls::weak(ui, words::about(target.judgement.verdict));
+            }
+        });
+    });
+}
+
+fn head(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    let verdict = target.judgement.verdict;
+    ui.horizontal(|ui| {
+        let (mark, color) = sign(tokens, verdict);
+        marked(ui, mark, color);
+        ui.label(RichText::new(words::verdict(verdict)).font(text::heading()).color(color));
+        ui.label(RichText::new(format!("on {}", target.id)).font(text::heading()));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if mark_button(ui, Mark::Close, "Close these reasons").clicked() {
+                went.push(Go::Clear);
+            }
+            if ui.button("Copy").on_hover_text("Put the verdict with all reasons on the clipboard").clicked()
+            {
+                went.push(Go::Window(Action::CopyText(target.with_reasons())));
+            }
+        });
+    });
+    ui.label(RichText::new(target.about()).color(tokens.text_weak));
+}
+
+fn marked(ui: &mut Ui, mark: Mark, color: Color32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
+    paint_mark(ui.painter(), mark, rect.center(), 13.0, color);
+}
+
+fn show_reason(ui: &mut Ui, reason: &Reason, went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    let weak = |words: String| RichText::new(words).color(tokens.text_weak);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let (mark, color) = sign(tokens, reason.verdict);
+        marked(ui, mark, color);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let word = words::verdict(reason.verdict);
+            let said = RichText::new(format!("{word}: {}", sentence(&reason.text)));
+            ui.add(Label::new(said).wrap().selectable(true));
+            if let Some(hint) = &reason.hint {
+                ui.add(Label::new(weak(sentence(hint))).wrap().selectable(true));
+            }
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = space::XS;
+                if let Some(subject) = &reason.subject {
+                    show_subject(ui, subject, went);
+                    ui.label(weak("·".to_owned()));
+                }
+                if let Some((code, name)) = reason.error {
+                    let error = RichText::new(format!("{name} ({code})")).font(text::mono());
+                    ui.add(Label::new(error).selectable(true));
+                    ui.label(weak("·".to_owned()));
+                }
+                let rule = format!("{}: {}", reason.rule.as_str(), reason.rule.source());
+                ui.add(Label::new(weak(rule).font(text::small())).wrap());
+            });
+        });
+    });
+}
+
+/// What a reason is about; a path leads to the layers view.
+fn show_subject(ui: &mut Ui, subject: &str, went: &mut Vec<Go>) {
+    if !subject.starts_with('/') {
+        ui.add(Label::new(RichText::new(subject).font(text::mono())).selectable(true));
+        return;
+    }
+    let link = ui.link(elide_middle(subject, 64)).on_hover_ui(|ui| {
+        ui.label(elide_middle(subject, 400));
+        controls::weak(ui, "Show this file in the layers view");
+    });
+    if link.clicked() {
+        went.push(Go::Window(Action::SelectPath(subject.as_bytes().to_vec())));
+    }
+}

@@ -1,0 +1,183 @@
+//! In: the check of this machine's GPU, and an analysis as it grows.
+//! Out: how the check goes and went, and on which machines the image would run.
+//! Must not know: tabs, panels, how a GPU is checked, or how a verdict is reached.
+
+mod details;
+mod error;
+mod head;
+mod machine;
+mod results;
+mod runs;
+mod state;
+mod steps;
+mod targets;
+
+use std::sync::Arc;
+
+use egui::{Frame, Margin, Panel, Ui};
+
+pub use self::machine::MachineView;
+pub(in crate::gui) use self::machine::show as show_machine;
+use self::state::State;
+use super::{Action, ViewContext};
+use crate::gui::models::gpu::{Judge, Judged, Machine, TargetItem};
+use crate::gui::models::layers::{LayerItem, waiting_for};
+use crate::gui::widgets::pane::{card, empty};
+use crate::jobs::Waker;
+
+/// From this width on, the machine stands beside the verdicts.
+const WIDE: f32 = 1_000.0;
+
+/// State of the view of one image. The check itself belongs to the window.
+#[derive(Default)]
+pub struct GpuView {
+    state: State,
+    machine: MachineView,
+    focus_search: bool,
+    painted: usize,
+}
+
+/// What a part of the view asks for.
+enum Go {
+    /// To the window.
+    Window(Action),
+    /// To a machine, by its place in the model.
+    Target(usize),
+    /// Nothing is chosen any more.
+    Clear,
+}
+
+impl GpuView {
+    /// A view whose verdicts come from `judge`, for tests.
+    pub fn with(judge: Judge) -> Self {
+        Self { state: State::with(judge), ..Self::default() }
+    }
+
+    /// Paints the view.
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, machine: &mut Machine) {
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.painted = 0;
+        self.state.update(context, machine, &waker);
+        let (width, height) = (ui.available_width(), ui.available_height());
+        let mut show = |ui: &mut Ui, view: &mut MachineView, actions: &mut Vec<Action>| {
+            card(ui, |ui| machine::show(ui, machine, view, actions));
+        };
+        if width >= WIDE {
+            let gap = Margin { right: 8, ..Margin::ZERO };
+            Panel::left("this machine")
+                .frame(Frame::new().inner_margin(gap))
+                .show_separator_line(false)
+                .default_size((width * 0.31).clamp(360.0, 440.0))
+                .size_range(320.0..=width * 0.5)
+                .show(ui, |ui| show(ui, &mut self.machine, context.actions));
+        } else {
+            let gap = Margin { bottom: 8, ..Margin::ZERO };
+            Panel::top("this machine narrow")
+                .frame(Frame::new().inner_margin(gap))
+                .show_separator_line(false)
+                .resizable(true)
+                .default_size((height * 0.4).max(150.0))
+                .size_range(120.0..=(height * 0.7).max(150.0))
+                .show(ui, |ui| show(ui, &mut self.machine, context.actions));
+        }
+        let mut went = Vec::new();
+        egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, machine, &mut went));
+        for go in went {
+            self.go(ui, go, context);
+        }
+    }
+
+    fn verdicts(&mut self, ui: &mut Ui, context: &ViewContext<'_>, machine: &Machine, went: &mut Vec<Go>) {
+        let Some(judged) = self.state.judged() else {
+            card(ui, |ui| waits(ui, &self.state, context));
+            return;
+        };
+        let focus = std::mem::take(&mut self.focus_search);
+        head::show(ui, &mut self.state, &judged, focus);
+        if let Some(target) = self.state.chosen(&judged) {
+            let height = ui.available_height();
+            Panel::bottom("machine details")
+                .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
+                .show_separator_line(false)
+                .resizable(true)
+                .default_size((height * 0.42).clamp(110.0, 300.0))
+                .size_range(84.0..=(height * 0.7).max(110.0))
+                .show(ui, |ui| card(ui, |ui| details::show(ui, target, went)));
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            if let Some(output) = targets::show(ui, &mut self.state, &judged, machine, went) {
+                self.painted = output.painted;
+            }
+        });
+    }
+
+    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
+        match go {
+            Go::Window(action) => context.actions.push(action),
+            Go::Target(place) => self.state.select_at(place),
+            Go::Clear => {
+                if !self.state.clear()
+                    && let Some(id) = ui.memory(egui::Memory::focused)
+                {
+                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                }
+            }
+        }
+        ui.ctx().request_repaint();
+    }
+
+    /// Puts the keyboard focus into the filter, for `/` and Ctrl+F.
+    pub fn focus_search(&mut self) {
+        self.focus_search = true;
+    }
+
+    /// Chooses the machine with this id and brings it into sight, once it is known.
+    pub fn select(&mut self, id: &str) {
+        self.state.select(id);
+    }
+
+    /// The verdicts, as data.
+    pub fn judged(&self) -> Option<Arc<Judged>> {
+        self.state.judged()
+    }
+
+    /// The chosen machine.
+    pub fn chosen(&self) -> Option<TargetItem> {
+        self.state.chosen(&*self.state.judged()?).cloned()
+    }
+
+    /// Whether verdicts are being worked out.
+    pub fn is_busy(&self) -> bool {
+        self.state.is_busy()
+    }
+
+    /// How many rows of the table were made for the last frame.
+    pub fn painted_rows(&self) -> usize {
+        self.painted
+    }
+}
+
+/// In place of the verdicts while there are none.
+fn waits(ui: &mut Ui, state: &State, context: &ViewContext<'_>) {
+    if let Some(error) = state.error() {
+        empty(ui, "The image could not be judged", error);
+    } else if state.is_busy() {
+        empty(ui, "Judging the image", "What it needs is held against every machine of the catalogue.");
+    } else if context.done {
+        let note = "The work ended before its CUDA content was known, so no machine can be told to run it.";
+        empty(ui, "What the image needs is not known", note);
+    } else {
+        let layers = LayerItem::all(context.analysis, context.done);
+        let what = match (waiting_for(&layers), &context.analysis.inventory) {
+            (Some(layers), _) => format!("It is read from the CUDA content; waiting for {layers}."),
+            (None, Some(inventory)) if inventory.waits_for.is_some() => {
+                "It is read from the CUDA content, which is still being looked into.".to_owned()
+            }
+            (None, _) => {
+                "It is read from the CUDA content, which is looked for in the merged files.".to_owned()
+            }
+        };
+        empty(ui, "Waiting for what the image needs", &what);
+    }
+}

@@ -1,0 +1,216 @@
+//! The machines as a table.
+
+use egui::Ui;
+
+use super::head::sign;
+use super::state::State;
+use super::{Action, Go};
+use crate::gui::design::Tokens;
+use crate::gui::models::gpu::{Group, Judged, Kind, Machine, TargetItem, TargetRow, words};
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+
+/// Reasons have what room is left, but never less.
+const WHY: f32 = 160.0;
+/// What the table keeps free at its sides and between columns.
+const SIDES: f32 = 21.0;
+const GAP: f32 = 12.0;
+
+const COLUMNS: [Column; 7] = [
+    Column { title: "Target", width: 176.0, number: false, rank: 0 },
+    Column { title: "GPU", width: 112.0, number: false, rank: 1 },
+    Column { title: "CC", width: 28.0, number: true, rank: 3 },
+    Column { title: "GPUs", width: 30.0, number: true, rank: 4 },
+    Column { title: "Driver", width: 132.0, number: false, rank: 2 },
+    Column { title: "Verdict", width: 122.0, number: false, rank: 0 },
+    Column { title: "Why", width: WHY, number: false, rank: 0 },
+];
+
+/// The columns for a table of this width: what is left goes to the reasons.
+fn columns(width: f32) -> [Column; 7] {
+    let mut columns = COLUMNS;
+    let all: f32 = COLUMNS.iter().map(|column| column.width + GAP).sum();
+    let mut left = width - SIDES - (all - GAP);
+    let mut ranked: Vec<&Column> = COLUMNS.iter().filter(|column| column.rank > 0).collect();
+    ranked.sort_by_key(|column| std::cmp::Reverse(column.rank));
+    for column in ranked {
+        if left >= 0.0 {
+            break;
+        }
+        left += column.width + GAP;
+    }
+    columns[6].width = (WHY + left).max(96.0);
+    columns
+}
+
+/// Shows the table; `None` when no row is left.
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    judged: &Judged,
+    machine: &Machine,
+    went: &mut Vec<Go>,
+) -> Option<TableOutput> {
+    let tokens = Tokens::of(ui);
+    if state.rows.rows.is_empty() {
+        card(ui, |ui| {
+            let note = "Parts of an id, a GPU, a compute capability, a driver or a reason; all must hold.";
+            empty(ui, "No machine matches", note);
+        });
+        return None;
+    }
+    let columns = columns(ui.available_width() - 2.0);
+    let rows = &state.rows;
+    let shape = TableShape {
+        name: "Machines",
+        rows: rows.rows.len(),
+        columns: &columns,
+        sort: None,
+        selected: state.row(),
+        reveal: std::mem::take(&mut state.reveal),
+    };
+    let make = |index: usize| match rows.rows[index] {
+        TargetRow::Group(group) => group_row(tokens, group, &rows.groups[group], machine),
+        TargetRow::Target(place) => target_row(tokens, place, &judged.targets[place]),
+    };
+    let spoken = |index: usize| match rows.rows[index] {
+        TargetRow::Group(group) => spoken_group(&rows.groups[group], machine),
+        TargetRow::Target(place) => judged.targets[place].spoken(),
+    };
+    let mut output = card(ui, |ui| table(ui, "machines", &shape, make, spoken));
+    if let Some((index, response)) = output.hovered.take()
+        && let Some(TargetRow::Target(place)) = rows.rows.get(index)
+        && let Some(target) = judged.targets.get(*place)
+    {
+        response.on_hover_ui_at_pointer(|ui| tooltip(ui, target));
+    }
+    take(ui, state, judged, &output, went);
+    Some(output)
+}
+
+fn tooltip(ui: &mut Ui, target: &TargetItem) {
+    let verdict = target.judgement.verdict;
+    ui.label(format!("{} on {}", words::verdict(verdict), target.id));
+    let why = if target.judgement.why.is_empty() { words::about(verdict) } else { &target.judgement.why };
+    ui.label(why);
+}
+
+fn take(ui: &Ui, state: &mut State, judged: &Judged, output: &TableOutput, went: &mut Vec<Go>) {
+    // Rows may change while events are carried out: what they are about is looked up before.
+    let rows = state.rows.rows.clone();
+    let row = |index: usize| rows.get(index).copied();
+    let folds = |event: &TableEvent| matches!(event, TableEvent::Open(_) | TableEvent::Close(_));
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(index) => match row(index) {
+                Some(TargetRow::Target(place)) => went.push(Go::Target(place)),
+                Some(TargetRow::Group(group)) => {
+                    // A click anywhere on a group folds it; keys only pass over it.
+                    let clicked = ui.input(|input| input.pointer.any_click());
+                    if clicked && !output.events.iter().any(folds) {
+                        let open = state.rows.groups.get(group).is_some_and(|group| group.open);
+                        state.fold(group, open);
+                    }
+                    state.at_group(group);
+                }
+                None => {}
+            },
+            TableEvent::Open(index) | TableEvent::Close(index) => {
+                if let Some(TargetRow::Group(group)) = row(index) {
+                    state.fold(group, matches!(event, TableEvent::Close(_)));
+                }
+            }
+            TableEvent::Parent(index) => {
+                let mut above = rows.get(..index).unwrap_or_default().iter().rev();
+                let group = above.find_map(|row| match row {
+                    TargetRow::Group(group) => Some(*group),
+                    TargetRow::Target(_) => None,
+                });
+                if let Some(group) = group {
+                    state.at_group(group);
+                }
+            }
+            TableEvent::Activate(index) => {
+                if let Some(TargetRow::Target(place)) = row(index) {
+                    went.push(Go::Target(place));
+                }
+            }
+            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Sort(_) => {}
+        }
+    }
+    let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
+    if let Some(target) = state.chosen(judged).filter(|_| copies) {
+        went.push(Go::Window(Action::CopyText(target.copied())));
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+}
+
+/// What stands behind the name of a group.
+fn about(group: &Group, machine: &Machine) -> String {
+    if group.kind != Kind::Host || !group.targets.is_empty() {
+        return group.sum();
+    }
+    let words = match (machine.is_checking(), machine.is_known()) {
+        (true, _) => "being checked",
+        (false, true) => "no GPU that can be used",
+        (false, false) => "not known before the check is run",
+    };
+    words.to_owned()
+}
+
+fn group_row(tokens: &Tokens, key: usize, group: &Group, machine: &Machine) -> TableRow {
+    let weak = tokens.text_weak;
+    let count = group.targets.len();
+    let blank = || Cell::new("", weak);
+    TableRow {
+        key: 1_u64 << 40 | key as u64,
+        // Without an arrow the name stands where those behind arrows do.
+        depth: u8::from(count == 0),
+        fold: (count > 0).then_some(group.open),
+        strong: true,
+        cut: Cut::End,
+        badges: if count > 0 { vec![(count.to_string(), weak)] } else { Vec::new() },
+        cells: vec![
+            Cell::new(group.kind.title(), tokens.text),
+            blank(),
+            blank(),
+            blank(),
+            blank(),
+            blank(),
+            Cell::new(about(group, machine), weak),
+        ],
+    }
+}
+
+fn spoken_group(group: &Group, machine: &Machine) -> String {
+    format!("{}, {}", group.kind.title(), about(group, machine))
+}
+
+fn target_row(tokens: &Tokens, key: usize, target: &TargetItem) -> TableRow {
+    let weak = tokens.text_weak;
+    let verdict = target.judgement.verdict;
+    let (mark, color) = sign(tokens, verdict);
+    let gpus = if target.gpus.is_empty() { "–" } else { target.gpus.as_str() };
+    let driver = if target.driver.is_some() { target.driver_text() } else { "–".to_owned() };
+    TableRow {
+        key: key as u64,
+        depth: 1,
+        fold: None,
+        strong: false,
+        cut: Cut::Middle,
+        badges: Vec::new(),
+        cells: vec![
+            Cell::new(target.short.clone(), tokens.text),
+            Cell::new(target.gpu.clone(), weak),
+            Cell::new(target.capability.clone(), weak),
+            Cell::new(gpus, weak),
+            Cell::new(driver, weak),
+            Cell { mark: Some((mark, color)), ..Cell::new(words::verdict(verdict), color) },
+            Cell::new(target.judgement.why.clone(), tokens.text),
+        ],
+    }
+}
