@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-#[cfg(feature = "gpu")]
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "gpu")]
+use super::gpu_arguments::{GpuArguments, GpuPlan};
 use crate::base::Platform;
 use crate::findings::policy::Date;
-#[cfg(feature = "gpu")]
-use crate::gpu::{ChildRequest, Depth};
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
 #[derive(Parser)]
@@ -164,44 +162,6 @@ struct CheckArguments {
     summary: Option<PathBuf>,
 }
 
-#[cfg(feature = "gpu")]
-#[derive(Args)]
-struct GpuArguments {
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-    /// Check only device N [default: all]
-    #[arg(long, value_name = "N")]
-    device: Option<u32>,
-    /// Time copies to the device, from it and on it
-    #[arg(long)]
-    bandwidth: bool,
-    /// Write to FILE instead of stdout
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Do the work of a check and tell of it on stdout (for the check itself)
-    #[arg(long, hide = true, value_name = "DEPTH", value_parser = depth)]
-    child: Option<Depth>,
-    /// The driver's library to open instead of libcuda.so.1 (for tests)
-    #[arg(long, hide = true, value_name = "FILE")]
-    library: Option<PathBuf>,
-    /// How long it may take (for tests)
-    #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds)]
-    limit: Option<Duration>,
-}
-
-#[cfg(feature = "gpu")]
-fn depth(text: &str) -> Result<Depth, String> {
-    let all = [Depth::Library, Depth::Devices, Depth::Full];
-    all.into_iter().find(|depth| depth.as_str() == text).ok_or_else(|| "library, devices or full".to_owned())
-}
-
-#[cfg(feature = "gpu")]
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().map_err(|error| format!("{error}"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
-}
-
 /// What the arguments ask for.
 pub enum Plan {
     /// Open the window.
@@ -285,17 +245,6 @@ pub struct CheckPlan {
     pub(super) summary: Option<PathBuf>,
 }
 
-/// A GPU to check.
-#[cfg(feature = "gpu")]
-pub struct GpuPlan {
-    pub(super) child: ChildRequest,
-    /// Whether this process does the work itself.
-    pub(super) is_child: bool,
-    pub(super) limit: Option<Duration>,
-    pub(super) format: Format,
-    pub(super) output: Option<PathBuf>,
-}
-
 impl Reading {
     fn plan(self) -> ReadPlan {
         ReadPlan {
@@ -346,18 +295,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
             summary: arguments.summary,
         }),
         #[cfg(feature = "gpu")]
-        Some(Command::Gpu(arguments)) => Plan::Gpu(GpuPlan {
-            is_child: arguments.child.is_some(),
-            child: ChildRequest {
-                depth: arguments.child.unwrap_or_default(),
-                device: arguments.device,
-                bandwidth: arguments.bandwidth,
-                library: arguments.library,
-            },
-            limit: arguments.limit,
-            format: arguments.format,
-            output: arguments.output,
-        }),
+        Some(Command::Gpu(arguments)) => Plan::Gpu(arguments.plan()),
         Some(Command::Explain { name }) => Plan::Explain(name),
         Some(Command::Completions { shell }) => Plan::Completions(shell),
         None => Plan::Window(WindowPlan {

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::arguments::{Format, GpuPlan};
+use super::arguments::Format;
+use super::gpu_arguments::GpuPlan;
 use super::gpu_text::{step_line, to_text};
 use super::output::write;
 use super::run::{TROUBLE, message};

@@ -23,8 +23,9 @@ pub(super) fn step_line(step: &Step) -> String {
     let device = step.device.map_or_else(String::new, |device| format!("device {device}: "));
     let title = format!("{device}{}", step.name.title());
     let outcome = if step.ok { step.detail.clone().unwrap_or_default() } else { "failed".to_owned() };
-    let line = format!("{:>10}  {title:<32} {}", duration(step.us), printable(&outcome));
-    elide_middle(line.trim_end(), WIDTH)
+    let head = format!("{:>10}  {title:<32} ", duration(step.us));
+    let room = WIDTH.saturating_sub(head.chars().count());
+    format!("{head}{}", elide_middle(&printable(&outcome), room)).trim_end().to_owned()
 }
 
 fn write_all(out: &mut String, check: &Check) -> std::fmt::Result {
@@ -64,14 +65,13 @@ fn write_all(out: &mut String, check: &Check) -> std::fmt::Result {
 fn headline(check: &Check) -> String {
     let passed =
         check.devices.iter().filter(|device| device.kernel_check.verdict == KernelVerdict::Pass).count();
-    let text = match (check.available, passed, &check.error) {
-        (true, 1, _) => "The GPU works".to_owned(),
-        (true, count, _) => format!("{count} GPUs work"),
-        (false, 0, Some(error)) => format!("No GPU that works: {}", error.name),
-        (false, count, Some(error)) => {
-            format!("{count} of {} GPUs work: {}", check.devices.len(), error.name)
-        }
-        (false, ..) => "No GPU that works".to_owned(),
+    let verb = if passed == 1 { "works" } else { "work" };
+    let text = match (&check.error, passed) {
+        (None, 1) => "The GPU works".to_owned(),
+        (None, 2..) => format!("{passed} GPUs work"),
+        (Some(error), 1..) => format!("{passed} of {} GPUs {verb}: {}", check.devices.len(), error.name),
+        (Some(error), 0) => format!("No GPU that works: {}", error.name),
+        (None, 0) => "No GPU that works".to_owned(),
     };
     printable(&text)
 }

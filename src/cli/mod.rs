@@ -9,6 +9,8 @@ mod explain;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
+mod gpu_arguments;
+#[cfg(feature = "gpu")]
 mod gpu_text;
 mod host;
 mod output;

@@ -19,6 +19,7 @@ pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
             isa: row.isa,
             compression: row.compression,
             entries: row.entries,
+            without_kernel: row.without_kernel,
             bytes: row.bytes,
             uncompressed_bytes: row.uncompressed_bytes,
         }));
@@ -32,6 +33,7 @@ pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
             isa: *isa,
             compression: Compression::None,
             entries: 1,
+            without_kernel: 0,
             bytes: *bytes,
             uncompressed_bytes: *bytes,
         });

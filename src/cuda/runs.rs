@@ -43,7 +43,8 @@ pub fn fit(sm: u32, kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> Fit {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fit, fit};
+    use super::{Fit, RENAMED, TEGRA, fit};
+    use crate::cuda::catalog::Catalog;
     use crate::formats::fatbin::{GpuKind, Suffix};
 
     #[test]
@@ -61,6 +62,11 @@ mod tests {
             (GpuKind::Sass, 100, a, 103, Fit::Never),
             (GpuKind::Sass, 100, f, 103, Fit::Native),
             (GpuKind::Sass, 120, None, 121, Fit::Native),
+            (GpuKind::Sass, 101, a, 110, Fit::Native),
+            (GpuKind::Sass, 110, None, 101, Fit::Native),
+            (GpuKind::Sass, 100, None, 110, Fit::Never),
+            (GpuKind::Sass, 101, None, 103, Fit::Never),
+            (GpuKind::Ptx, 101, a, 110, Fit::Jit),
             (GpuKind::Ptx, 70, None, 90, Fit::Jit),
             (GpuKind::Ptx, 90, None, 89, Fit::Never),
             (GpuKind::Ptx, 90, a, 100, Fit::Never),
@@ -71,6 +77,17 @@ mod tests {
             (GpuKind::Other(9), 90, None, 90, Fit::Never),
         ] {
             assert_eq!(fit(on, kind, arch, suffix), wanted, "{kind:?} {arch} {suffix:?} on {on:?}");
+        }
+    }
+
+    #[test]
+    fn the_catalogue_knows_the_same_boards_and_names() {
+        for architecture in Catalog::builtin().architectures() {
+            let sm = architecture.sm;
+            assert_eq!(TEGRA.contains(&sm), architecture.tegra, "{sm}");
+            let other = RENAMED.iter().find(|pair| pair.0 == sm || pair.1 == sm);
+            let other = other.map(|pair| if pair.0 == sm { pair.1 } else { pair.0 });
+            assert_eq!(other, architecture.also, "{sm}");
         }
     }
 }

@@ -230,10 +230,23 @@ pub struct GpuCode {
     pub compression: Compression,
     /// Entries.
     pub entries: u64,
+    /// How many of them are too small to hold a kernel: linkers leave such entries behind.
+    pub without_kernel: u64,
     /// Entry headers and padded payloads.
     pub bytes: u64,
     /// Payloads once unpacked.
     pub uncompressed_bytes: u64,
+}
+
+impl GpuCode {
+    /// Whether it is code that a GPU can start, as far as its size tells: SASS with a kernel, or PTX.
+    pub fn is_for_running(&self) -> bool {
+        match self.kind {
+            GpuKind::Sass => self.without_kernel < self.entries,
+            GpuKind::Ptx => true,
+            _ => false,
+        }
+    }
 }
 
 /// GPU code of the image for one architecture and kind.

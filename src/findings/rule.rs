@@ -70,10 +70,11 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 5] = [
+const CHAPTERS: [(&str, &str); 6] = [
     ("check", include_str!("../../assets/manual/check.md")),
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
+    ("gpu", include_str!("../../assets/manual/gpu.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),
 ];

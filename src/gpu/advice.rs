@@ -1,5 +1,6 @@
 //! What an error means on this machine, and what to do about it.
 
+use super::absent::{no_device, no_library};
 use super::api::Cuda;
 use super::child::STUB;
 use super::codes;
@@ -8,7 +9,12 @@ use super::machine::Machine;
 use super::{GpuError, Stage};
 
 /// The error of a step, in words.
-pub(super) fn explain(fault: &Fault, stage: Stage, machine: &Machine, cuda: Option<&Cuda>) -> GpuError {
+pub(super) fn explain(
+    fault: &Fault,
+    (stage, device): (Stage, Option<u32>),
+    machine: &Machine,
+    cuda: Option<&Cuda>,
+) -> GpuError {
     let (name, message, log) = match fault {
         Fault::Cuda { code, call } => {
             let (name, meaning) = words(*code, cuda);
@@ -29,7 +35,8 @@ pub(super) fn explain(fault: &Fault, stage: Stage, machine: &Machine, cuda: Opti
         ),
         Fault::Own { name, message } => ((*name).to_owned(), message.clone(), None),
     };
-    let hint = hint(fault, stage, machine);
+    let place = device.map_or_else(String::new, |device| format!("device {device}: "));
+    let (message, hint) = (format!("{place}{message}"), hint(fault, stage, machine));
     GpuError { stage: stage.as_str().to_owned(), code: fault.code(), name, message, hint, log }
 }
 
@@ -49,7 +56,7 @@ fn words(code: i32, cuda: Option<&Cuda>) -> (String, String) {
 /// What to do; `None` when nothing is known to help.
 fn hint(fault: &Fault, stage: Stage, machine: &Machine) -> Option<String> {
     let hint = match fault {
-        Fault::Missing(_) => "install a driver that is not older than CUDA 7.0; --library must name libcuda.so.1".into(),
+        Fault::Missing(_) => "the driver is older than this program can use: install a newer one".into(),
         Fault::Own { name: "no-library", .. } => no_library(machine),
         Fault::Own { name: "stub", .. } => stub(machine),
         Fault::Own { name: "not-a-library", .. } => {
@@ -106,8 +113,11 @@ fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
                 nvidia-fabricmanager`; after it was started this can take a minute. With confidential computing the \
                 GPUs must be set ready (`nvidia-smi conf-compute -srs 1`)"
             .into(),
-        804 if in_compat(machine) => format!("{COMPAT_ONLY}; {COMPAT_AWAY}"),
-        804 => format!("{COMPAT_ONLY}; install the driver that the libraries belong to"),
+        804 => {
+            let away = compat_away(machine)
+                .unwrap_or_else(|| "install the driver that the libraries belong to".to_owned());
+            format!("{COMPAT_ONLY}; {away}")
+        }
         805..=807 => "the daemon of MPS does not run, or runs for another user: start it (`nvidia-cuda-mps-control -d`), \
                       or unset CUDA_MPS_PIPE_DIRECTORY; in a container its folder and `--ipc=host` are needed"
             .into(),
@@ -119,11 +129,14 @@ fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
 
 const COMPAT_ONLY: &str = "forward compatibility (the package cuda-compat) works on data-centre GPUs, some workstation \
                            GPUs and Jetson only";
-const COMPAT_AWAY: &str = "take the folder `compat` out of LD_LIBRARY_PATH and /etc/ld.so.conf.d, so that the driver's \
-                           own libcuda is found";
-
-fn in_compat(machine: &Machine) -> bool {
-    machine.library.as_ref().is_some_and(|path| path.split('/').any(|part| part == "compat"))
+/// What to do about a libcuda of the package cuda-compat; `None` when it is another one.
+fn compat_away(machine: &Machine) -> Option<String> {
+    let (folder, _) = machine.library.as_ref()?.rsplit_once('/')?;
+    folder.split('/').any(|part| part == "compat").then(|| {
+        format!(
+            "take {folder} out of LD_LIBRARY_PATH and /etc/ld.so.conf.d, so that the driver's own libcuda is found"
+        )
+    })
 }
 
 fn stub(machine: &Machine) -> String {
@@ -132,101 +145,15 @@ fn stub(machine: &Machine) -> String {
     format!("{away}; {}", no_library(machine))
 }
 
-/// Why libcuda is not there.
-fn no_library(machine: &Machine) -> String {
-    let capabilities = machine.capabilities.as_deref().unwrap_or_default();
-    let compute = capabilities.split(',').any(|one| matches!(one.trim(), "compute" | "all"));
-    if machine.wsl {
-        return "in WSL 2 the driver is installed in Windows, which shows libcuda.so.1 in /usr/lib/wsl/lib: install or \
-                update it there, then `wsl --shutdown`; in a container it takes `docker run --gpus all`"
-            .into();
-    }
-    if machine.container && (machine.control_node || machine.nvml) {
-        let set = if capabilities.is_empty() || compute {
-            "the container has the GPU's devices or NVML but not libcuda".to_owned()
-        } else {
-            format!("NVIDIA_DRIVER_CAPABILITIES is {capabilities:?}, which leaves libcuda out")
-        };
-        return format!(
-            "{set}: set NVIDIA_DRIVER_CAPABILITIES=compute,utility; where the driver is mounted by other means (GKE), \
-             its folder must be in LD_LIBRARY_PATH, such as /usr/local/nvidia/lib64"
-        );
-    }
-    if machine.kubernetes {
-        return "the pod has no GPU: give its container a limit `nvidia.com/gpu: 1`; the cluster needs NVIDIA's device \
-                plugin and, but for GKE, the container toolkit on its nodes"
-            .into();
-    }
-    if machine.container {
-        return "the container was started without a GPU: `docker run --gpus all`, or `podman run --device \
-                nvidia.com/gpu=all`; the machine needs the driver and nvidia-container-toolkit"
-            .into();
-    }
-    if machine.module || machine.control_node {
-        return "the driver runs in the kernel, but its library for CUDA is not installed: install the package with \
-                libcuda.so.1, of the same version (libnvidia-compute on Ubuntu, libcuda1 on Debian, \
-                nvidia-driver-cuda on Fedora)"
-            .into();
-    }
-    if machine.on_bus {
-        return "there is an NVIDIA GPU, but no driver: install NVIDIA's driver".into();
-    }
-    "this machine shows no NVIDIA GPU and no driver; where there is one, install NVIDIA's driver".into()
-}
-
-/// Why the driver sees no GPU.
-fn no_device(machine: &Machine) -> String {
-    if let Some(visible) = machine.cuda_visible.as_ref().filter(|_| machine.gpu_nodes > 0 || machine.wsl) {
-        return format!("CUDA_VISIBLE_DEVICES is {visible:?}, which may hide every GPU: unset it");
-    }
-    if machine.container && machine.gpu_nodes == 0 && !machine.wsl {
-        let set = match machine.visible.as_deref() {
-            Some("" | "void" | "none") => "NVIDIA_VISIBLE_DEVICES asks for none: ",
-            _ => "",
-        };
-        let how = if machine.kubernetes {
-            "give the pod's container a limit `nvidia.com/gpu: 1`"
-        } else {
-            "start it with `docker run --gpus all`, or `podman run --device nvidia.com/gpu=all`"
-        };
-        return format!("the container has the driver's library but no device /dev/nvidia0: {set}{how}");
-    }
-    if machine.control_node && !machine.nodes_open {
-        return "the devices /dev/nvidia* may not be opened: see their permissions, the groups of this user, and the \
-                device rules of the container"
-            .into();
-    }
-    if machine.wsl {
-        return "WSL 2 sees no GPU: update NVIDIA's driver in Windows and the kernel (`wsl --update`), then `wsl \
-                --shutdown`"
-            .into();
-    }
-    if machine.gpu_nodes == 0 && !machine.module {
-        return if machine.on_bus {
-            "there is a GPU, but the driver's module is not in the kernel: `modprobe nvidia`, and `dmesg | grep -i \
-             nvrm` when that fails; after an update the machine must be started anew"
-                .into()
-        } else {
-            "this machine shows no NVIDIA GPU".into()
-        };
-    }
-    if machine.gpu_nodes == 0 {
-        return "there is no device /dev/nvidia0: `nvidia-modprobe -c 0 -u` makes it".into();
-    }
-    "the driver's module has no GPU that works: `nvidia-smi` and `dmesg | grep -i -e nvrm -e xid` tell more; a GPU with \
-     MIG switched on needs instances (`nvidia-smi mig -lgi`)"
-        .into()
-}
-
 fn invalid_device(machine: &Machine) -> String {
     match (machine.asked, machine.devices) {
         (Some(asked), Some(count)) if asked >= count => {
             let numbers = match count {
-                1 => "only device 0".to_owned(),
-                _ => format!("devices 0 to {}", count.saturating_sub(1)),
+                1 => "there is only device 0".to_owned(),
+                _ => format!("there are devices 0 to {}", count.saturating_sub(1)),
             };
             format!(
-                "there is {numbers} here; CUDA_VISIBLE_DEVICES and the container decide which are visible"
+                "device {asked} was asked for, and {numbers} here; CUDA_VISIBLE_DEVICES and the container decide which are visible"
             )
         }
         _ => "a GPU with MIG switched on needs instances (`nvidia-smi mig -lgi`); else reset the GPU".into(),
@@ -234,9 +161,9 @@ fn invalid_device(machine: &Machine) -> String {
 }
 
 fn driver_too_old(machine: &Machine) -> String {
-    if in_compat(machine) {
+    if let Some(away) = compat_away(machine) {
         return format!(
-            "the driver in the kernel is too old for this libcuda; {COMPAT_AWAY}, or install a newer driver"
+            "the driver in the kernel is too old for this libcuda; {away}, or install a newer driver"
         );
     }
     "install a newer driver; until then use an image with an older CUDA, or on data-centre GPUs the package cuda-compat"
@@ -244,10 +171,10 @@ fn driver_too_old(machine: &Machine) -> String {
 }
 
 fn mismatch(machine: &Machine) -> String {
-    if in_compat(machine) {
+    if let Some(away) = compat_away(machine) {
         return format!(
             "this libcuda is that of cuda-compat, and the driver in the kernel is newer than it, or too old for it; \
-             {COMPAT_AWAY}"
+             {away}"
         );
     }
     let module = machine.module_version.as_deref().unwrap_or("unknown");
@@ -275,8 +202,8 @@ fn unknown(machine: &Machine) -> String {
                 machine makes it; a container must be given it"
             .into();
     }
-    if in_compat(machine) {
-        return format!("this libcuda is that of cuda-compat: {COMPAT_AWAY}");
+    if let Some(away) = compat_away(machine) {
+        return format!("this libcuda is that of cuda-compat: {away}");
     }
     "`dmesg | grep -i -e xid -e nvrm` and `nvidia-smi` tell more: often a GPU has fallen off the bus, the machine was \
      suspended, or the module nvidia_uvm is not loaded (`modprobe nvidia_uvm`); starting the machine anew helps with most"
@@ -309,9 +236,15 @@ mod tests {
             capabilities: Some("utility".into()),
             ..container.clone()
         };
-        let module =
-            Machine { module: true, control_node: true, uvm_node: true, on_bus: true, ..Machine::default() };
-        let nodes = Machine { gpu_nodes: 1, nodes_open: true, ..module.clone() };
+        let module = Machine {
+            module: true,
+            control_node: true,
+            uvm_node: true,
+            nodes_open: true,
+            on_bus: true,
+            ..Machine::default()
+        };
+        let nodes = Machine { gpu_nodes: 1, ..module.clone() };
         let compat =
             Machine { library: Some("/usr/local/cuda-13/compat/libcuda.so.580".into()), ..nodes.clone() };
         let of = |change: fn(&mut Machine)| {
@@ -346,7 +279,7 @@ mod tests {
             ),
             (cuda(803), compat.clone(), "cuda-compat"),
             (cuda(803), of(|machine| machine.module_version = Some("535.1".into())), "535.1"),
-            (cuda(804), compat, "`compat`"),
+            (cuda(804), compat, "take /usr/local/cuda-13/compat out"),
             (cuda(221), of(|machine| machine.container = true), "compute,utility"),
             (cuda(802), nodes.clone(), "nvidia-fabricmanager"),
             (cuda(805), nodes.clone(), "nvidia-cuda-mps-control"),
@@ -361,10 +294,10 @@ mod tests {
 
     #[test]
     fn a_code_that_nobody_knows_is_still_told() {
-        let error = explain(&cuda(4711), Stage::Launch, &Machine::default(), None);
+        let error = explain(&cuda(4711), (Stage::Launch, None), &Machine::default(), None);
         assert_eq!((error.code, error.name.as_str(), error.hint), (Some(4711), "CUDA_ERROR_4711", None));
-        let error = explain(&cuda(2), Stage::Memory, &Machine::default(), None);
+        let error = explain(&cuda(2), (Stage::Memory, Some(1)), &Machine::default(), None);
         assert_eq!((error.name.as_str(), error.stage.as_str()), ("CUDA_ERROR_OUT_OF_MEMORY", "memory"));
-        assert!(error.message.contains("cuInit returned 2"), "{}", error.message);
+        assert!(error.message.starts_with("device 1: ") && error.message.contains("cuInit returned 2"));
     }
 }

@@ -118,7 +118,11 @@ impl Work {
 
     /// Tells why a step failed: at once, before anything is given back, since that may hang.
     pub(super) fn fail(&mut self, Attempt { fault, step }: Attempt) -> Failed {
-        let error = explain(&fault, step.name, &self.machine, self.cuda);
+        let mut error = explain(&fault, (step.name, step.device), &self.machine, self.cuda);
+        let several = self.machine.devices.is_some_and(|count| count > 1);
+        if let Some(device) = step.device.filter(|_| several) {
+            error.message = format!("device {device}: {}", error.message);
+        }
         self.tell(&Message::Error(Box::new(error)));
         self.tell(&Message::Step(step));
         Failed

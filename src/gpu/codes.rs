@@ -2,13 +2,13 @@
 
 /// What is known of a code.
 pub(super) struct Code {
-    pub(super) code: i32,
+    pub(super) number: i32,
     pub(super) name: &'static str,
     pub(super) meaning: &'static str,
 }
 
-const fn code(code: i32, name: &'static str, meaning: &'static str) -> Code {
-    Code { code, name, meaning }
+const fn code(number: i32, name: &'static str, meaning: &'static str) -> Code {
+    Code { number, name, meaning }
 }
 
 /// By number. 35 is one of the runtime; drivers of some clouds return it too.
@@ -91,7 +91,7 @@ const CODES: [Code; 46] = [
 
 /// What is known of a code; `None` for one that is not in the list.
 pub(super) fn known(code: i32) -> Option<&'static Code> {
-    CODES.iter().find(|known| known.code == code)
+    CODES.iter().find(|known| known.number == code)
 }
 
 #[cfg(test)]
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn codes_stand_in_order_and_once() {
-        assert!(CODES.is_sorted_by(|one, next| one.code < next.code));
+        assert!(CODES.is_sorted_by(|one, next| one.number < next.number));
         assert_eq!(known(100).map(|code| code.name), Some("CUDA_ERROR_NO_DEVICE"));
         assert!(known(0).is_none());
     }

@@ -105,7 +105,6 @@ fn check(
         Ok((module, None))
     })?;
     verify(work, &context, &module, device)?;
-    work.tell(&Message::Device(Box::new(device.clone())));
     let stream = launch_costs(work, &context, &module, device)?;
     work.tell(&Message::Device(Box::new(device.clone())));
     if copies {
@@ -148,7 +147,7 @@ fn verify(
         device.kernel_check.launch_us = Some(micros(start.elapsed()));
         Ok(((), None))
     })?;
-    work.step(Stage::Verify, index, |_| {
+    work.step(Stage::Verify, index, |work| {
         on_device.1.read(&mut results)?;
         let comparison = compare(&x, &y, &results);
         let kernel_check = &mut device.kernel_check;
@@ -164,6 +163,8 @@ fn verify(
             return Err(Fault::own("wrong-numbers", message));
         }
         kernel_check.verdict = KernelVerdict::Pass;
+        // At once: giving the memory back may end this process.
+        work.tell(&Message::Device(Box::new(device.clone())));
         Ok(((), Some(format!("{} numbers", kernel::ELEMENTS))))
     })
 }
@@ -213,13 +214,9 @@ fn optional<T>(work: &mut Work, measured: Result<T, Attempt>, what: &str) -> Res
     };
     let why = match &attempt.fault {
         Fault::Missing(symbol) => format!("this driver is too old for it, it has no {symbol}"),
-        Fault::Cuda { code: NOT_SUPPORTED, call } => format!("{call} says that this is not supported here"),
         Fault::Own { name: "no-memory", message } => message.clone(),
         _ => return Err(work.fail(attempt)),
     };
     work.note(format!("{what}: {why}."));
     Ok(None)
 }
-
-/// `CUDA_ERROR_NOT_SUPPORTED`.
-const NOT_SUPPORTED: i32 = 801;

@@ -121,7 +121,7 @@ mod tests {
         let comparison = compare(&x, &y, &faulty);
         assert_eq!((comparison.wrong, comparison.first.map(|first| first.0)), (2, Some(7)));
         assert!((comparison.max_abs_error - 1e-3).abs() < 1e-5);
-        assert_eq!(compare(&x, &y, &right[1..]).wrong > 0, true);
+        assert!(compare(&x, &y, &right[1..]).wrong > 0);
         faulty[9] = f32::INFINITY;
         assert!(compare(&x, &y, &faulty).max_abs_error.is_finite());
     }

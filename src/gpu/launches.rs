@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::Graph;
 use super::fault::Fault;
-use super::resources::{Kernel, Program, Stream};
+use super::graphs::Program;
+use super::resources::{Kernel, Stream};
 
 /// Launches of one round: about what one step of a model in inference makes, and fewer than the 1024 that a stream
 /// holds before a launch has to wait.

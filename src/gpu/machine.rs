@@ -6,6 +6,7 @@ use std::path::Path;
 
 /// Facts about the machine, or the container, that the check runs in.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own; no two make a state")]
 pub(super) struct Machine {
     /// Inside a container.
     pub(super) container: bool,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::protocol::Message;
-use super::{Check, Depth, GpuError, KernelVerdict, Stage, Step};
+use super::{Check, Depth, Device, GpuError, KernelVerdict, Stage, Step};
 
 /// Steps, notes, devices and places that are kept of each kind. Eight GPUs make about a hundred steps; a machine
 /// has at most some dozens of GPUs.
@@ -77,13 +77,17 @@ impl Merge {
     /// Notes that the child came to a bad end: the step that it was at failed.
     pub(super) fn fail(&mut self, name: &str, message: String, hint: Option<String>, log: Option<String>) {
         let (stage, device) = self.stage();
+        if self.open.is_none() {
+            // It came to its end between two steps: what the last one took was being given back.
+            self.check.steps.last_mut().into_iter().for_each(|step| step.ok = false);
+        }
         self.close(Instant::now(), false);
         // A kernel that was about to run did not come through.
         let kernel =
             matches!(stage, Stage::Context | Stage::Module | Stage::Memory | Stage::Launch | Stage::Verify);
-        if let Some(device) =
-            self.check.devices.iter_mut().find(|known| Some(known.index) == device && kernel)
-        {
+        let passed = |known: &Device| known.kernel_check.verdict == KernelVerdict::Pass;
+        let mut devices = self.check.devices.iter_mut();
+        if let Some(device) = devices.find(|known| Some(known.index) == device && kernel && !passed(known)) {
             device.kernel_check.verdict = KernelVerdict::Fail;
         }
         let error = GpuError {
@@ -100,14 +104,16 @@ impl Merge {
     /// What came of it all.
     pub(super) fn finish(mut self, depth: Depth) -> Check {
         let check = &mut self.check;
-        let passed = match depth {
-            Depth::Library => false,
-            Depth::Devices => !check.devices.is_empty(),
-            Depth::Full => {
-                check.devices.iter().any(|device| device.kernel_check.verdict == KernelVerdict::Pass)
-            }
+        // A fault of one device says nothing about another; one that is of none says something about all.
+        let failed = |device| check.steps.iter().any(|step| !step.ok && step.device == device);
+        let works = |device: &Device| {
+            device.kernel_check.verdict == KernelVerdict::Pass && !failed(Some(device.index))
         };
-        check.available = passed && check.error.is_none();
+        check.available = match depth {
+            Depth::Library => false,
+            Depth::Devices => !check.devices.is_empty() && check.error.is_none(),
+            Depth::Full => check.devices.iter().any(works) && !failed(None),
+        };
         check.total_us = micros(self.start.elapsed());
         self.check
     }
@@ -188,16 +194,27 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_is_available_when_one_passed_and_nothing_failed() {
-        let passed = || vec![device(0, KernelVerdict::Skipped), device(1, KernelVerdict::Pass)];
-        assert!(merged(passed()).finish(Depth::Full).available);
+    fn a_gpu_is_available_when_all_that_was_done_on_it_was_right() {
+        let failed = |name, device| {
+            vec![begin(name, device), Message::Step(Step { name, ok: false, us: 1, device, detail: None })]
+        };
+        let passed = |more: Vec<Message>| {
+            let devices = vec![device(0, KernelVerdict::Skipped), device(1, KernelVerdict::Pass)];
+            merged(devices.into_iter().chain(more).collect()).finish(Depth::Full).available
+        };
+        assert!(passed(Vec::new()));
+        assert!(passed(failed(Stage::Module, Some(0))), "the other one works");
+        assert!(!passed(failed(Stage::GraphCapture, Some(1))));
+        assert!(!passed(failed(Stage::Devices, None)));
         assert!(!merged(vec![device(0, KernelVerdict::Skipped)]).finish(Depth::Full).available);
         assert!(merged(vec![device(0, KernelVerdict::Skipped)]).finish(Depth::Devices).available);
-        let mut failed = passed();
-        failed.push(Message::Error(Box::new(GpuError { name: "first".into(), ..GpuError::default() })));
-        failed.push(Message::Error(Box::new(GpuError { name: "second".into(), ..GpuError::default() })));
-        let check = merged(failed).finish(Depth::Full);
-        assert!(!check.available);
+    }
+
+    #[test]
+    fn of_several_errors_the_first_is_told() {
+        let error =
+            |name: &str| Message::Error(Box::new(GpuError { name: name.into(), ..GpuError::default() }));
+        let check = merged(vec![error("first"), error("second")]).finish(Depth::Full);
         assert_eq!(check.error.map(|error| error.name).as_deref(), Some("first"));
     }
 }

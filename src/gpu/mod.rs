@@ -2,6 +2,7 @@
 //! Out: a [`Check`]: library, driver, devices, a kernel that was verified, launch costs, or what failed and why.
 //! Must not know: images, the catalogue, or how a result is shown.
 
+mod absent;
 mod advice;
 mod api;
 mod bandwidth;
@@ -10,6 +11,7 @@ mod codes;
 mod device;
 mod ending;
 mod fault;
+mod graphs;
 mod history;
 mod kernel;
 mod launches;

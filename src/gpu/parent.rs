@@ -36,7 +36,7 @@ pub struct CheckRequest {
 impl CheckRequest {
     /// How long a whole check may take: over ten times what it takes on a healthy machine; drivers that are
     /// loaded at first use take seconds.
-    pub const LIMIT: Duration = Duration::from_secs(60);
+    pub const LIMIT: Duration = Duration::from_mins(1);
 
     /// A request to this program.
     ///
@@ -172,17 +172,16 @@ impl Running {
     /// Takes one output in; whether the child must be stopped for it.
     fn take(&mut self, output: Output, merge: &mut Merge, news: &mut dyn FnMut(&Check)) -> bool {
         match output {
-            Output::Line(line) => match Message::parse(&line) {
-                Some(message) => {
+            Output::Line(line) => {
+                if let Some(message) = Message::parse(&line) {
                     if merge.take(message) {
                         news(&merge.check);
                     }
-                }
-                None => {
+                } else {
                     let text = || String::from_utf8_lossy(line.get(..80).unwrap_or(&line)).into_owned();
                     self.strange.get_or_insert_with(text);
                 }
-            },
+            }
             Output::TooLong => {
                 self.strange.get_or_insert_with(|| "a line longer than 64 KiB".to_owned());
             }

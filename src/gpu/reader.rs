@@ -26,8 +26,7 @@ pub(super) enum Output {
 pub(super) fn lines(mut from: impl Read, to: &Sender<Output>) {
     let (mut line, mut too_long, mut all) = (Vec::new(), false, 0_usize);
     let mut buffer = [0; 8 << 10];
-    loop {
-        let Some(bytes) = read(&mut from, &mut buffer) else { break };
+    while let Some(bytes) = read(&mut from, &mut buffer) {
         all = all.saturating_add(bytes.len());
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, whole) = piece.strip_suffix(b"\n").map_or((piece, false), |text| (text, true));
@@ -116,7 +115,7 @@ mod tests {
         bytes.extend(vec![b'y'; LINE_BYTES + 1]);
         bytes.extend(b"\ntwo");
         let line = |text: &[u8]| Output::Line(text.to_vec());
-        let expected = [line(b"one"), line(b""), line(&[b'x'; LINE_BYTES]), Output::TooLong, line(b"two")];
+        let expected = [line(b"one"), line(b""), line(&vec![b'x'; LINE_BYTES]), Output::TooLong, line(b"two")];
         assert_eq!(outputs(&bytes), expected);
     }
 

@@ -1,4 +1,4 @@
-//! What is taken from the driver and given back: contexts, modules, memory, streams, events, graphs.
+//! What is taken from the driver and given back: contexts, modules, memory, streams, events.
 //!
 //! Each holds what it needs alive. What is given back fails silently: whether it worked says nothing about the GPU.
 //! After an error that a context does not survive nothing is given back; the end of the process does that.
@@ -14,8 +14,6 @@ use super::fault::Fault;
 const LOG_BYTES: usize = 8 << 10;
 /// `CU_STREAM_NON_BLOCKING`: it does not wait for what others do on the default stream.
 const NON_BLOCKING: u32 = 1;
-/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`.
-const CAPTURE_THREAD_LOCAL: c_int = 1;
 
 /// Gives something back when it goes out of scope.
 macro_rules! give_back {
@@ -30,6 +28,8 @@ macro_rules! give_back {
         }
     };
 }
+
+pub(super) use give_back;
 
 /// The primary context of a device, current on this thread.
 pub(super) struct Context<'a> {
@@ -183,8 +183,8 @@ give_back!(Pinned, pinned_free, "cuMemFreeHost", start);
 
 /// A stream. What was started on it is over before it goes.
 pub(super) struct Stream<'a> {
-    cuda: &'a Cuda,
-    stream: Handle,
+    pub(super) cuda: &'a Cuda,
+    pub(super) stream: Handle,
 }
 
 impl<'a> Stream<'a> {
@@ -263,8 +263,8 @@ impl<'a> Stream<'a> {
     pub(super) fn start_copy(&self, copy: &Copy<'_>) -> Result<(), Fault> {
         let (cuda, stream, bytes) = (self.cuda, self.stream, copy.bytes());
         match copy {
-            // SAFETY: both sides have as many bytes, and live until the stream was waited for, since they are
-            // borrowed and [`Self::drop`] waits.
+            // SAFETY: both sides have as many bytes. They outlive the copy: what uses this function (`bandwidth`)
+            // waits for each copy before it goes on, and the driver waits for copies before it frees memory.
             Copy::In(device, host) => unsafe {
                 call!(cuda, start_copy_in, "cuMemcpyHtoDAsync", device.address, host.start, bytes, stream)
             },
@@ -283,26 +283,6 @@ impl<'a> Stream<'a> {
     pub(super) fn record(&self, event: &Event<'_>) -> Result<(), Fault> {
         // SAFETY: event and stream are alive.
         unsafe { call!(self.cuda, event_record, "cuEventRecord", event.event, self.stream) }
-    }
-
-    /// Captures what `work` starts, which does not run.
-    pub(super) fn capture(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<Graph<'_>, Fault> {
-        let (cuda, stream) = (self.cuda, self.stream);
-        // SAFETY: the stream is alive.
-        unsafe { call!(cuda, capture_begin, "cuStreamBeginCapture", stream, CAPTURE_THREAD_LOCAL) }?;
-        let worked = work();
-        let mut graph: Handle = ptr::null_mut();
-        // Ended whatever the work did: else the stream could not be waited for.
-        // SAFETY: writes one pointer, which is ours.
-        let ended = unsafe { call!(cuda, capture_end, "cuStreamEndCapture", stream, &raw mut graph) };
-        let graph = Graph { cuda, graph };
-        worked.and(ended).map(|()| graph)
-    }
-
-    /// Starts a graph.
-    pub(super) fn start_graph(&self, graph: &Program<'_>) -> Result<(), Fault> {
-        // SAFETY: both are alive.
-        unsafe { call!(self.cuda, graph_launch, "cuGraphLaunch", graph.program, self.stream) }
     }
 }
 
@@ -363,63 +343,3 @@ impl<'a> Event<'a> {
 }
 
 give_back!(Event, event_destroy, "cuEventDestroy", event);
-
-/// Captured work.
-pub(super) struct Graph<'a> {
-    cuda: &'a Cuda,
-    graph: Handle,
-}
-
-/// A graph that can be started.
-pub(super) struct Program<'a> {
-    cuda: &'a Cuda,
-    program: Handle,
-}
-
-impl<'a> Graph<'a> {
-    /// Makes it ready to be started.
-    pub(super) fn instantiate(&self) -> Result<Program<'a>, Fault> {
-        let (cuda, graph, mut program) = (self.cuda, self.graph, ptr::null_mut());
-        // SAFETY: the graph is alive; writes one pointer, which is ours; for the older form no log is asked for.
-        unsafe {
-            if cuda.functions.graph_with_flags.is_some() {
-                call!(cuda, graph_with_flags, "cuGraphInstantiateWithFlags", &raw mut program, graph, 0)
-            } else {
-                let none = ptr::null_mut();
-                call!(
-                    cuda,
-                    graph_with_log,
-                    "cuGraphInstantiate",
-                    &raw mut program,
-                    graph,
-                    none,
-                    ptr::null_mut(),
-                    0
-                )
-            }
-        }?;
-        Ok(Program { cuda, program })
-    }
-}
-
-impl Program<'_> {
-    /// Brings it onto the device, so that the first start does not have to; drivers before 11.1 cannot.
-    pub(super) fn upload(&self, stream: &Stream<'_>) -> Result<(), Fault> {
-        if self.cuda.functions.graph_upload.is_none() {
-            return Ok(());
-        }
-        // SAFETY: both are alive.
-        unsafe { call!(self.cuda, graph_upload, "cuGraphUpload", self.program, stream.stream) }
-    }
-}
-
-impl Drop for Graph<'_> {
-    fn drop(&mut self) {
-        if !self.cuda.is_broken() && !self.graph.is_null() {
-            // SAFETY: the graph came from the driver and is given back once.
-            unsafe { call!(self.cuda, graph_destroy, "cuGraphDestroy", self.graph) }.ok();
-        }
-    }
-}
-
-give_back!(Program, graph_exec_destroy, "cuGraphExecDestroy", program);

@@ -9,8 +9,8 @@ pub const SCHEMA: &str = "cutaway.gpu/1";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
-    /// Whether there is a GPU that did everything that was asked of it, and none failed. Where only the library was
-    /// asked for it is false: no GPU was looked at.
+    /// Whether there is a GPU that did everything that was asked of it, whatever came of others. Where only the library
+    /// was asked for it is false: no GPU was looked at.
     pub available: bool,
     /// The driver, once its library was opened.
     pub driver: Option<Driver>,
@@ -199,7 +199,7 @@ pub struct Nvml {
     pub ecc_uncorrected: Option<u64>,
     /// Degrees Celsius.
     pub temperature_c: Option<u32>,
-    /// State of the fabric of GPUs with NVSwitch, such as `completed`, `in-progress`.
+    /// State of the fabric of GPUs with `NVSwitch`, such as `completed`, `in-progress`.
     pub fabric: Option<String>,
 }
 

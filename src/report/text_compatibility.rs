@@ -13,8 +13,10 @@ const INDENT: usize = 18;
 pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     let Some(compatibility) = &report.compatibility else { return Ok(()) };
     writeln!(out, "\nWould it run")?;
-    for line in wrap(&requires(&compatibility.requires), WIDTH) {
-        writeln!(out, "{line}")?;
+    if let Some(text) = requires(&compatibility.requires) {
+        for line in wrap(&text, WIDTH) {
+            writeln!(out, "{line}")?;
+        }
     }
     for target in &compatibility.targets {
         let head = format!("{:<w$}{}", target.verdict, machine(target), w = INDENT);
@@ -26,26 +28,21 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-/// What any machine must have, in a sentence.
-fn requires(requires: &RequiresPart) -> String {
-    let Some(cuda) = &requires.cuda else {
-        return match requires.sass.is_empty() && requires.ptx.is_empty() {
-            true => "Nothing in use says which CUDA version it was built for.".to_owned(),
-            false => format!("Code for {}.", code(requires)),
-        };
-    };
-    let mut text = format!("Built for CUDA {cuda}");
-    if let Some(driver) = &requires.min_driver {
-        text.push_str(&format!(": driver {driver}"));
-        if let Some(older) = requires.min_driver_minor_compat.as_ref().filter(|older| *older != driver) {
-            text.push_str(&format!(", or {older} where no PTX is compiled"));
+/// What any machine must have, in a sentence; `None` when nothing is known of it.
+fn requires(requires: &RequiresPart) -> Option<String> {
+    let known = !requires.sass.is_empty() || !requires.ptx.is_empty();
+    let code = known.then(|| code(requires));
+    let Some(cuda) = &requires.cuda else { return code.map(|code| format!("Code for {code}.")) };
+    let older = requires.min_driver_minor_compat.as_ref();
+    let driver = match (&requires.min_driver, older) {
+        (Some(driver), Some(older)) if older != driver => {
+            format!(": driver {driver}, or {older} where no PTX is compiled")
         }
-    }
-    if !requires.sass.is_empty() || !requires.ptx.is_empty() {
-        text.push_str(&format!("; code for {}", code(requires)));
-    }
-    text.push('.');
-    text
+        (Some(driver), _) | (None, Some(driver)) => format!(": driver {driver}"),
+        (None, None) => String::new(),
+    };
+    let code = code.map_or_else(String::new, |code| format!("; code for {code}"));
+    Some(format!("Built for CUDA {cuda}{driver}{code}."))
 }
 
 fn code(requires: &RequiresPart) -> String {

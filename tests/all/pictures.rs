@@ -261,7 +261,7 @@ fn a_gpu_that_works() {
     let path = folder.path().join("gpu-history.json");
     scene::history(&path);
     let setup = MachineSetup { history: Some(path), ..scene::setup(scene::checker(scene::works())) };
-    gpu(Theme::Dark, [1400.0, 1240.0], "gpu_dark", setup, |window| {
+    gpu(Theme::Dark, [1280.0, 1000.0], "gpu_dark", setup, |window| {
         window.click(Role::CheckBox, "Measure copies too");
         window.click(Role::Button, "Run check");
         window.until("end of the check", |window| !window.state().is_judging());
@@ -273,7 +273,7 @@ fn a_gpu_that_works() {
 #[test]
 fn a_gpu_while_it_is_checked() {
     use crate::gpu_view::scene;
-    let (checker, go) = scene::held(scene::begun(8), scene::works());
+    let (checker, go) = scene::held(scene::begun(8), scene::begun(8), scene::works());
     gpu(Theme::Light, LARGE, "gpu_checking_light", scene::setup(checker), |window| {
         window.click(Role::Button, "Run check");
         window.sees("Numbers copied, passed");

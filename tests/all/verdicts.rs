@@ -24,6 +24,7 @@ const HOOK: &str = "nvidia-container-toolkit, cmd/nvidia-cdi-hook/cudacompat";
 const GPUS: &str = "driver release notes, supported GPUs";
 const REQUIRE: &str = "libnvidia-container, src/dsl.c; nvidia/cuda Dockerfiles, NVIDIA_REQUIRE_CUDA";
 const GKE: &str = "container-engine-accelerators, GPU device plugin: no container runtime of NVIDIA";
+const SAME_BRANCH: &str = "tried: 580.95.05 on driver 580.159.04 of an H200 ends with error 803";
 const CUDNN: &str = "cuDNN support matrix";
 
 /// What runs has one sentence about code and driver: the rule is that of the driver, or that of the code where nothing
@@ -192,6 +193,7 @@ fn code_of(text: &str) -> GpuCode {
         compression: Compression::None,
         entries: 1,
         bytes: 1024,
+        without_kernel: 0,
         uncompressed_bytes: 1024,
     }
 }
@@ -210,8 +212,14 @@ impl Image {
     }
 
     /// Callers of the last file do without it below this architecture.
-    fn from_sm(mut self, sm: u32) -> Self {
+    fn since(mut self, sm: u32) -> Self {
         self.0.code.last_mut().unwrap().from_sm = Some(sm);
+        self
+    }
+
+    /// Nothing says which CUDA it was built for: the runtime is in the program itself.
+    fn unversioned(mut self) -> Self {
+        self.0.versions.clear();
         self
     }
 

@@ -3,7 +3,8 @@
    host's. Environment variables make it misbehave:
 
    FAKE_CUDA_FAIL=cuInit:802,cuMemAlloc_v2:2:3    a function returns a code, always or at its Nth call
-   FAKE_CUDA_CRASH, FAKE_CUDA_HANG=FUNCTION       a segmentation fault, or sleep for ever; `load`: while loading
+   FAKE_CUDA_CRASH, FAKE_CUDA_HANG=FUNCTION[:2]   a segmentation fault, or sleep for ever; `load`, `unload`: while
+                                                  it is loaded, or at the end of the process
    FAKE_CUDA_DEAF=1                               SIGTERM is ignored
    FAKE_CUDA_EXIT=CODE                            cuInit ends the process
    FAKE_CUDA_FORK=1                               cuInit leaves a process that holds all files open
@@ -11,6 +12,7 @@
                                                   words into every open file
    FAKE_CUDA_WRONG=first, one, last, nan, nothing what is read back after the kernel
    FAKE_CUDA_DEVICES, _CC, _DRIVER, _NAME         number of devices, 9.0, 13000, a name (`full`: no end)
+   FAKE_CUDA_FREE=64                              MiB of memory that are free
    FAKE_CUDA_LOG=full                             the log of the compiler has no end
    FAKE_CUDA_STREAM_US=20                         what a launch on a stream costs
    FAKE_CUDA_PIDFILE=FILE                         a line per process that loads it
@@ -81,26 +83,38 @@ static void flood(int file) {
         if (write(file, block, sizeof block) < 0) return;
 }
 
-static void misbehave(const char *function) {
-    if (is("FAKE_CUDA_HANG", function)) {
+/* How often a function was called, this time included. */
+static long count(const char *function) {
+    static struct { char name[64]; long calls; } counted[128];
+    for (int i = 0; i < 128; i++) {
+        if (!*counted[i].name) strncpy(counted[i].name, function, 63);
+        if (!strcmp(counted[i].name, function)) return ++counted[i].calls;
+    }
+    return 0;
+}
+
+/* Whether a variable names this function: alone, or with the number of this call. */
+static int meant(const char *variable, const char *function, long calls) {
+    const char *text = getenv(variable);
+    size_t length = strlen(function);
+    if (!text || strncmp(text, function, length)) return 0;
+    return !text[length] || (text[length] == ':' && strtol(text + length + 1, NULL, 10) == calls);
+}
+
+static void misbehave(const char *function, long calls) {
+    if (meant("FAKE_CUDA_HANG", function, calls)) {
         if (number("FAKE_CUDA_DEAF", 0)) signal(SIGTERM, SIG_IGN);
         for (;;) sleep(1000);
     }
-    if (is("FAKE_CUDA_CRASH", function)) {
+    if (meant("FAKE_CUDA_CRASH", function, calls)) {
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
     }
 }
 
 /* The code that a call is to fail with; 0 when it is not. */
-static int failure(const char *function) {
-    static struct { char name[64]; long calls; } counted[128];
+static int failure(const char *function, long calls) {
     const char *list = getenv("FAKE_CUDA_FAIL");
-    long calls = 0;
-    for (int i = 0; list && i < 128; i++) {
-        if (!*counted[i].name) strncpy(counted[i].name, function, 63);
-        if (!strcmp(counted[i].name, function)) { calls = ++counted[i].calls; break; }
-    }
     for (size_t length = strlen(function); list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL) {
         long code, nth = 0;
         if (strncmp(list, function, length) || list[length] != ':') continue;
@@ -110,14 +124,15 @@ static int failure(const char *function) {
 }
 
 static int enter(const char *function) {
+    long calls = count(function);
     if (getenv("FAKE_CUDA_CALLS")) {
         char line[80];
         snprintf(line, sizeof line, "%s\n", function);
         write_line("FAKE_CUDA_CALLS", line);
     }
     if (is("FAKE_CUDA_PRINT", "stdout")) { print_into(1, 1); print_into(2, 1); }
-    misbehave(function);
-    return failure(function);
+    misbehave(function, calls);
+    return failure(function, calls);
 }
 
 #define EXPORT __attribute__((visibility("default"))) int
@@ -131,8 +146,10 @@ __attribute__((constructor)) static void loaded(void) {
     snprintf(line, sizeof line, "%d\n", (int)getpid());
     write_line("FAKE_CUDA_PIDFILE", line);
     if (is("FAKE_CUDA_PRINT", "stdout")) print_into(1, 3);
-    misbehave("load");
+    misbehave("load", 1);
 }
+
+__attribute__((destructor)) static void unloaded(void) { misbehave("unload", 1); }
 
 #ifndef NO_CUDA
 EXPORT cuInit(unsigned flags) {

@@ -71,9 +71,9 @@ impl Catalog {
         self.toolkits().iter().filter(writes).filter_map(ReleasedToolkit::minor).min()
     }
 
-    /// The oldest SM number that a version of cuDNN has code for; `None` when nothing is known of it. Without the
-    /// major version of CUDA that it was built for, what all builds have in common.
-    pub fn cudnn_minimum(&self, version: &str, cuda: Option<u32>) -> Option<&CudnnSupport> {
+    /// Which GPUs a version of cuDNN has code for; `None` when nothing is known of it. Without the major version of
+    /// CUDA that it was built for, what the build for the oldest GPUs has.
+    pub fn cudnn_support_of(&self, version: &str, cuda: Option<u32>) -> Option<&CudnnSupport> {
         let version = numbers(version.as_bytes());
         let known = self.cudnn_support().iter().filter(|entry| {
             let fits = entry.cuda.is_none() || cuda.is_none() || entry.cuda == cuda;
@@ -150,7 +150,7 @@ mod tests {
             ("8.4.0", Some(11), Some(35)),
             ("7.6.5", Some(10), None),
         ] {
-            let found = catalog.cudnn_minimum(version, cuda).map(|entry| entry.min_sm);
+            let found = catalog.cudnn_support_of(version, cuda).map(|entry| entry.min_sm);
             assert_eq!(found, wanted, "{version} for {cuda:?}");
         }
     }

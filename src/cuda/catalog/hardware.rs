@@ -341,6 +341,11 @@ impl Catalog {
         self.document.toolkits.iter().filter(move |toolkit| field(toolkit) == Some(upstream.as_str()))
     }
 
+    /// What the toolkits of each major version share.
+    pub fn majors(&self) -> &[MajorVersion] {
+        &self.document.majors
+    }
+
     /// What all toolkits of a major version share.
     pub fn major(&self, major: u32) -> Option<&MajorVersion> {
         self.document.majors.iter().find(|one| one.major == major)

@@ -63,7 +63,9 @@ impl<'a> Judge<'a> {
         reasons.extend(driven.reasons);
         let coded = self.code.judge(&host, &driven.ptx);
         reasons.extend(coded.reasons);
-        reasons.extend(cudnn::judge(needs, &host));
+        let (fine, cudnn): (Vec<Reason>, Vec<Reason>) =
+            cudnn::judge(needs, &host).into_iter().partition(|reason| reason.verdict == RunVerdict::Runs);
+        reasons.extend(cudnn);
         if let Some(incomplete) = incomplete {
             // What could not be read may hold what is missing: only what nothing in the image changes is certain.
             for reason in reasons.iter_mut().filter(|reason| !is_certain(reason.rule)) {
@@ -76,6 +78,7 @@ impl<'a> Judge<'a> {
             let text = "It uses CUDA, and nothing in it says of which version, or is GPU code.";
             reasons.push(Reason::new(RunVerdict::Runs, RuleId::Driver, text));
         }
+        reasons.extend(fine);
         reasons.extend(remarks);
         reasons.extend(coded.remarks);
         concluded(reasons)
@@ -99,17 +102,21 @@ fn incomplete(why: &str) -> Reason {
     Reason::new(RunVerdict::Unknown, RuleId::Incomplete, sentence(&text))
 }
 
-/// What was proven: one sentence where nothing speaks against it, so that it can stand for the verdict.
-fn proofs(reasons: &[Reason], code: Option<String>, driver: Option<(RuleId, String)>) -> Vec<Reason> {
+/// What was proven. Where nothing speaks against it, the first of it says all, so that it can stand for the verdict.
+fn proofs(reasons: &[Reason], code: Option<code::Proof>, driver: Option<(RuleId, String)>) -> Vec<Reason> {
     let runs = |rule, text: &str| Reason::new(RunVerdict::Runs, rule, sentence(text));
     let fine = reasons.iter().all(|reason| reason.verdict == RunVerdict::Runs);
-    match (code, driver) {
-        (Some(code), Some((rule, driver))) if fine => vec![runs(rule, &format!("{code}, and {driver}"))],
-        (code, driver) => {
-            let driver = driver.map(|(rule, text)| runs(rule, &text));
-            driver.into_iter().chain(code.map(|text| runs(RuleId::GpuCode, &text))).collect()
+    let whole = match (&code, driver) {
+        (Some(code), Some((rule, driver))) if fine => {
+            Some(runs(rule, &format!("{}, and {driver}", code.all)))
         }
-    }
+        (_, driver) => driver.map(|(rule, text)| runs(rule, &text)),
+    };
+    let code = code.map(|code| {
+        let text = if fine && whole.is_some() { code.files } else { code.all };
+        runs(RuleId::GpuCode, &text).about(code.subject)
+    });
+    whole.into_iter().chain(code).collect()
 }
 
 fn concluded(mut reasons: Vec<Reason>) -> Judgement {

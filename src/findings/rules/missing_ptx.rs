@@ -94,7 +94,7 @@ fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
     let mut found = Vec::new();
     for (node, supplier, code) in holders(facts) {
         let code: Vec<&GpuCode> =
-            code.iter().filter(|row| matches!(row.kind, GpuKind::Sass | GpuKind::Ptx)).collect();
+            code.iter().filter(|row| row.is_for_running()).collect();
         let Some(inode) = facts.node(node).content() else { continue };
         let Some((id, object)) = facts.object_of(inode) else { continue };
         // One architecture on purpose: who opens it asks the GPU first.

@@ -234,7 +234,17 @@ mod tests {
 
     fn row(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> GpuCode {
         let compression = Compression::None;
-        GpuCode { arch, suffix, kind, isa: None, compression, entries: 1, bytes: 1, uncompressed_bytes: 1 }
+        GpuCode {
+            arch,
+            suffix,
+            kind,
+            isa: None,
+            compression,
+            entries: 1,
+            without_kernel: 0,
+            bytes: 1,
+            uncompressed_bytes: 1,
+        }
     }
 
     fn kept(code: &[GpuCode], targets: &[u32]) -> Vec<String> {

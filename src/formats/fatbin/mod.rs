@@ -70,6 +70,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it is machine code too small to hold a kernel: linkers of CUDA put such an entry into what they
+    /// link, for their own default architecture, and nothing ever asks for it.
+    ///
+    /// Cubins without a kernel from ptxas of 11.8, 12.9 and 13.5 and nvlink of 13.0 have 664 to 1,592 bytes, those
+    /// of an empty kernel 1,864 and more; from compute capability 10.0 on up to 2,228 and from 4,840.
+    pub fn is_without_kernel(&self) -> bool {
+        let most = if self.arch < 100 { 1_728 } else { 3_328 };
+        self.kind == GpuKind::Sass && (512..=most).contains(&self.uncompressed_bytes)
+    }
+
     /// `sm_90a`, `compute_90` or `lto_90`.
     pub fn label(&self) -> String {
         label(self.kind, self.arch, self.suffix)
@@ -106,6 +116,8 @@ pub struct Row {
     pub compression: Compression,
     /// How many there are.
     pub entries: u64,
+    /// How many of them are too small to hold a kernel ([`Entry::is_without_kernel`]).
+    pub without_kernel: u64,
     /// Bytes in the file: headers and padded payloads.
     pub bytes: u64,
     /// Bytes of the payloads once decompressed, as the headers claim.

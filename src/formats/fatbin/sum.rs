@@ -8,6 +8,8 @@ use super::region::Region;
 use super::walk::Walk;
 use super::{Compression, Deferred, Entry, GpuFacts, GpuKind, Row, SectionSum, Suffix};
 
+/// Entries, those of them without a kernel, bytes, bytes once unpacked.
+type Sums = (u64, u64, u64, u64);
 type Key = (GpuKind, u32, Option<Suffix>, Option<(u16, u16)>, Compression);
 
 impl SectionSum {
@@ -29,7 +31,7 @@ impl SectionSum {
 /// Sums over the sections of a file, or over the members of an archive.
 #[derive(Debug)]
 pub(in crate::formats) struct Summing {
-    rows: BTreeMap<Key, (u64, u64, u64)>,
+    rows: BTreeMap<Key, Sums>,
     sections: Vec<SectionSum>,
     /// Where in `sections` a name is first: of sections that share their bytes with others, and of exclusive
     /// ones.
@@ -136,18 +138,20 @@ impl Summing {
 
     fn add_entry(&mut self, entry: &Entry) {
         let key = (entry.kind, entry.arch, entry.suffix, entry.isa, entry.compression);
-        self.add_row(key, (1, entry.bytes, entry.uncompressed_bytes));
+        let empty = u64::from(entry.is_without_kernel());
+        self.add_row(key, (1, empty, entry.bytes, entry.uncompressed_bytes));
     }
 
-    fn add_row(&mut self, key: Key, (entries, bytes, uncompressed): (u64, u64, u64)) {
+    fn add_row(&mut self, key: Key, (entries, empty, bytes, uncompressed): Sums) {
         if self.rows.len() >= self.most_rows && !self.rows.contains_key(&key) {
             self.left_out = self.left_out.saturating_add(entries);
             return;
         }
         let row = self.rows.entry(key).or_default();
         row.0 = row.0.saturating_add(entries);
-        row.1 = row.1.saturating_add(bytes);
-        row.2 = row.2.saturating_add(uncompressed);
+        row.1 = row.1.saturating_add(empty);
+        row.2 = row.2.saturating_add(bytes);
+        row.3 = row.3.saturating_add(uncompressed);
     }
 
     /// Adds the facts of a file that begins at `base`; with `by_name`, as one of many whose sections of
@@ -155,7 +159,7 @@ impl Summing {
     pub(in crate::formats) fn merge(&mut self, facts: GpuFacts, base: u64, by_name: bool) {
         for row in facts.rows {
             let key = (row.kind, row.arch, row.suffix, row.isa, row.compression);
-            self.add_row(key, (row.entries, row.bytes, row.uncompressed_bytes));
+            self.add_row(key, (row.entries, row.without_kernel, row.bytes, row.uncompressed_bytes));
         }
         for section in facts.sections {
             self.add_section(section, by_name);
@@ -214,8 +218,8 @@ impl Summing {
         self.sections.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
         let rows = self.rows.into_iter().map(|(key, sums)| {
             let (kind, arch, suffix, isa, compression) = key;
-            let (entries, bytes, uncompressed_bytes) = sums;
-            Row { kind, arch, suffix, isa, compression, entries, bytes, uncompressed_bytes }
+            let (entries, without_kernel, bytes, uncompressed_bytes) = sums;
+            Row { kind, arch, suffix, isa, compression, entries, without_kernel, bytes, uncompressed_bytes }
         });
         let facts = GpuFacts {
             rows: rows.collect(),
@@ -244,6 +248,7 @@ pub(in crate::formats) fn cubin(arch: u32, suffix: Option<Suffix>, size: u64) ->
         isa: None,
         compression: Compression::None,
         entries: 1,
+        without_kernel: 0,
         bytes: size,
         uncompressed_bytes: size,
     };

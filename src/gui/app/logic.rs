@@ -9,6 +9,7 @@ use super::{App, Phase, Request, Tab};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::PlanChange;
 use crate::gui::models::typed::tidy;
+use crate::gui::views::gpu::MachineView;
 use crate::gui::views::{Action, View};
 
 /// How often the counters of running work are shown anew.
@@ -162,7 +163,7 @@ impl App {
     }
 
     pub(crate) fn show_start(&mut self) {
-        (self.front, self.machine_alone) = (None, false);
+        (self.front, self.machine_alone) = (None, None);
         self.start.focus();
     }
 
@@ -170,7 +171,7 @@ impl App {
     pub(crate) fn show_machine(&mut self) {
         match self.front_tab_mut() {
             Some(tab) if tab.analysis.is_some() => tab.view = View::Gpu,
-            _ => (self.front, self.machine_alone) = (None, true),
+            _ => (self.front, self.machine_alone) = (None, Some(MachineView::default())),
         }
     }
 

@@ -107,9 +107,8 @@ pub struct App {
     pub(crate) dialogs: Dialogs,
     /// This machine's GPU: one for all tabs.
     pub(crate) machine: Machine,
-    pub(crate) machine_view: MachineView,
-    /// Whether the machine is shown in the place of the start screen.
-    pub(crate) machine_alone: bool,
+    /// The machine in the place of the start screen.
+    pub(crate) machine_alone: Option<MachineView>,
     /// The tab that the dialog is for.
     asked_by: Option<u64>,
     drops: files::Drops,
@@ -144,8 +143,7 @@ impl App {
             keys_open: false,
             dialogs: Dialogs::new(setup.picker),
             machine: Machine::new(setup.machine),
-            machine_view: MachineView::default(),
-            machine_alone: false,
+            machine_alone: None,
             asked_by: None,
             drops: files::Drops::default(),
             requests: Vec::new(),

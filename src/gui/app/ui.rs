@@ -54,7 +54,7 @@ impl App {
                 .resizable(false)
                 .show(ui, |ui| panels::rail(ui, self, wide));
             CentralPanel::no_frame().show(ui, |ui| self.show_image(ui));
-        } else if self.machine_alone {
+        } else if self.machine_alone.is_some() {
             CentralPanel::no_frame().show(ui, |ui| panels::machine(ui, self));
         } else {
             CentralPanel::no_frame().show(ui, |ui| panels::start_screen(ui, self));

@@ -29,8 +29,9 @@ pub(crate) fn machine(ui: &mut Ui, app: &mut App) {
         });
         ui.add_space(space::S);
         let mut actions = Vec::new();
-        let App { machine, machine_view, .. } = app;
-        card(ui, |ui| show_machine(ui, machine, machine_view, &mut actions));
+        let App { machine, machine_alone, .. } = app;
+        let view = machine_alone.get_or_insert_default();
+        card(ui, |ui| show_machine(ui, machine, view, &mut actions));
         for action in actions {
             app.act(action);
         }

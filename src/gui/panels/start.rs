@@ -62,7 +62,15 @@ pub(crate) fn start_screen(ui: &mut Ui, app: &mut App) {
 
 fn show_column(ui: &mut Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
-    ui.label(RichText::new("Open a container image").font(text::title()).color(tokens.text));
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Open a container image").font(text::title()).color(tokens.text));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let about = "The driver and the GPUs of this machine, and a check whether they work";
+            if ui.link("This machine's GPU").on_hover_text(about).clicked() {
+                app.requests.push(Request::Machine);
+            }
+        });
+    });
     weak(ui, "See what it is made of, layer by layer: what is large, what is hidden, what is wasted.");
     ui.add_space(space::L);
     reference_field(ui, app);
@@ -79,11 +87,6 @@ fn show_column(ui: &mut Ui, app: &mut App) {
         recent(ui, app);
         ui.add_space(space::M);
         samples(ui, app);
-    }
-    ui.add_space(space::L);
-    let about = "The driver and the GPUs of this machine, and a check whether they work";
-    if ui.link("This machine's GPU").on_hover_text(about).clicked() {
-        app.requests.push(Request::Machine);
     }
 }
 

@@ -66,6 +66,7 @@ fn code(arch: u32, kind: GpuKind, mib: u64) -> GpuCode {
         compression: Compression::Zstd,
         entries: 200,
         bytes: mib * MIB,
+        without_kernel: 0,
         uncompressed_bytes: mib * MIB * 3,
     }
 }

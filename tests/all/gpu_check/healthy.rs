@@ -109,16 +109,29 @@ fn one_device_of_several_can_be_asked_for() {
 }
 
 #[test]
+fn help_shows_what_users_need_and_no_more() {
+    let help = Machine::bare().place.run_in(&[], &["gpu", "--help"]);
+    assert_eq!(help.code, 0);
+    for option in ["--format", "--device", "--bandwidth"] {
+        assert!(help.stdout.contains(option), "no {option}: {}", help.stdout);
+    }
+    for option in ["--child", "--library", "--limit"] {
+        assert!(!help.stdout.contains(option), "{option}: {}", help.stdout);
+    }
+}
+
+#[test]
 fn a_device_that_is_not_there_is_an_error_that_names_it() {
     for (devices, number) in [("1", "1"), ("2", "7"), ("1", "4294967295")] {
         let check = Machine::new().with("DEVICES", devices).check(&["--device", number]);
         assert_eq!((check.outcome.code, check.error("code")), (2, &101.into()), "{:#}", check.json);
-        assert!(check.message().contains(number), "{}", check.message());
+        let told = format!("{} {}", check.message(), check.error("hint"));
+        assert!(told.contains(number), "{told}");
     }
     for number in ["-1", "x", "4294967296"] {
         let wrong = Machine::new().text(&["--device", number]);
         assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""), "{number}");
-        assert!(wrong.stderr.contains("--device"), "{}", wrong.stderr);
+        assert!(wrong.stderr.contains(number), "{}", wrong.stderr);
     }
 }
 
@@ -126,7 +139,8 @@ fn a_device_that_is_not_there_is_an_error_that_names_it() {
 fn the_text_names_what_matters_in_80_columns() {
     let outcome = Machine::new().with("DEVICES", "2").text(&["--bandwidth"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
-    for part in ["Simulated GPU", "9.0", "13.0", "80", "pass", "graph", "GB/s"] {
+    for part in ["Simulated GPU", "9.0", "13.0", "80.0 GiB", "2 GPUs work", "Library found", "graph", "GB/s"]
+    {
         assert!(
             outcome.stdout.to_lowercase().contains(&part.to_lowercase()),
             "no {part}:\n{}",
@@ -136,7 +150,7 @@ fn the_text_names_what_matters_in_80_columns() {
     let broken = Machine::new().with("FAIL", "cuInit:802").text(&[]);
     assert_eq!(broken.code, 2);
     let all = format!("{}{}", broken.stdout, broken.stderr);
-    for part in ["CUDA_ERROR_SYSTEM_NOT_READY", "802", "hint"] {
+    for part in ["CUDA_ERROR_SYSTEM_NOT_READY", "802", "What to do", "fabric manager"] {
         assert!(all.to_lowercase().contains(&part.to_lowercase()), "no {part}:\n{all}");
     }
     for line in outcome.stdout.lines().chain(broken.stdout.lines()) {

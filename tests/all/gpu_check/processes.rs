@@ -43,17 +43,64 @@ fn a_crash_after_the_kernel_passed_leaves_its_verdict() {
 }
 
 #[test]
+fn a_crash_on_one_device_says_nothing_about_those_that_passed_before() {
+    // Contexts are retained one after the other: at the second one the first device has passed.
+    let machine = Machine::new().with("DEVICES", "2").with("CRASH", "cuDevicePrimaryCtxRetain:2");
+    let check = machine.check(&[]);
+    assert_eq!((check.error("name"), check.error("stage")), (&"crashed".into(), &"context".into()));
+    assert!(check.message().contains("device 1"), "{}", check.message());
+    let verdict = |index: usize| &check.devices()[index]["kernel_check"]["verdict"];
+    assert_eq!((verdict(0), verdict(1)), (&"pass".into(), &"fail".into()));
+    over(&machine, &check);
+}
+
+#[test]
 fn what_hangs_is_ended_when_its_time_is_over() {
-    for (place, stage) in [("load", "library"), ("cuInit", "init"), ("cuModuleLoadDataEx", "module")] {
-        for deaf in ["0", "1"] {
-            let machine = Machine::new().with("HANG", place).with("DEAF", deaf).limited(SHORT);
-            let check = machine.check(&[]);
-            check.fails(stage, "timed-out");
-            assert!(check.message().contains("2 s"), "{}", check.message());
-            assert!(check.took >= Duration::from_secs(2), "{:?}", check.took);
-            over(&machine, &check);
+    let places = [("load", "library"), ("cuInit", "init"), ("cuModuleLoadDataEx", "module")];
+    let hang = |place: &str, stage: &str, deaf: &str| {
+        let machine = Machine::new().with("HANG", place).with("DEAF", deaf).limited(SHORT);
+        let check = machine.check(&[]);
+        check.fails(stage, "timed-out");
+        assert!(check.message().contains("2 s"), "{}", check.message());
+        assert!(check.took >= Duration::from_secs(2), "{:?}", check.took);
+        over(&machine, &check);
+    };
+    // All at once: they only sleep.
+    std::thread::scope(|scope| {
+        for (place, stage) in places {
+            for deaf in ["0", "1"] {
+                scope.spawn(move || hang(place, stage, deaf));
+            }
         }
+    });
+}
+
+#[test]
+fn what_happens_after_the_answer_does_not_change_it() {
+    for how in ["CRASH", "HANG"] {
+        let machine = Machine::new().with(how, "unload").limited("20");
+        let check = machine.check(&[]);
+        assert_eq!(check.outcome.code, 0, "{:#}", check.json);
+        let notes = check.json["notes"].to_string();
+        assert!(notes.contains("over"), "it is not told: {notes}");
+        assert!(check.took < Duration::from_secs(15), "{:?}", check.took);
+        over(&machine, &check);
     }
+}
+
+#[test]
+fn trouble_while_things_are_given_back_leaves_the_verdict_and_has_a_step() {
+    for function in ["cuMemFree_v2", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2"] {
+        let machine = Machine::new().with("CRASH", function);
+        let check = machine.check(&[]);
+        assert_eq!(check.error("name"), "crashed", "{function}");
+        assert_eq!(check.devices()[0]["kernel_check"]["verdict"], "pass", "{function}: {:#}", check.json);
+    }
+    let machine = Machine::new().with("HANG", "cuDevicePrimaryCtxRelease_v2").limited("4");
+    let check = machine.check(&[]);
+    assert_eq!(check.error("name"), "timed-out");
+    assert_eq!(check.devices()[0]["kernel_check"]["verdict"], "pass");
+    over(&machine, &check);
 }
 
 #[test]

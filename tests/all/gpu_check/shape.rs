@@ -80,7 +80,8 @@ fn compare(place: &str, value: &Value, schema: &Value, faults: &mut Vec<String>)
                 "count" => value.is_u64(),
                 _ => value.as_f64().is_some_and(|number| number.is_finite() && number >= 0.0),
             };
-            if !fits && !(nullable && value.is_null()) {
+            let left_out = nullable && value.is_null();
+            if !fits && !left_out {
                 faults.push(format!("{place} is no {kind}: {value}"));
             }
         }

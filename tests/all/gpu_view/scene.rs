@@ -127,9 +127,10 @@ pub(crate) fn no_library() -> Check {
             stage: "library".into(),
             code: None,
             name: "no-library".into(),
-            message: "libcuda.so.1 is in no folder that the loader looks into: no NVIDIA driver is installed, or \
+            message:
+                "libcuda.so.1 is in no folder that the loader looks into: no NVIDIA driver is installed, or \
                       none is passed into this container"
-                .into(),
+                    .into(),
             hint: Some(
                 "install the NVIDIA driver; in a container, start it with --gpus all or through the NVIDIA \
                  container toolkit"
@@ -151,8 +152,7 @@ pub(crate) fn no_library() -> Check {
 pub(crate) fn no_kernel() -> Check {
     let mut check = begun(6);
     check.steps.push(Step { ok: false, ..step(Stage::Module, 4_100, Some(0), "") });
-    check.devices[0].kernel_check =
-        KernelCheck { verdict: KernelVerdict::Skipped, ..KernelCheck::default() };
+    check.devices[0].kernel_check = KernelCheck { verdict: KernelVerdict::Skipped, ..KernelCheck::default() };
     check.error = Some(GpuError {
         stage: "module".into(),
         code: Some(222),
@@ -186,8 +186,8 @@ fn found(whole: &Check) -> Check {
     }
 }
 
-/// A checker whose whole check tells `partial` and then waits to be told to go on, or to be stopped.
-pub(crate) fn held(partial: Check, outcome: Check) -> (Checker, Sender<()>) {
+/// A checker whose whole check tells `partial` and then waits to be told to go on, or to be `stopped`.
+pub(crate) fn held(partial: Check, stopped: Check, outcome: Check) -> (Checker, Sender<()>) {
     let (go, wait): (Sender<()>, Receiver<()>) = channel();
     let wait = Mutex::new(wait);
     let checker: Checker = Arc::new(move |request, cancel, news| {
@@ -201,7 +201,7 @@ pub(crate) fn held(partial: Check, outcome: Check) -> (Checker, Sender<()>) {
                 return outcome.clone();
             }
         }
-        partial.clone()
+        stopped.clone()
     });
     (checker, go)
 }
@@ -233,27 +233,27 @@ fn judgement(target: &TargetGpu) -> Judgement {
             Reason {
                 subject: Some("/usr/lib/python3/dist-packages/torch/lib/libtorch_cuda.so".into()),
                 error: Some((209, "CUDA_ERROR_NO_BINARY_FOR_GPU")),
-                hint: Some("take a build of torch for CUDA 12.6, which has code for it".into()),
+                hint: Some("Take a build of torch for CUDA 12.6, which has code for it.".into()),
                 ..reason(
                     RunVerdict::Fails,
                     RuleId::GpuCode,
-                    "torch 2.9.1 has no code for this GPU, and no PTX that its driver could compile",
+                    "torch 2.9.1 has no code for this GPU, and no PTX that its driver could compile.",
                 )
             },
-            reason(RunVerdict::Runs, RuleId::Driver, "the driver is as new as CUDA 13.0 asks for"),
+            reason(RunVerdict::Runs, RuleId::Driver, "The driver is as new as CUDA 13.0 asks for."),
         ],
         (_, Some(..580_u32)) => vec![reason(
             RunVerdict::RunsWithCompat,
             RuleId::ForwardCompat,
-            "the driver is older than CUDA 13.0; the image brings cuda-compat 580.95.05",
+            "The driver is older than CUDA 13.0; the image brings cuda-compat 580.95.05.",
         )],
         (103.., _) => vec![reason(
             RunVerdict::RunsWithJit,
             RuleId::GpuCode,
-            "the driver compiles PTX for this GPU when torch is loaded first",
+            "The driver compiles PTX for this GPU when torch is loaded first.",
         )],
-        (_, None) => vec![reason(RunVerdict::Unknown, RuleId::Driver, "its driver is not known")],
-        _ => vec![reason(RunVerdict::Runs, RuleId::Driver, "the driver is as new as CUDA 13.0 asks for")],
+        (_, None) => vec![reason(RunVerdict::Unknown, RuleId::Driver, "Its driver is not known.")],
+        _ => vec![reason(RunVerdict::Runs, RuleId::Driver, "The driver is as new as CUDA 13.0 asks for.")],
     };
     Judgement { verdict: reasons[0].verdict, why: reasons[0].text.clone(), reasons }
 }

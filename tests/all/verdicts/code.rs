@@ -241,11 +241,11 @@ fn weights() -> Vec<Case> {
             .runs(PASSES, WEIGHTS),
         on("a second library that decides", torch().file("/app/two.so", Decides, "sm_80"), t4)
             .fails(GpuCode, "two.so", WEIGHTS),
-        on("a library from sm_80 on, below", torch().file("/app/fa.so", Decides, "sm_80").from_sm(80), t4)
+        on("a library from sm_80 on, below", torch().file("/app/fa.so", Decides, "sm_80").since(80), t4)
             .runs(PASSES, WEIGHTS),
         on(
             "a library from sm_80 on, above",
-            torch().file("/app/fa.so", Decides, "sm_80").from_sm(80),
+            torch().file("/app/fa.so", Decides, "sm_80").since(80),
             "gpu:h100,driver=580.95.05",
         )
         .fails(GpuCode, "fa.so", WEIGHTS),

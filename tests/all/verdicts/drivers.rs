@@ -6,7 +6,7 @@ use cutaway::cuda::compat::RuleId::{
 use cutaway::cuda::compat::RunVerdict::{RunsWithCompat, RunsWithJit, Unknown};
 
 use super::{
-    Case, FORWARD, GKE, GPUS, HOOK, Image, MINOR, NOT_KNOWN, PASSES, PTX_ISA, TOO_OLD, TOOLKITS, built, on,
+    Case, FORWARD, GKE, GPUS, HOOK, Image, MINOR, NOT_KNOWN, PASSES, PTX_ISA, SAME_BRANCH, TOO_OLD, TOOLKITS, built, on,
 };
 
 /// Drivers in the notes of real compatibility drivers.
@@ -36,6 +36,10 @@ fn shipped() -> Vec<Case> {
             .runs(&[Driver, MinorVersion][..], TOOLKITS),
         on("CUDA 12.4 on a driver that is not known", built("12.4", "sm_80"), "cc=8.0")
             .is(Unknown, NOT_KNOWN, "", TOOLKITS),
+        on("SASS of any CUDA on driver 418", built("13.0", "sm_75").unversioned(), "gpu:t4,driver=418.39")
+            .is(Unknown, NOT_KNOWN, "", TOOLKITS),
+        on("SASS of any CUDA on driver 580", built("13.0", "sm_75").unversioned(), "gpu:t4,driver=580.95.05")
+            .runs(PASSES, MINOR),
         on("CUDA 12.4 on Orin with JetPack 6", built("12.4", "sm_87").processor("arm64"), "gpu:orin-agx")
             .runs(&[Driver, MinorVersion][..], "JetPack 6 release notes: CUDA 12.6"),
         on("CUDA 13.0 on Orin with JetPack 6", built("13.0", "sm_87").processor("arm64"), "gpu:orin-agx")
@@ -185,11 +189,23 @@ fn forward() -> Vec<Case> {
             .runs(Driver, HOOK),
         on("compat and no code", with_note(), "gpu:h100,driver=550.54.15").fails(GpuCode, "9.0", FORWARD),
         on(
-            "CUDA 13.1 on GKE: nobody mounts compat",
+            "CUDA 13.1 on GKE: no toolkit mounts compat, and an entrypoint may put it on the path",
             on_gke(with_note()),
             "gke:a2-highgpu-1g,driver=550.54.15",
         )
-        .fails(TOO_OLD, "", GKE),
+        .is(Unknown, ForwardCompat, "no container toolkit", GKE),
+        on(
+            "compat on the path, of the driver's own branch and another version",
+            with_note().forced(),
+            "gpu:h100,driver=590.44.01",
+        )
+        .fails(ForwardCompat, "same branch", SAME_BRANCH),
+        on(
+            "compat on the path, of the driver's own branch, which version is not said",
+            with_note().forced(),
+            "gpu:h100,driver=590",
+        )
+        .is(Unknown, ForwardCompat, "same branch", SAME_BRANCH),
         on(
             "CUDA 13.1 on GKE, compat on the path",
             on_gke(with_note().forced()),

@@ -51,6 +51,7 @@ fn requiring(cuda: &str, code: &str, value: &str) -> Image {
     built(cuda, code).env("NVIDIA_REQUIRE_CUDA", value)
 }
 
+#[allow(clippy::too_many_lines, reason = "a table of cases")]
 fn requirements() -> Vec<Case> {
     let v11_2 = || requiring("11.2", "sm_70 sm_75", &value("11.2", &["tesla"], &[418, 450]));
     let v12_4 = || requiring("12.4", "sm_75 sm_80 sm_86", &value("12.4", BRANDS, &[470, 525, 535]));

@@ -1,6 +1,6 @@
 //! GPU code against the GPU, and PTX against the driver.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::driver::{Isa, Ptx};
 use super::host::Host;
@@ -26,6 +26,10 @@ struct Group<'a> {
     rows: Vec<Row>,
     /// Whether all of it is for single architectures.
     specific: bool,
+    /// Number of its owner.
+    owner: usize,
+    /// The rows in words.
+    has: String,
 }
 
 /// What files have in common that fare alike.
@@ -34,6 +38,8 @@ type Alike<'a> = (&'a str, Weight, Option<u32>, Vec<Row>);
 /// The files with GPU code.
 pub(super) struct Code<'a> {
     groups: Vec<Group<'a>>,
+    /// How many owners there are.
+    owners: usize,
 }
 
 /// What becomes of a file on a GPU, from best to worst.
@@ -59,14 +65,25 @@ pub(super) struct Coded {
     pub(super) reasons: Vec<Reason>,
     /// What changes nothing and is worth knowing.
     pub(super) remarks: Vec<Reason>,
-    /// What speaks for it, as half a sentence.
-    pub(super) proof: Option<String>,
+    /// What speaks for it.
+    pub(super) proof: Option<Proof>,
+}
+
+/// What all files that decide have in common.
+pub(super) struct Proof {
+    /// As half a sentence, without names.
+    pub(super) all: String,
+    /// The same with names.
+    pub(super) files: String,
+    /// A file of them.
+    pub(super) subject: String,
 }
 
 impl<'a> Code<'a> {
     pub(super) fn new(needs: &'a Needs) -> Self {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut places: HashMap<Alike<'a>, usize> = HashMap::new();
+        let mut owners: HashMap<&str, usize> = HashMap::new();
         for file in needs.code.iter().filter(|file| !file.code.is_empty()) {
             let mut rows: Vec<Row> = file
                 .code
@@ -82,32 +99,34 @@ impl<'a> Code<'a> {
                 group.files += 1;
             } else {
                 let specific = !rows.is_empty() && rows.iter().all(|row| row.suffix == Some(Suffix::A));
-                groups.push(Group { first: file, files: 1, rows, specific });
+                let next = owners.len();
+                let owner = *owners.entry(&file.what).or_insert(next);
+                let has = rows_of(&rows);
+                groups.push(Group { first: file, files: 1, rows, specific, owner, has });
             }
         }
-        Self { groups }
+        Self { groups, owners: owners.len() }
     }
 
     /// How all of it fares on a machine.
     pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> Coded {
         let sm = host.target.sm;
         let outcomes: Vec<Outcome> = self.groups.iter().map(|group| outcome(&group.rows, sm, ptx)).collect();
-        let covered: HashSet<&str> = self
-            .groups
-            .iter()
-            .zip(&outcomes)
-            .filter(|(_, outcome)| **outcome <= Outcome::JitByCompat)
-            .map(|(group, _)| group.first.what.as_str())
-            .collect();
+        let mut covered = vec![false; self.owners];
+        for (group, outcome) in self.groups.iter().zip(&outcomes) {
+            if let Some(covered) = covered.get_mut(group.owner) {
+                *covered |= *outcome <= Outcome::JitByCompat;
+            }
+        }
         let mut told: Vec<Told<'_>> = Vec::new();
-        let mut places: HashMap<(&str, Weight, Outcome), usize> = HashMap::new();
+        let mut places: HashMap<(usize, Weight, Outcome), usize> = HashMap::new();
         for (group, outcome) in self.groups.iter().zip(outcomes) {
-            let what = group.first.what.as_str();
             // Who opens files for single architectures asks the GPU first.
-            let chosen = group.specific && outcome > Outcome::JitByCompat && covered.contains(what);
+            let others = covered.get(group.owner).copied().unwrap_or(false);
+            let chosen = group.specific && outcome > Outcome::JitByCompat && others;
             let left_out = group.first.from_sm.is_some_and(|from| sm < from);
             let weight = if chosen || left_out { Weight::Optional } else { group.first.weight };
-            let place = *places.entry((what, weight, outcome)).or_insert(told.len());
+            let place = *places.entry((group.owner, weight, outcome)).or_insert(told.len());
             match told.get_mut(place) {
                 Some(known) => known.files += group.files,
                 None => told.push(Told { group, files: group.files, weight, outcome }),
@@ -155,19 +174,31 @@ fn compiles(isa: Option<(u16, u16)>, ptx: &Ptx) -> Outcome {
 }
 
 /// What all files that decide have in common, when it is SASS.
-fn proof(told: &[Told<'_>], decides: bool, sm: u32) -> Option<String> {
+fn proof(told: &[Told<'_>], decides: bool, sm: u32) -> Option<Proof> {
     let wanted = if decides { Weight::Decides } else { Weight::MayDecide };
-    let mut deciding = told.iter().filter(|one| one.weight == wanted).peekable();
-    deciding.peek()?;
-    let all = deciding.all(|one| one.outcome == Outcome::Native);
-    let which = if decides { " that decides" } else { "" };
-    all.then(|| format!("every file with GPU code{which} has SASS for {}", capability(sm)))
+    let deciding: Vec<&Told<'_>> = told.iter().filter(|one| one.weight == wanted).collect();
+    let subject = deciding.first()?.group.first.path.clone();
+    if deciding.iter().any(|one| one.outcome != Outcome::Native) {
+        return None;
+    }
+    let (which, gpu) = (if decides { " that decides" } else { "" }, capability(sm));
+    let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.who()).collect();
+    // Names of the others are not made: there may be many, and there are many machines.
+    names.resize(deciding.len(), String::new());
+    Some(Proof {
+        all: format!("every file with GPU code{which} has SASS for {gpu}"),
+        files: format!("SASS for {gpu}: {}", listed(&names, NAMED_OWNERS)),
+        subject,
+    })
 }
 
 impl Told<'_> {
     fn reason(&self, sm: u32, ptx: &Ptx, decides: bool) -> Option<Reason> {
+        if self.outcome == Outcome::Native {
+            return None;
+        }
         let gpu = capability(sm);
-        let (who, has) = (self.who(), rows_of(&self.group.rows));
+        let (who, has) = (self.who(), &self.group.has);
         let verb = if self.files == 1 { "has" } else { "have" };
         let own = format!("{who} {verb} {has}");
         let isa = self.group.rows.iter().filter(|row| fit(sm, row.kind, row.arch, row.suffix) == Fit::Jit);
@@ -244,7 +275,7 @@ impl Told<'_> {
         match self.weight {
             Weight::Decides => "",
             Weight::MayDecide => " Whether it is started is not known.",
-            Weight::Optional => " What opens it does without.",
+            Weight::Optional => " What opens it chooses by the GPU.",
         }
     }
 
@@ -260,9 +291,17 @@ impl Told<'_> {
             0 | 1 => String::new(),
             files => format!(" and {} more", files - 1),
         };
-        format!("{}: {}{more}", elide_middle(&what, 80), elide_middle(name, 60))
+        let name = elide_middle(name, 60);
+        if what == name {
+            format!("{name}{more}")
+        } else {
+            format!("{}: {name}{more}", elide_middle(&what, 80))
+        }
     }
 }
+
+/// Owners of files that are named where all fare well.
+const NAMED_OWNERS: usize = 3;
 
 /// Architectures that are named; files of frameworks have up to a dozen.
 const NAMED: usize = 8;

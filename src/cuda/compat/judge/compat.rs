@@ -32,19 +32,21 @@ pub(super) enum Taken {
 
 /// Whether every program gets it, and it is not the very driver of the machine.
 pub(super) fn is_forced(compat: &CompatDriver, host: &Host<'_>) -> bool {
-    let own = compat.path.rsplit_once(".so.").map(|(_, version)| numbers(version.as_bytes()));
+    let own = version(compat);
     compat.forced_by.is_some() && own.is_none_or(|own| own.len() < 2 || own != host.driver)
+}
+
+/// The numbers of its own version, by its file's name.
+fn version(compat: &CompatDriver) -> Option<Vec<u32>> {
+    compat.path.rsplit_once(".so.").map(|(_, version)| numbers(version.as_bytes()))
 }
 
 fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
     let branch = host.data_branch();
-    let same = branch.is_some() && branch == compat.branch;
+    if branch.is_some() && branch == compat.branch {
+        return within_branch(compat, host);
+    }
     match host.target.class {
-        Some(GpuClass::Geforce) if same => {
-            return Works::Unknown(
-                "it works on GeForce only where the driver is of the very same version".to_owned(),
-            );
-        }
         Some(GpuClass::Geforce) => {
             return Works::No(UNSUPPORTED, "forward compatibility is not for GeForce".to_owned());
         }
@@ -88,6 +90,23 @@ fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
     }
 }
 
+/// Of one branch, it is no newer driver: it works where it is the very version of the machine's, whatever its note
+/// says. Seen on an H200: 580.95.05 with driver 580.159.04 ends with error 803, though the note names 580.
+fn within_branch(compat: &CompatDriver, host: &Host<'_>) -> Works {
+    let own = version(compat);
+    match own.filter(|own| own.len() > 1 && host.driver.len() > 1) {
+        Some(own) if own == host.driver => Works::Yes,
+        Some(_) => Works::No(
+            MISMATCH,
+            "it is of the same branch as the driver, and there both must be of the same version".to_owned(),
+        ),
+        None => Works::Unknown(
+            "it is of the same branch as the driver, and works only where both are of the same version"
+                .to_owned(),
+        ),
+    }
+}
+
 fn is_long_term(branch: u32, host: &Host<'_>) -> bool {
     host.catalog.driver_branches().iter().any(|known| known.branch == branch && known.long_term)
 }
@@ -115,13 +134,23 @@ fn brings(compat: &CompatDriver) -> String {
 /// What a compatibility driver does for a version that the machine's driver is too old for, and the CUDA version that
 /// is then there.
 pub(super) fn helps(needs: &Needs, need: &CudaNeed, host: &Host<'_>) -> (Reason, Option<(u32, u32)>) {
-    let serving = needs.compat.iter().filter(|compat| {
+    let reaches = |compat: &&CompatDriver| {
         let served = compat.cuda.map(|cuda| serves(host.catalog, cuda, &[], need.version, false));
-        !matches!(served, Some(Served::No))
-    });
-    let best =
-        serving.map(|compat| (one(compat, need, host), compat.cuda)).min_by_key(|(reason, _)| reason.verdict);
-    best.unwrap_or_else(|| (too_old(need, host), None))
+        served != Some(Served::No)
+    };
+    let serving = needs.compat.iter().filter(reaches).map(|compat| (one(compat, need, host), compat.cuda));
+    let best = serving.min_by_key(|(reason, _)| reason.verdict);
+    best.unwrap_or_else(|| {
+        let reason = too_old(need, host);
+        let newest = needs.compat.iter().max_by_key(|compat| compat.cuda);
+        let Some(compat) = newest else { return (reason, None) };
+        let text = format!("{} {} is older, too.", reason.text, sentence_start(&brings(compat)));
+        (Reason { rule: RuleId::ForwardCompat, text, ..reason }, None)
+    })
+}
+
+fn sentence_start(text: &str) -> String {
+    text.strip_prefix('t').map_or_else(|| text.to_owned(), |rest| format!("T{rest}"))
 }
 
 fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {

@@ -1,28 +1,45 @@
 //! cuDNN against the GPU.
 
 use super::host::Host;
+use crate::cuda::catalog::CudnnSupport;
 use crate::cuda::compat::versions::capability;
-use crate::cuda::compat::{Needs, Reason, RuleId, RunVerdict};
+use crate::cuda::compat::{Needs, Reason, RuleId, RunVerdict, UsedCudnn};
 
-/// GPUs that are too old for a cuDNN. Those that are newer than it are left to its GPU code.
+/// What its support matrix says of this GPU, for each cuDNN that is used.
 pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Vec<Reason> {
-    let sm = host.target.sm;
-    let judged = needs.cudnn.iter().filter_map(|cudnn| {
-        let known = host.catalog.cudnn_minimum(&cudnn.version, cudnn.cuda_major)?;
+    let known = |cudnn: &UsedCudnn| {
+        let support = host.catalog.cudnn_support_of(&cudnn.version, cudnn.cuda_major)?;
+        Some(one(cudnn, support, host.target.sm))
+    };
+    needs.cudnn.iter().filter_map(known).collect()
+}
+
+fn one(cudnn: &UsedCudnn, support: &CudnnSupport, sm: u32) -> Reason {
+    let (version, gpu, least) = (&cudnn.version, capability(sm), capability(support.min_sm));
+    let reason = |verdict, text: String| Reason::new(verdict, RuleId::Cudnn, text).about(cudnn.path.as_str());
+    if sm < support.min_sm {
         let verdict = if cudnn.firm { RunVerdict::Fails } else { RunVerdict::Unknown };
-        let (version, least) = (&cudnn.version, capability(known.min_sm));
-        let text = format!(
-            "cuDNN {version} has code from compute capability {least} on, and this is {}.",
-            capability(sm)
-        );
-        (sm < known.min_sm).then(|| {
-            let hint = format!(
-                "Use a cuDNN that still has code for {}: 9.10 is the last for 5.0 to 7.0.",
-                capability(sm)
+        let text = format!("cuDNN {version} has code from compute capability {least} on, and this is {gpu}.");
+        let reason = reason(verdict, text);
+        let dropped = (50..75).contains(&sm);
+        return if dropped {
+            reason.with_hint("Use cuDNN 9.10: it is the last one for 5.0 to 7.0.")
+        } else {
+            reason
+        };
+    }
+    // Code of a major version runs on its later minors, and those of the next major are not known.
+    match support.max_sm.filter(|newest| sm / 10 > newest / 10 && cudnn.firm) {
+        Some(newest) => {
+            let text = format!(
+                "cuDNN {version} is known to support compute capabilities up to {}, and this is {gpu}.",
+                capability(newest)
             );
-            let reason = Reason::new(verdict, RuleId::Cudnn, text).about(&cudnn.path);
-            if (50..75).contains(&sm) { reason.with_hint(hint) } else { reason }
-        })
-    });
-    judged.collect()
+            reason(RunVerdict::Unknown, text).with_hint("Use a later cuDNN.")
+        }
+        None => reason(
+            RunVerdict::Runs,
+            format!("cuDNN {version} has code for compute capability {least} and later."),
+        ),
+    }
 }

@@ -105,6 +105,10 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
             driven.reasons.push(reason);
         }
     }
+    if needs.versions.is_empty() && !needs.code.is_empty() {
+        any_version(&mut driven, host);
+        return driven;
+    }
     driven.proof = by_minor.map(|need| minor(need, host)).or_else(|| full.map(|need| enough(need, host)));
     let bad = driven.reasons.iter().any(|reason| reason.rule == RuleId::ForwardCompat);
     match compat::taken(needs, host) {
@@ -115,8 +119,29 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
     driven
 }
 
+/// There is GPU code, and nothing says of which CUDA version: a driver that runs all that are known is enough.
+fn any_version(driven: &mut Driven, host: &Host<'_>) {
+    let newest = host.catalog.majors().iter().map(|known| known.major).max();
+    let all = newest.map(|major| (major, host.serves(CudaVersion { major, minor: None })));
+    if let Some((major, Served::Fully | Served::ByMinor)) = all {
+        // Nothing is asked of the driver: it is the code that runs.
+        let text = format!("{} runs all known versions up to CUDA {major}", host.acts());
+        driven.proof = Some((RuleId::GpuCode, text));
+        return;
+    }
+    let text = format!("Which CUDA it was built for is not known, and {} is too old for some.", host.acts());
+    driven.reasons.push(Reason::new(RunVerdict::Unknown, RuleId::Driver, text));
+}
+
 fn enough(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
-    (RuleId::Driver, format!("{} is as new as CUDA {} asks for", host.acts(), need.version))
+    let (driver, version) = (host.acts(), need.version);
+    let text = match host.cuda.filter(|_| !host.is_from_release_of(version)) {
+        Some((major, minor)) => {
+            format!("{driver} has CUDA {major}.{minor}, and CUDA {version} asks for no more")
+        }
+        None => format!("{driver} is as new as CUDA {version} asks for"),
+    };
+    (RuleId::Driver, text)
 }
 
 fn minor(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {

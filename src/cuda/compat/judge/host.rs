@@ -90,6 +90,13 @@ impl<'a> Host<'a> {
         if served == Served::No && self.or_later { Served::Unknown } else { served }
     }
 
+    /// Whether the driver is no older than the one that came out with a version.
+    pub(super) fn is_from_release_of(&self, need: CudaVersion) -> bool {
+        let shipped = need.minor.and_then(|minor| self.catalog.shipped_driver((need.major, minor)));
+        let as_new = |shipped: String| as_new_as(&self.driver, &numbers(shipped.as_bytes()));
+        !self.driver.is_empty() && !self.is_jetson() && shipped.is_none_or(as_new)
+    }
+
     /// The driver from which on a version is served, by minor-version compatibility where there is that.
     pub(super) fn least_driver(&self, need: CudaVersion) -> Option<String> {
         let minor = self.catalog.major(need.major).map(|major| major.min_driver.clone());
@@ -114,16 +121,21 @@ pub(super) fn serves(
     need: CudaVersion,
     jetson: bool,
 ) -> Served {
+    let shipped = need.minor.and_then(|minor| catalog.shipped_driver((need.major, minor)));
+    let shipped = shipped.map(|shipped| numbers(shipped.as_bytes())).filter(|_| !jetson);
     match need.minor {
-        Some(minor) if cuda >= (need.major, minor) => return Served::Fully,
+        Some(minor) if cuda > (need.major, minor) => return Served::Fully,
+        // Drivers of that branch from before the release say the same CUDA version.
+        Some(minor) if cuda == (need.major, minor) => {
+            let is_before = |shipped: &Vec<u32>| driver.len() > 1 && !as_new_as(driver, shipped);
+            if !shipped.as_ref().is_some_and(is_before) {
+                return Served::Fully;
+            }
+        }
         None if cuda.0 > need.major => return Served::Fully,
         _ => {}
     }
-    if let Some(shipped) = need.minor.and_then(|minor| catalog.shipped_driver((need.major, minor)))
-        && !jetson
-        && !driver.is_empty()
-        && as_new_as(driver, &numbers(shipped.as_bytes()))
-    {
+    if shipped.is_some_and(|shipped| !driver.is_empty() && as_new_as(driver, &shipped)) {
         return Served::Fully;
     }
     if cuda.0 != need.major {

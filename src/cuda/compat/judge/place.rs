@@ -101,8 +101,20 @@ fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
     }
     // The folder of the device plugin is the one above its libraries, or the one with them.
     let folder = bare(folder);
-    if needs.loader_folders.iter().any(|known| bare(&known.path) == folder) {
-        return None;
+    let mut named = needs.loader_folders.iter().filter(|known| bare(&known.path) == folder).peekable();
+    if let Some(first) = named.peek().copied() {
+        if named.any(|known| known.by.starts_with("ENV ")) {
+            return None;
+        }
+        let text = format!(
+            "Only {} names {folder}, where the driver is mounted: the loader looks into the cache that ldconfig made before there was a driver, unless ldconfig runs when the container starts.",
+            first.by
+        );
+        return Some(
+            Reason::new(RunVerdict::Unknown, RuleId::DriverPath, text)
+                .about(&first.by)
+                .with_hint(format!("Add to the image: ENV LD_LIBRARY_PATH={folder}:${{LD_LIBRARY_PATH}}")),
+        );
     }
     let text = format!(
         "The driver is mounted at {folder}, and nothing in the image makes the loader look there: libcuda.so.1 is not found."

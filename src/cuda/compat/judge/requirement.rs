@@ -140,6 +140,9 @@ fn refused(name: &str, requirement: &Requirement, host: &Host<'_>) -> Reason {
 fn open(name: &str, requirement: &Requirement, host: &Host<'_>) -> Reason {
     let shown = printable(name);
     let text = match requirement.fault() {
+        Some(_) if name == "CUDA_VERSION" => {
+            format!("{shown} is no version: whether the container toolkit starts it is not known.")
+        }
         Some(fault) => format!("{shown} {fault}: whether the container toolkit starts it is not known."),
         None => format!(
             "Whether {shown} is fulfilled is not known: it asks for a brand or a version of the driver, and of the machine {} is known.",

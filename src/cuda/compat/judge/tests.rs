@@ -23,6 +23,7 @@ fn row(kind: GpuKind, arch: u32, suffix: Option<Suffix>, isa: Option<(u16, u16)>
         compression: Compression::None,
         entries: 1,
         bytes: 100,
+        without_kernel: 0,
         uncompressed_bytes: 100,
     }
 }

@@ -8,11 +8,11 @@ use crate::base::text::escape;
 use crate::cuda::compat::{CodeFile, Weight};
 use crate::cuda::links::{ObjectId, RootKind, file_name, folder_of, site_root};
 use crate::cuda::{GpuCode, HolderKind, Level, Library, Supplier};
-use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::formats::fatbin::Suffix;
 use crate::rootfs::NodeId;
 
 /// Frameworks that compute on the processor unless they are told otherwise, in packages that hold GPU code all the
-/// same. Sources: their documentation, `device` of XGBoost, `device_type` of LightGBM, `task_type` of CatBoost.
+/// same. Sources: the documentation of xgboost on `device`, of lightgbm on `device_type`, of catboost on `task_type`.
 const ON_PROCESSOR: [&str; 3] = ["catboost", "lightgbm", "xgboost"];
 
 /// A file whose code is asked for.
@@ -38,7 +38,7 @@ pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
 
 /// Files with SASS or PTX that something that runs reaches, or that are started themselves.
 fn holders<'a>(look: &Look<'a>, frameworks: &Frameworks) -> Vec<Holder<'a>> {
-    let runs = |row: &&GpuCode| matches!(row.kind, GpuKind::Sass | GpuKind::Ptx);
+    let runs = |row: &&GpuCode| row.is_for_running();
     let libraries = look
         .libraries
         .iter()

@@ -112,18 +112,18 @@ impl<'a> Look<'a> {
         if let Some(warning) = warnings.find(|warning| hides_binaries(warning)) {
             return Some(warning.message.clone());
         }
-        let faulty: HashSet<&str> = self
+        let malformed: HashSet<&str> = self
             .inventory
             .warnings
             .iter()
             .filter(|warning| warning.code == WarningCode::BinaryMalformed)
             .map(|warning| warning.subject.as_str())
             .collect();
-        if faulty.is_empty() {
+        if malformed.is_empty() {
             return None;
         }
         let nodes = self.libraries.iter().map(|library| library.node);
-        let mut faults = nodes.map(|node| self.shown(node)).filter(|path| faulty.contains(path.as_str()));
+        let mut faults = nodes.map(|node| self.shown(node)).filter(|path| malformed.contains(path.as_str()));
         faults.next().map(|path| format!("{path} is in use and could not be read whole"))
     }
 }

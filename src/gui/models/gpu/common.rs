@@ -1,12 +1,13 @@
 //! On which GPUs an image runs, in a sentence.
 
-use super::judged::works;
+use super::target::works;
 use crate::analysis::Analysis;
 use crate::base::text::{elide_end, printable};
 use crate::cuda::compat::{Judge, Judgement, RunVerdict, TargetGpu, default_targets};
 
 /// Letters of a reason.
 const WHY: usize = 160;
+const COMMON: &str = "common data-centre GPUs";
 
 /// The verdict on the GPUs that the image is meant for, else on those that data centres have most. `None` while it
 /// is not known, and for an image without CUDA.
@@ -15,10 +16,11 @@ pub fn runs_line(analysis: &Analysis) -> Option<String> {
     if !needs.uses_cuda {
         return None;
     }
-    let (targets, what) = if analysis.targets.is_empty() {
-        (default_targets(analysis.known_rules()), "common data-centre GPUs")
-    } else {
-        (analysis.targets.to_vec(), "targets that were named")
+    let common = default_targets(analysis.known_rules());
+    let (targets, what) = match &analysis.targets[..] {
+        [] => (&common[..], COMMON),
+        named if named == common => (named, COMMON),
+        named => (named, "targets that were named"),
     };
     let judge = Judge::new(&needs, analysis.known_rules());
     let judged = targets.iter().map(|target| (name(target), judge.judge(target))).collect::<Vec<_>>();
@@ -52,7 +54,8 @@ fn name(target: &TargetGpu) -> String {
 #[cfg(test)]
 mod tests {
     use super::line;
-    use crate::cuda::compat::{Judgement, RunVerdict};
+    use crate::cuda::compat::Judgement;
+    use crate::cuda::compat::RunVerdict::{self, Fails, Runs, RunsWithJit, Unknown};
 
     #[test]
     fn what_does_not_run_is_named_with_its_reason() {
@@ -63,7 +66,6 @@ mod tests {
             };
             verdicts.iter().map(one).collect::<Vec<_>>()
         };
-        use RunVerdict::{Fails, Runs, RunsWithJit, Unknown};
         for (verdicts, wanted) in [
             (vec![("A10", Runs), ("L4", RunsWithJit)], "Runs on all 2 GPUs."),
             (

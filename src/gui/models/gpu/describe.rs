@@ -1,9 +1,9 @@
 //! Driver, devices and what launches cost, as facts with their words.
 
 use super::words::digits;
-use crate::base::size::human;
+use crate::base::size::{grouped, human};
 use crate::base::text::printable;
-use crate::gpu::{Bandwidth, Check, Device, Graph};
+use crate::gpu::{Bandwidth, Check, Device, Graph, KernelCheck, KernelVerdict};
 
 /// A fact with its name. Both are safe to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,24 +88,43 @@ fn facts(device: &Device) -> Vec<Fact> {
         fact("MIG", mig),
         fact("UUID", device.uuid.clone()),
     ];
+    facts.extend(kernel(&device.kernel_check));
     if device.integrated == Some(true) {
         facts.push(fact("Integrated", Some("it shares memory with the processor".to_owned())));
     }
     // NVML may be missing, and many of its answers depend on the kind of GPU: what it does not say is left out.
     let ecc = nvml.ecc_uncorrected.map(|errors| match errors {
-        0 => "none".to_owned(),
-        errors => format!("{} since the driver was loaded", crate::base::size::grouped(errors)),
+        0 => "none uncorrected".to_owned(),
+        errors => format!("{} uncorrected since the driver was loaded", grouped(errors)),
     });
     let said = [
         ("Brand", nvml.brand),
         ("Compute mode", nvml.compute_mode),
-        ("Uncorrected ECC errors", ecc),
+        ("ECC errors", ecc),
         ("Temperature", nvml.temperature_c.map(|degrees| format!("{degrees} °C"))),
         ("Fabric", nvml.fabric),
     ];
     facts
         .extend(said.into_iter().filter(|(_, value)| value.is_some()).map(|(name, value)| fact(name, value)));
     facts
+}
+
+/// What came of the kernel; nothing where it was not tried.
+fn kernel(kernel: &KernelCheck) -> Option<Fact> {
+    let numbers = kernel.elements.map(|count| format!("{} numbers", grouped(count)));
+    let error = kernel.max_abs_error.map(|error| match (error > 0.0, kernel.tolerance) {
+        (false, _) => "all equal to the processor's".to_owned(),
+        (true, Some(most)) => format!("off by {error:.1e} at most, {most:.1e} is allowed"),
+        (true, None) => format!("off by {error:.1e} at most"),
+    });
+    let parts: Vec<String> = [numbers, error].into_iter().flatten().collect();
+    let value = match kernel.verdict {
+        KernelVerdict::Skipped => return None,
+        KernelVerdict::Fail if parts.is_empty() => "it failed".to_owned(),
+        KernelVerdict::Fail => format!("wrong: {}", parts.join(", ")),
+        KernelVerdict::Pass => parts.join(", "),
+    };
+    Some(fact("Kernel", Some(value).filter(|value| !value.is_empty())))
 }
 
 /// How fast copies are; what was not measured is left out.
@@ -148,9 +167,12 @@ impl LaunchCost {
         if !sensible(stream) || !sensible(graphed) {
             return None;
         }
-        let step = |each: f64| {
-            let us = each * Self::EXAMPLE;
-            if us < 1_000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1_000.0) }
+        // Both in one unit, so that they can be compared.
+        let in_ms = stream.max(graphed) * Self::EXAMPLE >= 1_000.0;
+        let step = |each: f64| match each * Self::EXAMPLE {
+            us if !in_ms => format!("{us:.0} µs"),
+            us if us < 100.0 => format!("{:.2} ms", us / 1_000.0),
+            us => format!("{:.1} ms", us / 1_000.0),
         };
         let ratio = stream / graphed;
         let (factor, sentence) = if ratio >= 1.05 {
@@ -160,7 +182,7 @@ impl LaunchCost {
                 step(stream),
                 step(graphed)
             );
-            (format!("{ratio:.1}×"), sentence)
+            (if ratio < 10.0 { format!("{ratio:.1}×") } else { format!("{ratio:.0}×") }, sentence)
         } else {
             let sentence = format!(
                 "A graph saves nothing here: a decoding step of 300 launches, to take an example, costs {} of \

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::words;
+use super::target::{Kind, TargetItem};
 use crate::analysis::Analysis;
-use crate::base::text::{printable, sentence};
 use crate::cuda::Inventory;
-use crate::cuda::catalog::{Catalog, GpuClass};
+use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{
-    self, DriverFrom, HostDevice, Judgement, Needs, Requires, RunVerdict, TargetDriver, TargetGpu,
+    self, DriverFrom, HostDevice, Judgement, Needs, Requires, TargetDriver, TargetGpu,
 };
 use crate::gui::models::background::Background;
 use crate::jobs::Waker;
@@ -40,167 +39,6 @@ impl Default for Judge {
                 targets.iter().map(|target| judge.judge(target)).collect()
             }),
         }
-    }
-}
-
-/// What machines are grouped by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// The machine that the window runs on.
-    Host,
-    /// GPUs in any machine.
-    Gpu,
-    /// Machines of Azure.
-    Azure,
-    /// Machines of AWS.
-    Aws,
-    /// Machines of Google Cloud.
-    Google,
-    /// Google Kubernetes Engine.
-    Gke,
-    /// Boards with the GPU in the processor.
-    Jetson,
-    /// Machines of a catalogue of the user's own.
-    Other,
-}
-
-impl Kind {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 8] =
-        [Self::Host, Self::Gpu, Self::Azure, Self::Aws, Self::Google, Self::Gke, Self::Jetson, Self::Other];
-
-    /// What it is called.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Host => "This machine",
-            Self::Gpu => "GPUs",
-            Self::Azure => "Azure",
-            Self::Aws => "AWS",
-            Self::Google => "Google Cloud",
-            Self::Gke => "GKE",
-            Self::Jetson => "Jetson",
-            Self::Other => "Other machines",
-        }
-    }
-
-    fn of(target: &TargetGpu) -> Self {
-        match target.id.split_once(':').map(|(kind, _)| kind) {
-            Some("gpu") if target.class == Some(GpuClass::Jetson) => Self::Jetson,
-            Some("gpu") => Self::Gpu,
-            Some("azure") => Self::Azure,
-            Some("aws") => Self::Aws,
-            Some("gcp") => Self::Google,
-            Some("gke") => Self::Gke,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// A machine with its verdict. Texts are safe to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetItem {
-    /// What it is grouped by.
-    pub kind: Kind,
-    /// Its id, as the command line takes it.
-    pub id: String,
-    /// Its id without what its group says already.
-    pub short: String,
-    /// What its GPU is called.
-    pub gpu: String,
-    /// Its compute capability.
-    pub capability: String,
-    /// How many GPUs it has, or how much of one.
-    pub gpus: String,
-    /// The driver's version, and where it is known from.
-    pub driver: Option<(String, DriverFrom)>,
-    /// Whether the image runs there, and why.
-    pub judgement: Judgement,
-    /// All that a filter looks at, in small letters.
-    pub words: String,
-}
-
-impl TargetItem {
-    fn new(kind: Kind, target: &TargetGpu, judgement: Judgement) -> Self {
-        let gpu = printable(target.name.strip_prefix("NVIDIA ").unwrap_or(&target.name));
-        let id = printable(&target.id);
-        let short = match kind {
-            Kind::Host | Kind::Other => id.clone(),
-            _ => id.split_once(':').map_or(id.as_str(), |(_, rest)| rest).to_owned(),
-        };
-        let capability = format!("{}.{}", target.sm / 10, target.sm % 10);
-        let driver = target.driver.as_ref().map(|driver| (printable(&driver.version), driver.from));
-        let verdict = words::verdict(judgement.verdict);
-        let text = [kind.title(), &id, &gpu, &capability, verdict, &judgement.why].join(" ");
-        let with_driver = driver.iter().fold(text, |text, (version, _)| format!("{text} {version}"));
-        Self {
-            kind,
-            short,
-            gpu,
-            capability,
-            gpus: target.gpus.clone().unwrap_or_default(),
-            driver,
-            judgement,
-            words: with_driver.to_lowercase(),
-            id,
-        }
-    }
-
-    /// The driver in words: `580 usual`.
-    pub fn driver_text(&self) -> String {
-        match &self.driver {
-            Some((version, from)) => format!("{version} {}", words::driver_from(*from)),
-            None => "not known".to_owned(),
-        }
-    }
-
-    /// What a screen reader says of it.
-    pub fn spoken(&self) -> String {
-        let count = if self.gpus.is_empty() { String::new() } else { format!("{} × ", self.gpus) };
-        format!(
-            "{}, {count}{} ({}), driver {}, {}: {}",
-            self.id,
-            self.gpu,
-            self.capability,
-            self.driver_text(),
-            words::verdict(self.judgement.verdict),
-            self.judgement.why
-        )
-    }
-
-    /// Its GPUs and its driver, in a line.
-    pub fn about(&self) -> String {
-        let count = if self.gpus.is_empty() { String::new() } else { format!("{} × ", self.gpus) };
-        let driver = match &self.driver {
-            Some(_) => format!("driver {}", self.driver_text()),
-            None => "its driver is not known".to_owned(),
-        };
-        format!("{count}{}, compute capability {}, {driver}", self.gpu, self.capability)
-    }
-
-    /// The verdict with all reasons, as it is copied.
-    pub fn with_reasons(&self) -> String {
-        let mut text =
-            format!("{} on {}\n{}\n", words::verdict(self.judgement.verdict), self.id, self.about());
-        for reason in &self.judgement.reasons {
-            text = format!("{text}- {}: {}", words::verdict(reason.verdict), sentence(&reason.text));
-            if let Some((code, name)) = reason.error {
-                text = format!("{text} {name} ({code}).");
-            }
-            for more in [&reason.subject, &reason.hint].into_iter().flatten() {
-                text = format!("{text}\n  {more}");
-            }
-            text = format!("{text}\n  {}: {}\n", reason.rule.as_str(), reason.rule.source());
-        }
-        text
-    }
-
-    /// The row as it is copied: its columns with tabs between.
-    pub fn copied(&self) -> String {
-        let verdict = words::verdict(self.judgement.verdict);
-        let driver = self.driver_text();
-        let columns =
-            [&self.id, &self.gpu, &self.capability, &self.gpus, &driver, verdict, &self.judgement.why];
-        columns.join("\t") + "\n"
     }
 }
 
@@ -318,12 +156,11 @@ fn work(
     driver: Option<&str>,
 ) -> Option<Judged> {
     // What the image needs does not depend on the machines.
-    let (needs, requires) = match known {
-        Some(known) => (Arc::clone(&known.needs), known.requires.clone()),
-        None => {
-            let (needs, requires) = (judge.needs)(analysis)?;
-            (Arc::new(needs), requires)
-        }
+    let (needs, requires) = if let Some(known) = known {
+        (Arc::clone(&known.needs), known.requires.clone())
+    } else {
+        let (needs, requires) = (judge.needs)(analysis)?;
+        (Arc::new(needs), requires)
     };
     let catalog = analysis.known_rules();
     let several = devices.len() > 1;
@@ -364,9 +201,4 @@ pub fn stated_driver(typed: &str) -> Result<Option<String>, String> {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) && part.parse::<u32>().is_ok()
         });
     if fits { Ok(Some(typed.to_owned())) } else { Err("Write a driver as 580 or 580.95.05".to_owned()) }
-}
-
-/// How good a verdict is: the best stand first.
-pub(super) fn works(verdict: RunVerdict) -> bool {
-    matches!(verdict, RunVerdict::Runs | RunVerdict::RunsWithJit | RunVerdict::RunsWithCompat)
 }

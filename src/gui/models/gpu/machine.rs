@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::steps::Wanted;
 use crate::cuda::compat::HostDevice;
-use crate::gpu::{self, Check, CheckRequest, ChildRequest, Depth, GpuError, History, Run};
+use crate::gpu::{self, Check, CheckRequest, ChildRequest, Depth, GpuError, History, KernelVerdict, Run};
 use crate::jobs::{CancelToken, Slot, Waker, catch_panic, spawn};
 
 /// What carries a check out: [`gpu::check`], or something else in tests.
@@ -162,7 +162,7 @@ impl Machine {
         if let Some((runs, fault)) = &news.runs {
             (self.runs, self.runs_fault) = (runs.clone(), fault.clone());
         }
-        let check = Arc::new(news.check.clone());
+        let check = Arc::new(if stopped { as_stopped(&news.check) } else { news.check.clone() });
         if wanted.depth == Depth::Library {
             self.library = Some(check);
         } else {
@@ -311,6 +311,18 @@ fn carry_out(
         Ok(check) => check,
         Err(panic) => failed(&format!("cutaway failed here, please report this: {panic}")),
     }
+}
+
+/// What was done before a check was stopped: that its child was ended is nobody's fault.
+fn as_stopped(check: &Check) -> Check {
+    let mut check = Check { error: None, ..check.clone() };
+    check.steps.retain(|step| step.ok);
+    for kernel in check.devices.iter_mut().map(|device| &mut device.kernel_check) {
+        if kernel.verdict == KernelVerdict::Fail && kernel.elements.is_none() {
+            kernel.verdict = KernelVerdict::Skipped;
+        }
+    }
+    check
 }
 
 /// A check that did not come to be.

@@ -9,15 +9,17 @@ mod query;
 mod rows;
 mod runs;
 mod steps;
+mod target;
 mod verdict;
 pub mod words;
 
 pub use common::runs_line;
 pub use describe::{DeviceItem, Fact, LaunchCost, copies, driver_facts};
-pub use judged::{Judge, Judged, Judgements, Kind, TargetItem, stated_driver};
+pub use judged::{Judge, Judged, Judgements, stated_driver};
 pub use machine::{Asked, Checker, Machine, MachineSetup};
 pub use query::TargetQuery;
 pub use rows::{Group, TargetRow, TargetRows};
 pub use runs::{Run, RunItem};
 pub use steps::{StepLine, StepState, Wanted};
+pub use target::{Kind, TargetItem};
 pub use verdict::{Headline, Tone, error_text, stage_title};

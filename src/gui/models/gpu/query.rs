@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::judged::TargetItem;
+use super::target::TargetItem;
 use crate::cuda::compat::RunVerdict;
 
 /// A filter: every word must be part of what is said of a machine, and its verdict one of those chosen.

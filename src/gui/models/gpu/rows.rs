@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::judged::{Judged, Kind, works};
+use super::judged::Judged;
 use super::query::TargetQuery;
+use super::target::{Kind, works};
 use super::words::VERDICTS;
 use crate::cuda::compat::RunVerdict;
 

@@ -3,8 +3,8 @@
 use super::verdict::{Headline, Tone};
 use super::words::digits;
 use crate::base::text::printable;
+use crate::gpu::Check;
 pub use crate::gpu::Run;
-use crate::gpu::{Check, KernelVerdict};
 use crate::gui::models::format::utc;
 
 /// A run as a line. Texts are safe to show.
@@ -18,8 +18,10 @@ pub struct RunItem {
     pub driver: String,
     /// How good it was.
     pub tone: Tone,
-    /// What came of it, in a word or a name.
+    /// What came of it, in two words at most.
     pub result: String,
+    /// The same, with the name of the error.
+    pub outcome: String,
     /// Microseconds of a launch on a stream and in a graph, of the first device that has them.
     pub launches: Option<(String, String)>,
 }
@@ -44,6 +46,7 @@ impl RunItem {
             driver: driver.map_or_else(|| "–".to_owned(), printable),
             tone: headline.tone,
             result: result(check, headline.tone),
+            outcome: outcome(check, headline.tone),
             launches: graph
                 .map(|graph| (digits(graph.stream_us_per_launch), digits(graph.graph_us_per_launch))),
         }
@@ -51,7 +54,7 @@ impl RunItem {
 
     /// What a screen reader says of it.
     pub fn spoken(&self) -> String {
-        let mut text = format!("{} UTC, {}, driver {}, {}", self.when, self.gpu, self.driver, self.result);
+        let mut text = format!("{} UTC, {}, driver {}, {}", self.when, self.gpu, self.driver, self.outcome);
         if let Some((stream, graph)) = &self.launches {
             text = format!("{text}, {stream} µs on a stream, {graph} µs in a graph");
         }
@@ -72,11 +75,28 @@ fn gpu(check: &Check) -> String {
 }
 
 fn result(check: &Check, tone: Tone) -> String {
-    let failed = check.devices.iter().any(|device| device.kernel_check.verdict == KernelVerdict::Fail);
-    match (&check.error, tone) {
-        (_, Tone::Good) => "works".to_owned(),
-        (Some(error), _) => printable(&error.name),
-        (None, _) if failed => "wrong-numbers".to_owned(),
-        (None, _) => "no GPU".to_owned(),
+    let words = match (&check.error, tone) {
+        (_, Tone::Good) => "works",
+        (Some(error), _) => match (error.code, error.name.as_str()) {
+            (Some(100), _) => "no GPU",
+            (Some(code), _) => return format!("error {code}"),
+            (None, "no-library") => "no driver",
+            (None, "stub" | "not-a-library") => "no driver",
+            (None, "wrong-numbers") => "wrong",
+            (None, "timed-out") => "too slow",
+            (None, "crashed") => "crashed",
+            (None, _) => "failed",
+        },
+        (None, Tone::Mixed) => "in part",
+        (None, Tone::Bad) => "no GPU",
+    };
+    words.to_owned()
+}
+
+fn outcome(check: &Check, tone: Tone) -> String {
+    let result = result(check, tone);
+    match check.error.as_ref().filter(|_| tone != Tone::Good) {
+        Some(error) => format!("{result} ({})", printable(&error.name)),
+        None => result,
     }
 }

@@ -4,7 +4,7 @@ use egui::{Align, Color32, Frame, Label, Layout, Margin, RichText, ScrollArea, S
 
 use super::head::sign;
 use super::{Action, Go};
-use crate::base::text::{elide_middle, sentence};
+use crate::base::text::elide_middle;
 use crate::cuda::compat::Reason;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::gpu::{TargetItem, words};
@@ -63,25 +63,25 @@ fn show_reason(ui: &mut Ui, reason: &Reason, went: &mut Vec<Go>) {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             let word = words::verdict(reason.verdict);
-            let said = RichText::new(format!("{word}: {}", sentence(&reason.text)));
+            let said = RichText::new(format!("{word}: {}", reason.text));
             ui.add(Label::new(said).wrap().selectable(true));
             if let Some(hint) = &reason.hint {
-                ui.add(Label::new(weak(sentence(hint))).wrap().selectable(true));
+                ui.add(Label::new(weak(hint.clone())).wrap().selectable(true));
             }
-            ui.horizontal_wrapped(|ui| {
-                ui.spacing_mut().item_spacing.x = space::XS;
-                if let Some(subject) = &reason.subject {
-                    show_subject(ui, subject, went);
-                    ui.label(weak("·".to_owned()));
-                }
-                if let Some((code, name)) = reason.error {
-                    let error = RichText::new(format!("{name} ({code})")).font(text::mono());
-                    ui.add(Label::new(error).selectable(true));
-                    ui.label(weak("·".to_owned()));
-                }
-                let rule = format!("{}: {}", reason.rule.as_str(), reason.rule.source());
-                ui.add(Label::new(weak(rule).font(text::small())).wrap());
-            });
+            if reason.subject.is_some() || reason.error.is_some() {
+                ui.horizontal_wrapped(|ui| {
+                    ui.spacing_mut().item_spacing.x = space::M;
+                    if let Some(subject) = &reason.subject {
+                        show_subject(ui, subject, went);
+                    }
+                    if let Some((code, name)) = reason.error {
+                        let error = RichText::new(format!("{name} ({code})")).font(text::mono());
+                        ui.add(Label::new(error).selectable(true));
+                    }
+                });
+            }
+            let rule = format!("{}: {}", reason.rule.as_str(), reason.rule.source());
+            ui.add(Label::new(weak(rule).font(text::small())).wrap());
         });
     });
 }

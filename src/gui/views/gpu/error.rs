@@ -2,7 +2,8 @@
 
 use egui::{Frame, Label, Margin, RichText, ScrollArea, Ui};
 
-use crate::base::text::{printable, sentence};
+use super::machine::prose;
+use crate::base::text::printable;
 use crate::gpu::Check;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::gpu::{error_text, stage_title};
@@ -31,12 +32,11 @@ pub(super) fn show(ui: &mut Ui, check: &Check, actions: &mut Vec<Action>) {
                 ui.label(RichText::new(at).color(tokens.text_weak));
             });
             ui.add_space(space::XS);
-            let message = sentence(&printable(&error.message));
-            ui.add(Label::new(message).wrap().selectable(true));
+            prose(ui, &error.message, tokens.text);
             if let Some(hint) = &error.hint {
                 ui.add_space(space::S);
                 ui.label(RichText::new("What you can do").font(text::strong()));
-                ui.add(Label::new(sentence(&printable(hint))).wrap().selectable(true));
+                prose(ui, hint, tokens.text);
             }
             if let Some(log) = error.log.as_deref().filter(|log| !log.trim().is_empty()) {
                 ui.add_space(space::S);

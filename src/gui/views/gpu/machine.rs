@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use egui::text::{LayoutJob, TextFormat};
 use egui::{ComboBox, Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::{error, results, runs, steps};
@@ -58,6 +59,17 @@ pub(super) fn said(ui: &mut Ui, (mark, color): (Mark, egui::Color32), add: impl 
     });
 }
 
+/// A sentence of the check; what stands between backticks is something to type.
+pub(super) fn prose(ui: &mut Ui, words: &str, color: egui::Color32) {
+    let words = crate::base::text::sentence(&printable(words));
+    let mut job = LayoutJob::default();
+    for (place, part) in words.split('`').enumerate() {
+        let font = if place % 2 == 1 { text::mono() } else { text::body() };
+        job.append(part, 0.0, TextFormat::simple(font, color));
+    }
+    ui.add(Label::new(job).wrap().selectable(true));
+}
+
 /// Whether the driver's library is there.
 fn library(ui: &mut Ui, machine: &Machine) {
     let tokens = Tokens::of(ui);
@@ -77,16 +89,13 @@ fn library(ui: &mut Ui, machine: &Machine) {
                 Label::new(crate::base::text::sentence(&printable(&error.message))).wrap().selectable(true),
             );
             if let Some(hint) = &error.hint {
-                let hint = RichText::new(crate::base::text::sentence(&printable(hint)));
-                ui.add(Label::new(hint.color(tokens.text_weak)).wrap().selectable(true));
+                prose(ui, hint, tokens.text_weak);
             }
         }),
-        (None, _) => said(ui, (Mark::Question, tokens.text_weak), |ui| {
-            ui.label("libcuda.so.1 was not found.");
-        }),
+        (None, _) => {}
     }
     // Once the check was run, its own list stands with its results.
-    if machine.shown().is_none() && !machine.is_checking() {
+    if path.is_none() && machine.shown().is_none() && !machine.is_checking() {
         places(ui, check);
     }
 }
@@ -128,15 +137,14 @@ fn controls(ui: &mut Ui, machine: &mut Machine, waker: &Waker) {
                 machine.run(waker);
             }
         }
-        ui.add_enabled_ui(!machine.is_checking(), |ui| {
-            let response = check_box(ui, machine.asked.bandwidth, "Measure copies too");
-            let response =
-                response.on_hover_text("Time copies to the GPU, from it, and on it; takes a second");
-            if response.clicked() {
-                machine.asked.bandwidth = !machine.asked.bandwidth;
-            }
-            choice(ui, machine);
-        });
+        let idle = !machine.is_checking();
+        let response =
+            ui.add_enabled_ui(idle, |ui| check_box(ui, machine.asked.bandwidth, "Measure copies too"));
+        let about = "Time copies to the GPU, from it, and on it; takes a second";
+        if response.inner.on_hover_text(about).clicked() {
+            machine.asked.bandwidth = !machine.asked.bandwidth;
+        }
+        ui.add_enabled_ui(idle, |ui| choice(ui, machine));
     });
 }
 
@@ -212,8 +220,7 @@ fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
         ui.add_space(space::M);
         heading(ui, "Notes");
         for note in &check.notes {
-            let note = crate::base::text::sentence(&printable(note));
-            ui.add(Label::new(note).wrap().selectable(true));
+            prose(ui, note, Tokens::of(ui).text);
         }
     }
     if !check.tried.is_empty() {

@@ -1,6 +1,7 @@
 //! What a check found: driver, devices, what launches cost, copies.
 
 use egui::accesskit::Role;
+use egui::text::LayoutJob;
 use egui::{Frame, Label, Margin, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::gpu::Check;
@@ -10,7 +11,7 @@ use crate::gui::widgets::cell;
 use crate::gui::widgets::controls::{heading, weak};
 
 /// Width of the names of facts.
-const NAME: f32 = 132.0;
+const NAME: f32 = 124.0;
 /// Height of a bar, and of its row.
 const BAR: f32 = 14.0;
 const ROW: f32 = 22.0;
@@ -69,10 +70,19 @@ fn facts(ui: &mut Ui, facts: &[Fact]) {
                 ui.set_width(NAME);
                 ui.label(RichText::new(fact.name).color(tokens.text_weak));
             });
-            ui.add(Label::new(&fact.value).wrap().selectable(true));
+            ui.add(Label::new(value(ui, &fact.value)).wrap().selectable(true));
         });
     }
     ui.spacing_mut().item_spacing.y = 4.0;
+}
+
+/// A path or a UUID is long and has no blanks: it is broken wherever the line ends.
+fn value(ui: &Ui, value: &str) -> LayoutJob {
+    let one_word = !value.contains(' ') && value.len() > 24;
+    let font = if one_word { text::small() } else { text::body() };
+    let mut job = LayoutJob::simple(value.to_owned(), font, Tokens::of(ui).text, ui.available_width());
+    job.wrap.break_anywhere = one_word;
+    job
 }
 
 /// Two bars of one scale, and what they mean.
@@ -83,7 +93,7 @@ fn launch_cost(ui: &mut Ui, cost: &LaunchCost) {
         ui.label(RichText::new("Launch cost").font(text::strong())).on_hover_text(&cost.how);
         weak(ui, "µs per launch");
         if !cost.factor.is_empty() {
-            let factor = RichText::new(format!("{} less in a graph", cost.factor)).font(text::strong());
+            let factor = RichText::new(format!("{} cheaper", cost.factor)).font(text::strong());
             ui.label(factor.color(tokens.success));
         }
     });

@@ -12,11 +12,12 @@ use crate::gui::widgets::controls::{heading, paint_focus, paint_mark};
 
 /// How many are shown before all are asked for.
 const SHOWN: usize = 6;
-/// From this width on, the driver has a column.
-const WIDE: f32 = 400.0;
-const WHEN: f32 = 108.0;
+/// From these widths on, the GPU and the driver have columns; the tooltip has all.
+const WITH_GPU: f32 = 440.0;
+const WITH_DRIVER: f32 = 560.0;
+const WHEN: f32 = 122.0;
 const DRIVER: f32 = 84.0;
-const NUMBER: f32 = 44.0;
+const NUMBER: f32 = 58.0;
 
 pub(super) fn show(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
     let tokens = Tokens::of(ui);
@@ -35,15 +36,14 @@ pub(super) fn show(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| clear(ui, machine, view));
     });
     let lines = RunItem::all(machine.runs());
-    let wide = ui.available_width() >= WIDE;
     ui.spacing_mut().item_spacing.y = 0.0;
-    head(ui, wide);
+    head(ui);
     let id = ui.make_persistent_id("all earlier runs");
     let all: bool = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let chosen = machine.past_line();
     let mut clicked = None;
     for (line, run) in lines.iter().enumerate().take(if all { lines.len() } else { SHOWN }) {
-        if show_run(ui, run, chosen == Some(line), wide) {
+        if show_run(ui, run, chosen == Some(line)) {
             clicked = Some(line);
         }
     }
@@ -75,42 +75,43 @@ fn clear(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
     }
 }
 
-/// Where the columns stand: when, GPU, driver, result, stream, graph.
-fn columns(rect: Rect, wide: bool) -> [Rect; 6] {
-    let at = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to.max(from), rect.y_range());
+/// Where the columns stand: when, GPU, driver, result, stream, graph; `None` for one that is left out.
+fn columns(rect: Rect) -> [Option<Rect>; 6] {
+    let at = |from: f32, to: f32| Some(Rect::from_x_y_ranges(from..=to.max(from), rect.y_range()));
     let (left, right) = (rect.left() + 6.0, rect.right() - 6.0);
-    let graph = right - NUMBER;
-    let stream = graph - NUMBER - 4.0;
-    let result = stream - if wide { 100.0 } else { 88.0 };
-    let driver = if wide { result - DRIVER - 8.0 } else { result };
+    let (graph, stream) = (right - NUMBER, right - 2.0 * NUMBER - 4.0);
+    let behind = left + WHEN + 8.0;
+    let (with_gpu, with_driver) = (rect.width() >= WITH_GPU, rect.width() >= WITH_DRIVER);
+    let result = if with_gpu { stream - 104.0 } else { behind };
+    let driver = if with_driver { result - DRIVER - 8.0 } else { result };
     [
         at(left, left + WHEN),
-        at(left + WHEN + 8.0, driver - 8.0),
-        at(driver, if wide { result - 8.0 } else { driver }),
+        with_gpu.then(|| at(behind, driver - 8.0)).flatten(),
+        with_driver.then(|| at(driver, result - 8.0)).flatten(),
         at(result, stream - 4.0),
         at(stream, stream + NUMBER),
         at(graph, right),
     ]
 }
 
-fn head(ui: &mut Ui, wide: bool) {
+fn head(ui: &mut Ui) {
     let tokens = Tokens::of(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), row::DENSE), Sense::hover());
-    let places = columns(rect, wide);
-    let names = ["UTC", "GPU", if wide { "Driver" } else { "" }, "Result", "Stream µs", "Graph µs"];
-    for (place, (rect, name)) in places.iter().zip(names).enumerate() {
+    let names = ["UTC", "GPU", "Driver", "Result", "Stream µs", "Graph µs"];
+    for (column, (place, name)) in columns(rect).into_iter().zip(names).enumerate() {
+        let Some(place) = place else { continue };
         let (painter, font, color) = (ui.painter(), text::small(), tokens.text_weak);
-        if place < 4 {
-            cell::left(painter, *rect, name, &font, color, Cut::End);
+        if column < 4 {
+            cell::left(painter, place, name, &font, color, Cut::End);
         } else {
-            cell::right(painter, rect.expand2(vec2(4.0, 0.0)).translate(vec2(-4.0, 0.0)), name, &font, color);
+            cell::right(painter, place, name, &font, color);
         }
     }
     ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, egui::Stroke::new(1.0, tokens.border));
 }
 
 /// Whether it was clicked.
-fn show_run(ui: &mut Ui, run: &RunItem, chosen: bool, wide: bool) -> bool {
+fn show_run(ui: &mut Ui, run: &RunItem, chosen: bool) -> bool {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Row, true, chosen, run.spoken()));
@@ -120,20 +121,29 @@ fn show_run(ui: &mut Ui, run: &RunItem, chosen: bool, wide: bool) -> bool {
         } else if response.hovered() {
             ui.painter().rect_filled(rect, radius::S, tokens.hovered);
         }
-        let [when, gpu, driver, result, stream, graph] = columns(rect, wide);
         let (painter, font) = (ui.painter(), text::body());
-        cell::left(painter, when, &run.when, &font, tokens.text, Cut::End);
-        cell::left(painter, gpu, &run.gpu, &font, tokens.text, Cut::End);
-        if wide {
-            cell::left(painter, driver, &run.driver, &font, tokens.text_weak, Cut::End);
-        }
         let (mark, color) = tone(tokens, run.tone);
-        paint_mark(painter, mark, pos2(result.left() + 6.0, rect.center().y), 11.0, color);
-        let word = Rect::from_x_y_ranges(result.left() + 16.0..=result.right(), rect.y_range());
-        cell::left(painter, word, &run.result, &font, color, Cut::End);
         let (on_stream, in_graph) = run.launches.as_ref().map_or(("–", "–"), |(a, b)| (a, b));
-        cell::right(painter, stream, on_stream, &font, tokens.text);
-        cell::right(painter, graph, in_graph, &font, tokens.text);
+        let texts = [
+            (run.when.as_str(), tokens.text),
+            (&run.gpu, tokens.text),
+            (&run.driver, tokens.text_weak),
+            (&run.result, color),
+            (on_stream, tokens.text),
+            (in_graph, tokens.text),
+        ];
+        for (column, (place, (words, color))) in columns(rect).into_iter().zip(texts).enumerate() {
+            let Some(mut place) = place else { continue };
+            if column == 3 {
+                paint_mark(painter, mark, pos2(place.left() + 6.0, rect.center().y), 11.0, color);
+                place.min.x += 18.0;
+            }
+            if column < 4 {
+                cell::left(painter, place, words, &font, color, Cut::End);
+            } else {
+                cell::right(painter, place, words, &font, color);
+            }
+        }
         paint_focus(ui, &response, radius::S);
     }
     let clicked = response.clicked();

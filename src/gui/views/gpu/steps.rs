@@ -11,6 +11,8 @@ use crate::gui::widgets::controls::{Mark, paint_mark};
 const SIGN: f32 = 22.0;
 const WORD: f32 = 54.0;
 const TIME: f32 = 58.0;
+/// With this much room a detail is cut rather than left out.
+const ENOUGH: f32 = 110.0;
 
 pub(super) fn show(ui: &mut Ui, lines: &[StepLine]) {
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -65,7 +67,9 @@ fn show_line(ui: &mut Ui, line: &StepLine, title: f32) {
     let word = at(timed.left() - WORD, timed.left() - 4.0);
     cell::right(painter, word, line.state.word(), &text::small(), weak);
     let detail = at(titled.right() + 8.0, word.left() - 4.0);
-    if detail.width() > 24.0 && !line.detail.is_empty() {
+    // A few letters of a path say nothing; all of it is in the tooltip.
+    let galley = painter.layout_no_wrap(line.detail.clone(), text::small(), tokens.text_weak);
+    if galley.size().x <= detail.width() || detail.width() >= ENOUGH {
         cell::left(painter, detail, &line.detail, &text::small(), tokens.text_weak, Cut::Middle);
     }
     if !line.detail.is_empty() {

@@ -17,18 +17,17 @@ const WHY: f32 = 160.0;
 const SIDES: f32 = 21.0;
 const GAP: f32 = 12.0;
 
-const COLUMNS: [Column; 7] = [
-    Column { title: "Target", width: 176.0, number: false, rank: 0 },
-    Column { title: "GPU", width: 112.0, number: false, rank: 1 },
+const COLUMNS: [Column; 6] = [
+    Column { title: "Target", width: 168.0, number: false, rank: 0 },
+    Column { title: "GPU", width: 122.0, number: false, rank: 1 },
     Column { title: "CC", width: 28.0, number: true, rank: 3 },
-    Column { title: "GPUs", width: 30.0, number: true, rank: 4 },
-    Column { title: "Driver", width: 132.0, number: false, rank: 2 },
+    Column { title: "Driver", width: 140.0, number: false, rank: 2 },
     Column { title: "Verdict", width: 122.0, number: false, rank: 0 },
     Column { title: "Why", width: WHY, number: false, rank: 0 },
 ];
 
 /// The columns for a table of this width: what is left goes to the reasons.
-fn columns(width: f32) -> [Column; 7] {
+fn columns(width: f32) -> [Column; 6] {
     let mut columns = COLUMNS;
     let all: f32 = COLUMNS.iter().map(|column| column.width + GAP).sum();
     let mut left = width - SIDES - (all - GAP);
@@ -40,7 +39,7 @@ fn columns(width: f32) -> [Column; 7] {
         }
         left += column.width + GAP;
     }
-    columns[6].width = (WHY + left).max(96.0);
+    columns[5].width = (WHY + left).max(96.0);
     columns
 }
 
@@ -156,8 +155,8 @@ fn about(group: &Group, machine: &Machine) -> String {
     }
     let words = match (machine.is_checking(), machine.is_known()) {
         (true, _) => "being checked",
-        (false, true) => "no GPU that can be used",
-        (false, false) => "not known before the check is run",
+        (false, true) => "no GPU to use",
+        (false, false) => "not checked yet",
     };
     words.to_owned()
 }
@@ -180,7 +179,6 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group, machine: &Machine) -> T
             blank(),
             blank(),
             blank(),
-            blank(),
             Cell::new(about(group, machine), weak),
         ],
     }
@@ -194,7 +192,6 @@ fn target_row(tokens: &Tokens, key: usize, target: &TargetItem) -> TableRow {
     let weak = tokens.text_weak;
     let verdict = target.judgement.verdict;
     let (mark, color) = sign(tokens, verdict);
-    let gpus = if target.gpus.is_empty() { "–" } else { target.gpus.as_str() };
     let driver = if target.driver.is_some() { target.driver_text() } else { "–".to_owned() };
     TableRow {
         key: key as u64,
@@ -205,9 +202,8 @@ fn target_row(tokens: &Tokens, key: usize, target: &TargetItem) -> TableRow {
         badges: Vec::new(),
         cells: vec![
             Cell::new(target.short.clone(), tokens.text),
-            Cell::new(target.gpu.clone(), weak),
+            Cell::new(target.gpus_text(), weak),
             Cell::new(target.capability.clone(), weak),
-            Cell::new(gpus, weak),
             Cell::new(driver, weak),
             Cell { mark: Some((mark, color)), ..Cell::new(words::verdict(verdict), color) },
             Cell::new(target.judgement.why.clone(), tokens.text),

@@ -122,4 +122,8 @@ fn cudnn_has_code_from_some_gpu_on() {
     by(&with("9.17.0", false), &server(70, "550.54.14"), Unknown, RuleId::Cudnn);
     told(&with("9.10.2", true), &server(70, "550.54.14"), Runs);
     told(&with("9.17.0", true), &server(75, "550.54.14"), Runs);
+    // Later than its support matrix.
+    let newer = |version: &str| Needs { code: vec![app(vec![sass(100)])], ..with(version, true) };
+    by(&newer("8.9.7"), &server(100, "580.65.06"), Unknown, RuleId::Cudnn);
+    told(&newer("9.17.0"), &server(103, "580.65.06"), Runs);
 }

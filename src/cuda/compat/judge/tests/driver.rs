@@ -8,6 +8,8 @@ fn minor_version_compatibility_begins_with_the_driver_of_its_major() {
         ("11.0", "450.51.06", Runs),
         ("12.4", "525.60.13", Runs),
         ("12.4", "525.53", Fails),
+        // Of the branch of 12.0 and older than what came out with it: the tables say 525.60.13.
+        ("12.0", "525.60.11", Fails),
         ("12.4", "520.61.05", Fails),
         ("12.4", "525", Runs),
         ("13.1", "580", Runs),
@@ -60,7 +62,10 @@ fn the_compatibility_driver_helps_on_data_centre_gpus_that_it_names() {
     assert!(judgement.why.contains("by the rule"), "{}", judgement.why);
     by(&bare, &server(80, "545.23.08"), Unknown, RuleId::ForwardCompat);
     // One that is itself too old does not help.
-    by(&with_compat(plain, (12, 8), 570, Some(&[550])), &server(80, "550.54.14"), Fails, RuleId::Driver);
+    let older = with_compat(plain, (12, 8), 570, Some(&[550]));
+    let judgement = by(&older, &server(80, "550.54.14"), Fails, RuleId::ForwardCompat);
+    assert_eq!(judgement.reasons[0].error.unwrap().0, 35);
+    assert!(judgement.why.contains("12.8"), "{}", judgement.why);
     // Not needed.
     told(&listed, &server(80, "580.95.05"), Runs);
 }
@@ -136,4 +141,13 @@ fn jetson_is_judged_by_its_cuda_version() {
     by(&needs("12.8"), &orin, Unknown, RuleId::Driver);
     by(&needs("13.0"), &orin, Fails, RuleId::Driver);
     by(&needs("12.6"), &TargetGpu { cuda: None, ..orin }, Unknown, RuleId::Driver);
+}
+
+#[test]
+fn code_of_an_unknown_version_runs_where_every_version_does() {
+    let unversioned = Needs { versions: vec![], ..image("12.4", vec![sass(80)]) };
+    by(&unversioned, &server(80, "580.65.06"), Runs, RuleId::GpuCode);
+    by(&unversioned, &server(80, "550.54.14"), Unknown, RuleId::Driver);
+    // Without code there is nothing that a driver could be too old for.
+    told(&Needs { code: vec![], ..unversioned }, &server(80, "550.54.14"), Runs);
 }

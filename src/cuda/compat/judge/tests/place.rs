@@ -117,3 +117,22 @@ fn images_are_for_one_processor() {
     let unsaid = Needs { platform: Some(Platform::default()), ..needs };
     told(&unsaid, &intel, Runs);
 }
+
+#[test]
+fn long_and_strange_values_cost_little_and_are_unknown() {
+    let long = "cuda>=12.0,".repeat(10_000);
+    for (name, value) in [
+        ("NVIDIA_REQUIRE_CUDA", long.as_str()),
+        ("NVIDIA_REQUIRE_X", &"=".repeat(100_000)),
+        ("CUDA_VERSION", &"9".repeat(100_000)),
+        ("NVIDIA_DRIVER_CAPABILITIES", &"\u{202e}x,".repeat(30_000)),
+    ] {
+        let environment = vec![(name.to_owned(), value.to_owned())];
+        let judgement =
+            told(&Needs { environment, ..image("12.0", vec![sass(80)]) }, &server(80, "550.54.14"), Unknown);
+        assert!(judgement.why.len() < 500 && !judgement.why.contains('\u{202e}'), "{}", judgement.why);
+    }
+    let many = (0..1000).map(|number| (format!("NVIDIA_REQUIRE_{number}"), "cuda>=12.0".to_owned()));
+    let needs = Needs { environment: many.collect(), ..image("12.0", vec![sass(80)]) };
+    assert_eq!(told(&needs, &server(80, "550.54.14"), Unknown).reasons.len(), 3);
+}

@@ -1,5 +1,7 @@
 //! What an image needs of a machine and whether it has it, as reports tell it.
 
+mod drivers;
+
 use serde_json::{Value, json};
 
 use crate::fixtures::elf::Elf;
@@ -8,12 +10,11 @@ use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::{Member, file, symlink, tar};
+use crate::fixtures::tarball::{Member, file, tar};
 use crate::support::{Place, Report};
 
 const TRIPLE: &str = "usr/lib/x86_64-linux-gnu";
 const CUDART: &str = "nvidia/cuda_runtime/lib/libcudart.so.12";
-const COMPAT: &str = "usr/local/cuda-12.9/compat/libcuda.so.575.57.08";
 
 /// An image that starts a service of this build, with further files and variables.
 fn image(service: Elf, members: Vec<Member>, environment: &[&str]) -> Image {
@@ -21,7 +22,7 @@ fn image(service: Elf, members: Vec<Member>, environment: &[&str]) -> Image {
         file("lib64/ld-linux-x86-64.so.2", Elf::library("ld-linux-x86-64.so.2").build()),
         file(format!("{TRIPLE}/libc.so.6"), Elf::library("libc.so.6").build()),
         file("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n"),
-        file("app/server", service.build()).mode(0o755),
+        file("app/server", service.sized(0)).mode(0o755),
     ];
     all.extend(members);
     let mut image = Image::of(Packing::Gzip, [tar(all)]);
@@ -40,7 +41,7 @@ fn with_code(elf: Elf, sass: &[u32], ptx: Option<u32>) -> Elf {
 
 /// Of many architectures, and small all the same.
 fn with_less_code(elf: Elf, sass: &[u32]) -> Vec<u8> {
-    elf.with_section(".nv_fatbin", section(sass, None, 1_000, Coding::Stored, "less")).build()
+    elf.with_section(".nv_fatbin", section(sass, None, 4_000, Coding::Stored, "less")).build()
 }
 
 /// The report on these targets, held against what is true of every one.
@@ -136,6 +137,21 @@ fn what_the_entrypoint_holds_decides() {
     assert_eq!(reason["subject"], "/app/server");
 }
 
+/// What nvcc's linker leaves in a program that it links: a small cubin without a kernel, for its oldest GPU.
+/// Tried on an H200: such a program with a library for 9.0 runs.
+#[test]
+fn code_too_small_to_hold_a_kernel_is_not_asked_for() {
+    let kernels = with_code(Elf::library("libkernels.so.1"), &[90], None).build();
+    let lib = || vec![file("usr/local/lib/libkernels.so.1", kernels.clone())];
+    let path = ["LD_LIBRARY_PATH=/usr/local/lib"];
+    let linked = |bytes: usize| {
+        let code = container(&[Entry::cubin(75, None, bytes, Coding::Stored, "x")]);
+        server().needing(&["libkernels.so.1"]).with_section(".nv_fatbin", code)
+    };
+    expect(&image(linked(1_200), lib(), &path), &[("gpu:h100,driver=580", "runs", "gpu-code")]);
+    expect(&image(linked(2_600), lib(), &path), &[("gpu:h100,driver=580", "fails", "gpu-code")]);
+}
+
 #[test]
 fn what_the_entrypoint_loads_decides_and_what_lies_beside_it_does_not() {
     let kernels = with_code(Elf::library("libkernels.so.1"), &[80], None).build();
@@ -212,104 +228,6 @@ fn a_runtime_of_one_minor_version_is_told_from_its_package() {
 }
 
 #[test]
-fn where_the_driver_is_mounted_the_loader_must_look() {
-    let gke = "gke:a2-highgpu-1g,driver=580";
-    let needs_driver = || server().needing(&["libcuda.so.1"]);
-    let without = image(needs_driver(), vec![], &["LD_LIBRARY_PATH=/usr/lib"]);
-    expect(&without, &[(gke, "fails", "driver-path"), ("gpu:a100-40,driver=580", "runs", "driver-version")]);
-    let with = image(needs_driver(), vec![], &["LD_LIBRARY_PATH=/opt:/usr/local/nvidia/lib64/"]);
-    assert_eq!(verdicts(&with, &[gke])[0].0, "runs");
-}
-
-#[test]
-fn requirements_of_the_environment_count() {
-    let of = |environment: &[&str]| image(server().needing(&["libcuda.so.1"]), vec![], environment);
-    let old = "gpu:l4,driver=535";
-    expect(&of(&["CUDA_VERSION=12.8.1"]), &[(old, "fails", "requirement")]);
-    expect(&of(&["NVIDIA_REQUIRE_CUDA=cuda>=12.8"]), &[(old, "fails", "requirement")]);
-    let clauses = "NVIDIA_REQUIRE_CUDA=cuda>=12.8 brand=tesla,driver>=535,driver<536";
-    assert_ne!(verdicts(&of(&[clauses]), &[old])[0].0, "fails");
-    // The last of a name counts, and a switch takes all of them off.
-    let twice = ["NVIDIA_REQUIRE_CUDA=cuda>=12.8", "NVIDIA_REQUIRE_CUDA=cuda>=12.0"];
-    assert_eq!(verdicts(&of(&twice), &[old])[0].0, "runs");
-    let off = ["NVIDIA_REQUIRE_CUDA=cuda>=12.8", "NVIDIA_DISABLE_REQUIRE=1"];
-    assert_eq!(verdicts(&of(&off), &[old])[0].0, "runs");
-}
-
-#[test]
-fn secrets_of_the_environment_are_not_shown() {
-    let place = Place::new();
-    let environment = &["NVIDIA_REQUIRE_TOKEN=hunter2", "NVIDIA_REQUIRE_X=https://me:hunter2@host"];
-    let image = image(server().needing(&["libcuda.so.1"]), vec![], environment);
-    let reference = format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")));
-    for format in ["json", "text"] {
-        let output = place.run(&["report", &reference, "--format", format, "--target", "gpu:l4,driver=580"]);
-        assert!(!output.stdout.contains("hunter2"), "{}", output.stdout);
-        assert_eq!(output.code, 0, "{}", output.stderr);
-    }
-}
-
-/// A compatibility driver with its note.
-fn compat(note: &str) -> Member {
-    let owner = b"NVIDIA Corporation\0";
-    let mut bytes = Vec::new();
-    for word in [owner.len(), note.len(), 1] {
-        bytes.extend(u32::try_from(word).unwrap().to_le_bytes());
-    }
-    bytes.extend(owner);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes.extend(note.as_bytes());
-    let elf = Elf::library("libcuda.so.1").with_section(".note.cuda.fwd_compatibility", bytes);
-    file(COMPAT, elf.build())
-}
-
-#[test]
-fn the_compatibility_driver_helps_where_its_note_says_so() {
-    let note = r#"{"format":1,"CUDA version":"12.9","driver":[470,535,550],"device":[1,2]}"#;
-    let of = |environment: &[&str]| {
-        let mut members = runtime("12.8.90");
-        members.push(compat(note));
-        let path = format!("/{SITE}/nvidia/cuda_runtime/lib");
-        let server = Elf { runpath: Some(path), ..server() };
-        image(server.needing(&["libcudart.so.12"]), members, environment)
-    };
-    expect(
-        &of(&[]),
-        &[
-            ("gpu:a100-80,driver=470", "runs-with-compat", "forward-compatibility"),
-            ("gpu:rtx-3090,driver=470", "fails", "forward-compatibility"),
-            ("gpu:a100-80,driver=460", "fails", "forward-compatibility"),
-            ("gpu:a100-80,driver=580", "runs", "driver-version"),
-        ],
-    );
-    // On the loader's path every machine gets it.
-    let forced = of(&["LD_LIBRARY_PATH=/usr/local/cuda-12.9/compat"]);
-    expect(&forced, &[("gpu:a100-80,driver=580", "fails", "forward-compatibility")]);
-}
-
-#[test]
-fn a_stub_in_the_drivers_place_fails_everywhere() {
-    let stub = || Elf::library("libcuda.so.1").build();
-    let stubs = file("usr/local/cuda/lib64/stubs/libcuda.so", stub());
-    let needs_driver = || server().needing(&["libcuda.so.1"]);
-    let target = "gpu:l4,driver=580";
-    expect(&image(needs_driver(), vec![stubs.clone()], &[]), &[(target, "runs", "driver-version")]);
-    for driver in [
-        file(format!("{TRIPLE}/libcuda.so.1"), stub()),
-        symlink(format!("{TRIPLE}/libcuda.so.1"), "/usr/local/cuda/lib64/stubs/libcuda.so"),
-        file("etc/ld.so.conf.d/stubs.conf", "/usr/local/cuda/lib64/stubs\n"),
-    ] {
-        let name = String::from_utf8_lossy(&driver.name).into_owned();
-        let found = verdicts(&image(needs_driver(), vec![stubs.clone(), driver], &[]), &[target]);
-        assert_eq!(found[0].1, "own-driver", "{name}: {found:?}");
-        assert_ne!(found[0].0, "runs", "{name}");
-    }
-    // What a container toolkit left in a container that was committed is no driver.
-    let empty = file(format!("{TRIPLE}/libcuda.so.1"), "");
-    expect(&image(needs_driver(), vec![empty], &[]), &[(target, "runs", "driver-version")]);
-}
-
-#[test]
 fn an_image_that_was_not_read_whole_is_unknown() {
     let mut image = image(server().needing(&["libcuda.so.1"]), vec![], &[]);
     image = image.layer("RUN more", &tar([file("opt/more", "more")]));
@@ -369,4 +287,33 @@ fn an_image_without_cuda_runs_and_needs_nothing() {
         (&told["targets"][0]["verdict"], &told["targets"][0]["reasons"][0]["rule"]),
         (&"runs".into(), &"no-cuda".into())
     );
+}
+
+#[test]
+fn without_targets_five_common_gpus_follow_those_of_this_machine() {
+    let place = Place::new();
+    let image = image(with_code(server(), &[80], None), vec![], &[]);
+    let reference = format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")));
+    let report = place.report_with(&reference, &[]);
+    let targets = report.json["compatibility"]["targets"].as_array().unwrap();
+    let ids: Vec<&str> = targets.iter().map(|target| target["target"].as_str().unwrap()).collect();
+    let (host, common) = ids.split_at(ids.len() - 5);
+    assert_eq!(common, ["gpu:t4", "gpu:a10", "gpu:a100-80", "gpu:l4", "gpu:h100"]);
+    assert!(host.iter().all(|id| id.starts_with("host")), "{ids:?}");
+}
+
+#[test]
+fn cudnn_is_judged_by_its_version() {
+    let cudnn = with_code(Elf::library("libcudnn.so.9"), &[80, 90], None).build();
+    let path = format!("/{SITE}/nvidia/cudnn/lib");
+    let members = |package: &str, version: &str| {
+        wheel(SITE, package, version, &[("nvidia/cudnn/lib/libcudnn.so.9", cudnn.clone())])
+    };
+    let of = |package: &str, version: &str| {
+        let server = Elf { runpath: Some(path.clone()), ..server() };
+        image(server.needing(&["libcudnn.so.9"]), members(package, version), &[])
+    };
+    let volta = "gpu:v100-16,driver=580";
+    assert_eq!(verdicts(&of("nvidia-cudnn-cu13", "9.13.1.26"), &[volta])[0].1, "cudnn");
+    assert_ne!(verdicts(&of("nvidia-cudnn-cu12", "9.7.1.26"), &[volta])[0].1, "cudnn");
 }

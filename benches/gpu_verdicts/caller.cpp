@@ -1,0 +1,4 @@
+// Calls the kernel of a library.
+extern "C" int run();
+
+int main() { return run(); }
