@@ -9,7 +9,6 @@ fn targets_that_cannot_be_used_are_refused_with_a_hint() {
     let place = Place::new();
     let image = format!("oci:{}", place.put_layout("image", &Layout::of(&service(vec![], &[], &[]), "t")));
     for (target, said) in [
-        ("host", "GPU check"),
         ("gpu:a100-8", "gpu:a100-80"),
         ("cc=8", "compute capability"),
         ("cc=8.6,class=fast", "geforce"),

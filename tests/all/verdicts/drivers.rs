@@ -197,13 +197,13 @@ fn forward() -> Vec<Case> {
         on(
             "compat on the path, of the driver's own branch and another version",
             with_note().forced(),
-            "gpu:h100,driver=590.44.01",
+            "gpu:a100-80,driver=590.44.01",
         )
         .fails(ForwardCompat, "same branch", SAME_BRANCH),
         on(
             "compat on the path, of the driver's own branch, which version is not said",
             with_note().forced(),
-            "gpu:h100,driver=590",
+            "gpu:a100-80,driver=590",
         )
         .is(Unknown, ForwardCompat, "same branch", SAME_BRANCH),
         on(
