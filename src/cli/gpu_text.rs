@@ -63,17 +63,25 @@ fn write_all(out: &mut String, check: &Check) -> std::fmt::Result {
 }
 
 fn headline(check: &Check) -> String {
-    let passed =
-        check.devices.iter().filter(|device| device.kernel_check.verdict == KernelVerdict::Pass).count();
-    let verb = if passed == 1 { "works" } else { "work" };
-    let text = match (&check.error, passed) {
-        (None, 1) => "The GPU works".to_owned(),
-        (None, 2..) => format!("{passed} GPUs work"),
-        (Some(error), 1..) => format!("{passed} of {} GPUs {verb}: {}", check.devices.len(), error.name),
-        (Some(error), 0) => format!("No GPU that works: {}", error.name),
-        (None, 0) => "No GPU that works".to_owned(),
+    let count =
+        |verdict| check.devices.iter().filter(|device| device.kernel_check.verdict == verdict).count();
+    let (passed, skipped) = (count(KernelVerdict::Pass), count(KernelVerdict::Skipped));
+    // Without one that was available the exit code is 2, and nothing here may say otherwise.
+    let works = if check.available { check.devices.iter().filter(|one| check.works(one)).count() } else { 0 };
+    let verb = if works == 1 { "works" } else { "work" };
+    let mut failed = check.devices.iter().filter(|device| device.kernel_check.verdict == KernelVerdict::Fail);
+    let text = match (works, &check.error) {
+        (1, None) => "The GPU works".to_owned(),
+        (2.., None) => format!("{works} GPUs work"),
+        (1.., Some(_)) => format!("{works} of {} GPUs {verb}", check.devices.len()),
+        (0, _) if passed > 0 => "Not everything works".to_owned(),
+        (0, _) => match (failed.next(), failed.next()) {
+            (Some(one), None) if skipped > 0 => format!("Device {} does not work", one.index),
+            _ => "No GPU that works".to_owned(),
+        },
     };
-    printable(&text)
+    let name = check.error.as_ref().map_or_else(String::new, |error| format!(": {}", error.name));
+    printable(&format!("{text}{name}"))
 }
 
 fn write_error(out: &mut String, error: &GpuError) -> std::fmt::Result {
@@ -101,7 +109,7 @@ fn write_driver(out: &mut String, driver: &Driver) -> std::fmt::Result {
     let by = match driver.found_by.as_deref() {
         Some("loader") => "the loader, as every program finds it",
         Some("given") => "its name on the command line",
-        Some(folder) => &format!("looking into {folder}, where other programs do not look"),
+        Some(folder) => &format!("looking into {folder}, where the loader does not look"),
         None => "unknown",
     };
     fact(out, "found by", by)
@@ -231,4 +239,20 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WIDTH, step_line};
+    use crate::gpu::{Stage, Step};
+
+    #[test]
+    fn a_long_path_is_cut_and_never_what_the_step_is() {
+        for (device, us) in [(None, 3), (Some(0), 59_999_999), (Some(127), 999)] {
+            let detail = Some("/usr/local/nvidia/lib64/very/long/libcuda.so.580.159.04".to_owned());
+            let line = step_line(&Step { name: Stage::Library, ok: true, us, device, detail });
+            assert!(line.contains("Library found") && line.ends_with("libcuda.so.580.159.04"), "{line}");
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
 }

@@ -2,6 +2,10 @@
 
 use super::machine::Machine;
 
+/// What to do about devices that are there and may not be used.
+pub(super) const NOT_OPEN: &str = "the devices /dev/nvidia* may not be opened: see their permissions, the groups of \
+                                   this user, and the device rules of the container";
+
 /// Why libcuda is not there.
 pub(super) fn no_library(machine: &Machine) -> String {
     let capabilities = machine.capabilities.as_deref().unwrap_or_default();
@@ -12,13 +16,17 @@ pub(super) fn no_library(machine: &Machine) -> String {
             .into();
     }
     if machine.container && (machine.control_node || machine.nvml) {
-        let set = if capabilities.is_empty() || compute {
-            "the container has the GPU's devices or NVML but not libcuda".to_owned()
+        const SET: &str = "set NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+        let what = "the container has the GPU's devices or NVML but not libcuda";
+        let set = if compute {
+            format!("{what}, which NVIDIA_DRIVER_CAPABILITIES asks for: see that the machine itself has it")
+        } else if capabilities.is_empty() {
+            format!("{what}: {SET}")
         } else {
-            format!("NVIDIA_DRIVER_CAPABILITIES is {capabilities:?}, which leaves libcuda out")
+            format!("NVIDIA_DRIVER_CAPABILITIES is {capabilities:?}, which leaves libcuda out: {SET}")
         };
         return format!(
-            "{set}: set NVIDIA_DRIVER_CAPABILITIES=compute,utility; where the driver is mounted by other means (GKE), \
+            "{set}; where the driver is mounted by other means (GKE), \
              its folder must be in LD_LIBRARY_PATH, such as /usr/local/nvidia/lib64"
         );
     }
@@ -30,6 +38,11 @@ pub(super) fn no_library(machine: &Machine) -> String {
     if machine.container {
         return "the container was started without a GPU: `docker run --gpus all`, or `podman run --device \
                 nvidia.com/gpu=all`; the machine needs the driver and nvidia-container-toolkit"
+            .into();
+    }
+    if machine.nixos {
+        return "NixOS has the driver's libraries in /run/opengl-driver/lib when its configuration has \
+                `hardware.graphics.enable = true` and `services.xserver.videoDrivers = [ \"nvidia\" ]`"
             .into();
     }
     if machine.module || machine.control_node {
@@ -62,9 +75,7 @@ pub(super) fn no_device(machine: &Machine) -> String {
         return format!("the container has the driver's library but no device /dev/nvidia0: {set}{how}");
     }
     if machine.control_node && !machine.nodes_open {
-        return "the devices /dev/nvidia* may not be opened: see their permissions, the groups of this user, and the \
-                device rules of the container"
-            .into();
+        return NOT_OPEN.to_owned();
     }
     if machine.wsl {
         return "WSL 2 sees no GPU: update NVIDIA's driver in Windows and the kernel (`wsl --update`), then `wsl \

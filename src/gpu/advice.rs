@@ -1,6 +1,6 @@
 //! What an error means on this machine, and what to do about it.
 
-use super::absent::{no_device, no_library};
+use super::absent::{NOT_OPEN, no_device, no_library};
 use super::api::Cuda;
 use super::child::STUB;
 use super::codes;
@@ -197,6 +197,9 @@ fn compiler(machine: &Machine) -> String {
 }
 
 fn unknown(machine: &Machine) -> String {
+    if machine.control_node && !machine.nodes_open {
+        return NOT_OPEN.to_owned();
+    }
     if machine.control_node && !machine.uvm_node && !machine.wsl {
         return "there is no device /dev/nvidia-uvm, without which CUDA does not start: `nvidia-modprobe -u` on the \
                 machine makes it; a container must be given it"
@@ -252,7 +255,10 @@ mod tests {
             change(&mut machine);
             machine
         };
-        let cases: [(Fault, Machine, &str); 24] = [
+        let asked = Machine { capabilities: Some("compute,utility".into()), ..utility.clone() };
+        let cases: [(Fault, Machine, &str); 27] = [
+            (none(), asked, "the machine itself has it"),
+            (none(), Machine { nixos: true, ..module.clone() }, "hardware.graphics.enable"),
             (none(), bare.clone(), "no NVIDIA GPU"),
             (none(), Machine { on_bus: true, ..bare.clone() }, "no driver"),
             (none(), Machine { wsl: true, ..bare.clone() }, "/usr/lib/wsl/lib"),
@@ -284,6 +290,7 @@ mod tests {
             (cuda(802), nodes.clone(), "nvidia-fabricmanager"),
             (cuda(805), nodes.clone(), "nvidia-cuda-mps-control"),
             (cuda(999), of(|machine| machine.uvm_node = false), "/dev/nvidia-uvm"),
+            (cuda(304), of(|machine| machine.nodes_open = false), "may not be opened"),
             (cuda(719), nodes, "xid"),
         ];
         for (fault, machine, part) in cases {

@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_de
 use super::advice::explain;
 use super::api::Cuda;
 use super::fault::Fault;
-use super::library::{FOLDERS, Found, Search};
+use super::library::{FOLDERS, Found, NIXOS, Search};
 use super::machine::Machine;
 use super::merge::micros;
 use super::nvml::Management;
@@ -118,11 +118,9 @@ impl Work {
 
     /// Tells why a step failed: at once, before anything is given back, since that may hang.
     pub(super) fn fail(&mut self, Attempt { fault, step }: Attempt) -> Failed {
-        let mut error = explain(&fault, (step.name, step.device), &self.machine, self.cuda);
-        let several = self.machine.devices.is_some_and(|count| count > 1);
-        if let Some(device) = step.device.filter(|_| several) {
-            error.message = format!("device {device}: {}", error.message);
-        }
+        // The driver makes devices itself when it can: what was there before it started says nothing any more.
+        self.machine.look_again();
+        let error = explain(&fault, (step.name, step.device), &self.machine, self.cuda);
         self.tell(&Message::Error(Box::new(error)));
         self.tell(&Message::Step(step));
         Failed
@@ -155,6 +153,10 @@ impl Work {
         let management = self.driver(&found, request)?;
         let devices = device::list(self, found.cuda, management.as_ref(), request)?;
         if request.depth == Depth::Full {
+            if std::env::var_os("CUDA_LAUNCH_BLOCKING").is_some_and(|value| !value.is_empty() && value != "0")
+            {
+                self.note(BLOCKING);
+            }
             device::check_all(self, found.cuda, devices, request);
         }
         Ok(())
@@ -168,6 +170,8 @@ impl Work {
         self.cuda = Some(found.cuda);
         self.machine.library.clone_from(&found.path);
         self.tell(&Message::Driver(Driver {
+            // Until NVML says it, and for when the driver does not start.
+            version: self.machine.module_version.clone(),
             library_path: found.path.clone(),
             found_by: Some(found.by.clone()),
             ..Driver::default()
@@ -203,14 +207,22 @@ impl Work {
         })?;
         if found.is_hidden() {
             let folder = FOLDERS.iter().find(|folder| **folder == found.by).copied().unwrap_or_default();
-            self.note(format!(
-                "The loader does not find libcuda.so.1; it was found in {folder}. Other programs do not look there \
-                 until LD_LIBRARY_PATH holds {folder}, or a file in /etc/ld.so.conf.d names it and ldconfig was run."
-            ));
+            let how = if folder == NIXOS {
+                "Programs of nixpkgs look there by themselves; others need it in LD_LIBRARY_PATH.".to_owned()
+            } else {
+                format!(
+                    "Other programs do not look there until LD_LIBRARY_PATH holds {folder}, or a file in \
+                     /etc/ld.so.conf.d names it and ldconfig was run."
+                )
+            };
+            self.note(format!("The loader does not find libcuda.so.1; it was found in {folder}. {how}"));
         }
         Ok(management)
     }
 }
+
+const BLOCKING: &str = "CUDA_LAUNCH_BLOCKING is set: each launch waits until its kernel is over, so that launches on a \
+                        stream cost more than without it.";
 
 /// `CUDA_ERROR_STUB_LIBRARY`.
 pub(super) const STUB: i32 = 34;

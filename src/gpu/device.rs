@@ -35,7 +35,13 @@ pub(super) fn list(
             return Err(Fault::Cuda { code: 100, call: "cuDeviceGetCount" });
         }
         let mut listed = Vec::new();
-        for index in 0..count.min(MOST) {
+        if count > MOST {
+            work.note(format!(
+                "The first {MOST} of {count} devices are looked at, and one that was asked for."
+            ));
+        }
+        let asked = request.device.filter(|asked| (MOST..count).contains(asked));
+        for index in (0..count.min(MOST)).chain(asked) {
             let ordinal = cuda.device(index)?;
             let device = describe(cuda, management, index, ordinal)?;
             work.tell(&Message::Device(Box::new(device.clone())));
@@ -60,13 +66,17 @@ fn describe(
     let facts = management.and_then(|nvml| nvml.facts(uuid, bus.as_deref()));
     let (known, mig, nvml) =
         facts.map_or((None, None, None), |facts| (facts.uuid, facts.mig, Some(facts.nvml)));
+    let name = cuda.device_name(ordinal)?;
+    // The driver names parts `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
+    let mig = mig.or_else(|| name.contains(" MIG ").then_some(true));
+    let kind = if mig == Some(true) { "MIG" } else { "GPU" };
     Ok(Device {
         index,
-        name: cuda.device_name(ordinal)?,
+        name,
         compute_capability: format!("{major}.{minor}"),
         memory_bytes: cuda.device_memory(ordinal).ok(),
         multiprocessors: cuda.attribute(ordinal, Attribute::Multiprocessors).ok(),
-        uuid: known.or_else(|| Some(format!("GPU-{}", hyphenated(&uuid?)))),
+        uuid: known.or_else(|| Some(format!("{kind}-{}", hyphenated(&uuid?)))),
         mig,
         integrated: cuda.attribute(ordinal, Attribute::Integrated).ok().map(|value| value != 0),
         nvml,
@@ -152,8 +162,8 @@ fn verify(
         let comparison = compare(&x, &y, &results);
         let kernel_check = &mut device.kernel_check;
         kernel_check.elements = Some(u64::from(kernel::ELEMENTS));
-        kernel_check.max_abs_error = Some(comparison.max_abs_error);
-        kernel_check.tolerance = Some(f64::from(kernel::TOLERANCE));
+        kernel_check.max_abs_error = comparison.max_abs_error;
+        kernel_check.tolerance = Some(kernel::TOLERANCE);
         if let Some((place, expected, result)) = comparison.first {
             let (wrong, all) = (comparison.wrong, kernel::ELEMENTS);
             let message = format!(
@@ -179,8 +189,8 @@ fn launch_costs<'a>(
     let index = Some(device.index);
     let (stream, kernel) = work.step(Stage::StreamLaunches, index, |_| {
         let (stream, kernel) = (Stream::create(context)?, module.kernel(kernel::NOTHING)?);
-        let us = launches::warm_up(&stream, kernel)?;
-        Ok(((stream, kernel), Some(format!("{} launches, {us:.2} us each", launches::LAUNCHES))))
+        launches::warm_up(&stream, kernel)?;
+        Ok(((stream, kernel), Some(format!("{} launches", launches::LAUNCHES))))
     })?;
     let captured = work.attempt(Stage::GraphCapture, index, |_| {
         let start = Instant::now();
@@ -198,8 +208,8 @@ fn launch_costs<'a>(
     };
     let measured = work.step(Stage::GraphLaunches, index, |_| {
         let measured = launches::measure(&stream, kernel, &program)?;
-        let detail = format!("{} launches, {:.2} us each", measured.launches, measured.graph_us_per_launch);
-        Ok((measured, Some(detail)))
+        let (streamed, replayed) = (measured.stream_us_per_launch, measured.graph_us_per_launch);
+        Ok((measured, Some(format!("{replayed:.2} us each, {streamed:.2} us on stream"))))
     })?;
     drop(program);
     device.graph = Some(Graph { capture_us: Some(capture_us), ..measured });

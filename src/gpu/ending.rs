@@ -67,7 +67,7 @@ pub(super) fn blame(merge: &mut Merge, ending: &Ending, strange: Option<&str>, t
             (Some(signal), _) => (
                 "crashed",
                 format!("the process of the check was ended by {} {during}", signal_name(signal)),
-                Some(hint_of_signal(signal, stage)),
+                hint_of_signal(signal, stage),
             ),
             (None, Some(what)) => garbage(what, &during),
             (None, None) => {
@@ -99,17 +99,22 @@ fn hint_of_silence(stage: Stage) -> String {
     }
 }
 
-fn hint_of_signal(signal: i32, stage: Stage) -> String {
-    match signal {
+fn hint_of_signal(signal: i32, stage: Stage) -> Option<String> {
+    let hint = match signal {
+        // Somebody wanted it to end.
+        1 | 2 | 15 => return None,
         9 => "something else killed it, most often for want of memory: `dmesg` tells, or the memory limit of the \
               container"
             .to_owned(),
         4 => "the library was made for another processor than this machine's".to_owned(),
+        24 => "the limit of processor time is too low: see `ulimit -t`".to_owned(),
+        31 => "the container or a sandbox forbids what the driver needs: see its seccomp profile".to_owned(),
         _ if stage == Stage::Start => "try again; if it stays so, this program's file is damaged".to_owned(),
         _ => "the fault is in the driver's library or in how it was installed: see that all of its files are of one \
               version (`nvidia-smi` says `driver/library version mismatch` when not), and install it again"
             .to_owned(),
-    }
+    };
+    Some(hint)
 }
 
 /// A signal in words. Numbers are those of Linux, where they are the same on `x86_64` and `aarch64`.
@@ -177,6 +182,19 @@ mod tests {
             assert!(error.message.contains(part), "{}", error.message);
             assert_eq!(error.log.as_deref(), Some("last words"));
         }
+    }
+
+    #[test]
+    fn a_driver_is_not_blamed_for_what_somebody_else_ended() {
+        let hint = |raw| {
+            let init = vec![Message::Begin { stage: Stage::Init, device: None }];
+            after(init, &ended(raw), None).error.unwrap().hint
+        };
+        for signal in [1, 2, 15] {
+            assert_eq!(hint(signal), None, "signal {signal}");
+        }
+        assert!(hint(31).is_some_and(|hint| hint.contains("seccomp")));
+        assert!(hint(11).is_some_and(|hint| hint.contains("driver")));
     }
 
     #[test]

@@ -15,11 +15,9 @@ const ROUNDS: u32 = 30;
 /// Rounds before those: clocks rise, memory for launches is set up.
 const WARM_UP: u32 = 3;
 
-/// Launches one by one, so that those that follow find everything set up. One launch in microseconds, for a first
-/// idea.
-pub(super) fn warm_up(stream: &Stream<'_>, kernel: Kernel<'_>) -> Result<f64, Fault> {
-    let rounds: Result<Vec<_>, _> = (0..WARM_UP).map(|_| on_stream(stream, kernel)).collect();
-    Ok(per_launch(rounds?))
+/// Launches one by one, so that those that follow find everything set up.
+pub(super) fn warm_up(stream: &Stream<'_>, kernel: Kernel<'_>) -> Result<(), Fault> {
+    (0..WARM_UP).try_for_each(|_| on_stream(stream, kernel).map(drop))
 }
 
 /// Launches into a stream that is being captured.

@@ -17,7 +17,9 @@ const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
 /// Folders that drivers are mounted in and that loaders need not know: the device plugin of GKE, the older form of
 /// it, WSL 2, NixOS.
 pub(super) const FOLDERS: [&str; 4] =
-    ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib"];
+    ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", NIXOS];
+/// Where NixOS has the driver, and programs of nixpkgs look for it.
+pub(super) const NIXOS: &str = "/run/opengl-driver/lib";
 /// What a driver is found by when every program finds it.
 pub(super) const BY_LOADER: &str = "loader";
 /// What it is found by when its file was named.

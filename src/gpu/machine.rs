@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
+use rustix::fs::{Access, access};
+
 /// Facts about the machine, or the container, that the check runs in.
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own; no two make a state")]
@@ -14,6 +16,8 @@ pub(super) struct Machine {
     pub(super) kubernetes: bool,
     /// Inside WSL 2.
     pub(super) wsl: bool,
+    /// On NixOS.
+    pub(super) nixos: bool,
     /// `/dev/nvidiactl` is there (`/dev/dxg` in WSL).
     pub(super) control_node: bool,
     /// How many `/dev/nvidia0`, `/dev/nvidia1`, … are there.
@@ -58,7 +62,9 @@ impl Machine {
             })
             .collect();
         let control = if wsl { "/dev/dxg" } else { "/dev/nvidiactl" };
-        let opens = |path: &str| fs::OpenOptions::new().read(true).write(true).open(path).is_ok();
+        // Asked and not tried: opening a GPU that nobody uses starts it, which takes seconds. The device rules of a
+        // container are asked too.
+        let opens = |path: &str| access(path, Access::READ_OK | Access::WRITE_OK).is_ok();
         let kubernetes = env::var_os("KUBERNETES_SERVICE_HOST").is_some()
             || exists("/var/run/secrets/kubernetes.io")
             || read("/proc/self/cgroup").contains("kubepods");
@@ -70,6 +76,7 @@ impl Machine {
                 || contained(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo")),
             kubernetes,
             wsl,
+            nixos: exists("/etc/NIXOS"),
             control_node: exists(control),
             gpu_nodes: gpus.len(),
             uvm_node: exists("/dev/nvidia-uvm"),
@@ -91,6 +98,18 @@ impl Machine {
             devices: None,
         }
     }
+
+    /// Looks once more, and keeps what was learned since.
+    pub(super) fn look_again(&mut self) {
+        let known = std::mem::take(self);
+        *self = Self {
+            nvml: known.nvml,
+            library: known.library,
+            asked: known.asked,
+            devices: known.devices,
+            ..Self::look()
+        };
+    }
 }
 
 fn names(folder: &str) -> impl Iterator<Item = String> {
@@ -98,12 +117,13 @@ fn names(folder: &str) -> impl Iterator<Item = String> {
 }
 
 /// Whether a process with these control groups and mounts is in a container: its groups are named by a container
-/// engine, or its root is an overlay. In version 2 of control groups the names are hidden.
+/// engine, or its root is an overlay as engines make it: those of live systems and of composefs have other sources. In
+/// version 2 of control groups the names are hidden.
 fn contained(cgroup: &str, mountinfo: &str) -> bool {
     let engines = ["docker", "kubepods", "containerd", "libpod", "crio", "lxc", "buildkit"];
     let overlay = |line: &str| {
         let Some((mount, what)) = line.split_once(" - ") else { return false };
-        mount.split(' ').nth(4) == Some("/") && what.starts_with("overlay ")
+        mount.split(' ').nth(4) == Some("/") && what.starts_with("overlay overlay ")
     };
     engines.iter().any(|engine| cgroup.contains(engine)) || mountinfo.lines().any(overlay)
 }
@@ -138,6 +158,10 @@ mod tests {
         assert!(contained("0::/system.slice/docker-abc.scope", ""));
         assert!(contained("0::/", "603 542 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/a"));
         assert!(!contained("0::/", "603 542 0:52 / /mnt rw,relatime - overlay overlay rw"));
+        for source in ["/cow", "composefs"] {
+            let root = format!("29 1 0:32 / / rw,relatime shared:1 - overlay {source} rw,lowerdir=/a");
+            assert!(!contained("0::/user.slice", &root), "{source}");
+        }
         assert!(!contained("0::/user.slice", "29 1 259:2 / / rw,relatime shared:1 - ext4 /dev/sda rw"));
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::protocol::Message;
 use super::{Check, Depth, Device, GpuError, KernelVerdict, Stage, Step};
+use crate::base::text::sentence;
 
 /// Steps, notes, devices and places that are kept of each kind. Eight GPUs make about a hundred steps; a machine
 /// has at most some dozens of GPUs.
@@ -59,9 +60,7 @@ impl Merge {
                 return true;
             }
             Message::Note(note) => push(&mut check.notes, note),
-            Message::Error(error) => {
-                check.error.get_or_insert(*error);
-            }
+            Message::Error(error) => self.error(*error),
             Message::End => self.ended = true,
         }
         false
@@ -98,21 +97,26 @@ impl Merge {
             hint,
             log,
         };
-        self.check.error.get_or_insert(error);
+        self.error(error);
+    }
+
+    /// The first error is the one that is told; of those that follow the message is kept.
+    fn error(&mut self, error: GpuError) {
+        match &self.check.error {
+            Some(_) => push(&mut self.check.notes, sentence(&error.message)),
+            None => self.check.error = Some(error),
+        }
     }
 
     /// What came of it all.
     pub(super) fn finish(mut self, depth: Depth) -> Check {
         let check = &mut self.check;
         // A fault of one device says nothing about another; one that is of none says something about all.
-        let failed = |device| check.steps.iter().any(|step| !step.ok && step.device == device);
-        let works = |device: &Device| {
-            device.kernel_check.verdict == KernelVerdict::Pass && !failed(Some(device.index))
-        };
+        let failed = check.steps.iter().any(|step| !step.ok && step.device.is_none());
         check.available = match depth {
             Depth::Library => false,
             Depth::Devices => !check.devices.is_empty() && check.error.is_none(),
-            Depth::Full => check.devices.iter().any(works) && !failed(None),
+            Depth::Full => !failed && check.devices.iter().any(|device| check.works(device)),
         };
         check.total_us = micros(self.start.elapsed());
         self.check
@@ -216,5 +220,6 @@ mod tests {
             |name: &str| Message::Error(Box::new(GpuError { name: name.into(), ..GpuError::default() }));
         let check = merged(vec![error("first"), error("second")]).finish(Depth::Full);
         assert_eq!(check.error.map(|error| error.name).as_deref(), Some("first"));
+        assert_eq!(check.notes.len(), 1);
     }
 }

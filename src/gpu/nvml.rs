@@ -22,6 +22,17 @@ pub(super) struct Memory {
     used: c_ulonglong,
 }
 
+/// `nvmlMemory_v2_t`.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct MemoryV2 {
+    version: c_uint,
+    total: c_ulonglong,
+    reserved: c_ulonglong,
+    free: c_ulonglong,
+    used: c_ulonglong,
+}
+
 /// `nvmlGpuFabricInfo_t`.
 #[repr(C)]
 #[derive(Default)]
@@ -41,6 +52,7 @@ functions! {
     whole: "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", (Handle, *mut Handle);
     brand: "nvmlDeviceGetBrand", (Handle, *mut c_uint);
     memory: "nvmlDeviceGetMemoryInfo", (Handle, *mut Memory);
+    memory_v2: "nvmlDeviceGetMemoryInfo_v2", (Handle, *mut MemoryV2);
     mig_mode: "nvmlDeviceGetMigMode", (Handle, *mut c_uint, *mut c_uint);
     compute_mode: "nvmlDeviceGetComputeMode", (Handle, *mut c_uint);
     ecc: "nvmlDeviceGetTotalEccErrors", (Handle, c_uint, c_uint, *mut c_ulonglong);
@@ -97,7 +109,8 @@ impl Management {
                     std::mem::forget(library);
                     return Self { functions }.started();
                 }
-                Err(text) if text.contains("No such file") => {}
+                // Another library's name stands there when it is one that this one needs.
+                Err(text) if text.starts_with(SONAME) && text.contains("No such file") => {}
                 Err(text) => reason = text,
             }
         }
@@ -180,7 +193,21 @@ impl Management {
         brand_name(brand).map(str::to_owned)
     }
 
+    /// What processes use; with drivers before 510 also what the driver keeps for itself, some hundred MiB.
     fn memory_used(&self, device: Handle) -> Option<u64> {
+        self.memory_used_v2(device).or_else(|| self.memory_used_v1(device))
+    }
+
+    fn memory_used_v2(&self, device: Handle) -> Option<u64> {
+        // `NVML_STRUCT_VERSION(Memory, 2)`: the size, and the version in the topmost byte.
+        let version = c_uint::try_from(size_of::<MemoryV2>()).ok()? | 2 << 24;
+        let mut memory = MemoryV2 { version, ..MemoryV2::default() };
+        // SAFETY: the handle came from NVML; writes one nvmlMemory_v2_t, which is ours and says its version.
+        unsafe { ask!(self, memory_v2, device, &raw mut memory) };
+        Some(memory.used)
+    }
+
+    fn memory_used_v1(&self, device: Handle) -> Option<u64> {
         let mut memory = Memory::default();
         // SAFETY: the handle came from NVML; writes one nvmlMemory_t, which is ours.
         unsafe { ask!(self, memory, device, &raw mut memory) };

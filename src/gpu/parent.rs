@@ -69,7 +69,7 @@ impl CheckRequest {
 }
 
 /// Runs a check in a child process and waits for it. `news` is called with all that is known after each step.
-/// Whatever the child does, this returns: within the limit and two seconds, or as soon after `cancel`.
+/// Whatever the child does, this returns: within the limit and three seconds, or as soon after `cancel`.
 pub fn check(request: &CheckRequest, cancel: &CancelToken, news: &mut dyn FnMut(&Check)) -> Check {
     let start = Instant::now();
     let mut merge = Merge::new(start);
@@ -109,11 +109,16 @@ impl Running {
         let (sender, output) = channel();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let tail = Tail::default();
-        let filled = tail.clone();
+        // The channel closes when both pipes have: the last words of a child are waited for too.
+        let (filled, open) = (tail.clone(), sender.clone());
         // Threads of their own that nobody waits for: something else may hold the pipes open for ever.
         let read = spawn("gpu-stdout", move || stdout.into_iter().for_each(|pipe| lines(pipe, &sender)));
-        let read =
-            read.and(spawn("gpu-stderr", move || stderr.into_iter().for_each(|pipe| filled.fill(pipe))));
+        let read = read.and(spawn("gpu-stderr", move || {
+            if let Some(pipe) = stderr {
+                filled.fill(pipe);
+            }
+            drop(open);
+        }));
         let mut running = Self { child, output, tail, strange: None };
         if let Err(error) = read {
             running.kill();

@@ -115,7 +115,8 @@ mod tests {
         bytes.extend(vec![b'y'; LINE_BYTES + 1]);
         bytes.extend(b"\ntwo");
         let line = |text: &[u8]| Output::Line(text.to_vec());
-        let expected = [line(b"one"), line(b""), line(&vec![b'x'; LINE_BYTES]), Output::TooLong, line(b"two")];
+        let expected =
+            [line(b"one"), line(b""), line(&vec![b'x'; LINE_BYTES]), Output::TooLong, line(b"two")];
         assert_eq!(outputs(&bytes), expected);
     }
 

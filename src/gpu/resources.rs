@@ -136,8 +136,12 @@ impl<'a> Memory<'a> {
     /// Copies numbers into it, as many as there is room for.
     pub(super) fn fill(&self, numbers: &[f32]) -> Result<(), Fault> {
         let bytes = size_of_val(numbers).min(self.bytes);
-        // SAFETY: reads as many bytes as `numbers` has, and writes no more than this memory has; waits until done.
-        unsafe { call!(self.cuda, copy_in, "cuMemcpyHtoD", self.address, numbers.as_ptr().cast(), bytes) }
+        // SAFETY: reads as many bytes as `numbers` has before it returns, and writes no more than this memory has.
+        unsafe { call!(self.cuda, copy_in, "cuMemcpyHtoD", self.address, numbers.as_ptr().cast(), bytes) }?;
+        // It returns once the bytes are staged ("API synchronization behavior" of the driver's manual), and our
+        // streams do not wait for the default one, on which they arrive.
+        // SAFETY: no stream is the default one.
+        unsafe { call!(self.cuda, stream_wait, "cuStreamSynchronize", ptr::null_mut()) }
     }
 
     /// Copies numbers out of it, as many as there is room for.

@@ -18,7 +18,8 @@ pub struct Check {
     pub steps: Vec<Step>,
     /// The devices that the driver has.
     pub devices: Vec<Device>,
-    /// Why it ended early, or what failed first on a device; the others were checked all the same.
+    /// Why it ended early, or what failed first on a device; the others were checked all the same, and what failed
+    /// on them is in the notes.
     pub error: Option<GpuError>,
     /// Places where the driver's library was looked for, in order.
     pub tried: Vec<TriedLibrary>,
@@ -26,6 +27,14 @@ pub struct Check {
     pub notes: Vec<String>,
     /// From the start of the child to its end.
     pub total_us: u64,
+}
+
+impl Check {
+    /// Whether a device did everything that was asked of it.
+    pub fn works(&self, device: &Device) -> bool {
+        let failed = |step: &Step| !step.ok && step.device == Some(device.index);
+        device.kernel_check.verdict == KernelVerdict::Pass && !self.steps.iter().any(failed)
+    }
 }
 
 /// The driver.
@@ -189,7 +198,7 @@ pub struct Device {
 pub struct Nvml {
     /// Brand as `NVIDIA_REQUIRE_*` has it, such as `tesla`, `nvidia`, `geforce`.
     pub brand: Option<String>,
-    /// Memory in use, by all processes.
+    /// Memory in use, by all processes; with drivers before 510 also what the driver keeps for itself.
     pub memory_used_bytes: Option<u64>,
     /// Whether MIG is switched on.
     pub mig_mode: Option<bool>,
@@ -228,7 +237,7 @@ pub struct KernelCheck {
     pub launch_us: Option<u64>,
     /// How many numbers were compared.
     pub elements: Option<u64>,
-    /// The largest difference to the processor's result.
+    /// The largest difference to the processor's result; `None` when a result was no finite number.
     pub max_abs_error: Option<f64>,
     /// Up to which difference a number counts as right.
     pub tolerance: Option<f64>,

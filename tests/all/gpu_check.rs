@@ -8,6 +8,7 @@ mod host_target;
 mod management;
 mod processes;
 mod ptx;
+mod review;
 mod shape;
 mod wrong_numbers;
 

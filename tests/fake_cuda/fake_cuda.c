@@ -15,6 +15,7 @@
    FAKE_CUDA_FREE=64                              MiB of memory that are free
    FAKE_CUDA_LOG=full                             the log of the compiler has no end
    FAKE_CUDA_STREAM_US=20                         what a launch on a stream costs
+   FAKE_CUDA_LATE=1                               copies to the device arrive after they came back
    FAKE_CUDA_PIDFILE=FILE                         a line per process that loads it
    FAKE_CUDA_CALLS=FILE                           the names of functions as they are called
 

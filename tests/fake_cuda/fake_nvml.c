@@ -4,6 +4,7 @@
    FAKE_NVML_HANG=1         nvmlInit_v2 never returns
    FAKE_NVML_SILENT=1       everything after it is not supported
    FAKE_NVML_MIG=1          the device is a part of a GPU
+   FAKE_NVML_RESERVED=MIB   of the memory in use what the driver keeps; without it only the older function works
    FAKE_NVML_BRAND, _MODE, _FABRIC, _STATUS   numbers of nvml.h */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,10 @@
 
 typedef struct { int part; } Device;
 typedef struct { unsigned long long total, available, used; } Memory;
+typedef struct { unsigned version; unsigned long long total, reserved, available, used; } MemoryV2;
 typedef struct { unsigned char cluster[16]; unsigned status, clique; unsigned char state; } Fabric;
 
-enum { UNINITIALIZED = 1, INVALID_ARGUMENT, NOT_SUPPORTED, NOT_FOUND = 6, INSUFFICIENT_SIZE };
+enum { UNINITIALIZED = 1, INVALID_ARGUMENT, NOT_SUPPORTED, NOT_FOUND = 6, INSUFFICIENT_SIZE, VERSION_MISMATCH = 25 };
 
 static Device whole = {0}, part = {1};
 static int started;
@@ -67,6 +69,14 @@ EXPORT nvmlDeviceGetBrand(Device *device, unsigned *brand) {
 EXPORT nvmlDeviceGetMemoryInfo(Device *device, Memory *memory) {
     ENTER;
     *memory = (Memory){80ull << 30, 79ull << 30, device->part ? 5 << 20 : 1 << 30};
+    return 0;
+}
+
+EXPORT nvmlDeviceGetMemoryInfo_v2(Device *device, MemoryV2 *memory) {
+    ENTER;
+    unsigned long long reserved = (unsigned long long)number("FAKE_NVML_RESERVED", 0) << 20, used = device->part ? 5 << 20 : 1 << 30;
+    if (!reserved || memory->version != (sizeof *memory | 2 << 24)) return VERSION_MISMATCH;
+    *memory = (MemoryV2){memory->version, 80ull << 30, reserved, 79ull << 30, used - reserved};
     return 0;
 }
 

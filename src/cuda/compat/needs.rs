@@ -2,6 +2,7 @@
 
 mod code;
 mod drivers;
+mod environments;
 mod frameworks;
 mod look;
 mod versions;
@@ -35,6 +36,7 @@ pub fn needs(input: &NeedsInput<'_>) -> Needs {
     Needs {
         platform: input.image.platform.clone(),
         environment: environment(&look),
+        incomplete: look.incomplete(&code),
         uses_cuda: !code.is_empty() || !versions.is_empty() || loads_cuda(&look),
         versions,
         code,
@@ -45,7 +47,6 @@ pub fn needs(input: &NeedsInput<'_>) -> Needs {
             .iter()
             .map(|folder| LoaderFolder { path: shown(&folder.path), by: folder.by.clone() })
             .collect(),
-        incomplete: look.incomplete(),
     }
 }
 

@@ -140,12 +140,12 @@ impl Need {
 impl Links {
     /// By object: whether roots reach it by NEEDED entries and by what openers do not do without.
     pub fn firmly_used(&self) -> Vec<bool> {
-        self.firmly_reached(|_| true)
+        self.firmly_reached(|_, _| true)
     }
 
     /// The same from some of the roots only.
-    pub fn firmly_reached(&self, is_start: impl Fn(&Root) -> bool) -> Vec<bool> {
-        let starts = |object: &Object| object.root.as_ref().is_some_and(&is_start);
+    pub fn firmly_reached(&self, is_start: impl Fn(&Object, &Root) -> bool) -> Vec<bool> {
+        let starts = |object: &Object| object.root.as_ref().is_some_and(|root| is_start(object, root));
         let mut firm: Vec<bool> = self.objects.iter().map(starts).collect();
         let mut open: Vec<usize> = (0..firm.len()).filter(|at| firm[*at]).collect();
         while let Some(at) = open.pop() {

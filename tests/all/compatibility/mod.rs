@@ -1,6 +1,7 @@
 //! What an image needs of a machine and whether it has it, as reports tell it.
 
 mod drivers;
+mod uses;
 
 use serde_json::{Value, json};
 

@@ -116,7 +116,8 @@ fn weight(
     largest: &HashMap<usize, (usize, usize)>,
 ) -> (Weight, String) {
     let path = look.shown(holder.node);
-    if let Some(why) = named_for_one(look, holder) {
+    // What the image starts, or links, nobody chooses by the GPU.
+    if let Some(why) = named_for_one(look, holder).filter(|_| !look.is_started(holder.object)) {
         return (Weight::Optional, why);
     }
     let object = look.inventory.links.object(holder.object);
@@ -156,6 +157,7 @@ fn weight(
         framework.zip(holder.framework.and_then(|place| largest.get(&place)))
         && *best == at
         && framework.level != Level::Kernels
+        && !look.is_aside(holder.node)
         && !ON_PROCESSOR.contains(&&*framework.name)
     {
         let of = if *count > 1 { "the largest of" } else { "the only one of" };

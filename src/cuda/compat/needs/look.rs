@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::environments;
 use crate::base::text::escape;
 use crate::base::{Warning, WarningCode};
 use crate::cuda::catalog::Catalog;
 use crate::cuda::classes::is_framework_component;
-use crate::cuda::compat::NeedsInput;
+use crate::cuda::compat::{CodeFile, NeedsInput, Weight};
 use crate::cuda::links::{ObjectId, Paths, RootKind};
 use crate::cuda::{Inode, Inventory, Library, Role, Use};
 use crate::layer::ContentHash;
@@ -20,8 +21,10 @@ pub(super) struct Look<'a> {
     pub(super) paths: Paths<'a>,
     /// Libraries in use that run here, each inode once.
     pub(super) libraries: Vec<&'a Library>,
-    /// By object: whether a root reaches it without a choice.
+    /// By object: whether a root that counts reaches it without a choice.
     firm: Vec<bool>,
+    /// Folders of packages that the start of the image does not use, or perhaps not.
+    aside: Vec<Vec<u8>>,
     /// The same from what the entrypoint, the command or a preload starts.
     started: Vec<bool>,
     objects: HashMap<Inode, ObjectId>,
@@ -40,8 +43,9 @@ impl<'a> Look<'a> {
             catalog: input.catalog,
             paths: Paths::new(rootfs),
             libraries: Vec::new(),
-            firm: links.firmly_used(),
-            started: links.firmly_reached(|root| starts(root.kind)),
+            firm: Vec::new(),
+            aside: Vec::new(),
+            started: links.firmly_reached(|_, root| starts(root.kind)),
             objects: links.ids().filter_map(|id| Some((inode(id)?, id))).collect(),
         };
         let in_use = |library: &&Library| {
@@ -51,7 +55,66 @@ impl<'a> Look<'a> {
                 && look.is_used(library.object)
         };
         look.libraries = inventory.libraries.iter().filter(in_use).collect();
+        look.aside = environments::aside(&look);
+        // Where what the image starts uses CUDA itself, other programs are none that run for certain.
+        let starts_cuda = look.starts_cuda();
+        look.firm = links.firmly_reached(|object, root| match root.kind {
+            RootKind::Entrypoint | RootKind::Preload => true,
+            RootKind::Executable => !starts_cuda,
+            RootKind::Extension => !look.is_aside(object.node),
+        });
         look
+    }
+
+    /// Whether what the image starts loads CUDA or the driver without a choice, or holds GPU code.
+    fn starts_cuda(&self) -> bool {
+        let links = &self.inventory.links;
+        let mut known = Names::default();
+        let holders = self.inventory.holders.iter().map(|holder| holder.node);
+        let programs = holders.filter_map(|node| self.object_at(node));
+        let libraries = self.libraries.iter().filter(|library| !library.gpu_code.is_empty());
+        let holds = programs.chain(libraries.map(|library| library.object)).any(|id| self.is_started(id));
+        holds
+            || links
+                .ids()
+                .filter(|id| self.is_started(*id))
+                .any(|id| links.object(id).needs.iter().any(|need| known.is_cuda(self, &need.name)))
+    }
+
+    /// Whether a file lies among packages that the start of the image does not use, or perhaps not.
+    pub(super) fn is_aside(&self, node: NodeId) -> bool {
+        if self.aside.is_empty() {
+            return false;
+        }
+        let path = self.path(node);
+        let is_in =
+            |folder: &Vec<u8>| path.strip_prefix(&folder[..]).is_some_and(|rest| rest.starts_with(b"/"));
+        self.aside.iter().any(is_in)
+    }
+
+    /// What is started or decides, and a library of CUDA that it needs and that is nowhere in the image.
+    fn lacks(&self, code: &[CodeFile]) -> Option<(NodeId, &'a str)> {
+        let links = &self.inventory.links;
+        let mut known = Names::default();
+        let mut lacking = links.ids().filter(|id| self.is_used(*id)).flat_map(|id| {
+            let missing = links.object(id).needs.iter().filter(|need| need.is_missing());
+            missing.map(move |need| (id, &*need.name))
+        });
+        let decides = |id: ObjectId| {
+            let path = self.shown(links.object(id).node);
+            code.iter().any(|file| file.weight == Weight::Decides && file.path == path)
+        };
+        let is_there = |name: &str| {
+            self.inventory.libraries.iter().any(|library| {
+                // A module that was imported before may have loaded it.
+                library.soname.as_deref() == Some(name)
+                    || escape(self.rootfs.node(library.node).name()) == name
+            })
+        };
+        let found = lacking.find(|(id, name)| {
+            known.is_cuda(self, name) && (self.is_started(*id) || decides(*id)) && !is_there(name)
+        });
+        found.map(|(id, name)| (links.object(id).node, name))
     }
 
     /// Whether something that runs reaches it, or it is loaded on its own account.
@@ -103,7 +166,7 @@ impl<'a> Look<'a> {
     }
 
     /// Why there may be more than was found.
-    pub(super) fn incomplete(&self) -> Option<String> {
+    pub(super) fn incomplete(&self, code: &[CodeFile]) -> Option<String> {
         if !self.input.complete {
             return Some("not all of the image could be read".to_owned());
         }
@@ -111,6 +174,9 @@ impl<'a> Look<'a> {
         let mut warnings = layers.flat_map(|read| &read.warnings).chain(&self.inventory.warnings);
         if let Some(warning) = warnings.find(|warning| hides_binaries(warning)) {
             return Some(warning.message.clone());
+        }
+        if let Some((node, name)) = self.lacks(code) {
+            return Some(format!("{} needs {name}, which is not in the image", self.shown(node)));
         }
         let malformed: HashSet<&str> = self
             .inventory

@@ -11,6 +11,9 @@ use crate::gui::models::gpu::{Judged, words};
 use crate::gui::widgets::chip::chip;
 use crate::gui::widgets::controls::{Mark, heading, progress_bar};
 
+/// In less room than this, the table needs the lines more than GPU code does: that is in the tooltip then.
+const SHORT: f32 = 420.0;
+
 /// The sign of a verdict with its colour; its words always stand beside it.
 pub(super) fn sign(tokens: &Tokens, verdict: RunVerdict) -> (Mark, Color32) {
     match verdict {
@@ -23,6 +26,7 @@ pub(super) fn sign(tokens: &Tokens, verdict: RunVerdict) -> (Mark, Color32) {
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool) {
     let tokens = Tokens::of(ui);
+    let short = ui.available_height() < SHORT;
     ui.horizontal(|ui| {
         heading(ui, "Would it run");
         if state.is_busy() {
@@ -30,9 +34,14 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
             ui.ctx().request_repaint_after(std::time::Duration::from_millis(50));
         }
     });
-    ui.add(Label::new(RichText::new(judged.needs_line()).color(tokens.text)).wrap().selectable(true));
+    let needs = Label::new(RichText::new(judged.needs_line()).color(tokens.text));
+    let needs = ui.add(needs.wrap().selectable(true));
     if let Some(code) = judged.code_line() {
-        ui.add(Label::new(RichText::new(code).color(tokens.text_weak)).wrap().selectable(true));
+        if short {
+            needs.on_hover_text(code);
+        } else {
+            ui.add(Label::new(RichText::new(code).color(tokens.text_weak)).wrap().selectable(true));
+        }
     }
     if let Some(why) = &judged.needs.incomplete {
         let note = format!("More may be needed than is known: {why}");

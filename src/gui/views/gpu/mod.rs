@@ -77,7 +77,7 @@ impl GpuView {
                 .frame(Frame::new().inner_margin(gap))
                 .show_separator_line(false)
                 .resizable(true)
-                .default_size((height * 0.4).max(150.0))
+                .default_size((height * 0.33).max(150.0))
                 .size_range(120.0..=(height * 0.7).max(150.0))
                 .show(ui, |ui| show(ui, &mut self.machine, context.actions));
         }
@@ -101,7 +101,7 @@ impl GpuView {
                 .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
                 .show_separator_line(false)
                 .resizable(true)
-                .default_size((height * 0.42).clamp(110.0, 300.0))
+                .default_size((height * 0.42).clamp(96.0, 300.0))
                 .size_range(84.0..=(height * 0.7).max(110.0))
                 .show(ui, |ui| card(ui, |ui| details::show(ui, target, went)));
         }

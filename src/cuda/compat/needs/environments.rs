@@ -1,0 +1,72 @@
+//! Which environments of Python the start of the image does not use.
+
+use super::look::Look;
+use crate::cuda::Framework;
+use crate::cuda::links::{DEFAULT_PATH, WRAPPERS, file_name, folder_of};
+
+/// Folders of packages that what the image starts does not look into, or perhaps not: those of other virtual
+/// environments. Where nothing says which environment is used, those that hold one framework several times.
+pub(super) fn aside(look: &Look<'_>) -> Vec<Vec<u8>> {
+    let list = &look.inventory.frameworks;
+    let places: Vec<(&Framework, Option<&[u8]>)> =
+        list.iter().map(|framework| (framework, environment(look, &framework.path))).collect();
+    if places.iter().all(|(_, environment)| environment.is_none()) {
+        return Vec::new();
+    }
+    let home = home(look);
+    // Environments may have several names.
+    let same = |one: Option<&[u8]>, other: Option<&[u8]>| match (one, other) {
+        (Some(one), Some(other)) => one == other || look.paths.lookup(one) == look.paths.lookup(other),
+        (None, None) => true,
+        _ => false,
+    };
+    let is_aside = |(framework, place): &(&Framework, Option<&[u8]>)| {
+        let elsewhere = |at: Option<&[u8]>| {
+            places.iter().any(|(other, environment)| other.name == framework.name && same(*environment, at))
+        };
+        match &home {
+            Some(home) if same(*place, Some(home)) => false,
+            // The system's packages may be seen from an environment, which comes first.
+            Some(home) => place.is_some() || elsewhere(Some(home)),
+            None => places
+                .iter()
+                .any(|(other, environment)| other.name == framework.name && !same(*environment, *place)),
+        }
+    };
+    let mut found: Vec<Vec<u8>> =
+        places.iter().filter(|place| is_aside(place)).map(|(framework, _)| framework.path.clone()).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The environment that a folder of packages is of: `/opt/venv` of `/opt/venv/lib/python3.12/site-packages`.
+fn environment<'p>(look: &Look<'_>, folder: &'p [u8]) -> Option<&'p [u8]> {
+    const LIBRARIES: &[u8] = b"/lib/python";
+    let at = folder.windows(LIBRARIES.len()).rposition(|part| part == LIBRARIES)?;
+    let prefix = folder.get(..at)?;
+    let has = |name: &str| look.paths.lookup(&[prefix, b"/", name.as_bytes()].concat()).is_some();
+    (has("pyvenv.cfg") || has("conda-meta")).then_some(prefix)
+}
+
+/// The prefix of the Python that the image starts; `None` when it starts something else, which may start any.
+fn home(look: &Look<'_>) -> Option<Vec<u8>> {
+    let config = look.input.image.config.as_ref()?.config().as_ref()?;
+    let words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
+    // What else stands before it, such as a script or `conda run`, may choose another one.
+    let is_wrapper = |word: &&[u8]| word.starts_with(b"-") || WRAPPERS.contains(&file_name(word));
+    let python = words.skip_while(is_wrapper).next().filter(|word| file_name(word).starts_with(b"python"))?;
+    let path = look.variable("PATH");
+    let folders: Vec<&[u8]> = match path {
+        "" => DEFAULT_PATH.to_vec(),
+        path => path.split(':').map(str::as_bytes).collect(),
+    };
+    let found = if python.contains(&b'/') {
+        python.to_vec()
+    } else {
+        let mut files = folders.iter().map(|folder| [folder, &b"/"[..], python].concat());
+        files.find(|file| look.paths.lookup(file).is_some())?
+    };
+    let folder = folder_of(&found);
+    found.starts_with(b"/").then(|| folder.strip_suffix(b"/bin").unwrap_or(folder).to_vec())
+}
