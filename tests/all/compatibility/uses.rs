@@ -10,10 +10,10 @@ use crate::fixtures::tarball::{Member, file};
 /// A wheel of torch whose own library has SASS for these.
 fn torch_in(site: &str, version: &str, cuda: &str, sass: &[u32]) -> Vec<Member> {
     let module = Elf { soname: None, runpath: Some("$ORIGIN/lib".into()), ..Elf::library("_C") };
-    let says = format!("__version__ = '{version}'\ncuda: Optional[str] = '{cuda}'\n");
+    let contents = format!("__version__ = '{version}'\ncuda: Optional[str] = '{cuda}'\n");
     let core = with_code(Elf::library("libtorch_cuda.so"), sass, None).build();
     let files = [
-        ("torch/version.py", says.into_bytes()),
+        ("torch/version.py", contents.into_bytes()),
         ("torch/_C.cpython-312-x86_64-linux-gnu.so", module.needing(&["libtorch_cuda.so"]).build()),
         ("torch/lib/libtorch_cuda.so", core),
     ];
@@ -84,6 +84,11 @@ fn programs_beside_one_that_uses_cuda_are_no_certain_need() {
     members.extend(beside());
     let old = ("gpu:a100-80,driver=550", "unknown", "driver-version");
     expect(&image(service(), members, &[]), &[old]);
-    // A script that is started may start what lies there: then nothing else uses CUDA.
-    expect(&image(server(), beside(), &[]), &[("gpu:a100-80,driver=550", "fails", "driver-version")]);
+    expect(&image(server(), beside(), &[]), &[old]);
+    // A script starts some program: nothing else uses CUDA.
+    let shell = file("usr/bin/dash", Elf::program("dash").build()).mode(0o755);
+    let script = file("entry.sh", "#!/usr/bin/dash\nexec \"$TOOL\"\n").mode(0o755);
+    let mut started = image(server(), [beside(), vec![shell, script]].concat(), &[]);
+    started.config["Entrypoint"] = json!(["/entry.sh"]);
+    expect(&started, &[("gpu:a100-80,driver=550", "fails", "driver-version")]);
 }

@@ -52,10 +52,11 @@ fn environment<'p>(look: &Look<'_>, folder: &'p [u8]) -> Option<&'p [u8]> {
 /// The prefix of the Python that the image starts; `None` when it starts something else, which may start any.
 fn home(look: &Look<'_>) -> Option<Vec<u8>> {
     let config = look.input.image.config.as_ref()?.config().as_ref()?;
-    let words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
+    let mut words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
     // What else stands before it, such as a script or `conda run`, may choose another one.
     let is_wrapper = |word: &&[u8]| word.starts_with(b"-") || WRAPPERS.contains(&file_name(word));
-    let python = words.skip_while(is_wrapper).next().filter(|word| file_name(word).starts_with(b"python"))?;
+    let python =
+        words.find(|word| !is_wrapper(word)).filter(|word| file_name(word).starts_with(b"python"))?;
     let path = look.variable("PATH");
     let folders: Vec<&[u8]> = match path {
         "" => DEFAULT_PATH.to_vec(),

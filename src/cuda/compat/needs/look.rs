@@ -8,7 +8,7 @@ use crate::base::{Warning, WarningCode};
 use crate::cuda::catalog::Catalog;
 use crate::cuda::classes::is_framework_component;
 use crate::cuda::compat::{CodeFile, NeedsInput, Weight};
-use crate::cuda::links::{ObjectId, Paths, RootKind};
+use crate::cuda::links::{ObjectId, Paths, RootKind, SHELLS};
 use crate::cuda::{Inode, Inventory, Library, Role, Use};
 use crate::layer::ContentHash;
 use crate::rootfs::{NodeId, Rootfs};
@@ -56,14 +56,23 @@ impl<'a> Look<'a> {
         };
         look.libraries = inventory.libraries.iter().filter(in_use).collect();
         look.aside = environments::aside(&look);
-        // Where what the image starts uses CUDA itself, other programs are none that run for certain.
-        let starts_cuda = look.starts_cuda();
+        // Other programs run for certain only where a script starts one of them, and nothing that is started uses
+        // CUDA itself.
+        let starts_others = look.starts_script() && !look.starts_cuda();
         look.firm = links.firmly_reached(|object, root| match root.kind {
             RootKind::Entrypoint | RootKind::Preload => true,
-            RootKind::Executable => !starts_cuda,
+            RootKind::Executable => starts_others,
             RootKind::Extension => !look.is_aside(object.node),
         });
         look
+    }
+
+    /// Whether the image starts a shell, or nothing that is known.
+    fn starts_script(&self) -> bool {
+        let links = &self.inventory.links;
+        let mut started = links.ids().filter(|id| self.is_started(*id)).peekable();
+        let name = |id: ObjectId| self.rootfs.node(links.object(id).node).name();
+        started.peek().is_none() || started.any(|id| SHELLS.contains(&name(id)) || name(id) == b"busybox")
     }
 
     /// Whether what the image starts loads CUDA or the driver without a choice, or holds GPU code.
@@ -96,24 +105,25 @@ impl<'a> Look<'a> {
     fn lacks(&self, code: &[CodeFile]) -> Option<(NodeId, &'a str)> {
         let links = &self.inventory.links;
         let mut known = Names::default();
-        let mut lacking = links.ids().filter(|id| self.is_used(*id)).flat_map(|id| {
+        let decide = code.iter().filter(|file| file.weight == Weight::Decides);
+        let decide: HashSet<&str> = decide.map(|file| &*file.path).collect();
+        let counts =
+            |id: ObjectId| self.is_started(id) || decide.contains(&*self.shown(links.object(id).node));
+        let lacking = links.ids().filter(|id| self.is_used(*id)).flat_map(|id| {
             let missing = links.object(id).needs.iter().filter(|need| need.is_missing());
             missing.map(move |need| (id, &*need.name))
         });
-        let decides = |id: ObjectId| {
-            let path = self.shown(links.object(id).node);
-            code.iter().any(|file| file.weight == Weight::Decides && file.path == path)
-        };
-        let is_there = |name: &str| {
-            self.inventory.libraries.iter().any(|library| {
-                // A module that was imported before may have loaded it.
-                library.soname.as_deref() == Some(name)
-                    || escape(self.rootfs.node(library.node).name()) == name
-            })
-        };
-        let found = lacking.find(|(id, name)| {
-            known.is_cuda(self, name) && (self.is_started(*id) || decides(*id)) && !is_there(name)
-        });
+        let lacking: Vec<(ObjectId, &str)> =
+            lacking.filter(|(id, name)| known.is_cuda(self, name) && counts(*id)).collect();
+        if lacking.is_empty() {
+            return None;
+        }
+        // A module that was imported before may have loaded it.
+        let libraries = &self.inventory.libraries;
+        let sonames = libraries.iter().filter_map(|library| library.soname.clone());
+        let names = libraries.iter().map(|library| escape(self.rootfs.node(library.node).name()));
+        let there: HashSet<String> = sonames.chain(names).collect();
+        let found = lacking.into_iter().find(|(_, name)| !there.contains(*name));
         found.map(|(id, name)| (links.object(id).node, name))
     }
 

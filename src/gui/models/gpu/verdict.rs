@@ -42,8 +42,10 @@ impl Headline {
                 _ => say(Tone::Good, format!("{who}: every one of {} numbers is right.", grouped(numbers))),
             };
         }
-        if right > 0 && wrong > 0 {
-            return say(Tone::Mixed, format!("{right} of {} work.", count(right + wrong, "GPU")));
+        let tried = check.devices.iter().filter(|device| device.kernel_check.verdict != KernelVerdict::Skipped);
+        let (working, tried) = (check.devices.iter().filter(|one| check.works(one)).count(), tried.count());
+        if working > 0 && working < tried {
+            return say(Tone::Mixed, format!("{working} of {} work.", count(tried, "GPU")));
         }
         match &check.error {
             Some(error) if right > 0 => {
