@@ -13,9 +13,15 @@ pub enum Fit {
     Native,
 }
 
-/// Architectures of the Tegra line. Code that is built for one of them runs on no other: the programming guide
-/// promises binary compatibility between minors for desktop GPUs only.
+/// Architectures of the Tegra line. Code that is built for one of them runs on no other, and theirs is the only
+/// SASS that they run: the programming guide promises binary compatibility between minors for desktop GPUs only, and
+/// SASS for 8.0 finds no kernel on an Orin of CUDA 12 (jax-ml/jax pull request 40492, vllm-project/vllm issue 19328).
 const TEGRA: [u32; 8] = [32, 53, 62, 72, 87, 88, 101, 110];
+
+/// Whether a compute capability is of the Tegra line.
+pub fn is_tegra(sm: u32) -> bool {
+    TEGRA.contains(&sm)
+}
 
 /// Architectures that are the same GPU under two names: what CUDA 12.8 calls 101 is 110 from 13.0 on.
 const RENAMED: [(u32, u32); 1] = [(101, 110)];
@@ -31,7 +37,7 @@ pub fn fit(sm: u32, kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> Fit {
     let exact = arch == sm;
     let family = arch / 10 == sm / 10 && arch <= sm;
     match (kind, suffix) {
-        (GpuKind::Sass, None) if exact || family && !TEGRA.contains(&arch) => Fit::Native,
+        (GpuKind::Sass, None) if exact || family && !is_tegra(arch) && !is_tegra(sm) => Fit::Native,
         (GpuKind::Sass, Some(Suffix::F)) if family => Fit::Native,
         (GpuKind::Sass, Some(Suffix::A)) if exact => Fit::Native,
         (GpuKind::Ptx, None) if arch <= sm => Fit::Jit,
@@ -57,7 +63,7 @@ mod tests {
             (GpuKind::Sass, 80, None, 90, Fit::Never),
             (GpuKind::Sass, 87, None, 87, Fit::Native),
             (GpuKind::Sass, 87, None, 89, Fit::Never),
-            (GpuKind::Sass, 86, None, 87, Fit::Native),
+            (GpuKind::Sass, 86, None, 87, Fit::Never),
             (GpuKind::Sass, 90, a, 90, Fit::Native),
             (GpuKind::Sass, 100, a, 103, Fit::Never),
             (GpuKind::Sass, 100, f, 103, Fit::Native),

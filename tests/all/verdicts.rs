@@ -205,6 +205,7 @@ impl Image {
             what: path.rsplit('/').next().unwrap().to_owned(),
             weight,
             evidence: "a case of the table".to_owned(),
+            among_frameworks: false,
             from_sm: None,
             code: code.split_whitespace().map(code_of).collect(),
         });

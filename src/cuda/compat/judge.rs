@@ -47,14 +47,17 @@ impl<'a> Judge<'a> {
             return concluded(vec![other.clone()]);
         }
         let incomplete = needs.incomplete.as_deref().map(incomplete);
+        let host = Host::new(target, self.catalog);
+        // The container toolkit looks at them whatever the image holds.
+        let requirements = self.requirements.judge(&host);
         if !needs.uses_cuda {
             let none = Reason::new(RunVerdict::Runs, RuleId::NoCuda, "Nothing in it uses CUDA.");
-            return concluded(vec![incomplete.unwrap_or(none)]);
+            let bad = requirements.into_iter().filter(|reason| reason.verdict != RunVerdict::Runs);
+            return concluded(bad.chain([incomplete.unwrap_or(none)]).collect());
         }
-        let host = Host::new(target, self.catalog);
         let before = platform
             .into_iter()
-            .chain(self.requirements.judge(&host))
+            .chain(requirements)
             .chain(place::judge(needs, target))
             .chain(driver::dropped(&host));
         let (remarks, mut reasons): (Vec<Reason>, Vec<Reason>) =
@@ -87,14 +90,7 @@ impl<'a> Judge<'a> {
 
 /// Whether more of the image could not make it run after all.
 fn is_certain(rule: RuleId) -> bool {
-    matches!(
-        rule,
-        RuleId::Platform
-            | RuleId::Requirement
-            | RuleId::DriverDropped
-            | RuleId::Driver
-            | RuleId::ForwardCompat
-    )
+    matches!(rule, RuleId::Platform | RuleId::Requirement | RuleId::DriverDropped)
 }
 
 fn incomplete(why: &str) -> Reason {
@@ -119,9 +115,19 @@ fn proofs(reasons: &[Reason], code: Option<code::Proof>, driver: Option<(RuleId,
     whole.into_iter().chain(code).collect()
 }
 
+/// Reasons that are listed: an image with thousands of owners of GPU code has as many.
+const MOST_REASONS: usize = 100;
+
 fn concluded(mut reasons: Vec<Reason>) -> Judgement {
     // The sort is stable: among equals the order of the rules stays.
     reasons.sort_by_key(|reason| Reverse(reason.verdict));
+    if reasons.len() > MOST_REASONS {
+        let more = reasons.split_off(MOST_REASONS);
+        if let Some(first) = more.first() {
+            let text = format!("{} more reasons, none of them worse, are not listed.", more.len());
+            reasons.push(Reason::new(first.verdict, RuleId::GpuCode, text));
+        }
+    }
     let first = reasons.first();
     Judgement {
         verdict: first.map_or(RunVerdict::Unknown, |reason| reason.verdict),

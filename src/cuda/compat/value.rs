@@ -122,6 +122,8 @@ pub struct CodeFile {
     /// The SM number that its component begins with: on older GPUs its callers do without it, so that a file without
     /// code for one of them is [`Weight::Optional`] there whatever its weight says. `None` when nothing says so.
     pub from_sm: Option<u32>,
+    /// Whether it decides for one of several frameworks: which of them the image runs is not known.
+    pub among_frameworks: bool,
     /// SASS and PTX in it.
     pub code: Vec<GpuCode>,
 }

@@ -67,7 +67,11 @@ fn sass() -> Vec<Case> {
         on("sm_90 of several on H200", built("12.4", "sm_75 sm_80 sm_90"), "gpu:h200,driver=580.95.05")
             .runs(PASSES, GUIDE),
         on("sm_87 on Orin", tegra("sm_87"), "gpu:orin-agx").runs(PASSES, GUIDE),
-        on("sm_86 on Orin", tegra("sm_86"), "gpu:orin-nano").runs(PASSES, GUIDE),
+        on("sm_86 on Orin of CUDA 12.6", tegra("sm_86"), "gpu:orin-nano").fails(
+            GpuCode,
+            "sm_86|8.7",
+            "jax-ml/jax pull request 40492, tried on an Orin: not between desktop and Tegra",
+        ),
         on("sm_72 on Orin: another major", tegra("sm_72"), "gpu:orin-nx").fails(GpuCode, "sm_72|8.7", GUIDE),
         on("sm_87 on L4: Tegra code is for Tegra", built("12.4", "sm_87"), "gpu:l4,driver=580.95.05").fails(
             GpuCode,

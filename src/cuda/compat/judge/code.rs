@@ -7,7 +7,7 @@ use super::host::Host;
 use crate::base::text::elide_middle;
 use crate::cuda::compat::versions::{capability, listed};
 use crate::cuda::compat::{CodeFile, Needs, Reason, RuleId, RunVerdict, Weight};
-use crate::cuda::{Fit, fit};
+use crate::cuda::{Fit, fit, is_tegra};
 use crate::formats::fatbin::{GpuKind, Suffix};
 
 /// What of a row of GPU code decides.
@@ -33,7 +33,7 @@ struct Group<'a> {
 }
 
 /// What files have in common that fare alike.
-type Alike<'a> = (&'a str, Weight, Option<u32>, Vec<Row>);
+type Alike<'a> = (&'a str, Weight, bool, Option<u32>, Vec<Row>);
 
 /// The files with GPU code.
 pub(super) struct Code<'a> {
@@ -53,6 +53,8 @@ enum Outcome {
     JitByCompat,
     /// It cannot be told whether the driver can.
     JitUntold,
+    /// SASS for desktop GPUs of its major version, on a board of CUDA 13 or later.
+    DesktopOnBoard,
     /// The PTX is newer than the driver.
     TooNew,
     /// Nothing in it is for this GPU.
@@ -93,8 +95,8 @@ impl<'a> Code<'a> {
                 .collect();
             rows.sort_unstable();
             rows.dedup();
-            let place =
-                *places.entry((&file.what, file.weight, file.from_sm, rows.clone())).or_insert(groups.len());
+            let alike = (&*file.what, file.weight, file.among_frameworks, file.from_sm, rows.clone());
+            let place = *places.entry(alike).or_insert(groups.len());
             if let Some(group) = groups.get_mut(place) {
                 group.files += 1;
             } else {
@@ -111,21 +113,29 @@ impl<'a> Code<'a> {
     /// How all of it fares on a machine.
     pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> Coded {
         let sm = host.target.sm;
-        let outcomes: Vec<Outcome> = self.groups.iter().map(|group| outcome(&group.rows, sm, ptx)).collect();
+        let outcomes: Vec<Outcome> = self.groups.iter().map(|group| outcome(&group.rows, host, ptx)).collect();
         let mut covered = vec![false; self.owners];
         for (group, outcome) in self.groups.iter().zip(&outcomes) {
             if let Some(covered) = covered.get_mut(group.owner) {
                 *covered |= *outcome <= Outcome::JitByCompat;
             }
         }
+        let mut frameworks = self.groups.iter().zip(&outcomes).filter(|(group, _)| group.first.among_frameworks);
+        let another_fits = frameworks.any(|(_, outcome)| *outcome <= Outcome::JitByCompat);
         let mut told: Vec<Told<'_>> = Vec::new();
         let mut places: HashMap<(usize, Weight, Outcome), usize> = HashMap::new();
         for (group, outcome) in self.groups.iter().zip(outcomes) {
             // Who opens files for single architectures asks the GPU first.
             let others = covered.get(group.owner).copied().unwrap_or(false);
-            let chosen = group.specific && outcome > Outcome::JitByCompat && others;
+            let lacks = outcome > Outcome::JitByCompat;
+            let chosen = group.specific && lacks && others && group.first.weight != Weight::Decides;
             let left_out = group.first.from_sm.is_some_and(|from| sm < from);
-            let weight = if chosen || left_out { Weight::Optional } else { group.first.weight };
+            let weight = match group.first.weight {
+                _ if chosen || left_out => Weight::Optional,
+                // The image may run the framework that fits.
+                Weight::Decides if lacks && group.first.among_frameworks && another_fits => Weight::MayDecide,
+                weight => weight,
+            };
             let place = *places.entry((group.owner, weight, outcome)).or_insert(told.len());
             match told.get_mut(place) {
                 Some(known) => known.files += group.files,
@@ -153,11 +163,18 @@ struct Told<'a> {
     outcome: Outcome,
 }
 
-fn outcome(rows: &[Row], sm: u32, ptx: &Ptx) -> Outcome {
+fn outcome(rows: &[Row], host: &Host<'_>, ptx: &Ptx) -> Outcome {
+    let sm = host.target.sm;
+    // From CUDA 13 on boards were seen to run it (nvidia-holoscan/holohub pull request 1687).
+    let may_run_desktop = is_tegra(sm) && host.cuda >= Some((13, 0));
     let of = |row: &Row| match fit(sm, row.kind, row.arch, row.suffix) {
         Fit::Native => Outcome::Native,
         Fit::Jit => compiles(row.isa, ptx),
-        Fit::Never => Outcome::Never,
+        Fit::Never => {
+            let same_major = row.arch / 10 == sm / 10 && row.arch <= sm && !is_tegra(row.arch);
+            let desktop = row.kind == GpuKind::Sass && row.suffix.is_none() && same_major;
+            if desktop && may_run_desktop { Outcome::DesktopOnBoard } else { Outcome::Never }
+        }
     };
     rows.iter().map(of).min().unwrap_or(Outcome::Never)
 }
@@ -234,6 +251,11 @@ impl Told<'_> {
                 Reason::new(self.at_worst(RunVerdict::Unknown), RuleId::PtxVersion, text)
                     .with_hint(format!("{built}."))
             }
+            Outcome::DesktopOnBoard => {
+                let text = format!("{own}: whether this board runs code for desktop GPUs is not known.");
+                Reason::new(self.at_worst(RunVerdict::Unknown), RuleId::GpuCode, text)
+                    .with_hint(format!("{built}."))
+            }
             Outcome::TooNew => {
                 let known = match ptx.isa {
                     Isa::UpTo((major, minor)) | Isa::AtLeast((major, minor)) => {
@@ -242,7 +264,7 @@ impl Told<'_> {
                     Isa::Open => " is older".to_owned(),
                 };
                 let text =
-                    format!("{own}: for {gpu} only PTX{isa} fits, and {}{known}.{}", ptx.by, self.doubt());
+                    format!("{own}: for {gpu} only PTX of version{isa} fits, and {}{known}.{}", ptx.by, self.doubt());
                 Reason::new(self.at_worst(RunVerdict::Fails), RuleId::PtxVersion, text)
                     .with_error(222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
                     .with_hint(format!("Install a later driver, or use a build with SASS for {gpu}."))
@@ -275,7 +297,7 @@ impl Told<'_> {
         match self.weight {
             Weight::Decides => "",
             Weight::MayDecide => " Whether it is started is not known.",
-            Weight::Optional => " What opens it chooses by the GPU.",
+            Weight::Optional => " What opens it is taken to choose by the GPU.",
         }
     }
 

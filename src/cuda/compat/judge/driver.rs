@@ -182,7 +182,7 @@ pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
     let jetson = host.is_jetson();
     let takes = takes(need, host).filter(|_| !jetson);
     let asks = takes.clone().unwrap_or_else(|| "a driver of that version".to_owned());
-    let mut text = format!("{} needs {asks}, and {}{cuda} is older", wants(need), host.acts());
+    let mut text = format!("{} needs {asks}, and {}{cuda} is older", wants(need), host.name());
     text.push_str(if need.firm { "." } else { "; whether it is used is not known." });
     let hint = match takes {
         Some(takes) => format!("Install {takes}, or use a build for an earlier CUDA."),

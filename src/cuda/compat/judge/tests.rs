@@ -37,7 +37,7 @@ fn ptx(arch: u32, isa: (u16, u16)) -> GpuCode {
 }
 
 fn file(what: &str, path: &str, weight: Weight, code: Vec<GpuCode>) -> CodeFile {
-    CodeFile { path: path.into(), what: what.into(), weight, evidence: String::new(), from_sm: None, code }
+    CodeFile { path: path.into(), what: what.into(), weight, evidence: String::new(), from_sm: None, among_frameworks: false, code }
 }
 
 fn app(code: Vec<GpuCode>) -> CodeFile {
@@ -144,7 +144,9 @@ fn without_cuda_it_runs_and_what_was_not_read_may_need_more() {
     let unread = |needs: Needs| Needs { incomplete: Some("layer 3 could not be read".into()), ..needs };
     by(&unread(Needs::default()), &server(80, "550.54.14"), Unknown, RuleId::Incomplete);
     by(&unread(image("12.4", vec![sass(80)])), &server(80, "550.54.14"), Unknown, RuleId::Incomplete);
-    by(&unread(image("13.0", vec![sass(80)])), &server(80, "550.54.14"), Fails, RuleId::Driver);
+    // A layer that was not read may hold the compatibility driver.
+    by(&unread(image("13.0", vec![sass(80)])), &server(80, "550.54.14"), Unknown, RuleId::Driver);
+    by(&unread(image("12.4", vec![sass(70)])), &server(70, "590.44.01"), Fails, RuleId::DriverDropped);
     told(&unread(image("12.4", vec![sass(80)])), &server(70, "550.54.14"), Unknown);
 }
 
@@ -155,7 +157,7 @@ fn the_figures_of_an_image_follow_from_its_needs() {
     assert_eq!(figures.cuda.as_deref(), Some("12.4"));
     assert_eq!(figures.min_driver.as_deref(), Some("550.54.14"));
     assert_eq!(figures.min_driver_minor_compat.as_deref(), Some("525.60.13"));
-    assert_eq!(figures.sass, ["sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90"]);
+    assert_eq!(figures.sass, ["sm_80", "sm_86", "sm_89", "sm_90"]);
     assert!(figures.ptx.contains(&"sm_120".to_owned()) && !figures.ptx.contains(&"sm_75".to_owned()));
     let old = requires(&image("11.0", vec![]), catalog);
     assert_eq!(old.min_driver, old.min_driver_minor_compat);

@@ -32,6 +32,16 @@ pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
     let largest = largest(look, &holders);
     let mut files: Vec<CodeFile> =
         (0..).zip(&holders).map(|(at, one)| file(look, one, at, &largest)).collect();
+    // Components and what the image starts have no framework that decides by them.
+    let stands = |(file, holder): &(&mut CodeFile, &Holder<'_>)| {
+        file.weight == Weight::Decides && holder.framework.is_some() && !look.is_started(holder.object)
+            && component(holder).is_none()
+    };
+    let mut standing: Vec<&mut CodeFile> =
+        files.iter_mut().zip(&holders).filter(stands).map(|(file, _)| file).collect();
+    if standing.len() > 1 {
+        standing.iter_mut().for_each(|file| file.among_frameworks = true);
+    }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
@@ -42,7 +52,8 @@ fn holders<'a>(look: &Look<'a>, frameworks: &Frameworks) -> Vec<Holder<'a>> {
     let libraries = look
         .libraries
         .iter()
-        .filter(|library| &*library.component != "driver")
+        // cuDNN is judged by its version.
+        .filter(|library| !matches!(&*library.component, "driver" | "cudnn"))
         .map(|library| (library.node, library.object, Some(*library), &library.gpu_code));
     let others = look.inventory.holders.iter().filter(|holder| holder.kind != HolderKind::Archive);
     let others = others.filter_map(|holder| {
@@ -105,6 +116,7 @@ fn file(
         weight,
         evidence,
         from_sm: rule.and_then(|rule| rule.needs_sm),
+        among_frameworks: false,
         code: holder.code.clone(),
     }
 }
@@ -123,9 +135,6 @@ fn weight(
     let object = look.inventory.links.object(holder.object);
     let firm = look.is_firm(holder.object);
     match component(holder) {
-        Some("cudnn") => {
-            return (Weight::Optional, "cuDNN is judged by its version".to_owned());
-        }
         Some("cublas") if firm => {
             let by = object.reached.as_ref().map(|reached| look.inventory.links.object(reached.from).node);
             let by = by.map_or_else(|| "something in use".to_owned(), |node| look.shown(node));

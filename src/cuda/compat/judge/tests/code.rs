@@ -91,7 +91,7 @@ fn files_for_single_architectures_are_chosen_by_who_opens_them() {
         file(
             "flash",
             &format!("/lib/{name}.so"),
-            Weight::Decides,
+            Weight::MayDecide,
             vec![row(GpuKind::Sass, arch, Some(Suffix::A), None)],
         )
     };
@@ -99,12 +99,49 @@ fn files_for_single_architectures_are_chosen_by_who_opens_them() {
     needs.code = vec![only("hopper", 90), only("blackwell", 100)];
     told(&needs, &server(90, "570.26"), Runs);
     told(&needs, &server(100, "570.26"), Runs);
-    told(&needs, &server(80, "570.26"), Fails);
+    told(&needs, &server(80, "570.26"), Unknown);
     needs.code.push(file("flash", "/lib/all.so", Weight::Decides, vec![sass(80)]));
     told(&needs, &server(80, "570.26"), Runs);
     // Code of others covers nothing.
     needs.code[2].what = "torch".into();
+    told(&needs, &server(80, "570.26"), Unknown);
+    // What the image starts is chosen by nobody.
+    needs.code[2].what = "flash".into();
+    needs.code[0].weight = Weight::Decides;
     told(&needs, &server(80, "570.26"), Fails);
+}
+
+#[test]
+fn of_several_frameworks_one_may_be_the_wrong_one() {
+    let one = |what: &str, arch, among_frameworks| CodeFile {
+        among_frameworks,
+        ..file(what, &format!("/lib/{what}.so"), Weight::Decides, vec![sass(arch)])
+    };
+    let mut needs = image("12.8", vec![]);
+    needs.code = vec![one("torch", 90, true), one("faiss", 80, true)];
+    told(&needs, &server(90, "570.26"), Unknown);
+    told(&needs, &server(70, "570.26"), Fails);
+    needs.code[1].among_frameworks = false;
+    told(&needs, &server(90, "570.26"), Fails);
+}
+
+#[test]
+fn code_for_desktops_is_not_for_boards() {
+    let needs = image("12.2", vec![sass(80)]);
+    let board = |cuda| TargetGpu {
+        class: Some(GpuClass::Jetson), driver: None, cuda: Some(cuda), ..server(87, "")
+    };
+    by(&needs, &board((12, 6)), Fails, RuleId::GpuCode);
+    by(&needs, &board((13, 0)), Unknown, RuleId::GpuCode);
+}
+
+#[test]
+fn many_reasons_are_cut_and_counted() {
+    let mut needs = image("12.8", vec![]);
+    needs.code = (0..300).map(|at| file(&at.to_string(), "/lib/x.so", Weight::MayDecide, vec![sass(80)])).collect();
+    let judgement = told(&needs, &server(90, "570.26"), Unknown);
+    assert!(judgement.reasons.len() < 110, "{}", judgement.reasons.len());
+    assert!(judgement.reasons.iter().any(|reason| reason.text.contains("more reasons")));
 }
 
 #[test]
