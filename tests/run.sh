@@ -48,6 +48,7 @@ step setup tests/setup.sh
 step format cargo fmt --check
 step lints cargo clippy --all-targets --locked -- -D warnings
 step 'lints without the window' cargo clippy --lib --bins --no-default-features --locked -- -D warnings
+step 'lints with the GPU check alone' cargo clippy --lib --bins --no-default-features --features gpu --locked -- -D warnings
 step dependencies check_dependencies
 step tests run_tests "$@"
 printf '==> all steps passed in %d s\n%s\n' $((SECONDS - started)) "$summary"

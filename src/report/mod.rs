@@ -16,9 +16,7 @@ mod text_cuda;
 mod text_findings;
 mod text_rewrite;
 
-pub use compatibility::{
-    CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine,
-};
+pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use cuda::{CudaPart, LibraryLine};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use json::to_json;

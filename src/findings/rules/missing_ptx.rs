@@ -93,8 +93,7 @@ fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
     let firmly = links.firmly_used();
     let mut found = Vec::new();
     for (node, supplier, code) in holders(facts) {
-        let code: Vec<&GpuCode> =
-            code.iter().filter(|row| row.is_for_running()).collect();
+        let code: Vec<&GpuCode> = code.iter().filter(|row| row.is_for_running()).collect();
         let Some(inode) = facts.node(node).content() else { continue };
         let Some((id, object)) = facts.object_of(inode) else { continue };
         // One architecture on purpose: who opens it asks the GPU first.

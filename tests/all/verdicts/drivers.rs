@@ -6,7 +6,8 @@ use cutaway::cuda::compat::RuleId::{
 use cutaway::cuda::compat::RunVerdict::{RunsWithCompat, RunsWithJit, Unknown};
 
 use super::{
-    Case, FORWARD, GKE, GPUS, HOOK, Image, MINOR, NOT_KNOWN, PASSES, PTX_ISA, SAME_BRANCH, TOO_OLD, TOOLKITS, built, on,
+    Case, FORWARD, GKE, GPUS, HOOK, Image, MINOR, NOT_KNOWN, PASSES, PTX_ISA, SAME_BRANCH, TOO_OLD, TOOLKITS,
+    built, on,
 };
 
 /// Drivers in the notes of real compatibility drivers.

@@ -113,14 +113,16 @@ impl<'a> Code<'a> {
     /// How all of it fares on a machine.
     pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> Coded {
         let sm = host.target.sm;
-        let outcomes: Vec<Outcome> = self.groups.iter().map(|group| outcome(&group.rows, host, ptx)).collect();
+        let outcomes: Vec<Outcome> =
+            self.groups.iter().map(|group| outcome(&group.rows, host, ptx)).collect();
         let mut covered = vec![false; self.owners];
         for (group, outcome) in self.groups.iter().zip(&outcomes) {
             if let Some(covered) = covered.get_mut(group.owner) {
                 *covered |= *outcome <= Outcome::JitByCompat;
             }
         }
-        let mut frameworks = self.groups.iter().zip(&outcomes).filter(|(group, _)| group.first.among_frameworks);
+        let mut frameworks =
+            self.groups.iter().zip(&outcomes).filter(|(group, _)| group.first.among_frameworks);
         let another_fits = frameworks.any(|(_, outcome)| *outcome <= Outcome::JitByCompat);
         let mut told: Vec<Told<'_>> = Vec::new();
         let mut places: HashMap<(usize, Weight, Outcome), usize> = HashMap::new();
@@ -263,8 +265,11 @@ impl Told<'_> {
                     }
                     Isa::Open => " is older".to_owned(),
                 };
-                let text =
-                    format!("{own}: for {gpu} only PTX of version{isa} fits, and {}{known}.{}", ptx.by, self.doubt());
+                let text = format!(
+                    "{own}: for {gpu} only PTX of version{isa} fits, and {}{known}.{}",
+                    ptx.by,
+                    self.doubt()
+                );
                 Reason::new(self.at_worst(RunVerdict::Fails), RuleId::PtxVersion, text)
                     .with_error(222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
                     .with_hint(format!("Install a later driver, or use a build with SASS for {gpu}."))

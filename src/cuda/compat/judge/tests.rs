@@ -37,7 +37,15 @@ fn ptx(arch: u32, isa: (u16, u16)) -> GpuCode {
 }
 
 fn file(what: &str, path: &str, weight: Weight, code: Vec<GpuCode>) -> CodeFile {
-    CodeFile { path: path.into(), what: what.into(), weight, evidence: String::new(), from_sm: None, among_frameworks: false, code }
+    CodeFile {
+        path: path.into(),
+        what: what.into(),
+        weight,
+        evidence: String::new(),
+        from_sm: None,
+        among_frameworks: false,
+        code,
+    }
 }
 
 fn app(code: Vec<GpuCode>) -> CodeFile {

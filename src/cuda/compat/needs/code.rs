@@ -34,13 +34,17 @@ pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
         (0..).zip(&holders).map(|(at, one)| file(look, one, at, &largest)).collect();
     // Components and what the image starts have no framework that decides by them.
     let stands = |(file, holder): &(&mut CodeFile, &Holder<'_>)| {
-        file.weight == Weight::Decides && holder.framework.is_some() && !look.is_started(holder.object)
+        file.weight == Weight::Decides
+            && holder.framework.is_some()
+            && !look.is_started(holder.object)
             && component(holder).is_none()
     };
     let mut standing: Vec<&mut CodeFile> =
         files.iter_mut().zip(&holders).filter(stands).map(|(file, _)| file).collect();
     if standing.len() > 1 {
-        standing.iter_mut().for_each(|file| file.among_frameworks = true);
+        for file in &mut standing {
+            file.among_frameworks = true;
+        }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files

@@ -42,7 +42,8 @@ impl Headline {
                 _ => say(Tone::Good, format!("{who}: every one of {} numbers is right.", grouped(numbers))),
             };
         }
-        let tried = check.devices.iter().filter(|device| device.kernel_check.verdict != KernelVerdict::Skipped);
+        let tried =
+            check.devices.iter().filter(|device| device.kernel_check.verdict != KernelVerdict::Skipped);
         let (working, tried) = (check.devices.iter().filter(|one| check.works(one)).count(), tried.count());
         if working > 0 && working < tried {
             return say(Tone::Mixed, format!("{working} of {} work.", count(tried, "GPU")));

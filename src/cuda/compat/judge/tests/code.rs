@@ -128,9 +128,8 @@ fn of_several_frameworks_one_may_be_the_wrong_one() {
 #[test]
 fn code_for_desktops_is_not_for_boards() {
     let needs = image("12.2", vec![sass(80)]);
-    let board = |cuda| TargetGpu {
-        class: Some(GpuClass::Jetson), driver: None, cuda: Some(cuda), ..server(87, "")
-    };
+    let board =
+        |cuda| TargetGpu { class: Some(GpuClass::Jetson), driver: None, cuda: Some(cuda), ..server(87, "") };
     by(&needs, &board((12, 6)), Fails, RuleId::GpuCode);
     by(&needs, &board((13, 0)), Unknown, RuleId::GpuCode);
 }
@@ -138,7 +137,8 @@ fn code_for_desktops_is_not_for_boards() {
 #[test]
 fn many_reasons_are_cut_and_counted() {
     let mut needs = image("12.8", vec![]);
-    needs.code = (0..300).map(|at| file(&at.to_string(), "/lib/x.so", Weight::MayDecide, vec![sass(80)])).collect();
+    needs.code =
+        (0..300).map(|at| file(&at.to_string(), "/lib/x.so", Weight::MayDecide, vec![sass(80)])).collect();
     let judgement = told(&needs, &server(90, "570.26"), Unknown);
     assert!(judgement.reasons.len() < 110, "{}", judgement.reasons.len());
     assert!(judgement.reasons.iter().any(|reason| reason.text.contains("more reasons")));
