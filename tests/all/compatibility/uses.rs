@@ -20,6 +20,27 @@ fn torch_in(site: &str, version: &str, cuda: &str, sass: &[u32]) -> Vec<Member> 
     wheel(site, "torch", version, &files)
 }
 
+/// A framework of one module, which needs these.
+fn module_of(name: &str, sass: &[u32], needs: &[&str]) -> Vec<Member> {
+    let module = with_code(Elf { soname: None, ..Elf::library("_C").needing(needs) }, sass, None);
+    wheel("usr/lib/python3/dist-packages", name, "0.12.0", &[(&format!("{name}/_C.abi3.so"), module.build())])
+}
+
+#[test]
+fn of_two_frameworks_one_is_enough_unless_it_needs_the_other() {
+    let torch = || torch_in("usr/lib/python3/dist-packages", "2.9.1+cu128", "12.8", &[80]);
+    let with = |other: Vec<Member>| {
+        let members = torch().into_iter().chain(runtime("12.8.90")).chain(other).collect();
+        image(server(), members, &[])
+    };
+    let alone = with(vec![]);
+    expect(&alone, &[("gpu:h100,driver=580", "fails", "gpu-code")]);
+    let beside = with(module_of("vllm", &[90], &[]));
+    expect(&beside, &[("gpu:h100,driver=580", "unknown", "gpu-code")]);
+    let upon = with(module_of("vllm", &[90], &["libtorch_cuda.so"]));
+    expect(&upon, &[("gpu:h100,driver=580", "fails", "gpu-code")]);
+}
+
 #[test]
 fn a_name_for_one_architecture_is_no_choice_where_the_image_starts_the_file() {
     let mut image = image(server(), vec![], &[]);

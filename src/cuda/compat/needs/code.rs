@@ -1,6 +1,6 @@
 //! Files with GPU code that something in use reaches, and how much each decides.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::frameworks::{Frameworks, is_core, whole_name};
 use super::look::{Look, is_cuda_component};
@@ -39,11 +39,16 @@ pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
             && !look.is_started(holder.object)
             && component(holder).is_none()
     };
-    let mut standing: Vec<&mut CodeFile> =
-        files.iter_mut().zip(&holders).filter(stands).map(|(file, _)| file).collect();
+    let mut standing: Vec<(&mut CodeFile, &Holder<'_>)> =
+        files.iter_mut().zip(&holders).filter(stands).collect();
+    // One that another needs is no alternative to it: vllm does not run where torch does not. Such needs are found
+    // by name alone, since extension modules have them loaded before.
+    let needs = standing.iter().flat_map(|(_, holder)| &look.inventory.links.object(holder.object).needs);
+    let needed: HashSet<&str> = needs.map(|need| &*need.name).collect();
     if standing.len() > 1 {
-        for file in &mut standing {
-            file.among_frameworks = true;
+        for (file, holder) in &mut standing {
+            let name = escape(look.rootfs.node(holder.node).name());
+            file.among_frameworks = !needed.contains(&*name);
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
