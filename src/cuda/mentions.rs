@@ -146,6 +146,9 @@ struct OwnFile {
     of_distribution: bool,
 }
 
+/// Folders deeper than this are looked at by their name alone; those of real images have some thirty above them.
+const DEPTH: u16 = 128;
+
 /// Which files are searched.
 struct Choice<'a> {
     scene: &'a Scene<'a>,
@@ -168,12 +171,17 @@ impl Choice<'_> {
         let scene = self.scene;
         // By node: folders with nothing of the application in them. Folders come before what they hold.
         let mut foreign = vec![Folder::Own; scene.rootfs.len()];
+        let mut depths = vec![0_u16; scene.rootfs.len()];
         let mut files: Vec<(bool, Vec<u8>, OwnFile)> = Vec::new();
         let mut path_bytes = 0;
         for node in scene.rootfs.nodes().skip(1) {
             let above = foreign[node.parent().id().0 as usize];
             if node.kind() == NodeKind::Directory {
-                foreign[node.id().0 as usize] = self.folder(above, &node.path(), node.name());
+                let depth = depths[node.parent().id().0 as usize].saturating_add(1);
+                depths[node.id().0 as usize] = depth;
+                // Paths of folders in folders cost the square of their depth. Those far down are the application's.
+                let path = if depth > DEPTH { Vec::new() } else { node.path() };
+                foreign[node.id().0 as usize] = self.folder(above, &path, node.name());
                 continue;
             }
             let started = self.started.contains(&node.id());
