@@ -14,7 +14,8 @@
 //! | [`findings`] | the inventory | what should not be there, with verdicts and proof; plans, policies |
 //! | [`rewrite`] | findings, a Dockerfile | proposed Dockerfiles, their sizes and proof |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
-//! | [`report`] | an analysis | text, JSON |
+//! | [`compare`] | several analyses | what they share, where they differ |
+//! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
 //! | `gpu` | which device | whether this machine's GPU works, in a child process |
 //! | [`cli`] | arguments | output and an exit code |
 //! | `gui` | an analysis | the window |
@@ -24,6 +25,7 @@
 pub mod analysis;
 pub mod base;
 pub mod cli;
+pub mod compare;
 pub mod cuda;
 pub mod findings;
 pub mod formats;

@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+use super::value::Analysis;
 use crate::base::convert::in_memory;
 use crate::base::read_at::SectionReader;
 use crate::base::{ReadAt, Section};
@@ -14,7 +15,7 @@ use crate::formats::compression::Compression;
 use crate::formats::input::BUFFER_BYTES;
 use crate::formats::mentions::{Mentions, Scanner, Sort};
 use crate::jobs::{CancelToken, Cancelled, Progress};
-use crate::layer::{ContentHash, LayerRead, open_file};
+use crate::layer::{ContentHash, EntryId, LayerRead, open_file};
 use crate::rootfs::{Merge, NodeKind};
 use crate::source::{Blob, Image};
 
@@ -24,20 +25,102 @@ const SAMPLE_BYTES: u64 = 4 << 10;
 /// What of `wanted` lies where it can be read without inflating a layer again. A single file is not worth
 /// comparing.
 pub(super) fn readable(image: &Image, layers: &[Option<Arc<LayerRead>>], wanted: Wanted) -> Wanted {
-    let can = |inode: &Inode| match image.layers.get(usize::from(inode.0)).map(|layer| &layer.blob) {
-        Some(Blob::Section(_)) => {
-            let read = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
-            read.is_some_and(|read| {
-                read.compression == Some(Compression::None) && read.index.body_at(inode.1).is_some()
-            })
-        }
-        Some(Blob::Folder(_)) => true,
-        _ => false,
+    let can = |inode: &Inode| {
+        let read = layers.get(usize::from(inode.0)).and_then(Option::as_deref);
+        let blob = image.layers.get(usize::from(inode.0)).map(|layer| &layer.blob);
+        blob.zip(read).is_some_and(|(blob, read)| is_readable(blob, read, inode.1))
     };
     Wanted {
         hashes: wanted.hashes.into_iter().filter(can).collect(),
         binaries: wanted.binaries.into_iter().filter(can).collect(),
         texts: wanted.texts.into_iter().filter(can).collect(),
+    }
+}
+
+/// Whether the body of an entry can be read without inflating its layer again.
+fn is_readable(blob: &Blob, read: &LayerRead, entry: EntryId) -> bool {
+    match blob {
+        Blob::Section(_) => {
+            read.compression == Some(Compression::None) && read.index.body_at(entry).is_some()
+        }
+        Blob::Folder(_) => true,
+        Blob::Streamed(_) | Blob::Missing(_) => false,
+    }
+}
+
+/// Opens the body of a file. `path` is its place below a folder, and is asked for only there.
+fn open(
+    blob: &Blob,
+    read: &LayerRead,
+    entry: EntryId,
+    path: impl FnOnce() -> Option<Vec<u8>>,
+    progress: &Progress,
+) -> Option<Section> {
+    if !is_readable(blob, read, entry) {
+        return None;
+    }
+    let size = read.index.size(entry);
+    let section = match blob {
+        Blob::Section(section) => section.part(read.index.body_at(entry)?, size),
+        Blob::Folder(root) => {
+            let file = open_file(root, &path()?).ok()?;
+            // A file that changed since is another file; one that is nearly all holes is not worth reading.
+            let now = file.metadata().ok()?;
+            let full = now.blocks().saturating_mul(512) >= size / 64 || size <= 1 << 20;
+            let same = now.len() == size && now.mtime() == read.index.mtime(entry);
+            (same && full).then(|| Section::new(Arc::new(file), 0, size))?
+        }
+        Blob::Streamed(_) | Blob::Missing(_) => return None,
+    };
+    let whole = section.len() == size;
+    whole.then(|| Section::new(Arc::new(Compared { section, progress: progress.clone() }), 0, size))
+}
+
+/// The bytes of a file that can be read without inflating a layer again.
+pub struct Body(Section);
+
+impl Body {
+    /// A mark of some of its bytes: bodies of one size with different marks are different. It is no hash of a
+    /// content, and equals none. `None` for a body so small that its hash costs no more, or one that cannot be
+    /// read.
+    pub fn sample(&self) -> Option<ContentHash> {
+        let size = self.0.len();
+        (size > 4 * SAMPLE_BYTES).then(|| sample(&self.0, size).ok())?
+    }
+
+    /// The hash of all its bytes; `None` when it cannot be read.
+    ///
+    /// # Errors
+    /// Cancelled.
+    pub fn hash(self, cancel: &CancelToken) -> Result<Option<ContentHash>, Cancelled> {
+        let hash = whole(self.0, cancel);
+        cancel.check()?;
+        Ok(hash.ok())
+    }
+}
+
+impl Analysis {
+    /// Whether the bytes of a file can be read without inflating a layer again, as far as can be told without
+    /// trying.
+    pub fn has_body(&self, (layer, entry): Inode) -> bool {
+        let place = usize::from(layer);
+        let read = self.layers.get(place).and_then(|layer| layer.read.as_deref());
+        let blob = self.image.layers.get(place).map(|layer| &layer.blob);
+        blob.zip(read).is_some_and(|(blob, read)| is_readable(blob, read, entry))
+    }
+
+    /// Opens the bytes of a file, by the layer and entry that hold them; `None` when that takes inflating a
+    /// layer again, or the file is not what it was when it was looked at. `path` gives its path, and is asked
+    /// only for files of folders. Bytes that are read are told to `progress` as compared.
+    pub fn body(
+        &self,
+        (layer, entry): Inode,
+        path: impl FnOnce() -> Option<Vec<u8>>,
+        progress: &Progress,
+    ) -> Option<Body> {
+        let place = usize::from(layer);
+        let read = self.layers.get(place)?.read.as_deref()?;
+        open(&self.image.layers.get(place)?.blob, read, entry, path, progress).map(Body)
     }
 }
 
@@ -106,21 +189,9 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn open(&self, inode: Inode) -> Option<Section> {
-        let index = &self.layers.get(usize::from(inode.0))?.as_ref()?.index;
-        let size = index.size(inode.1);
-        let section = match &self.image.layers.get(usize::from(inode.0))?.blob {
-            Blob::Section(section) => section.part(index.body_at(inode.1)?, size),
-            Blob::Folder(root) => {
-                let file = open_file(root, self.paths.get(&inode)?).ok()?;
-                // A file that changed since is another file; one that is nearly all holes is not worth reading.
-                let now = file.metadata().ok()?;
-                let full = now.blocks().saturating_mul(512) >= size / 64 || size <= 1 << 20;
-                (now.len() == size && full).then(|| Section::new(Arc::new(file), 0, size))?
-            }
-            Blob::Streamed(_) | Blob::Missing(_) => return None,
-        };
-        let whole = section.len() == size;
-        whole.then(|| Section::new(Arc::new(Compared { section, progress: self.progress.clone() }), 0, size))
+        let read = self.layers.get(usize::from(inode.0))?.as_deref()?;
+        let blob = &self.image.layers.get(usize::from(inode.0))?.blob;
+        open(blob, read, inode.1, || self.paths.get(&inode).cloned(), self.progress)
     }
 }
 

@@ -7,6 +7,7 @@ mod job;
 mod pipeline;
 mod value;
 
+pub use bodies::Body;
 pub use job::{AnalysisJob, Failure, JobState};
 pub use pipeline::{AnalysisError, Options, analyze};
 pub use value::{Analysis, Layer, Totals};

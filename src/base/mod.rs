@@ -13,6 +13,7 @@ pub mod save;
 pub mod size;
 pub mod text;
 pub mod warning;
+pub(crate) mod words;
 
 pub use digest::{Digest, Hasher};
 pub use limits::Limits;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use super::words::words;
+
 /// Stable names of warnings; scripts may match them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WarningCode {
@@ -49,33 +51,28 @@ pub enum WarningCode {
     MoreWarnings,
 }
 
-impl WarningCode {
-    /// The name used in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::LayerMissing => "layer-missing",
-            Self::LayerCutShort => "layer-cut-short",
-            Self::LayerMalformed => "layer-malformed",
-            Self::DigestMismatch => "digest-mismatch",
-            Self::SizeMismatch => "size-mismatch",
-            Self::MediaTypeMismatch => "media-type-mismatch",
-            Self::TrailingData => "trailing-data",
-            Self::TarOddity => "tar-oddity",
-            Self::PathEscapes => "path-escapes",
-            Self::HardLinkDangling => "hard-link-dangling",
-            Self::ParentIsSymlink => "parent-is-symlink",
-            Self::ConfigIncomplete => "config-incomplete",
-            Self::HistoryMismatch => "history-mismatch",
-            Self::ManifestOddity => "manifest-oddity",
-            Self::NotRead => "not-read",
-            Self::BinaryMalformed => "binary-malformed",
-            Self::PackagesMalformed => "packages-malformed",
-            Self::FactsLimited => "facts-limited",
-            Self::LinksOddity => "links-oddity",
-            Self::MoreWarnings => "more-warnings",
-        }
-    }
-}
+words!(WarningCode {
+    LayerMissing = "layer-missing",
+    LayerCutShort = "layer-cut-short",
+    LayerMalformed = "layer-malformed",
+    DigestMismatch = "digest-mismatch",
+    SizeMismatch = "size-mismatch",
+    MediaTypeMismatch = "media-type-mismatch",
+    TrailingData = "trailing-data",
+    TarOddity = "tar-oddity",
+    PathEscapes = "path-escapes",
+    HardLinkDangling = "hard-link-dangling",
+    ParentIsSymlink = "parent-is-symlink",
+    ConfigIncomplete = "config-incomplete",
+    HistoryMismatch = "history-mismatch",
+    ManifestOddity = "manifest-oddity",
+    NotRead = "not-read",
+    BinaryMalformed = "binary-malformed",
+    PackagesMalformed = "packages-malformed",
+    FactsLimited = "facts-limited",
+    LinksOddity = "links-oddity",
+    MoreWarnings = "more-warnings",
+});
 
 impl fmt::Display for WarningCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 #[cfg(feature = "gpu")]
 use super::gpu_arguments::{GpuArguments, GpuPlan};
 use crate::base::Platform;
 use crate::findings::policy::Date;
+use crate::report::{self, CompareFormat, CsvTable};
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
 #[derive(Parser)]
@@ -34,6 +36,9 @@ Image references:
 struct WindowArguments {
     /// Image to open in the window; without one, the start screen
     image: Option<String>,
+    /// Another image to show beside it; may be given several times
+    #[arg(long, value_name = "IMAGE", requires = "image")]
+    compare: Vec<String>,
     #[command(flatten)]
     choice: Choice,
     /// What paints the window [default: glow, and wgpu when that cannot]
@@ -62,6 +67,8 @@ enum Command {
     Dockerfile(DockerfileArguments),
     /// Hold an image to the rules and budgets of cutaway.toml: 0 when it passes, 1 when not
     Check(CheckArguments),
+    /// Show what images share and where they differ, and hold the last to how much more than the first it may have
+    Compare(CompareArguments),
     /// Check this machine's NVIDIA GPU: run a kernel, verify it, measure launches: 0 when it works
     #[cfg(feature = "gpu")]
     Gpu(GpuArguments),
@@ -71,6 +78,11 @@ enum Command {
         #[arg(value_name = "RULE")]
         name: Option<String>,
     },
+    /// Print the JSON Schema of what a command writes with --format json
+    Schema {
+        /// The command, or rewrite for what `dockerfile` writes
+        document: SchemaName,
+    },
     /// Print a completion script
     Completions {
         /// The shell to complete for
@@ -78,7 +90,7 @@ enum Command {
     },
 }
 
-/// Output format of a report.
+/// Output format of what is for people or for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// For people, 80 columns.
@@ -87,11 +99,70 @@ pub(super) enum Format {
     Json,
 }
 
-/// What is read, and how: the same for all commands that read an image.
+/// Output format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    /// For people, 80 columns
+    Text,
+    /// For scripts, all there is; can be read again
+    Json,
+    /// For comments of pull requests and step summaries
+    Markdown,
+    /// For people, one file without remote parts
+    Html,
+    /// The findings as SARIF 2.1.0, for code scanning
+    Sarif,
+    /// One table, for spreadsheets
+    Csv,
+}
+
+/// A table of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// CUDA libraries and files with GPU code
+    Libraries,
+    /// What should not be there
+    #[default]
+    Findings,
+    /// Layers
+    Layers,
+}
+
+impl From<Table> for CsvTable {
+    fn from(table: Table) -> Self {
+        match table {
+            Table::Libraries => Self::Libraries,
+            Table::Findings => Self::Findings,
+            Table::Layers => Self::Layers,
+        }
+    }
+}
+
+/// A document that has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// cutaway report
+    Report,
+    /// cutaway compare
+    Compare,
+    /// cutaway dockerfile
+    Rewrite,
+    /// cutaway gpu
+    Gpu,
+}
+
+/// What is read, and how: the same for all commands that read one image.
 #[derive(Args)]
 struct Reading {
     /// Image to read, see `cutaway --help`
     image: String,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How images are read.
+#[derive(Args)]
+struct How {
     #[command(flatten)]
     choice: Choice,
     /// A GPU that the image is meant for, such as gpu:a100-80 or cc=8.6 [default: five that are common]
@@ -114,7 +185,10 @@ struct ReportArguments {
     reading: Reading,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: ReportFormat,
+    /// Which table of --format csv [default: findings]
+    #[arg(long, value_enum)]
+    table: Option<Table>,
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -162,6 +236,54 @@ struct CheckArguments {
     summary: Option<PathBuf>,
 }
 
+/// Output format of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompareFormatName {
+    /// For people, 80 columns
+    Text,
+    /// For scripts, all there is
+    Json,
+    /// For comments of pull requests and step summaries
+    Markdown,
+    /// For people, one file without remote parts
+    Html,
+    /// All figures in one table, for spreadsheets
+    Csv,
+}
+
+impl From<CompareFormatName> for CompareFormat {
+    fn from(name: CompareFormatName) -> Self {
+        match name {
+            CompareFormatName::Text => Self::Text,
+            CompareFormatName::Json => Self::Json,
+            CompareFormatName::Markdown => Self::Markdown,
+            CompareFormatName::Html => Self::Html,
+            CompareFormatName::Csv => Self::Csv,
+        }
+    }
+}
+
+#[derive(Args)]
+struct CompareArguments {
+    /// Images to compare, at least two; the first is what the others are held against
+    #[arg(value_name = "IMAGE", required = true, num_args = 2..)]
+    images: Vec<String>,
+    #[command(flatten)]
+    how: How,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: CompareFormatName,
+    /// Write to FILE instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// File with a [regression] table [default: cutaway.toml, when it is in the current folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Show values of variables, labels and arguments that look like secrets
+    #[arg(long)]
+    show_secrets: bool,
+}
+
 /// What the arguments ask for.
 pub enum Plan {
     /// Open the window.
@@ -172,11 +294,15 @@ pub enum Plan {
     Dockerfile(DockerfilePlan),
     /// Hold an image to a policy.
     Check(CheckPlan),
+    /// Compare images.
+    Compare(ComparePlan),
     /// Check the GPU at hand.
     #[cfg(feature = "gpu")]
     Gpu(GpuPlan),
     /// Print a page of the manual, or what pages there are.
     Explain(Option<String>),
+    /// Print a schema.
+    Schema(SchemaName),
     /// Print a completion script.
     Completions(clap_complete::Shell),
 }
@@ -186,6 +312,8 @@ pub enum Plan {
 pub struct WindowPlan {
     /// The image to open at once.
     pub image: Option<String>,
+    /// Images to open beside it.
+    pub compare: Vec<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
     /// Files that extend the catalogue.
@@ -197,7 +325,7 @@ pub struct WindowPlan {
 }
 
 /// An image to read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ReadPlan {
     pub(super) image: String,
     pub(super) platform: Option<Platform>,
@@ -211,7 +339,7 @@ pub(super) struct ReadPlan {
 /// A report to print.
 pub struct ReportPlan {
     pub(super) read: ReadPlan,
-    pub(super) format: Format,
+    pub(super) format: report::Format,
     pub(super) output: Option<PathBuf>,
     pub(super) show_secrets: bool,
     pub(super) dockerfile: Option<PathBuf>,
@@ -245,10 +373,27 @@ pub struct CheckPlan {
     pub(super) summary: Option<PathBuf>,
 }
 
+/// Images to compare.
+pub struct ComparePlan {
+    /// How to read them; the first is named in it.
+    pub(super) read: ReadPlan,
+    pub(super) images: Vec<String>,
+    pub(super) format: CompareFormat,
+    pub(super) output: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
+    pub(super) show_secrets: bool,
+}
+
 impl Reading {
     fn plan(self) -> ReadPlan {
+        self.how.plan(self.image)
+    }
+}
+
+impl How {
+    fn plan(self, image: String) -> ReadPlan {
         ReadPlan {
-            image: self.image,
+            image,
             platform: self.choice.platform,
             catalog: self.choice.catalog,
             targets: self.target,
@@ -259,20 +404,44 @@ impl Reading {
     }
 }
 
+impl ReportArguments {
+    fn format(&self) -> Result<report::Format, clap::Error> {
+        Ok(match (self.format, self.table) {
+            (ReportFormat::Csv, table) => report::Format::Csv(table.unwrap_or_default().into()),
+            (_, Some(_)) => {
+                let mut command = Cli::command();
+                command.build();
+                let text = "the argument '--table <TABLE>' can be used only with '--format csv'";
+                let report = command.find_subcommand_mut("report");
+                return Err(match report {
+                    Some(report) => report.error(ErrorKind::ArgumentConflict, text),
+                    None => command.error(ErrorKind::ArgumentConflict, text),
+                });
+            }
+            (ReportFormat::Text, None) => report::Format::Text,
+            (ReportFormat::Json, None) => report::Format::Json,
+            (ReportFormat::Markdown, None) => report::Format::Markdown,
+            (ReportFormat::Html, None) => report::Format::Html,
+            (ReportFormat::Sarif, None) => report::Format::Sarif,
+        })
+    }
+}
+
 /// Parses the arguments of this process.
 ///
 /// # Errors
 /// The exit code, after the message was printed: 0 for help and version, 2 for wrong use.
 pub fn parse() -> Result<Plan, ExitCode> {
-    let cli = Cli::try_parse().map_err(|error| {
+    let told = |error: clap::Error| {
         // Help goes to stdout, errors to stderr; a closed pipe loses nothing that matters.
         error.print().ok();
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-    })?;
+    };
+    let cli = Cli::try_parse().map_err(told)?;
     Ok(match cli.command {
         Some(Command::Report(arguments)) => Plan::Report(ReportPlan {
+            format: arguments.format().map_err(told)?,
             read: arguments.reading.plan(),
-            format: arguments.format,
             output: arguments.output,
             show_secrets: arguments.show_secrets,
             dockerfile: arguments.dockerfile,
@@ -294,12 +463,22 @@ pub fn parse() -> Result<Plan, ExitCode> {
             config: arguments.config,
             summary: arguments.summary,
         }),
+        Some(Command::Compare(arguments)) => Plan::Compare(ComparePlan {
+            read: arguments.how.plan(arguments.images.first().cloned().unwrap_or_default()),
+            images: arguments.images,
+            format: arguments.format.into(),
+            output: arguments.output,
+            config: arguments.config,
+            show_secrets: arguments.show_secrets,
+        }),
         #[cfg(feature = "gpu")]
         Some(Command::Gpu(arguments)) => Plan::Gpu(arguments.plan()),
         Some(Command::Explain { name }) => Plan::Explain(name),
+        Some(Command::Schema { document }) => Plan::Schema(document),
         Some(Command::Completions { shell }) => Plan::Completions(shell),
         None => Plan::Window(WindowPlan {
             image: cli.window.image,
+            compare: cli.window.compare,
             platform: cli.window.choice.platform,
             catalog: cli.window.choice.catalog,
             renderer: cli.window.renderer,
@@ -311,6 +490,6 @@ pub fn parse() -> Result<Plan, ExitCode> {
 /// Writes the completion script of `shell`.
 pub(super) fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "cutaway", &mut script);
+    clap_complete::generate(shell, &mut Cli::command(), "cutaway", &mut script);
     script
 }

@@ -16,12 +16,13 @@ use super::run::{TROUBLE, analyse, today, warn};
 use crate::analysis::Analysis;
 use crate::base::Warning;
 use crate::findings::Findings;
+use crate::report::WarningLine;
 use crate::findings::policy::{Date, FILE_BYTES, Measured, Outcome, Policy};
 
 /// The file that is read when none is given and it is there.
 const DEFAULT_FILE: &str = "cutaway.toml";
 /// The image does not hold to the policy.
-const FAILED: u8 = 1;
+pub(super) const FAILED: u8 = 1;
 
 /// What came of a check, with all that is told of it.
 struct Told<'a> {
@@ -37,13 +38,7 @@ struct Told<'a> {
 
 /// Carries the check out, prints what came of it, and appends the summary.
 pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
-    let file =
-        plan.config.clone().or_else(|| fs::symlink_metadata(DEFAULT_FILE).ok().map(|_| DEFAULT_FILE.into()));
-    // Nobody asked for the file that lies here: what waits for a writer must not hold a build up.
-    if plan.config.is_none() && fs::metadata(DEFAULT_FILE).is_ok_and(|file| !file.is_file()) {
-        anyhow::bail!("cannot read {DEFAULT_FILE}: it is no regular file");
-    }
-    let policy = file.as_deref().map(read_policy).transpose()?;
+    let (file, policy) = policy_of(plan.config.as_deref())?.unzip();
     let analysis = analyse(&plan.read, policy.as_ref())?;
     let (Some(measured), Some(totals)) = (measured(&analysis), analysis.totals()) else {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
@@ -53,7 +48,7 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     let outcome = policy.unwrap_or_default().judge(&measured, today);
     let warnings = analysis.warnings();
     if plan.read.verbose {
-        warn(&warnings);
+        warn(&warnings.iter().cloned().map(WarningLine::from).collect::<Vec<_>>());
     }
     let name = file.as_deref().map(Path::to_string_lossy);
     let told = Told {
@@ -75,7 +70,21 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn measured(analysis: &Analysis) -> Option<Measured<'_>> {
+/// The file that is given, or the default one where it lies, and what it asks for.
+pub(super) fn policy_of(config: Option<&Path>) -> anyhow::Result<Option<(PathBuf, Policy)>> {
+    let default = || fs::symlink_metadata(DEFAULT_FILE).ok().map(|_| DEFAULT_FILE.into());
+    let file: Option<PathBuf> = config.map(Path::to_owned).or_else(default);
+    // Nobody asked for the file that lies here: what waits for a writer must not hold a build up.
+    if config.is_none() && fs::metadata(DEFAULT_FILE).is_ok_and(|file| !file.is_file()) {
+        anyhow::bail!("cannot read {DEFAULT_FILE}: it is no regular file");
+    }
+    let Some(file) = file else { return Ok(None) };
+    let policy = read_policy(&file)?;
+    Ok(Some((file, policy)))
+}
+
+/// What a policy is held against; `None` while the layers are not merged.
+pub(super) fn measured(analysis: &Analysis) -> Option<Measured<'_>> {
     let (totals, merge) = (analysis.totals()?, analysis.merge.as_deref()?);
     Some(Measured {
         complete: totals.complete,

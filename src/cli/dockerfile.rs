@@ -76,7 +76,8 @@ impl GivenFile {
     }
 }
 
-fn open_regular(file: &Path) -> io::Result<std::fs::File> {
+/// Opens a regular file; never waits for the other end of a pipe.
+pub(super) fn open_regular(file: &Path) -> io::Result<std::fs::File> {
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
     let facts = opened.metadata()?;

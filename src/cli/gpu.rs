@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::arguments::Format;
 use super::gpu_arguments::GpuPlan;
@@ -12,21 +14,32 @@ use super::output::write;
 use super::run::{TROUBLE, message};
 use crate::gpu::{Check, CheckRequest, SCHEMA, check, run_child};
 use crate::jobs::CancelToken;
-use crate::report::to_json;
+use crate::report::{schema_for, to_json};
 
-/// A check as the contract has it.
-#[derive(Serialize)]
+/// What came of a check of this machine's GPU.
+#[derive(JsonSchema, Serialize)]
 struct Document<'a> {
+    /// Name and version of this schema.
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
+    /// What made it.
     generator: Generator,
     #[serde(flatten)]
     check: &'a Check,
 }
 
-#[derive(Serialize)]
+/// The program that made it.
+#[derive(JsonSchema, Serialize)]
 struct Generator {
+    /// `cutaway`.
     name: &'static str,
+    /// Its version.
     version: &'static str,
+}
+
+/// The schema of what a check writes.
+pub(super) fn schema() -> Value {
+    schema_for::<Document<'_>>()
 }
 
 /// Runs a check and prints what came of it; or does the work of one, in the child of another.

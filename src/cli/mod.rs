@@ -4,6 +4,7 @@
 
 mod arguments;
 mod check;
+mod compare;
 mod dockerfile;
 mod explain;
 #[cfg(feature = "gpu")]
@@ -16,6 +17,8 @@ mod host;
 mod output;
 mod progress;
 mod run;
+mod saved;
+mod schema;
 
 pub use arguments::{Plan, WindowPlan, parse};
 pub use run::{catalog, run, without_window};

@@ -1,6 +1,6 @@
 //! Carries plans out.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use std::thread::JoinHandle;
 
 use anyhow::Context as _;
 
-use super::arguments::{Format, Plan, ReadPlan, ReportPlan, WindowPlan, completions};
+use super::arguments::{Plan, ReadPlan, ReportPlan, WindowPlan, completions};
 use super::check::check;
+use super::compare::{NoImageError, compare};
 use super::dockerfile::{DockerfileError, GivenFile, dockerfile, propose};
 use super::explain::explain;
 #[cfg(feature = "gpu")]
@@ -17,15 +18,18 @@ use super::gpu::gpu;
 use super::host::host_targets;
 use super::output::write;
 use super::progress::with_bar;
+use super::saved::{SavedFileError, saved};
+use super::schema::schema;
 use crate::analysis::{self, Analysis, AnalysisError, analyze};
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
-use crate::base::{Limits, Warning, clock};
+use crate::base::{Limits, clock};
 use crate::cuda::catalog::{self, Catalog};
 use crate::cuda::compat::{TargetError, TargetGpu, parse_targets};
 use crate::findings::policy::{Policy, PolicyError};
 use crate::jobs::{CancelToken, Progress};
-use crate::report::{self, Report, to_json, to_text};
+use crate::report::page::Part;
+use crate::report::{self, Format, Report, WarningLine};
 use crate::rewrite::RewriteError;
 use crate::source::Reference;
 
@@ -40,9 +44,11 @@ pub fn run(plan: &Plan) -> ExitCode {
         Plan::Report(plan) => exit_code(report(plan)),
         Plan::Dockerfile(plan) => exit_code(dockerfile(plan)),
         Plan::Check(plan) => exit_code(check(plan)),
+        Plan::Compare(plan) => exit_code(compare(plan)),
         #[cfg(feature = "gpu")]
         Plan::Gpu(plan) => exit_code(gpu(plan)),
         Plan::Explain(name) => exit_code(explain(name.as_deref())),
+        Plan::Schema(name) => exit_code(schema(*name)),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
         Plan::Window(plan) => without_window(plan, "this build has no window"),
     }
@@ -116,12 +122,26 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
 }
 
 fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
+    let report = match saved(plan)? {
+        Some(report) => report,
+        None => report_of_image(plan)?,
+    };
+    write(plan.format.write(&report, &Part::ALL).as_bytes(), plan.output.as_deref())?;
+    // Whoever reads the text has them there; else they are told, as all messages, to a terminal or on -v.
+    let unseen = plan.output.is_some() || plan.format != Format::Text;
+    if plan.read.verbose || (unseen && io::stderr().is_terminal()) {
+        warn(&report.warnings);
+    }
+    Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
+}
+
+fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
     let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let host = plan.read.targets.is_empty().then(|| host_in_background(&plan.read));
     let analysis = analyse(&plan.read, None)?;
     let options = report::Options {
         show_secrets: plan.show_secrets,
-        paths: plan.format == Format::Json,
+        paths: plan.format != Format::Text,
         host: host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default(),
         ..report::Options::default()
     };
@@ -129,27 +149,18 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
     };
     match propose(&analysis, given.as_ref(), plan.show_secrets) {
-        Ok(proposals) => report.proposals = proposals.as_ref().map(report::proposal_lines),
+        Ok(Some(proposals)) => report.set_proposals(&proposals, &options),
+        Ok(None) => {}
         // A report does without, but what the user gives must be right.
         Err(error) if given.is_some() => return Err(error),
         Err(error) if plan.read.verbose => message(&format!("nothing is proposed: {error:#}")),
         Err(_) => {}
     }
-    let bytes = match plan.format {
-        Format::Text => to_text(&report),
-        Format::Json => to_json(&report),
-    };
-    write(bytes.as_bytes(), plan.output.as_deref())?;
-    // Whoever reads the text has them there; else they are told, as all messages, to a terminal or on -v.
-    let unseen = plan.output.is_some() || plan.format == Format::Json;
-    if plan.read.verbose || (unseen && std::io::stderr().is_terminal()) {
-        warn(&report.warnings);
-    }
-    Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
+    Ok(report)
 }
 
 /// Asks for the GPUs of this machine while the image is read; it has none where that fails.
-fn host_in_background(plan: &ReadPlan) -> Option<JoinHandle<Vec<TargetGpu>>> {
+pub(super) fn host_in_background(plan: &ReadPlan) -> Option<JoinHandle<Vec<TargetGpu>>> {
     let files = plan.catalog.clone();
     let ask = move || {
         // What is wrong with the files is told where the image is read.
@@ -160,7 +171,7 @@ fn host_in_background(plan: &ReadPlan) -> Option<JoinHandle<Vec<TargetGpu>>> {
 }
 
 /// Repeats warnings on stderr.
-pub(super) fn warn(warnings: &[Warning]) {
+pub(super) fn warn(warnings: &[WarningLine]) {
     for warning in warnings.iter().take(SHOWN_WARNINGS) {
         message(&format!("warning: {}: {}: {}", warning.code, warning.subject, warning.message));
     }
@@ -181,10 +192,10 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
     let mut texts = Vec::new();
     for file in files {
         let name = file.display().to_string();
-        let read = || -> std::io::Result<Vec<u8>> {
+        let read = || -> io::Result<Vec<u8>> {
             let opened = std::fs::File::open(file)?;
             if !opened.metadata()?.is_file() {
-                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
             }
             let mut bytes = Vec::new();
             opened.take(catalog::FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
@@ -201,19 +212,28 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
     Ok(Some(Arc::new(Catalog::with_user_files(&texts)?)))
 }
 
+/// An error and its causes, up to one whose message holds its own.
+fn causes(error: &anyhow::Error) -> String {
+    let mut told = Vec::new();
+    for cause in error.chain() {
+        told.push(cause.to_string());
+        if cause.is::<AnalysisError>() || cause.is::<RewriteError>() {
+            break;
+        }
+    }
+    told.join(": ")
+}
+
 fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        // The messages of these hold their causes already.
-        if error.is::<AnalysisError>() || error.is::<RewriteError>() {
-            message(&format!("error: {error}"));
-        } else {
-            message(&format!("error: {error:#}"));
-        }
+        message(&format!("error: {}", causes(&error)));
         let hint = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint);
         let hint = hint.or_else(|| error.downcast_ref::<PolicyError>().and_then(PolicyError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<TargetError>().map(TargetError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<RewriteError>().and_then(RewriteError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<DockerfileError>().and_then(DockerfileError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<SavedFileError>().and_then(SavedFileError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<NoImageError>().map(NoImageError::hint));
         if let Some(hint) = hint {
             message(&format!("hint: {hint}"));
         }
@@ -225,5 +245,5 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
 pub(super) fn message(text: &str) {
     use std::io::Write as _;
     // A closed stderr must not end the program.
-    writeln!(std::io::stderr(), "{}", printable(text)).ok();
+    writeln!(io::stderr(), "{}", printable(text)).ok();
 }

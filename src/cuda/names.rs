@@ -1,86 +1,57 @@
 //! The names that reports use for the values of an inventory.
 
 use super::value::{Flavor, HolderKind, Level, Role, Strategy, SuppliedBy, Supplier, Use};
+use crate::base::words::words;
 use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 
-impl Flavor {
-    /// The name in reports and in the tags of NVIDIA's images.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Base => "base",
-            Self::Runtime => "runtime",
-            Self::Devel => "devel",
-            Self::None => "none",
-        }
-    }
-}
+words!(Flavor {
+    Base = "base",
+    Runtime = "runtime",
+    Devel = "devel",
+    None = "none",
+});
 
-impl Role {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Runtime => "runtime",
-            Self::Stub => "stub",
-            Self::Compat => "compat",
-        }
-    }
-}
+words!(Role {
+    Runtime = "runtime",
+    Stub = "stub",
+    Compat = "compat",
+});
 
-impl Supplier {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Wheel => "wheel",
-            Self::Conda => "conda",
-            Self::Toolkit => "toolkit",
-            Self::Distro => "distro",
-            Self::Application => "application",
-        }
-    }
-}
+words!(Supplier {
+    Wheel = "wheel",
+    Conda = "conda",
+    Toolkit = "toolkit",
+    Distro = "distro",
+    Application = "application",
+});
 
-impl Use {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Needed => "needed",
-            Self::Dlopen => "dlopen",
-            Self::Unreferenced => "unreferenced",
-        }
-    }
-}
+words!(Use {
+    Needed = "needed",
+    Dlopen = "dlopen",
+    Unreferenced = "unreferenced",
+});
 
-impl Strategy {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WheelBundled => "wheel-bundled",
-            Self::BaseImage => "base-image",
-            Self::ByHand => "by-hand",
-            Self::Mixed => "mixed",
-            Self::None => "none",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+words!(Strategy {
+    WheelBundled = "wheel-bundled",
+    BaseImage = "base-image",
+    ByHand = "by-hand",
+    Mixed = "mixed",
+    None = "none",
+    Unknown = "unknown",
+});
 
-impl Level {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Server => "server",
-            Self::Model => "model",
-            Self::Framework => "framework",
-            Self::Kernels => "kernels",
-            Self::Libraries => "libraries",
-            Self::Runtime => "runtime",
-            Self::Driver => "driver",
-            Self::KernelDriver => "kernel-driver",
-            Self::System => "system",
-            Self::Gpu => "gpu",
-        }
-    }
-}
+words!(Level {
+    Server = "server",
+    Model = "model",
+    Framework = "framework",
+    Kernels = "kernels",
+    Libraries = "libraries",
+    Runtime = "runtime",
+    Driver = "driver",
+    KernelDriver = "kernel-driver",
+    System = "system",
+    Gpu = "gpu",
+});
 
 impl SuppliedBy {
     /// The name in reports.

@@ -70,8 +70,9 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 6] = [
+const CHAPTERS: [(&str, &str); 7] = [
     ("check", include_str!("../../assets/manual/check.md")),
+    ("ci", include_str!("../../assets/manual/ci.md")),
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),

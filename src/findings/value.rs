@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::rule::Rule;
 use crate::base::Warning;
+use crate::base::words::words;
 use crate::cuda::links::ObjectId;
 use crate::layer::EntryId;
 use crate::rootfs::NodeId;
@@ -49,17 +50,12 @@ pub enum Severity {
     Info,
 }
 
-impl Severity {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-            Self::Info => "info",
-        }
-    }
-}
+words!(Severity {
+    High = "high",
+    Medium = "medium",
+    Low = "low",
+    Info = "info",
+});
 
 macro_rules! categories {
     ($($variant:ident = $name:literal: $doc:literal,)*) => {

@@ -1,12 +1,13 @@
 //! What a check finds. Field names are those of schema `cutaway.gpu/1`; times are in microseconds.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The schema of a check.
 pub const SCHEMA: &str = "cutaway.gpu/1";
 
 /// All that a check found out, in the order in which it did. What could not be had is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
     /// Whether there is a GPU that did everything that was asked of it, whatever came of others. Where only the library
@@ -38,7 +39,7 @@ impl Check {
 }
 
 /// The driver.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Driver {
     /// Its version, such as `580.159.04`, by NVML or the kernel module; `None` when neither says.
@@ -52,7 +53,7 @@ pub struct Driver {
 }
 
 /// Where a step stands in a check. The names in reports are those of [`Stage::as_str`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// The child was started.
@@ -146,7 +147,7 @@ impl Stage {
 }
 
 /// One step of a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Step {
     /// Which.
     pub name: Stage,
@@ -163,7 +164,7 @@ pub struct Step {
 }
 
 /// A GPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Device {
     /// Its number for the driver, which `CUDA_VISIBLE_DEVICES` may have changed.
@@ -193,7 +194,7 @@ pub struct Device {
 }
 
 /// What NVML says of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Nvml {
     /// Brand as `NVIDIA_REQUIRE_*` has it, such as `tesla`, `nvidia`, `geforce`.
@@ -213,7 +214,7 @@ pub struct Nvml {
 }
 
 /// What came of the kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelVerdict {
     /// Every number was right.
@@ -226,7 +227,7 @@ pub enum KernelVerdict {
 }
 
 /// The kernel on one device: `y = a*x + y` over random numbers, and the processor's own result beside it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelCheck {
     /// What came of it.
@@ -244,7 +245,7 @@ pub struct KernelCheck {
 }
 
 /// What a launch costs on a stream, and the same launches in a graph.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Graph {
     /// Launches in one round.
@@ -262,7 +263,7 @@ pub struct Graph {
 }
 
 /// Copies in GB (10⁹ bytes) a second, the best of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bandwidth {
     /// From pinned memory of the host.
@@ -274,10 +275,11 @@ pub struct Bandwidth {
 }
 
 /// Why a check ended early.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuError {
     /// The step that failed, by the name in reports.
+    #[schemars(extend("enum" = Stage::ALL.map(Stage::as_str)))]
     pub stage: String,
     /// The code of CUDA, when it is one of CUDA.
     pub code: Option<i32>,
@@ -295,7 +297,7 @@ pub struct GpuError {
 }
 
 /// A place where the driver's library was looked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct TriedLibrary {
     /// The name or path.
     pub path: String,

@@ -1,7 +1,10 @@
 //! On which machines the image runs.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::vocabulary;
+use super::words::Word;
 use super::model::Options;
 use crate::analysis::Analysis;
 use crate::base::text::printable;
@@ -9,7 +12,7 @@ use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{CudaNeed, Judge, Judgement, Needs, Reason, TargetGpu, requires};
 
 /// What the image needs, and whether each target has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompatibilityPart {
     /// What any machine must have.
     pub requires: RequiresPart,
@@ -18,7 +21,7 @@ pub struct CompatibilityPart {
 }
 
 /// What any machine must have, in a few figures.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RequiresPart {
     /// The highest CUDA version that something in use was built for.
     pub cuda: Option<String>,
@@ -35,7 +38,7 @@ pub struct RequiresPart {
 }
 
 /// A CUDA version that something was built for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct VersionLine {
     /// Such as `12.8`, or `12` where the minor version is not known.
     pub version: String,
@@ -50,7 +53,7 @@ pub struct VersionLine {
 }
 
 /// A GPU that the image was judged against.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TargetLine {
     /// Its id, or what the user wrote.
     pub target: String,
@@ -63,11 +66,13 @@ pub struct TargetLine {
     /// The driver there; null when nothing says which.
     pub driver: Option<String>,
     /// Where that is known from: stated, measured, usual.
-    pub driver_source: Option<&'static str>,
+    #[schemars(transform = vocabulary::driver_source)]
+    pub driver_source: Option<Word>,
     /// The CUDA version of the driver, where it was measured or is a version of its own.
     pub cuda_version: Option<String>,
     /// runs, runs-with-jit, runs-with-compat, fails, unknown.
-    pub verdict: &'static str,
+    #[schemars(transform = vocabulary::run_verdict)]
+    pub verdict: Word,
     /// The first of the reasons that the verdict comes from.
     pub why: String,
     /// All reasons, the worst first.
@@ -75,12 +80,14 @@ pub struct TargetLine {
 }
 
 /// One thing that speaks for or against.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReasonPart {
     /// What would follow from it alone.
-    pub verdict: &'static str,
+    #[schemars(transform = vocabulary::run_verdict)]
+    pub verdict: Word,
     /// The rule that says so.
-    pub rule: &'static str,
+    #[schemars(transform = vocabulary::target_rule)]
+    pub rule: Word,
     /// In one sentence.
     pub text: String,
     /// The file, package, variable or version that it is about.
@@ -90,16 +97,16 @@ pub struct ReasonPart {
     /// What would change it.
     pub hint: Option<String>,
     /// Where the rule is written down.
-    pub source: &'static str,
+    pub source: Word,
 }
 
 /// An error of CUDA.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ErrorPart {
     /// Such as 209.
     pub code: u32,
     /// Such as `CUDA_ERROR_NO_BINARY_FOR_GPU`.
-    pub name: &'static str,
+    pub name: Word,
 }
 
 /// The image against the GPUs at hand and its targets; `None` while the inventory is not complete.
@@ -143,9 +150,9 @@ fn target_line(target: &TargetGpu, judgement: &Judgement) -> TargetLine {
         compute_capability: format!("{}.{}", target.sm / 10, target.sm % 10),
         gpus: target.gpus.clone(),
         driver: target.driver.as_ref().map(|driver| printable(&driver.version)),
-        driver_source: target.driver.as_ref().map(|driver| driver.from.as_str()),
+        driver_source: target.driver.as_ref().map(|driver| driver.from.as_str().into()),
         cuda_version: target.cuda.map(|(major, minor)| format!("{major}.{minor}")),
-        verdict: judgement.verdict.as_str(),
+        verdict: judgement.verdict.as_str().into(),
         why: judgement.why.clone(),
         reasons: judgement.reasons.iter().map(reason_part).collect(),
     }
@@ -153,12 +160,12 @@ fn target_line(target: &TargetGpu, judgement: &Judgement) -> TargetLine {
 
 fn reason_part(reason: &Reason) -> ReasonPart {
     ReasonPart {
-        verdict: reason.verdict.as_str(),
-        rule: reason.rule.as_str(),
+        verdict: reason.verdict.as_str().into(),
+        rule: reason.rule.as_str().into(),
         text: reason.text.clone(),
         subject: reason.subject.clone(),
-        error: reason.error.map(|(code, name)| ErrorPart { code, name }),
+        error: reason.error.map(|(code, name)| ErrorPart { code, name: name.into() }),
         hint: reason.hint.clone(),
-        source: reason.rule.source(),
+        source: reason.rule.source().into(),
     }
 }

@@ -1,12 +1,17 @@
 //! The parts of the report's schema that come from the inventory: packages, CUDA libraries, GPU code, links.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::vocabulary;
+use super::words::Word;
 
 /// An installed package.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PackageLine {
     /// dpkg, rpm, apk, pip or conda.
-    pub manager: &'static str,
+    #[schemars(transform = vocabulary::manager)]
+    pub manager: Word,
     /// Its name.
     pub name: String,
     /// Its version as the manager writes it.
@@ -22,12 +27,13 @@ pub struct PackageLine {
 }
 
 /// The image that this one was built on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct BasePart {
     /// What it seems to be.
     pub reference: Option<String>,
     /// base, runtime, devel or none.
-    pub flavor: &'static str,
+    #[schemars(transform = vocabulary::flavor)]
+    pub flavor: Word,
     /// CUDA version.
     pub cuda_version: Option<String>,
     /// cuDNN version.
@@ -41,7 +47,7 @@ pub struct BasePart {
 }
 
 /// Everything about CUDA.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CudaPart {
     /// The toolkit that `/usr/local/cuda` names.
     pub toolkit: Option<ToolkitLine>,
@@ -68,12 +74,13 @@ pub struct CudaPart {
 }
 
 /// A CUDA toolkit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ToolkitLine {
     /// Full version, when known.
     pub version: Option<String>,
     /// base, runtime or devel.
-    pub flavor: &'static str,
+    #[schemars(transform = vocabulary::flavor)]
+    pub flavor: Word,
     /// Its folder.
     pub root: String,
     /// The cuDNN beside it.
@@ -83,10 +90,11 @@ pub struct ToolkitLine {
 }
 
 /// A package by name.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PackageName {
     /// dpkg, rpm, apk, pip or conda.
-    pub manager: &'static str,
+    #[schemars(transform = vocabulary::manager)]
+    pub manager: Word,
     /// Its name.
     pub name: String,
     /// Its version.
@@ -94,7 +102,7 @@ pub struct PackageName {
 }
 
 /// A CUDA library, or one that holds GPU code.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LibraryLine {
     /// Absolute path, escaped.
     pub path: String,
@@ -107,7 +115,8 @@ pub struct LibraryLine {
     /// CUDA major version that it belongs to, when known.
     pub cuda_major: Option<u32>,
     /// runtime, stub or compat.
-    pub role: &'static str,
+    #[schemars(transform = vocabulary::role)]
+    pub role: Word,
     /// Logical bytes.
     pub bytes: u64,
     /// The layer that holds them.
@@ -115,7 +124,8 @@ pub struct LibraryLine {
     /// The first name of the same inode.
     pub hardlink_of: Option<String>,
     /// wheel, conda, toolkit, distro or application.
-    pub supplier: &'static str,
+    #[schemars(transform = vocabulary::supplier)]
+    pub supplier: Word,
     /// The package that owns it.
     pub package: Option<PackageName>,
     /// The machine that it is for, when that is not the image's.
@@ -125,8 +135,9 @@ pub struct LibraryLine {
     /// Files whose NEEDED entries lead here, and files that open it.
     pub needed_by: Vec<String>,
     /// needed, dlopen or unreferenced.
+    #[schemars(transform = vocabulary::usage)]
     #[serde(rename = "use")]
-    pub usage: &'static str,
+    pub usage: Word,
     /// From this file up to the one that is started, when something reaches it.
     pub chain: Vec<String>,
     /// GPU code in it.
@@ -138,7 +149,7 @@ pub struct LibraryLine {
 }
 
 /// The note of a forward-compatibility driver.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ForwardCompatPart {
     /// The CUDA version that it brings.
     pub cuda_version: Option<String>,
@@ -149,16 +160,18 @@ pub struct ForwardCompatPart {
 }
 
 /// GPU code of one file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct GpuCodeLine {
     /// `sm_90a`, `compute_90`, `lto_90`.
     pub arch: String,
     /// sass, ptx, lto or other.
-    pub kind: &'static str,
+    #[schemars(transform = vocabulary::code_kind)]
+    pub kind: Word,
     /// PTX instruction set version.
     pub isa: Option<String>,
     /// none, lz4, zstd or other.
-    pub compression: &'static str,
+    #[schemars(transform = vocabulary::code_compression)]
+    pub compression: Word,
     /// Entries.
     pub entries: u64,
     /// As stored.
@@ -168,7 +181,7 @@ pub struct GpuCodeLine {
 }
 
 /// A component.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ComponentLine {
     /// Its name.
     pub name: String,
@@ -177,16 +190,18 @@ pub struct ComponentLine {
     /// Files, hard links not counted.
     pub libraries: usize,
     /// Who brought them.
-    pub suppliers: Vec<&'static str>,
+    #[schemars(transform = vocabulary::supplier)]
+    pub suppliers: Vec<Word>,
 }
 
 /// GPU code of the image.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct GpuCodeSumLine {
     /// Architecture.
     pub arch: String,
     /// sass, ptx, lto or other.
-    pub kind: &'static str,
+    #[schemars(transform = vocabulary::code_kind)]
+    pub kind: Word,
     /// As stored.
     pub bytes: u64,
     /// Unpacked.
@@ -196,7 +211,7 @@ pub struct GpuCodeSumLine {
 }
 
 /// Bytes by what holds them.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ByHolder {
     /// Shared libraries.
     pub libraries: u64,
@@ -209,7 +224,7 @@ pub struct ByHolder {
 }
 
 /// Files with one soname.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct DuplicateLine {
     /// The soname.
     pub soname: String,
@@ -224,7 +239,7 @@ pub struct DuplicateLine {
 }
 
 /// A copy that the loader takes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PickLine {
     /// The copy.
     pub path: String,
@@ -233,7 +248,7 @@ pub struct PickLine {
 }
 
 /// Files of one content.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct IdenticalLine {
     /// The files.
     pub paths: Vec<String>,
@@ -242,7 +257,7 @@ pub struct IdenticalLine {
 }
 
 /// A framework.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FrameworkLine {
     /// Its name.
     pub name: String,
@@ -251,7 +266,8 @@ pub struct FrameworkLine {
     /// The CUDA version that it was built for.
     pub cuda_version: Option<String>,
     /// wheel-bundled, base-image, by-hand, mixed, none or unknown.
-    pub strategy: &'static str,
+    #[schemars(transform = vocabulary::strategy)]
+    pub strategy: Word,
     /// Why the strategy is that.
     pub evidence: String,
     /// Where it lies.
@@ -259,10 +275,11 @@ pub struct FrameworkLine {
 }
 
 /// A level of the stack.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StackLine {
     /// server, model, framework, kernels, libraries, runtime, driver, kernel-driver, system or gpu.
-    pub level: &'static str,
+    #[schemars(transform = vocabulary::level)]
+    pub level: Word,
     /// What stands there.
     pub name: String,
     /// Who supplies it; several are joined by commas.
@@ -274,7 +291,7 @@ pub struct StackLine {
 }
 
 /// A model file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct WeightLine {
     /// Where it lies.
     pub path: String,
@@ -285,7 +302,7 @@ pub struct WeightLine {
 }
 
 /// A NEEDED entry that leads nowhere.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct UnresolvedLine {
     /// The file that needs it.
     pub path: String,

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::vocabulary;
+use super::words::Word;
 use super::model::Options;
 use crate::analysis::Analysis;
 use crate::base::redact;
@@ -13,18 +16,22 @@ use crate::findings::{Finding, Findings, Item, Plan, User};
 use crate::rootfs::{NodeId, Rootfs};
 
 /// One finding.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FindingLine {
     /// What tells it from the others; the same image gives the same ids.
     pub id: String,
     /// The rule, as `cutaway explain` knows it.
-    pub rule: &'static str,
+    #[schemars(transform = vocabulary::finding_rule)]
+    pub rule: Word,
     /// high, medium, low, info.
-    pub severity: &'static str,
+    #[schemars(transform = vocabulary::severity)]
+    pub severity: Word,
     /// safe, needed, unsure.
-    pub verdict: &'static str,
+    #[schemars(transform = vocabulary::verdict)]
+    pub verdict: Word,
     /// What kind of thing it is.
-    pub category: &'static str,
+    #[schemars(transform = vocabulary::category)]
+    pub category: Word,
     /// One line.
     pub title: String,
     /// Why the verdict is what it is.
@@ -58,7 +65,7 @@ pub struct FindingLine {
 }
 
 /// What of a finding lies in one layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LayerShare {
     /// The layer, from 0 at the bottom.
     pub layer: u16,
@@ -73,7 +80,7 @@ pub struct LayerShare {
 }
 
 /// What can be gained.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReclaimablePart {
     /// Bytes that can go.
     pub safe_bytes: u64,
@@ -82,11 +89,12 @@ pub struct ReclaimablePart {
     /// Bytes that no tool can cut today.
     pub potential_bytes: u64,
     /// Safe and unsure bytes by category.
-    pub by_category: BTreeMap<&'static str, u64>,
+    #[schemars(transform = vocabulary::category)]
+    pub by_category: BTreeMap<Word, u64>,
 }
 
 /// What is to be taken away, and what the image is then.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PlanPart {
     /// Ids of the findings.
     pub findings: Vec<String>,
@@ -137,10 +145,10 @@ fn line(
     paths.dedup();
     FindingLine {
         id: finding.id.clone(),
-        rule: finding.rule.id,
-        severity: finding.severity.as_str(),
-        verdict: finding.verdict.as_str(),
-        category: finding.category.as_str(),
+        rule: finding.rule.id.into(),
+        severity: finding.severity.as_str().into(),
+        verdict: finding.verdict.as_str().into(),
+        category: finding.category.as_str().into(),
         title: finding.title.clone(),
         reason: finding.reason.clone(),
         proof: finding.proof.clone(),
@@ -205,7 +213,7 @@ pub(super) fn reclaimable(findings: &Findings) -> ReclaimablePart {
         safe_bytes: sums.safe_bytes,
         unsure_bytes: sums.unsure_bytes,
         potential_bytes: sums.potential_bytes,
-        by_category: sums.by_category.iter().map(|(category, bytes)| (category.as_str(), *bytes)).collect(),
+        by_category: sums.by_category.iter().map(|(category, bytes)| (category.as_str().into(), *bytes)).collect(),
     }
 }
 

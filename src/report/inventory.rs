@@ -16,7 +16,7 @@ use crate::rootfs::{NodeId, Rootfs};
 /// The packages of an inventory.
 pub(super) fn packages(inventory: &Inventory) -> Vec<PackageLine> {
     let line = |package: &Package| PackageLine {
-        manager: package.manager,
+        manager: package.manager.into(),
         name: package.name.clone(),
         version: package.version.clone(),
         bytes: package.bytes,
@@ -31,7 +31,7 @@ pub(super) fn packages(inventory: &Inventory) -> Vec<PackageLine> {
 pub(super) fn base(base: &BaseImage) -> BasePart {
     BasePart {
         reference: base.reference.clone(),
-        flavor: base.flavor.as_str(),
+        flavor: base.flavor.as_str().into(),
         cuda_version: base.cuda_version.clone(),
         cudnn_version: base.cudnn_version.clone(),
         distribution: base.distribution.clone(),
@@ -49,7 +49,7 @@ pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
         .iter()
         .map(|toolkit| ToolkitLine {
             version: toolkit.version.clone(),
-            flavor: toolkit.flavor.as_str(),
+            flavor: toolkit.flavor.as_str().into(),
             root: escape(&toolkit.root),
             cudnn_version: toolkit.cudnn_version.clone(),
             evidence: toolkit.evidence.clone(),
@@ -66,7 +66,7 @@ pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
                 name: component.name.to_string(),
                 bytes: component.bytes,
                 libraries: component.libraries,
-                suppliers: component.suppliers.iter().map(|supplier| supplier.as_str()).collect(),
+                suppliers: component.suppliers.iter().map(|supplier| supplier.as_str().into()).collect(),
             })
             .collect(),
         gpu_code: inventory
@@ -74,7 +74,7 @@ pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
             .iter()
             .map(|sum| GpuCodeSumLine {
                 arch: arch_name(sum.kind, sum.arch, sum.suffix),
-                kind: kind_name(sum.kind),
+                kind: kind_name(sum.kind).into(),
                 bytes: sum.bytes,
                 uncompressed_bytes: sum.uncompressed_bytes,
                 by_holder: ByHolder {
@@ -101,7 +101,7 @@ pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
                 name: framework.name.to_string(),
                 version: framework.version.clone(),
                 cuda_version: framework.cuda_version.clone(),
-                strategy: framework.strategy.as_str(),
+                strategy: framework.strategy.as_str().into(),
                 evidence: framework.evidence.clone(),
                 path: escape(&framework.path),
             })
@@ -160,13 +160,13 @@ impl Names<'_> {
             component: library.component.to_string(),
             version: library.version.as_ref().map(|(version, _)| version.clone()),
             cuda_major: library.cuda_major.as_ref().map(|(major, _)| *major),
-            role: library.role.as_str(),
+            role: library.role.as_str().into(),
             bytes: library.bytes,
             layer: library.layer,
             hardlink_of: library.hard_link_of.map(|node| self.path(node)),
-            supplier: library.supplier.as_str(),
+            supplier: library.supplier.as_str().into(),
             package: package.map(|package| PackageName {
-                manager: package.manager,
+                manager: package.manager.into(),
                 name: package.name.clone(),
                 version: package.version.clone(),
             }),
@@ -177,7 +177,7 @@ impl Names<'_> {
                 devices: note.device.clone(),
             }),
             needed_by: self.objects(&needed_by),
-            usage: object.usage.as_str(),
+            usage: object.usage.as_str().into(),
             chain,
             gpu_code: library.gpu_code.iter().map(code_line).collect(),
             overhead_bytes: library.overhead_bytes,
@@ -209,7 +209,7 @@ impl Names<'_> {
 
     fn level(&self, level: &StackLevel) -> StackLine {
         StackLine {
-            level: level.level.as_str(),
+            level: level.level.as_str().into(),
             name: level.names.join(", "),
             supplied_by: level.supplied_by.iter().map(|by| by.as_str()).collect::<Vec<_>>().join(", "),
             paths: level.nodes.iter().map(|node| self.path(*node)).collect(),
@@ -233,9 +233,9 @@ impl Names<'_> {
 fn code_line(code: &GpuCode) -> GpuCodeLine {
     GpuCodeLine {
         arch: arch_name(code.kind, code.arch, code.suffix),
-        kind: kind_name(code.kind),
+        kind: kind_name(code.kind).into(),
         isa: code.isa.map(|(major, minor)| format!("{major}.{minor}")),
-        compression: compression_name(code.compression),
+        compression: compression_name(code.compression).into(),
         entries: code.entries,
         bytes: code.bytes,
         uncompressed_bytes: code.uncompressed_bytes,

@@ -1,27 +1,55 @@
-//! In: an analysis.
-//! Out: its report as one model, and that as text or JSON.
+//! In: an analysis, or a comparison of several; a report that was saved.
+//! Out: its report as one model, and that as text, JSON, Markdown, HTML, SARIF or CSV.
 //! Must not know: where the text goes, or how the image was read.
 
+mod compare;
 mod compatibility;
+mod csv;
 mod cuda;
 mod findings;
+mod format;
+mod html;
 mod inventory;
 mod json;
+mod markdown;
 mod model;
+pub mod page;
 mod proposal;
+mod redact;
 mod rewrite;
+mod sarif;
+mod saved;
+mod schema;
+mod sections;
+mod shorten;
 mod text;
 mod text_compatibility;
 mod text_cuda;
 mod text_findings;
 mod text_rewrite;
+mod vocabulary;
+mod words;
 
+pub use compare::{
+    CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareFormat,
+    CompareGpuCode, CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting, CompareVerdict,
+    CompareWarning, FileChange, RegressionCheck, RegressionFigure, compare_page, compare_to_csv, compare_to_text,
+};
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use cuda::{CudaPart, LibraryLine};
+pub use csv::{CsvTable, to_csv};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
+pub use format::Format;
+pub use html::to_html;
 pub use json::to_json;
+pub use markdown::{markdown_escape, to_markdown};
 pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart, image_part};
 pub use proposal::{ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart};
-pub use rewrite::{ProposalLine, RecipePart, RewriteImage, RewriteReport, proposal_lines};
+pub use rewrite::{DockerfilePart, InstructionLine, ProposalLine, RecipePart, RewriteImage, RewriteReport};
+pub use sarif::to_sarif;
+pub use saved::{SAVED_BYTES, SavedError, read_saved};
+pub use schema::{Document, schema_for, schema_of};
+pub use sections::page as report_page;
 pub use text::{short_instruction, to_text};
 pub use text_rewrite::to_summary;
+pub use words::{WarningLine, Word};

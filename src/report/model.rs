@@ -5,16 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::vocabulary;
+use super::words::{WarningLine, Word, fraction};
 use super::compatibility::{self, CompatibilityPart};
 use super::cuda::{BasePart, CudaPart, PackageLine};
 use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
 use super::inventory;
-use super::rewrite::ProposalLine;
-use crate::analysis::Analysis;
+use super::rewrite::{DockerfilePart, ProposalLine};
+use crate::analysis::{Analysis, Totals};
 use crate::base::text::escape;
-use crate::base::{Warning, redact};
+use crate::base::redact;
 use crate::cuda::Class;
 use crate::cuda::compat::TargetGpu;
 use crate::findings::Plan;
@@ -22,10 +25,11 @@ use crate::formats::compression::Compression;
 use crate::layer::Verified;
 
 /// What makes reports: this program.
-pub(super) const GENERATOR: Generator = Generator { name: "cutaway", version: env!("CARGO_PKG_VERSION") };
+pub(super) const GENERATOR: Generator =
+    Generator { name: Word::Borrowed("cutaway"), version: Word::Borrowed(env!("CARGO_PKG_VERSION")) };
 
 /// The schema of reports.
-const SCHEMA: &str = "cutaway.report/1";
+pub(super) const SCHEMA: &str = "cutaway.report/1";
 
 /// How to make a report.
 #[derive(Clone, Debug)]
@@ -49,10 +53,11 @@ impl Default for Options {
 }
 
 /// A whole report.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Report {
     /// Name and version of this schema.
-    pub schema: &'static str,
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: Word,
     /// What made the report.
     pub generator: Generator,
     /// The image's documents.
@@ -73,25 +78,28 @@ pub struct Report {
     pub plan: Option<PlanPart>,
     /// On which machines it runs; null while the inventory is not complete.
     pub compatibility: Option<CompatibilityPart>,
+    /// The Dockerfile that it was built from; null when none was looked for.
+    #[serde(default)]
+    pub dockerfile: Option<DockerfilePart>,
     /// Dockerfiles that give a better image, the best first; null when none were looked for.
     pub proposals: Option<Vec<ProposalLine>>,
     /// The largest files of the merged view, each inode once.
     pub largest_files: Vec<FileLine>,
     /// Everything that went wrong.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<WarningLine>,
 }
 
 /// The program that made a report.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Generator {
     /// `cutaway`.
-    pub name: &'static str,
+    pub name: Word,
     /// Its version.
-    pub version: &'static str,
+    pub version: Word,
 }
 
 /// What manifest and config say.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ImagePart {
     /// Transport, such as `oci-archive`.
     pub source: String,
@@ -116,7 +124,7 @@ pub struct ImagePart {
 }
 
 /// Operating system and architecture.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PlatformPart {
     /// Operating system.
     pub os: String,
@@ -127,7 +135,7 @@ pub struct PlatformPart {
 }
 
 /// How the image runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RunConfig {
     /// Environment as `NAME=VALUE`, secrets redacted.
     pub env: Vec<String>,
@@ -146,7 +154,7 @@ pub struct RunConfig {
 }
 
 /// Sums in bytes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TotalsPart {
     /// Whether every layer was read to its end and fits its digest.
     pub complete: bool,
@@ -164,12 +172,13 @@ pub struct TotalsPart {
     pub merged_bytes: u64,
     /// Bytes that layers hold and no path reaches.
     pub wasted_bytes: u64,
-    /// `merged_bytes / content_bytes`.
+    /// `merged_bytes / content_bytes`; null when there is no content.
+    #[serde(default, deserialize_with = "fraction")]
     pub efficiency: Option<f64>,
 }
 
 /// One layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LayerLine {
     /// From 0 at the bottom.
     pub index: usize,
@@ -180,9 +189,11 @@ pub struct LayerLine {
     /// Media type as the manifest claims.
     pub media_type: Option<String>,
     /// Compression by content.
-    pub compression: Option<&'static str>,
+    #[schemars(transform = vocabulary::compression)]
+    pub compression: Option<Word>,
     /// What was proven: digest, diff-id, both, none.
-    pub verified: &'static str,
+    #[schemars(transform = vocabulary::verified)]
+    pub verified: Word,
     /// Blob as stored.
     pub compressed_bytes: Option<u64>,
     /// Tar stream.
@@ -214,11 +225,12 @@ pub struct LayerLine {
     /// Whether it belongs to the recognised base image; null when none was recognised, or not where it ends.
     pub is_base: Option<bool>,
     /// `content_bytes` by what they are for; null when the layer could not be read.
-    pub class_bytes: Option<BTreeMap<&'static str, u64>>,
+    #[schemars(transform = vocabulary::class)]
+    pub class_bytes: Option<BTreeMap<Word, u64>>,
 }
 
 /// One file of the merged view.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FileLine {
     /// Absolute path, escaped.
     pub path: String,
@@ -244,20 +256,10 @@ impl Report {
             })
             .collect();
         Some(Self {
-            schema: SCHEMA,
+            schema: SCHEMA.into(),
             generator: GENERATOR,
             image: image_part(analysis, options),
-            totals: TotalsPart {
-                complete: totals.complete,
-                layers: totals.layers,
-                compressed_bytes: totals.compressed_bytes,
-                uncompressed_bytes: totals.uncompressed_bytes,
-                content_bytes: totals.content_bytes,
-                merged_files: totals.merged_files,
-                merged_bytes: totals.merged_bytes,
-                wasted_bytes: totals.wasted_bytes,
-                efficiency: totals.efficiency,
-            },
+            totals: TotalsPart::of(&totals),
             layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
             packages: analysis.inventory.as_deref().map(inventory::packages).unwrap_or_default(),
             cuda: inventory::cuda_part(analysis),
@@ -265,10 +267,28 @@ impl Report {
             reclaimable: analysis.findings.as_deref().map(findings::reclaimable),
             plan: findings::plan(analysis, options),
             compatibility: compatibility::part(analysis, options),
+            dockerfile: None,
             proposals: None,
             largest_files,
-            warnings: analysis.warnings(),
+            warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
         })
+    }
+}
+
+impl TotalsPart {
+    /// The sums of an analysis.
+    pub(super) fn of(totals: &Totals) -> Self {
+        Self {
+            complete: totals.complete,
+            layers: totals.layers,
+            compressed_bytes: totals.compressed_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            content_bytes: totals.content_bytes,
+            merged_files: totals.merged_files,
+            merged_bytes: totals.merged_bytes,
+            wasted_bytes: totals.wasted_bytes,
+            efficiency: totals.efficiency,
+        }
     }
 }
 
@@ -345,12 +365,12 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             .or_else(|| read.and_then(|read| read.diff_id.clone()))
             .or_else(|| claimed(&source.digest).filter(|_| plain)),
         media_type: source.media_type.clone(),
-        compression: read.and_then(|read| read.compression).map(Compression::as_str),
+        compression: read.and_then(|read| read.compression).map(|one| one.as_str().into()),
         verified: match read.map(|read| read.verified).unwrap_or_default() {
-            Verified { digest: true, diff_id: true } => "both",
-            Verified { digest: true, diff_id: false } => "digest",
-            Verified { digest: false, diff_id: true } => "diff-id",
-            Verified { digest: false, diff_id: false } => "none",
+            Verified { digest: true, diff_id: true } => "both".into(),
+            Verified { digest: true, diff_id: false } => "digest".into(),
+            Verified { digest: false, diff_id: true } => "diff-id".into(),
+            Verified { digest: false, diff_id: false } => "none".into(),
         },
         compressed_bytes: read.and_then(|read| read.compressed_bytes),
         uncompressed_bytes: read.and_then(|read| read.uncompressed_bytes),
@@ -380,7 +400,7 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             .map(|base| index < base.layers),
         class_bytes: found.zip(counts).and_then(|(found, _)| {
             let classes = found.classes.layers.get(index)?;
-            Some(Class::ALL.map(|class| (class.as_str(), classes.get(&class).copied().unwrap_or(0))).into())
+            Some(Class::ALL.map(|class| (class.as_str().into(), classes.get(&class).copied().unwrap_or(0))).into())
         }),
     }
 }

@@ -1,20 +1,23 @@
 //! A proposed Dockerfile, part of the schema `cutaway.rewrite/1`.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::vocabulary;
+use super::words::Word;
 use super::rewrite::written;
-use crate::findings::Category;
 use crate::rewrite::{Hint, Proposal, Reason, Removed, StageSize};
 
 /// A changed Dockerfile.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ProposalPart {
     /// What tells it from the others.
     pub id: String,
     /// One line.
     pub title: String,
     /// safe, review, manual.
-    pub applicability: &'static str,
+    #[schemars(transform = vocabulary::applicability)]
+    pub applicability: Word,
     /// What the final stage starts from; null when that is not known.
     pub base_image: Option<String>,
     /// The whole text.
@@ -36,7 +39,7 @@ pub struct ProposalPart {
 }
 
 /// Sizes of the image that a proposal gives.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PredictedPart {
     /// Bytes of the merged view.
     pub merged_bytes: u64,
@@ -49,7 +52,7 @@ pub struct PredictedPart {
 }
 
 /// What a stage holds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StagePart {
     /// Its name; empty for a final stage without one.
     pub name: String,
@@ -60,7 +63,7 @@ pub struct StagePart {
 }
 
 /// Why lines are new or changed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReasonLine {
     /// Line of the new text, counted from 1.
     pub line: u32,
@@ -69,24 +72,26 @@ pub struct ReasonLine {
     /// The sentence.
     pub text: String,
     /// safe, review, manual.
-    pub applicability: &'static str,
+    #[schemars(transform = vocabulary::applicability)]
+    pub applicability: Word,
     /// Bytes of layers that it saves; null when that is not known on its own.
     pub bytes: Option<u64>,
 }
 
 /// A file that the new image does not have.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RemovedLine {
     /// Absolute path, escaped.
     pub path: String,
     /// Its bytes.
     pub bytes: u64,
     /// The category of the finding that it belongs to; null for what no finding names.
-    pub category: Option<&'static str>,
+    #[schemars(transform = vocabulary::category)]
+    pub category: Option<Word>,
 }
 
 /// What was proven of the new image.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ClosurePart {
     /// Whether all that is found in the image today is found in the new one.
     pub resolved: bool,
@@ -103,7 +108,7 @@ pub struct ClosurePart {
 }
 
 /// Something that helps outside the Dockerfile.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct HintPart {
     /// The file that it is about.
     pub file: String,
@@ -123,13 +128,13 @@ pub(super) fn proposal_part(proposal: Proposal, rebuilt: bool) -> ProposalPart {
         line: one.line,
         lines: one.lines,
         text: one.text,
-        applicability: one.applicability.as_str(),
+        applicability: one.applicability.as_str().into(),
         bytes: one.bytes,
     };
     let removed = |one: Removed| RemovedLine {
         path: one.path,
         bytes: one.bytes,
-        category: one.category.map(Category::as_str),
+        category: one.category.map(|category| category.as_str().into()),
     };
     let hint =
         |one: Hint| HintPart { file: one.file, lines: one.lines, reason: one.reason, bytes: one.bytes };
@@ -137,7 +142,7 @@ pub(super) fn proposal_part(proposal: Proposal, rebuilt: bool) -> ProposalPart {
     ProposalPart {
         id: proposal.id,
         title: proposal.title,
-        applicability: proposal.applicability.as_str(),
+        applicability: proposal.applicability.as_str().into(),
         base_image: proposal.base_image,
         dockerfile: written(proposal.dockerfile, rebuilt),
         diff: written(proposal.diff, rebuilt),

@@ -1,11 +1,14 @@
 //! What is proposed for an image's Dockerfile, schema `cutaway.rewrite/1`.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::model::{GENERATOR, Generator, Options, PlatformPart, image_part};
+use super::vocabulary;
+use super::words::{WarningLine, Word};
+use super::model::{GENERATOR, Generator, Options, PlatformPart, Report, image_part};
 use super::proposal::{ProposalPart, proposal_part};
+use super::redact;
 use crate::analysis::Analysis;
-use crate::base::Warning;
 use crate::base::text::{is_unsafe, printable};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
@@ -13,10 +16,11 @@ use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 const SCHEMA: &str = "cutaway.rewrite/1";
 
 /// All that is proposed, and what it is proposed for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RewriteReport {
     /// Name and version of this schema.
-    pub schema: &'static str,
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: Word,
     /// What made it.
     pub generator: Generator,
     /// The image as it is.
@@ -30,11 +34,11 @@ pub struct RewriteReport {
     /// What could not be known on the way, in sentences.
     pub notes: Vec<String>,
     /// Everything that went wrong while the image was read.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<WarningLine>,
 }
 
 /// The image as it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RewriteImage {
     /// Transport, such as `oci-archive`.
     pub source: String,
@@ -57,10 +61,11 @@ pub struct RewriteImage {
 }
 
 /// The Dockerfile that is changed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RecipePart {
     /// `given` by the user, or `rebuilt` from the image's history.
-    pub origin: &'static str,
+    #[schemars(transform = vocabulary::origin)]
+    pub origin: Word,
     /// What the file is called; null for one that was rebuilt.
     pub name: Option<String>,
     /// Its text.
@@ -72,7 +77,7 @@ pub struct RecipePart {
 }
 
 /// Something that could not be known of a Dockerfile.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct UnknownLine {
     /// Its line, counted from 1.
     pub line: u32,
@@ -81,12 +86,13 @@ pub struct UnknownLine {
 }
 
 /// An instruction and what it made.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct InstructionLine {
     /// Its first line, counted from 1.
     pub line: u32,
     /// Its first word, upper case.
-    pub keyword: &'static str,
+    #[schemars(transform = vocabulary::keyword)]
+    pub keyword: Word,
     /// The layers that it made, from 0 at the bottom.
     pub layers: Vec<u16>,
     /// Bytes of the regular files in these; null when that is not known.
@@ -94,27 +100,66 @@ pub struct InstructionLine {
 }
 
 /// A proposal as the report of an image has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ProposalLine {
     /// What tells it from the others.
     pub id: String,
     /// One line.
     pub title: String,
     /// safe, review, manual.
-    pub applicability: &'static str,
+    #[schemars(transform = vocabulary::applicability)]
+    pub applicability: Word,
     /// Bytes of layers that the image loses.
     pub saved_bytes: u64,
+    /// Bytes of the merged view of the image that it gives.
+    #[serde(default)]
+    pub merged_bytes: Option<u64>,
+    /// What the final stage starts from; null when that is not known.
+    #[serde(default)]
+    pub base_image: Option<String>,
+    /// The whole text.
+    #[serde(default)]
+    pub dockerfile: Option<String>,
+    /// The same as a unified diff.
+    #[serde(default)]
+    pub diff: Option<String>,
 }
 
-/// Proposals in a line each.
-pub fn proposal_lines(proposals: &Proposals) -> Vec<ProposalLine> {
-    let line = |one: &Proposal| ProposalLine {
-        id: one.id.clone(),
-        title: one.title.clone(),
-        applicability: one.applicability.as_str(),
-        saved_bytes: one.predicted.saved_bytes,
-    };
-    proposals.list.iter().map(line).collect()
+/// The Dockerfile that the image was built from, as the report of an image has it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct DockerfilePart {
+    /// `given` by the user, or `rebuilt` from the image's history.
+    #[schemars(transform = vocabulary::origin)]
+    pub origin: Word,
+    /// What the file is called; null for one that was rebuilt.
+    pub name: Option<String>,
+    /// Its instructions, in order.
+    pub instructions: Vec<InstructionLine>,
+}
+
+impl Report {
+    /// Puts in what was proposed for the image, and the Dockerfile that it was proposed for.
+    /// Values that look like secrets are hidden here in the user's own file too: a report goes to others.
+    pub fn set_proposals(&mut self, proposals: &Proposals, options: &Options) {
+        let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
+        let shown = |text: &str| {
+            let hides = !rebuilt && !options.show_secrets;
+            written(if hides { redact::dockerfile(text) } else { text.to_owned() }, rebuilt)
+        };
+        let line = |one: &Proposal| ProposalLine {
+            id: one.id.clone(),
+            title: one.title.clone(),
+            applicability: one.applicability.as_str().into(),
+            saved_bytes: one.predicted.saved_bytes,
+            merged_bytes: Some(one.predicted.merged_bytes),
+            base_image: one.base_image.clone(),
+            dockerfile: Some(shown(&one.dockerfile)),
+            diff: Some(shown(&one.diff)),
+        };
+        let RecipePart { origin, name, instructions, .. } = recipe_part(&proposals.recipe);
+        self.dockerfile = Some(DockerfilePart { origin, name, instructions });
+        self.proposals = Some(proposals.list.iter().map(line).collect());
+    }
 }
 
 impl RewriteReport {
@@ -124,7 +169,7 @@ impl RewriteReport {
         let image = image_part(analysis, options);
         let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
         Some(Self {
-            schema: SCHEMA,
+            schema: SCHEMA.into(),
             generator: GENERATOR,
             image: RewriteImage {
                 source: image.source,
@@ -141,7 +186,7 @@ impl RewriteReport {
             proposals: proposals.list.into_iter().map(|one| proposal_part(one, rebuilt)).collect(),
             reason: proposals.reason,
             notes: proposals.notes,
-            warnings: analysis.warnings(),
+            warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
         })
     }
 }
@@ -166,14 +211,14 @@ pub(super) fn written(text: String, rebuilt: bool) -> String {
 
 fn recipe_part(recipe: &Recipe) -> RecipePart {
     let (origin, name) = match &recipe.origin {
-        Origin::Given(name) => ("given", Some(name.clone())),
-        Origin::Rebuilt => ("rebuilt", None),
+        Origin::Given(name) => ("given".into(), Some(name.clone())),
+        Origin::Rebuilt => ("rebuilt".into(), None),
     };
     let instructions = recipe.file.instructions.iter().enumerate().map(|(place, instruction)| {
         let tie = recipe.ties.get(place);
         InstructionLine {
             line: instruction.line,
-            keyword: instruction.keyword.as_str(),
+            keyword: instruction.keyword.as_str().into(),
             layers: tie.map(|tie| tie.layers.clone()).unwrap_or_default(),
             content_bytes: tie.and_then(|tie| tie.content_bytes),
         }

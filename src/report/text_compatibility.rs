@@ -65,7 +65,7 @@ fn machine(target: &TargetLine) -> String {
         Some("1") | None => String::new(),
         Some(count) => format!("{count} x "),
     };
-    let driver = match (&target.driver, target.driver_source) {
+    let driver = match (&target.driver, target.driver_source.as_deref()) {
         (Some(driver), Some("stated")) => format!(", driver {driver}"),
         (Some(driver), Some(from)) => format!(", driver {driver} ({from})"),
         _ => String::new(),

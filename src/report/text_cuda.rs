@@ -35,7 +35,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         let version = framework.version.as_deref().unwrap_or_default();
         let built =
             framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {cuda}"));
-        let strategy = match framework.strategy {
+        let strategy = match &*framework.strategy {
             "none" => String::new(),
             strategy => format!(", CUDA libraries: {strategy}"),
         };

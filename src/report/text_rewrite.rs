@@ -65,7 +65,7 @@ fn nothing(report: &RewriteReport) -> String {
 
 fn told(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
     paragraph(out, 0, &format!("{}: {}", proposal.id, proposal.title))?;
-    let meaning = match proposal.applicability {
+    let meaning = match &*proposal.applicability {
         "safe" => "safe: the image does the same afterwards",
         "review" => "review: it should do the same; look at what was not proven",
         _ => "manual: it needs work by hand",

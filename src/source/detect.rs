@@ -1,10 +1,16 @@
 //! What lies at a bare path, told by content and never by name.
 
 use std::fs;
+use std::io::{BufReader, Read as _};
 use std::path::Path;
 
+use serde::Deserialize;
+
 use super::error::SourceError;
+use super::files::open_regular;
 use super::reference::{Reference, Transport};
+use crate::base::read_at::SectionReader;
+use crate::base::text::{elide_end, printable};
 
 /// Turns a bare path into a transport; other references pass unchanged.
 pub(super) fn resolve(reference: &Reference) -> Result<Reference, SourceError> {
@@ -13,9 +19,12 @@ pub(super) fn resolve(reference: &Reference) -> Result<Reference, SourceError> {
         return Ok(resolved);
     }
     let path = Path::new(&reference.location);
-    let object = crate::base::text::printable(&reference.location);
+    let object = printable(&reference.location);
     let facts = fs::metadata(path).map_err(|error| SourceError::open(&object, error))?;
     resolved.transport = if !facts.is_dir() {
+        if let Some(schema) = schema_of(path) {
+            return Err(document(object, &schema));
+        }
         Transport::Archive
     } else if path.join("index.json").is_file() {
         Transport::Oci
@@ -31,4 +40,48 @@ pub(super) fn resolve(reference: &Reference) -> Result<Reference, SourceError> {
         });
     };
     Ok(resolved)
+}
+
+/// Bytes that tell a JSON document from a tar: a header, whose fields end in zero bytes.
+const HEAD_BYTES: usize = 512;
+
+/// Whether a regular file begins as a JSON document does: it is no archive, but may be a report that was saved.
+pub fn is_json(path: &Path) -> bool {
+    let Ok(section) = open_regular(path) else { return false };
+    let mut head = [0; HEAD_BYTES];
+    let count = section.read_full_at(&mut head, 0).unwrap_or(0);
+    let head = head.get(..count).unwrap_or_default();
+    head.trim_ascii_start().starts_with(b"{") && !head.contains(&0)
+}
+
+/// Bytes of a document that is looked into for its schema.
+const DOCUMENT_BYTES: u64 = 512 << 20;
+
+/// What a document of cutaway says that it is; `None` for anything else.
+fn schema_of(path: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Head {
+        schema: String,
+    }
+    if !is_json(path) {
+        return None;
+    }
+    let reader = SectionReader::new(open_regular(path).ok()?).take(DOCUMENT_BYTES);
+    let head: Head = serde_json::from_reader(BufReader::new(reader)).ok()?;
+    head.schema.starts_with("cutaway.").then_some(head.schema)
+}
+
+fn document(object: String, schema: &str) -> SourceError {
+    let (what, hint) = if schema.starts_with("cutaway.report/") {
+        ("a report", Some("cutaway report FILE.json --format html turns it into another format; the window opens it"))
+    } else if schema.starts_with("cutaway.compare/") {
+        ("a comparison", None)
+    } else {
+        ("a document", None)
+    };
+    SourceError::NotAnImage {
+        object,
+        reason: format!("it is {what} of cutaway ({})", printable(&elide_end(schema, 80))),
+        hint: hint.map(str::to_owned),
+    }
 }

@@ -17,6 +17,7 @@ mod samples;
 use std::path::Path;
 
 pub use archive::{Sink, StreamedMember};
+pub use detect::is_json;
 pub use error::SourceError;
 pub use image::{Blob, Image, LayerSource};
 pub use reference::{Reference, Select, Transport};

@@ -1,6 +1,7 @@
 //! GPUs that an image is meant for, and how they are written.
 
 use crate::base::Platform;
+use crate::base::words::words;
 use crate::cuda::catalog::{Catalog, GpuClass, Machine, MachineSize, Service, Target, numbers};
 
 /// A GPU, and the machine around it, that an image is judged against.
@@ -52,16 +53,11 @@ pub enum DriverFrom {
     Usual,
 }
 
-impl DriverFrom {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stated => "stated",
-            Self::Measured => "measured",
-            Self::Usual => "usual",
-        }
-    }
-}
+words!(DriverFrom {
+    Stated = "stated",
+    Measured = "measured",
+    Usual = "usual",
+});
 
 /// A GPU of this machine, as it was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::Platform;
+use crate::base::words::words;
 use crate::cuda::catalog::{Catalog, numbers};
 use crate::cuda::{Bodies, GpuCode, Inventory};
 use crate::layer::LayerRead;
@@ -194,18 +195,13 @@ pub enum RunVerdict {
     Fails,
 }
 
-impl RunVerdict {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::RunsWithJit => "runs-with-jit",
-            Self::RunsWithCompat => "runs-with-compat",
-            Self::Unknown => "unknown",
-            Self::Fails => "fails",
-        }
-    }
-}
+words!(RunVerdict {
+    Runs = "runs",
+    RunsWithJit = "runs-with-jit",
+    RunsWithCompat = "runs-with-compat",
+    Unknown = "unknown",
+    Fails = "fails",
+});
 
 /// Which rule a reason comes from. The names in reports are those of [`RuleId::as_str`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -240,27 +236,24 @@ pub enum RuleId {
     Incomplete,
 }
 
-impl RuleId {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Platform => "platform",
-            Self::NoCuda => "no-cuda",
-            Self::Requirement => "requirement",
-            Self::Capabilities => "driver-capabilities",
-            Self::DriverPath => "driver-path",
-            Self::OwnDriver => "own-driver",
-            Self::DriverDropped => "gpu-past-driver",
-            Self::Driver => "driver-version",
-            Self::MinorVersion => "minor-version-compatibility",
-            Self::ForwardCompat => "forward-compatibility",
-            Self::GpuCode => "gpu-code",
-            Self::PtxVersion => "ptx-version",
-            Self::Cudnn => "cudnn",
-            Self::Incomplete => "incomplete",
-        }
-    }
+words!(RuleId {
+    Platform = "platform",
+    NoCuda = "no-cuda",
+    Requirement = "requirement",
+    Capabilities = "driver-capabilities",
+    DriverPath = "driver-path",
+    OwnDriver = "own-driver",
+    DriverDropped = "gpu-past-driver",
+    Driver = "driver-version",
+    MinorVersion = "minor-version-compatibility",
+    ForwardCompat = "forward-compatibility",
+    GpuCode = "gpu-code",
+    PtxVersion = "ptx-version",
+    Cudnn = "cudnn",
+    Incomplete = "incomplete",
+});
 
+impl RuleId {
     /// Where the rule is written down.
     pub const fn source(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use toml::{Spanned, Value};
 
 use super::date::Date;
 use super::pattern::{Pattern, near};
-use super::{Budget, Ignore, Policy, Written};
+use super::{Budget, Ignore, Policy, Regression, Written};
 use crate::base::size;
 use crate::findings::rule::{Rule, rule, rules};
 
@@ -62,6 +62,7 @@ struct Document {
     targets: Vec<Spanned<String>>,
     profile: Option<Spanned<String>>,
     budget: BudgetTable,
+    regression: RegressionTable,
     rules: RulesTable,
     ignore: Vec<Spanned<IgnoreTable>>,
 }
@@ -76,6 +77,20 @@ struct BudgetTable {
     duplicate_bytes: Option<Spanned<Value>>,
     dead_gpu_code_bytes: Option<Spanned<Value>>,
     efficiency: Option<Spanned<f64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RegressionTable {
+    compressed_bytes: Option<Spanned<Value>>,
+    merged_bytes: Option<Spanned<Value>>,
+    devel_bytes: Option<Spanned<Value>>,
+    wasted_bytes: Option<Spanned<Value>>,
+    duplicate_bytes: Option<Spanned<Value>>,
+    dead_gpu_code_bytes: Option<Spanned<Value>>,
+    efficiency: Option<Spanned<f64>>,
+    pull_bytes: Option<Spanned<Value>>,
+    new_findings: Vec<Spanned<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -153,6 +168,7 @@ impl Policy {
             targets: document.targets.into_iter().map(target).collect::<Result<_, _>>()?,
             profile: document.profile.map(filled).transpose()?,
             budget: budget(&document.budget)?,
+            regression: regression(&document.regression)?,
             denied,
             ignores: document.ignore.into_iter().map(ignore).collect::<Result<_, _>>()?,
         })
@@ -182,6 +198,24 @@ fn budget(table: &BudgetTable) -> Result<Budget, Fault> {
         duplicate_bytes: bytes(table.duplicate_bytes.as_ref())?,
         dead_gpu_code_bytes: bytes(table.dead_gpu_code_bytes.as_ref())?,
         efficiency: table.efficiency.as_ref().map(ratio).transpose()?,
+    })
+}
+
+fn regression(table: &RegressionTable) -> Result<Regression, Fault> {
+    let mut new_findings = BTreeSet::new();
+    for pattern in &table.new_findings {
+        new_findings.extend(known_rules(pattern)?);
+    }
+    Ok(Regression {
+        compressed_bytes: bytes(table.compressed_bytes.as_ref())?,
+        merged_bytes: bytes(table.merged_bytes.as_ref())?,
+        devel_bytes: bytes(table.devel_bytes.as_ref())?,
+        wasted_bytes: bytes(table.wasted_bytes.as_ref())?,
+        duplicate_bytes: bytes(table.duplicate_bytes.as_ref())?,
+        dead_gpu_code_bytes: bytes(table.dead_gpu_code_bytes.as_ref())?,
+        efficiency: table.efficiency.as_ref().map(ratio).transpose()?,
+        pull_bytes: bytes(table.pull_bytes.as_ref())?,
+        new_findings,
     })
 }
 

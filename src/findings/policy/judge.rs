@@ -12,13 +12,8 @@ use crate::findings::value::{Category, Verdict};
 impl Policy {
     /// Judges an image. An ignore counts up to and on the day on which it expires.
     pub fn judge(&self, measured: &Measured<'_>, today: Date) -> Outcome {
-        // Rules that broke off found less than there is.
-        let findings = measured.findings.filter(|findings| findings.warnings.is_empty());
         let mut sieve = Sieve::new(&self.ignores, measured.rootfs, today);
-        let counted = findings.map(|findings| {
-            let counted = findings.list.iter().filter(|finding| finding.verdict != Verdict::Needed);
-            counted.map(|finding| sieve.left(finding)).collect::<Vec<_>>()
-        });
+        let counted = findings_left(measured, &mut sieve);
         let checks = self.checks(measured, counted.as_deref());
         let failing: Vec<Failing> = counted
             .iter()
@@ -85,8 +80,16 @@ impl Policy {
     }
 }
 
-const NOT_KNOWN: &str = "the image does not say it";
-const NOT_LOOKED: &str = "the rules could not look at the image";
+/// What is safe or unsure, after the ignores; `None` when the rules have not looked, or broke off: then they found
+/// less than there is.
+pub(super) fn findings_left<'m>(measured: &Measured<'m>, sieve: &mut Sieve<'_>) -> Option<Vec<Left<'m>>> {
+    let findings = measured.findings.filter(|findings| findings.warnings.is_empty())?;
+    let counted = findings.list.iter().filter(|finding| finding.verdict != Verdict::Needed);
+    Some(counted.map(|finding| sieve.left(finding)).collect())
+}
+
+pub(super) const NOT_KNOWN: &str = "the image does not say it";
+pub(super) const NOT_LOOKED: &str = "the rules could not look at the image";
 
 fn at_most(name: &'static str, limit: u64, actual: Option<u64>, detail: String) -> Check {
     let ok = actual.is_some_and(|actual| actual <= limit);

@@ -5,6 +5,7 @@ mod document;
 mod judge;
 mod outcome;
 mod pattern;
+mod regression;
 mod sieve;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ pub use date::Date;
 pub use document::{FILE_BYTES, PolicyError};
 pub use outcome::{Amount, Check, Failing, Ignored, Measured, Outcome};
 pub use pattern::near;
+pub use regression::{Compared, Difference, Growth, Regressed, Regression};
 
 use std::collections::BTreeSet;
 
@@ -30,6 +32,8 @@ pub struct Policy {
     pub profile: Option<String>,
     /// What sizes may be.
     pub budget: Budget,
+    /// How much more the last image of a comparison may have than the first.
+    pub regression: Regression,
     /// Ids of the rules whose findings fail the check: denied, and not allowed.
     denied: BTreeSet<&'static str>,
     ignores: Vec<Ignore>,
@@ -95,6 +99,11 @@ impl Policy {
         };
         let read: Vec<Vec<TargetGpu>> = self.targets.iter().map(read).collect::<Result<_, _>>()?;
         Ok(read.into_iter().flatten().collect())
+    }
+
+    /// Whether the file says which GPUs the image is meant for.
+    pub fn names_targets(&self) -> bool {
+        !self.targets.is_empty()
     }
 
     /// Whether findings of this rule fail the check.

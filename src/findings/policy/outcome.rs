@@ -110,10 +110,15 @@ impl Outcome {
 
     /// The verdict as the last line of output has it.
     pub fn verdict(&self) -> String {
-        if self.passes() {
-            "verdict: pass".to_owned()
-        } else {
-            format!("verdict: fail reason={}", self.reasons.join(","))
-        }
+        verdict(&self.reasons)
+    }
+}
+
+/// The verdict as the last line of output has it.
+pub(super) fn verdict(reasons: &[String]) -> String {
+    if reasons.is_empty() {
+        "verdict: pass".to_owned()
+    } else {
+        format!("verdict: fail reason={}", reasons.join(","))
     }
 }

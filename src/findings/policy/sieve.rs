@@ -16,6 +16,7 @@ pub(super) struct Left<'a> {
     pub(super) bytes: u64,
     pub(super) potential_bytes: u64,
     files: usize,
+    names: usize,
     examples: Vec<String>,
     pub(super) something: bool,
 }
@@ -33,6 +34,11 @@ impl Left<'_> {
             examples: self.examples.clone(),
             fix: printable(&finding.fix),
         }
+    }
+
+    /// How many things are left: files, or names where these are more, or the finding itself.
+    pub(super) fn things(&self) -> usize {
+        if self.something { self.files.max(self.names).max(1) } else { 0 }
     }
 
     fn keep(&mut self, name: String) {
@@ -73,6 +79,8 @@ impl<'a> Sieve<'a> {
             bytes: 0,
             potential_bytes: finding.potential_bytes,
             files: 0,
+            // Names beside files go all at once or not at all.
+            names: if finding.items.is_empty() { 0 } else { finding.subjects.len() },
             examples: Vec::new(),
             something: false,
         };
@@ -100,6 +108,7 @@ impl<'a> Sieve<'a> {
             for subject in &finding.subjects {
                 let name = printable(subject);
                 if !self.take(rule, Some(&name), 0) {
+                    left.names += 1;
                     left.keep(name);
                 }
             }

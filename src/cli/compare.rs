@@ -1,0 +1,150 @@
+//! Compares images, and holds them to `[regression]` of `cutaway.toml`.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use super::arguments::{ComparePlan, ReadPlan};
+use super::check::{FAILED, measured, policy_of};
+use super::output::write;
+use super::progress::with_bar;
+use super::run::{TROUBLE, analyse, host_in_background, message, today, warn};
+use crate::analysis::{Analysis, AnalysisError};
+use crate::base::redact;
+use crate::compare::{Comparison, compare as compare_images};
+use crate::findings::policy::{Compared, Date, Policy};
+use crate::jobs::{CancelToken, Progress};
+use crate::report::{CompareFormat, CompareReport, Options, WarningLine};
+use crate::source::{Reference, Select, Transport, is_json};
+
+/// Something that is no image is given as one.
+#[derive(Debug, thiserror::Error)]
+#[error("{file} is a JSON document, such as a saved report: a comparison needs the images themselves")]
+pub(super) struct NoImageError {
+    file: String,
+}
+
+impl NoImageError {
+    /// What the user can do about it.
+    pub(super) fn hint(&self) -> String {
+        format!("give the image that {} was made from", self.file)
+    }
+}
+
+/// Carries the comparison out, and prints it.
+pub(super) fn compare(plan: &ComparePlan) -> anyhow::Result<ExitCode> {
+    let policy = policy_of(plan.config.as_deref())?.map(|(_, policy)| policy);
+    // What is certain to fail fails before an hour of reading.
+    for place in 0..plan.images.len() {
+        refuse_json(plan, place).with_context(|| which(plan, place))?;
+    }
+    let own_targets = !plan.read.targets.is_empty() || policy.as_ref().is_some_and(Policy::names_targets);
+    let host = if own_targets { None } else { host_in_background(&plan.read) };
+    let images = analyse_all(plan, policy.as_ref())?;
+    let (cancel, progress) = (CancelToken::new(), Progress::default());
+    let comparison = with_bar(&progress, || compare_images(&images, &cancel, &progress))?;
+    let options = Options {
+        show_secrets: plan.show_secrets,
+        host: host.and_then(|asked| asked.join().ok()).unwrap_or_default(),
+        ..Options::default()
+    };
+    let mut report = CompareReport::new(&comparison, &options);
+    if let Some(policy) = policy.filter(|policy| !policy.regression.is_empty()) {
+        judge(&mut report, &comparison, &policy, plan)?;
+    }
+    print(plan, &report)?;
+    let passes = report.verdict.as_ref().is_none_or(|verdict| verdict.pass);
+    Ok(match (report.complete, passes) {
+        (false, _) => ExitCode::from(TROUBLE),
+        (true, true) => ExitCode::SUCCESS,
+        (true, false) => ExitCode::from(FAILED),
+    })
+}
+
+/// One image after the other: each takes all processors.
+fn analyse_all(plan: &ComparePlan, policy: Option<&Policy>) -> anyhow::Result<Vec<Arc<Analysis>>> {
+    let one = |(place, image): (usize, &String)| {
+        if plan.read.verbose || std::io::stderr().is_terminal() {
+            message(&which(plan, place));
+        }
+        let read = ReadPlan { image: image.clone(), ..plan.read.clone() };
+        // What is wrong with a target or the catalogue is no matter of this image.
+        let of_image = |error: anyhow::Error| match error.is::<AnalysisError>() {
+            true => error.context(which(plan, place)),
+            false => error,
+        };
+        let analysis = analyse(&read, policy).map_err(of_image)?;
+        if measured(&analysis).is_none() {
+            anyhow::bail!("{}: the analysis ended before its layers were merged", which(plan, place));
+        }
+        Ok(analysis)
+    };
+    plan.images.iter().enumerate().map(one).collect()
+}
+
+/// Which of the images, for messages.
+fn which(plan: &ComparePlan, place: usize) -> String {
+    let name = plan.images.get(place).map_or("", String::as_str);
+    format!("image {} of {}, {}", place + 1, plan.images.len(), redact::reference(name))
+}
+
+/// A report holds no files to compare.
+fn refuse_json(plan: &ComparePlan, place: usize) -> Result<(), NoImageError> {
+    let reference = plan.images.get(place).and_then(|image| Reference::parse(image).ok());
+    match reference {
+        Some(Reference { transport: Transport::Path, select: Select::Only, location, .. })
+            if is_json(Path::new(&location)) =>
+        {
+            Err(NoImageError { file: location })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Puts into the report whether the last image holds to the policy.
+fn judge(
+    report: &mut CompareReport,
+    comparison: &Comparison,
+    policy: &Policy,
+    plan: &ComparePlan,
+) -> anyhow::Result<()> {
+    let images = &comparison.images;
+    let ends = images.first().zip(images.last());
+    let ends = ends.and_then(|(first, last)| Some((measured(first)?, measured(last)?)));
+    let (first, last) = ends.context("there are no images to compare")?;
+    let compared = Compared {
+        complete: report.complete,
+        first,
+        last,
+        pull_bytes: comparison.pull_bytes.last().copied().flatten(),
+    };
+    // Without a clock nobody can say that an ignore still counts.
+    let today = Date(today(&plan.read).unwrap_or(u32::MAX));
+    report.set_verdict(&policy.judge_growth(&compared, today));
+    Ok(())
+}
+
+/// The comparison, and the verdict where it is not in the way: a file is for others, and so is a document on stdout.
+fn print(plan: &ComparePlan, report: &CompareReport) -> anyhow::Result<()> {
+    let output = plan.output.as_deref();
+    write(plan.format.write(report).as_bytes(), output)?;
+    let verdict = report.verdict_line();
+    if output.is_some() {
+        write(format!("{verdict}\n").as_bytes(), None)?;
+    } else if plan.format != CompareFormat::Text {
+        message(&verdict);
+    }
+    let unseen = output.is_some() || plan.format != CompareFormat::Text;
+    if plan.read.verbose || (unseen && std::io::stderr().is_terminal()) {
+        let line = |warning: &crate::report::CompareWarning| WarningLine {
+            code: warning.code.clone(),
+            message: warning.message.clone(),
+            subject: warning.subject.clone(),
+        };
+        warn(&report.warnings.iter().map(line).collect::<Vec<_>>());
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Prints the schemas of what commands write.
+
+use std::process::ExitCode;
+
+use super::arguments::SchemaName;
+use super::output::write;
+use crate::report::{Document, schema_of, to_json};
+
+/// Prints the schema of a document.
+pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
+    let schema = match name {
+        SchemaName::Report => schema_of(Document::Report),
+        SchemaName::Compare => schema_of(Document::Compare),
+        SchemaName::Rewrite => schema_of(Document::Rewrite),
+        #[cfg(feature = "gpu")]
+        SchemaName::Gpu => super::gpu::schema(),
+        #[cfg(not(feature = "gpu"))]
+        SchemaName::Gpu => anyhow::bail!("there is no schema of `cutaway gpu`: this build has no check of the GPU"),
+    };
+    write(to_json(&schema).as_bytes(), None)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,57 @@
+//! In: finished analyses of images, in the order in which they were given.
+//! Out: a [`Comparison`]: what they share and where they differ, with one column for each image.
+//! Must not know: how it is shown or written, or which differences matter.
+
+mod bodies;
+mod contents;
+mod identity;
+mod layers;
+mod row;
+mod settings;
+mod signature;
+mod tables;
+mod tree;
+mod union;
+mod value;
+
+pub use row::{Change, Row, RowId};
+pub use tree::Tree;
+pub use value::{
+    Comparison, ComponentRow, FileSums, FindingRow, GpuCodeRow, LayerMatch, LayerRow, PackageRow, SettingRow,
+};
+
+use std::sync::Arc;
+
+use crate::analysis::Analysis;
+use crate::jobs::{CancelToken, Cancelled, Progress};
+use contents::Contents;
+
+/// Compares images whose layers are merged. Reads bodies of files where only they can tell whether files of one size
+/// are the same, and counts these bytes as compared in `progress`.
+///
+/// # Errors
+/// Cancelled.
+pub fn compare(
+    images: &[Arc<Analysis>],
+    cancel: &CancelToken,
+    progress: &Progress,
+) -> Result<Comparison, Cancelled> {
+    cancel.check()?;
+    let ids = identity::of(images);
+    let contents = Contents::new(images, &ids);
+    let (mut arena, unproven) = union::build(&contents, cancel)?;
+    bodies::settle(images, &contents, &mut arena, &unproven, cancel, progress)?;
+    let layers = layers::rows(images, &ids, cancel)?;
+    Ok(Comparison {
+        layers,
+        pull_bytes: layers::pull_bytes(images, &ids),
+        components: tables::components(images),
+        gpu_code: tables::gpu_code(images),
+        packages: tables::packages(images),
+        environment: settings::environment(images),
+        settings: settings::settings(images),
+        findings: tables::findings(images),
+        tree: Tree::new(images, arena),
+        images: images.to_vec(),
+    })
+}

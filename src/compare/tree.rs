@@ -1,0 +1,164 @@
+//! All paths of the merged views of several images as one tree.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::row::{Change, Row, RowId};
+use super::union::Arena;
+use super::value::FileSums;
+use crate::analysis::Analysis;
+use crate::base::convert::index32;
+use crate::layer::parts;
+use crate::rootfs::Rootfs;
+
+/// The union of several merged views. Clones share it.
+#[derive(Clone)]
+pub struct Tree {
+    images: Arc<[Arc<Analysis>]>,
+    pub(super) arena: Arc<Arena>,
+}
+
+impl Tree {
+    pub(super) fn new(images: &[Arc<Analysis>], arena: Arena) -> Self {
+        Self { images: images.into(), arena: Arc::new(arena) }
+    }
+
+    /// How many paths there are, the root included.
+    pub fn len(&self) -> usize {
+        self.arena.parents.len()
+    }
+
+    /// Whether there is nothing but the root.
+    pub fn is_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// A path.
+    pub fn row(&self, id: RowId) -> Row<'_> {
+        Row { tree: self, id }
+    }
+
+    /// All paths, folders before what is in them.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..index32(self.len())).map(|id| self.row(RowId(id)))
+    }
+
+    /// The path with these bytes, as [`Row::path`] gives it.
+    pub fn find(&self, path: &[u8]) -> Option<RowId> {
+        let mut at = RowId::ROOT;
+        for part in parts(path) {
+            at = self.child(at, part)?;
+        }
+        Some(at)
+    }
+
+    /// What is in a folder by this name.
+    fn child(&self, folder: RowId, name: &[u8]) -> Option<RowId> {
+        let mut bounds = self.row(folder).bounds();
+        while !bounds.is_empty() {
+            let middle = RowId(bounds.start + (bounds.end - bounds.start) / 2);
+            match self.row(middle).name().cmp(name) {
+                Ordering::Less => bounds.start = middle.0 + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => bounds.end = middle.0,
+            }
+        }
+        None
+    }
+
+    /// What became of every path, by [`RowId`]: of `image` against `baseline`, folders with what is below them.
+    pub fn changes(&self, image: usize, baseline: usize) -> Vec<Change> {
+        let mut changes: Vec<Change> = self.rows().map(|row| row.change(image, baseline)).collect();
+        // What is in a folder comes after it: from the end, all of it is known before it counts above.
+        for at in (1..changes.len()).rev() {
+            let parent = self.arena.parents[at] as usize;
+            changes[parent] = match (changes[parent], changes[at]) {
+                (known, Change::Same | Change::Absent) => known,
+                (Change::Same, Change::Unknown) => Change::Unknown,
+                (known, Change::Unknown) => known,
+                (Change::Same | Change::Unknown, _) => Change::Changed,
+                (known, _) => known,
+            };
+        }
+        changes
+    }
+
+    /// Sums over the regular files of `image` against those of `baseline`.
+    pub fn files(&self, image: usize, baseline: usize) -> FileSums {
+        let mut sums = FileSums::default();
+        for row in self.rows() {
+            let (now, before) = (row.file_bytes(image), row.file_bytes(baseline));
+            if now.is_none() && before.is_none() {
+                continue;
+            }
+            let (now, before) = (now.unwrap_or(0), before.unwrap_or(0));
+            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+            match row.change(image, baseline) {
+                Change::Added => {
+                    sums.added += 1;
+                    add(&mut sums.added_bytes, now);
+                }
+                Change::Removed => {
+                    sums.removed += 1;
+                    add(&mut sums.removed_bytes, before);
+                }
+                Change::Changed => {
+                    sums.changed += 1;
+                    add(&mut sums.changed_bytes, now);
+                    add(&mut sums.changed_bytes_before, before);
+                }
+                Change::Unknown => {
+                    sums.unknown += 1;
+                    add(&mut sums.unknown_bytes, now);
+                }
+                Change::Same => sums.same += 1,
+                Change::Absent => {}
+            }
+        }
+        sums
+    }
+
+    /// Regular files of `image` that differ from `baseline`, by how many bytes they add or take away (the whole
+    /// size for added and removed ones; for changed ones the larger of both sizes), largest first, then in the order
+    /// of a walk through the tree.
+    pub fn largest_changes(&self, image: usize, baseline: usize, limit: usize) -> Vec<RowId> {
+        let order = self.walk_order();
+        let mut heap = BinaryHeap::new();
+        for row in self.rows() {
+            let bytes = row.file_bytes(image).max(row.file_bytes(baseline));
+            let differs =
+                || matches!(row.change(image, baseline), Change::Added | Change::Removed | Change::Changed);
+            let Some(bytes) = bytes.filter(|_| differs()) else { continue };
+            // The least stands on top and goes when there is one too many.
+            heap.push(Reverse((bytes, Reverse(order[row.id.0 as usize]), row.id)));
+            if heap.len() > limit {
+                heap.pop();
+            }
+        }
+        heap.into_sorted_vec().into_iter().map(|Reverse((_, _, id))| id).collect()
+    }
+
+    /// Places of all rows in a walk that enters each folder where it meets it.
+    fn walk_order(&self) -> Vec<u32> {
+        let parents = &self.arena.parents;
+        let mut below = vec![1u32; parents.len()];
+        for at in (1..below.len()).rev() {
+            below[parents[at] as usize] += below[at];
+        }
+        // By folder: where the next of its children stands.
+        let mut next = vec![1u32; parents.len()];
+        let mut order = vec![0; parents.len()];
+        for at in 1..order.len() {
+            let parent = parents[at] as usize;
+            order[at] = next[parent];
+            next[parent] += below[at];
+            next[at] = order[at] + 1;
+        }
+        order
+    }
+
+    pub(super) fn rootfs(&self, image: usize) -> Option<&Rootfs> {
+        self.images.get(image)?.merge.as_ref().map(|merge| &merge.rootfs)
+    }
+}

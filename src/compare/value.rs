@@ -1,0 +1,176 @@
+//! What a comparison holds. Each list `Vec<_>` with one value for each image has the order of the images.
+//!
+//! A size is `None` where it is not known, and 0 where it is known that the image has none of it.
+
+use std::sync::Arc;
+
+use super::tree::Tree;
+use crate::analysis::Analysis;
+
+/// Several images side by side.
+#[derive(Clone)]
+pub struct Comparison {
+    /// The images, in the order in which they were given; at least one.
+    pub images: Vec<Arc<Analysis>>,
+    /// All layers, each once: those of the first image bottom first, then what the next ones add.
+    pub layers: Vec<LayerRow>,
+    /// What a node pulls for each image that already holds the first: blobs as stored. The first is 0.
+    ///
+    /// A layer is not pulled when the first image has the same blob, or the same tar streams from the bottom up to
+    /// it (the chain id by which containerd and Docker know an unpacked layer).
+    pub pull_bytes: Vec<Option<u64>>,
+    /// CUDA components, largest first.
+    pub components: Vec<ComponentRow>,
+    /// GPU code by architecture and kind, largest first.
+    pub gpu_code: Vec<GpuCodeRow>,
+    /// Packages by manager and name.
+    pub packages: Vec<PackageRow>,
+    /// Environment by name. Values are as they are in the images: redact them before they are shown.
+    pub environment: Vec<SettingRow>,
+    /// Entrypoint, command, user, working folder, ports, platform, base image; then labels by name. Redact them too.
+    pub settings: Vec<SettingRow>,
+    /// What the rules found, by rule: most bytes first.
+    pub findings: Vec<FindingRow>,
+    /// All paths of the merged views.
+    pub tree: Tree,
+}
+
+/// A layer, and the images that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerRow {
+    /// Digest of the blob in the first image that has it.
+    pub digest: Option<String>,
+    /// Digest of the tar stream.
+    pub diff_id: Option<String>,
+    /// Blob as stored in each image; `None` where an image does not have the layer, or its size is not known.
+    pub bytes: Vec<Option<u64>>,
+    /// Regular files of the layer.
+    pub content_bytes: Option<u64>,
+    /// Where each image has it, from 0 at the bottom; a layer may be in an image several times, or not at all.
+    pub places: Vec<Vec<usize>>,
+    /// How the layer of each image is known to be that of the first that has it; `None` where it is not there.
+    pub matches: Vec<Option<LayerMatch>>,
+    /// The instruction that made it in the first image that has it, not redacted.
+    pub created_by: Option<String>,
+}
+
+impl LayerRow {
+    /// The images that have it.
+    pub fn shared_by(&self) -> impl Iterator<Item = usize> + '_ {
+        self.places.iter().enumerate().filter(|(_, places)| !places.is_empty()).map(|(image, _)| image)
+    }
+}
+
+/// How two layers are known to be the same; the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LayerMatch {
+    /// The same blob: pulled once.
+    Digest,
+    /// The same tar stream, packed in another way.
+    DiffId,
+    /// The same paths, kinds, owners, modes, links and contents of files; only times or the order differ. It would
+    /// be the same blob if the build were reproducible.
+    Content,
+}
+
+impl LayerMatch {
+    /// The name in reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::DiffId => "diff-id",
+            Self::Content => "content",
+        }
+    }
+}
+
+/// A CUDA component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentRow {
+    /// Its name, as in reports.
+    pub name: String,
+    /// Bytes, each inode once.
+    pub bytes: Vec<Option<u64>>,
+    /// Versions of its libraries, joined by commas; `None` where there is none or it is not known.
+    pub versions: Vec<Option<String>>,
+}
+
+/// GPU code of an architecture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuCodeRow {
+    /// `sm_90a`, `compute_90`, `lto_90`.
+    pub arch: String,
+    /// sass, ptx, lto or other.
+    pub kind: &'static str,
+    /// Bytes as stored.
+    pub bytes: Vec<Option<u64>>,
+}
+
+/// A package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageRow {
+    /// dpkg, rpm, apk, pip or conda.
+    pub manager: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Versions; several of one image are joined by commas. `None` where it is not installed.
+    pub versions: Vec<Option<String>>,
+    /// Bytes of its files; `None` where that is not known or it is not installed.
+    pub bytes: Vec<Option<u64>>,
+}
+
+/// A variable, label or other setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingRow {
+    /// Its name: of a variable, of a label with `label ` before it, or such as `entrypoint`.
+    pub name: String,
+    /// Its value in each image; `None` where it is not set. Words of commands are as [`Self::words`] has them.
+    pub values: Vec<Option<String>>,
+    /// The same as words, for `entrypoint` and `command`; empty for all else.
+    pub words: Vec<Option<Vec<String>>>,
+}
+
+impl SettingRow {
+    /// Whether an image has another value than the first.
+    pub fn differs(&self) -> bool {
+        let words = self.words.windows(2).any(|pair| pair[0] != pair[1]);
+        words || self.values.windows(2).any(|pair| pair[0] != pair[1])
+    }
+}
+
+/// What a rule found, without what is needed at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingRow {
+    /// The rule.
+    pub rule: &'static str,
+    /// Bytes that the layers lose without it; `None` where the rules have not looked.
+    pub bytes: Vec<Option<u64>>,
+    /// How many findings; `None` where the rules have not looked.
+    pub counts: Vec<Option<u64>>,
+}
+
+/// Regular files of an image against those of another, by path. A file with several names counts at each of them,
+/// with its logical bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSums {
+    /// Paths that only the image has.
+    pub added: u64,
+    /// Paths that only the baseline has.
+    pub removed: u64,
+    /// Paths of both whose size or content differs.
+    pub changed: u64,
+    /// Paths of both with the same size, whose contents could not be compared.
+    pub unknown: u64,
+    /// Paths of both with the same content.
+    pub same: u64,
+    /// Bytes of the added files.
+    pub added_bytes: u64,
+    /// Bytes of the removed files, in the baseline.
+    pub removed_bytes: u64,
+    /// Bytes of the changed files, in the image.
+    pub changed_bytes: u64,
+    /// Bytes of the changed files, in the baseline.
+    pub changed_bytes_before: u64,
+    /// Bytes of the files whose contents could not be compared.
+    pub unknown_bytes: u64,
+}

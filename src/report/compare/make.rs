@@ -1,0 +1,230 @@
+//! Makes the model from a comparison. Secrets are redacted here, and nowhere later.
+
+use std::borrow::Cow;
+
+use super::model::{
+    CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareGpuCode,
+    CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting, CompareWarning, FileChange,
+};
+use crate::analysis::{Analysis, Totals};
+use crate::base::redact;
+use crate::base::text::{escape, printable};
+use crate::compare::{Comparison, FileSums, LayerRow, SettingRow};
+use crate::cuda::Class;
+use crate::cuda::compat::{Judge, Judgement, TargetGpu};
+use crate::report::model::{GENERATOR, ImagePart, Options, TotalsPart, image_part};
+
+/// The schema of comparisons.
+const SCHEMA: &str = "cutaway.compare/1";
+/// Files that are named, of those that differ: the sums count all.
+const MOST_CHANGES: usize = 100;
+
+impl CompareReport {
+    /// The report of a comparison, without a verdict.
+    pub fn new(comparison: &Comparison, options: &Options) -> Self {
+        let images = &comparison.images;
+        let last = images.len().saturating_sub(1);
+        let tree = &comparison.tree;
+        let changes = tree.largest_changes(last, 0, MOST_CHANGES).into_iter().map(|id| {
+            let row = tree.row(id);
+            let change = row.change(last, 0);
+            let bytes = (0..images.len()).map(|image| row.bytes(image)).collect();
+            FileChange { path: escape(&row.path()), change: change.as_str().into(), bytes }
+        });
+        let setting = |row: &SettingRow| setting(row, options);
+        let parts: Vec<CompareImage> = images.iter().map(|image| image_line(image, options)).collect();
+        Self {
+            schema: SCHEMA.into(),
+            generator: GENERATOR,
+            complete: parts.iter().all(|image| image.complete),
+            images: parts,
+            classes: Class::ALL.into_iter().map(|class| class_line(comparison, class)).collect(),
+            layers: comparison.layers.iter().map(|row| layer_line(row, options)).collect(),
+            pull_bytes: comparison.pull_bytes.clone(),
+            components: comparison
+                .components
+                .iter()
+                .map(|row| CompareComponent {
+                    name: row.name.clone(),
+                    bytes: row.bytes.clone(),
+                    versions: row.versions.clone(),
+                })
+                .collect(),
+            gpu_code: comparison
+                .gpu_code
+                .iter()
+                .map(|row| CompareGpuCode {
+                    arch: row.arch.clone(),
+                    kind: row.kind.into(),
+                    bytes: row.bytes.clone(),
+                })
+                .collect(),
+            packages: comparison
+                .packages
+                .iter()
+                .map(|row| ComparePackage {
+                    manager: row.manager.into(),
+                    name: row.name.clone(),
+                    versions: row.versions.clone(),
+                    bytes: row.bytes.clone(),
+                })
+                .collect(),
+            files: files_part(tree.files(last, 0)),
+            files_by_image: if images.len() > 2 {
+                (0..images.len()).map(|image| files_part(tree.files(image, 0))).collect()
+            } else {
+                Vec::new()
+            },
+            largest_changes: changes.collect(),
+            environment: comparison.environment.iter().map(setting).collect(),
+            config: comparison.settings.iter().map(setting).collect(),
+            findings: comparison
+                .findings
+                .iter()
+                .map(|row| CompareFinding {
+                    rule: row.rule.into(),
+                    bytes: row.bytes.clone(),
+                    counts: row.counts.clone(),
+                })
+                .collect(),
+            compatibility: compatibility(comparison, options),
+            verdict: None,
+            warnings: warnings(comparison),
+        }
+    }
+}
+
+fn image_line(analysis: &Analysis, options: &Options) -> CompareImage {
+    let ImagePart { source, reference, tags, manifest_digest, platform, created, .. } =
+        image_part(analysis, options);
+    // Only merged images are compared; one that is not would be incomplete, and have nothing.
+    let totals = analysis.totals().unwrap_or(Totals {
+        complete: false,
+        layers: analysis.layers.len(),
+        compressed_bytes: None,
+        uncompressed_bytes: None,
+        content_bytes: 0,
+        merged_files: 0,
+        merged_bytes: 0,
+        wasted_bytes: 0,
+        efficiency: None,
+    });
+    let (complete, totals) = (totals.complete, TotalsPart::of(&totals));
+    CompareImage { source, reference, tags, digest: manifest_digest, platform, created, complete, totals }
+}
+
+fn class_line(comparison: &Comparison, class: Class) -> CompareClass {
+    let bytes = comparison.images.iter().map(|image| {
+        let found = image.inventory.as_deref()?;
+        Some(found.classes.merged.get(&class).copied().unwrap_or(0))
+    });
+    CompareClass { name: class.as_str().into(), bytes: bytes.collect() }
+}
+
+fn layer_line(row: &LayerRow, options: &Options) -> CompareLayer {
+    let instruction =
+        |text: &String| if options.show_secrets { text.clone() } else { redact::instruction(text) };
+    CompareLayer {
+        digest: row.digest.clone(),
+        diff_id: row.diff_id.clone(),
+        bytes: row.bytes.clone(),
+        shared_by: row.shared_by().collect(),
+        matches: row.matches.iter().map(|found| found.map(|found| found.as_str().into())).collect(),
+        indexes: row.places.clone(),
+        content_bytes: row.content_bytes,
+        created_by: row.created_by.as_ref().map(instruction),
+    }
+}
+
+fn files_part(sums: FileSums) -> CompareFiles {
+    let FileSums {
+        added,
+        removed,
+        changed,
+        unknown,
+        same,
+        added_bytes,
+        removed_bytes,
+        changed_bytes,
+        changed_bytes_before,
+        unknown_bytes,
+    } = sums;
+    CompareFiles {
+        added,
+        removed,
+        changed,
+        unknown,
+        same,
+        added_bytes,
+        removed_bytes,
+        changed_bytes,
+        changed_bytes_before,
+        unknown_bytes,
+    }
+}
+
+fn setting(row: &SettingRow, options: &Options) -> CompareSetting {
+    let plain = |value: &Option<String>| {
+        let value = value.as_ref()?;
+        if options.show_secrets {
+            return Some(value.clone());
+        }
+        // The base image may be named with its registry, and with who may pull there.
+        let value: Cow<'_, str> =
+            if row.name == BASE { redact::reference(value).into() } else { value.as_str().into() };
+        Some(redact::value(&row.name, &value).into_owned())
+    };
+    let command = |words: &Option<Vec<String>>| {
+        let words = words.as_ref()?;
+        let shown = if options.show_secrets { words.clone() } else { redact::words(words) };
+        // A list of texts has nothing that JSON could not hold.
+        serde_json::to_string(&shown).ok()
+    };
+    let values = if row.words.is_empty() {
+        row.values.iter().map(plain).collect()
+    } else {
+        row.words.iter().map(command).collect()
+    };
+    CompareSetting { name: row.name.clone(), values, differs: row.differs() }
+}
+
+/// What the setting is called that names the base image.
+const BASE: &str = "base image";
+
+/// All images against the same targets: GPUs of this machine, then those of the first image.
+fn compatibility(comparison: &Comparison, options: &Options) -> Vec<CompareCompatibility> {
+    let targets = comparison.images.first().map(|image| &*image.targets).unwrap_or_default();
+    let targets: Vec<&TargetGpu> = options.host.iter().chain(targets).collect();
+    let columns: Vec<Option<Vec<Judgement>>> = comparison
+        .images
+        .iter()
+        .map(|image| {
+            let needs = image.needs()?;
+            let judge = Judge::new(&needs, image.known_rules());
+            Some(targets.iter().map(|target| judge.judge(target)).collect())
+        })
+        .collect();
+    let row = |(place, target): (usize, &&TargetGpu)| {
+        let cells = || columns.iter().map(move |column| column.as_ref().and_then(|column| column.get(place)));
+        CompareCompatibility {
+            target: printable(&target.id),
+            gpu: printable(&target.name),
+            verdicts: cells().map(|cell| cell.map(|cell| cell.verdict.as_str().into())).collect(),
+            why: cells().map(|cell| cell.map(|cell| cell.why.clone())).collect(),
+        }
+    };
+    targets.iter().enumerate().map(row).collect()
+}
+
+fn warnings(comparison: &Comparison) -> Vec<CompareWarning> {
+    let of = |(image, analysis): (usize, &std::sync::Arc<Analysis>)| {
+        let line = move |warning: crate::base::Warning| CompareWarning {
+            image,
+            code: warning.code.as_str().into(),
+            message: warning.message,
+            subject: warning.subject,
+        };
+        analysis.warnings().into_iter().map(line).collect::<Vec<_>>()
+    };
+    comparison.images.iter().enumerate().flat_map(of).collect()
+}

@@ -1,0 +1,77 @@
+//! Layers: which the images share, and which only some have.
+
+use super::Content;
+use crate::base::size::{grouped, human};
+use crate::report::compare::model::CompareLayer;
+use crate::report::compare::rows::{View, are, size};
+use crate::report::page::{Block, Line, Row, Table, Tone};
+use crate::report::sections::make::{one_line, weak};
+use crate::report::text::short_instruction;
+
+/// Rows of the table.
+const MOST: usize = 40;
+/// Characters of an instruction.
+const INSTRUCTION: usize = 120;
+
+pub(super) fn section(view: &View<'_>) -> Content {
+    let layers = &view.report.layers;
+    let (shared, others): (Vec<&CompareLayer>, Vec<&CompareLayer>) =
+        layers.iter().partition(|layer| is_shared(view, layer));
+    let mut blocks = Vec::new();
+    if !others.is_empty() {
+        blocks.push(Block::Table(Table {
+            columns: view.columns("Layers, compressed"),
+            rows: others.iter().take(MOST).map(|layer| row(view, layer)).collect(),
+            more: others.len().saturating_sub(MOST) as u64,
+            noun: "layers",
+        }));
+    }
+    if !shared.is_empty() {
+        // Each image stores the blob with the same bytes.
+        let bytes: Option<u64> = shared.iter().map(|layer| layer.bytes.first().copied().flatten()).sum();
+        let bytes = bytes.map_or_else(String::new, |bytes| format!(": {}", human(bytes)));
+        let both = if view.shown.len() == 2 { "both" } else { "all" };
+        let blobs = if shared.len() == 1 { "layer" } else { "layers" };
+        let count = grouped(shared.len() as u64);
+        blocks.push(weak(format!("{count} {blobs} {} the same blob in {both} images{bytes}.", are(shared.len()))));
+    }
+    let note = if layers.is_empty() { String::new() } else { format!("{} of {} shared", shared.len(), layers.len()) };
+    (note, blocks)
+}
+
+/// Whether all images that are shown have the layer, as one blob.
+fn is_shared(view: &View<'_>, layer: &CompareLayer) -> bool {
+    view.of(&layer.matches).all(|found| found.and_then(Option::as_deref) == Some("digest"))
+}
+
+fn row(view: &View<'_>, layer: &CompareLayer) -> Row {
+    let cells = view.shown.iter().map(|place| {
+        if layer.shared_by.contains(place) {
+            size(layer.bytes.get(*place).copied().flatten())
+        } else {
+            Line::default()
+        }
+    });
+    let name = layer.created_by.as_deref().map(short_instruction);
+    let name = name.or_else(|| layer.diff_id.clone()).or_else(|| layer.digest.clone()).unwrap_or_default();
+    view.row(Line::code(one_line(&name, INSTRUCTION)), cells, change(view, layer))
+}
+
+fn change(view: &View<'_>, layer: &CompareLayer) -> Line {
+    let last = view.titles.len().saturating_sub(1);
+    let bytes = |place: usize| match layer.bytes.get(place).copied().flatten() {
+        Some(bytes) => human(bytes),
+        None => " unknown".to_owned(),
+    };
+    let matched = layer.matches.get(last).and_then(Option::as_deref);
+    match (layer.shared_by.contains(&0), layer.shared_by.contains(&last)) {
+        (false, true) => Line::plain(format!("+{}", bytes(last))).tone(Tone::Added),
+        (true, false) => Line::plain(format!("−{}", bytes(0))).tone(Tone::Removed),
+        (true, true) => match matched {
+            Some("content") => Line::plain("~ same files").tone(Tone::Changed),
+            Some("diff-id") => Line::plain("~ repacked").tone(Tone::Changed),
+            _ => Line::default(),
+        },
+        (false, false) => Line::default(),
+    }
+}

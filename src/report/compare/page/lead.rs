@@ -1,0 +1,150 @@
+//! What stands on top of a comparison: what grew, why, and what a node pulls.
+
+use crate::base::size::human;
+use crate::base::text::counted;
+use crate::report::compare::rows::{View, ends, more_or_less};
+use crate::report::page::{Line, Tone};
+use crate::report::sections::make::{count, name};
+
+/// A cause is named when it makes up at least this part of the difference.
+const SHARE: u64 = 5;
+
+/// Which images; of many, the first and the last.
+pub(super) fn title(view: &View<'_>) -> String {
+    match &view.titles[..] {
+        [first, last] => format!("{first} and {last} compared"),
+        all if all.len() <= 4 => format!("{} compared", all.join(", ")),
+        all => format!("{} images compared, {} to {}", all.len(), view.first(), view.last()),
+    }
+}
+
+pub(super) fn facts(view: &View<'_>) -> Vec<String> {
+    let mut facts = vec![count(view.titles.len(), "image"), format!("baseline {}", view.first())];
+    if view.shown.len() < view.titles.len() {
+        let shown: Vec<&str> = view.shown.iter().map(|place| view.title(*place)).collect();
+        facts.push(format!("columns for {} alone; JSON and CSV have all images", shown.join(" and ")));
+    }
+    facts
+}
+
+pub(super) fn lead(view: &View<'_>) -> Vec<Line> {
+    let all = [incomplete(view), verdict(view), Some(growth(view)), pulls(view), Some(files(view))];
+    all.into_iter().flatten().collect()
+}
+
+/// That the figures are not of all that there is.
+fn incomplete(view: &View<'_>) -> Option<Line> {
+    let images = view.report.images.iter().enumerate();
+    let missing: Vec<&str> =
+        images.filter(|(_, image)| !image.complete).map(|(place, _)| view.title(place)).collect();
+    let text = format!(
+        "Incomplete: not all of {} could be read. Its figures are of the rest; the warnings say what is missing.",
+        missing.join(" and of ")
+    );
+    (!missing.is_empty()).then(|| Line::plain(text).tone(Tone::Bad))
+}
+
+fn verdict(view: &View<'_>) -> Option<Line> {
+    let verdict = view.report.verdict.as_ref()?;
+    let broken: Vec<&str> =
+        verdict.checks.iter().filter(|check| !check.ok).map(|check| check.name.as_ref()).collect();
+    Some(match (verdict.pass, &broken[..]) {
+        (true, _) => Line::plain(format!(
+            "The regression budget holds: {}.",
+            count(verdict.checks.len(), "check")
+        ))
+        .tone(Tone::Good),
+        (false, []) => Line::plain("The regression budget cannot be judged.").tone(Tone::Bad),
+        (false, broken) => {
+            Line::plain(format!("The regression budget does not hold: {}.", name(&broken.join(", "))))
+                .tone(Tone::Bad)
+        }
+    })
+}
+
+/// How much more a container sees, and mainly why.
+fn growth(view: &View<'_>) -> Line {
+    let images = &view.report.images;
+    let merged = |image: Option<&crate::report::compare::CompareImage>| image.map(|image| image.totals.merged_bytes);
+    let (Some(first), Some(last)) = (merged(images.first()), merged(images.last())) else {
+        return Line::default();
+    };
+    let (from, to) = (view.first(), view.last());
+    if first == last {
+        return Line::plain(format!("A container sees as much of {to} as of {from}: {}.", human(last)));
+    }
+    let why = causes(view, first, last);
+    let why = if why.is_empty() { String::new() } else { format!(", mainly {}", why.join(" and ")) };
+    let more = more_or_less(first, last);
+    let text = format!("{to} has {more} than {from} ({} after {}){why}.", human(last), human(first));
+    Line::plain(text).tone(Tone::Strong)
+}
+
+/// What makes up a good part of the difference: what it is for, then the component or package alone.
+fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
+    let report = view.report;
+    let grows = last > first;
+    let least = (first.abs_diff(last) / SHARE).max(1);
+    let part = |bytes: &[Option<u64>]| {
+        let (first, last) = ends(bytes)?;
+        let part = first.abs_diff(last);
+        ((last > first) == grows && part >= least).then_some(part)
+    };
+    let sign = if grows { "+" } else { "−" };
+    let named = |(bytes, what): (u64, String)| format!("{what} ({sign}{})", human(bytes));
+    let classes = report.classes.iter().filter_map(|row| Some((part(&row.bytes)?, name(&row.name))));
+    // A package that is new or gone has no bytes on one side, which is none there.
+    let none = |versions: &[Option<String>], bytes: &[Option<u64>]| -> Vec<Option<u64>> {
+        let both = bytes.iter().zip(versions);
+        both.map(|(bytes, version)| bytes.or_else(|| version.is_none().then_some(0))).collect()
+    };
+    let packages = report.packages.iter().filter_map(|row| {
+        let bytes = part(&none(&row.versions, &row.bytes))?;
+        Some((bytes, format!("{} {}", row.manager, name(&row.name))))
+    });
+    let components = report.components.iter().filter_map(|row| Some((part(&row.bytes)?, name(&row.name))));
+    let largest = |causes: &mut dyn Iterator<Item = (u64, String)>| causes.max_by_key(|(bytes, _)| *bytes);
+    let class = largest(&mut { classes });
+    let single = largest(&mut packages.chain(components));
+    class.into_iter().chain(single).map(named).collect()
+}
+
+/// What a node that has the first image pulls for the last.
+fn pulls(view: &View<'_>) -> Option<Line> {
+    let report = view.report;
+    let last = report.images.last()?;
+    let (from, to) = (view.first(), view.last());
+    let place = report.images.len() - 1;
+    let shared = report.layers.iter().filter(|layer| {
+        let here = |image: &usize| layer.shared_by.contains(image);
+        here(&0) && here(&place)
+    });
+    let same = shared.count();
+    let layers = format!("{} of its {} in {from} too", same, counted(last.totals.layers as u64, "layer"));
+    let layers = layers.replacen(" in ", if same == 1 { " is in " } else { " are in " }, 1);
+    Some(Line::plain(match (report.pull_bytes.last().copied().flatten(), last.totals.compressed_bytes) {
+        (Some(0), _) => format!("A node that holds {from} pulls no layer for {to}: {layers}."),
+        (Some(pulled), Some(whole)) => {
+            format!("A node that holds {from} pulls {} of {} for {to}: {layers}.", human(pulled), human(whole))
+        }
+        (Some(pulled), None) => format!("A node that holds {from} pulls {} for {to}: {layers}.", human(pulled)),
+        (None, _) => format!("What a node that holds {from} pulls for {to} is not known: {layers}."),
+    }))
+}
+
+fn files(view: &View<'_>) -> Line {
+    let files = &view.report.files;
+    if files.added + files.removed + files.changed + files.unknown == 0 {
+        return Line::plain(format!("All {} are the same.", counted(files.same, "file")));
+    }
+    let parts = [
+        (files.added, "added", human(files.added_bytes)),
+        (files.removed, "removed", human(files.removed_bytes)),
+        (files.changed, "changed", human(files.changed_bytes)),
+        (files.unknown, "not compared", human(files.unknown_bytes)),
+    ];
+    let told = parts.iter().filter(|(count, ..)| *count > 0);
+    let told: Vec<String> =
+        told.map(|(count, what, bytes)| format!("{} {what} ({bytes})", counted(*count, "file"))).collect();
+    Line::plain(format!("{}.", told.join(", ")))
+}

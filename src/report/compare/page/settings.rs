@@ -1,0 +1,85 @@
+//! Environment, command, labels, and what went wrong. A value stands in a row of its own, as it may be long.
+
+use super::Content;
+use super::sizes::noted;
+use crate::base::text::elide_end;
+use crate::report::compare::model::CompareSetting;
+use crate::report::compare::rows::View;
+use crate::report::page::{Block, Line, Row, Table, Tone};
+use crate::report::sections::make::{name, one_line, path, prose, row, text, weak};
+
+/// Settings of a table, and warnings.
+const MOST: usize = 40;
+/// Characters of a value.
+const VALUE: usize = 300;
+
+pub(super) fn section(view: &View<'_>) -> Content {
+    let report = view.report;
+    let mut blocks = Vec::new();
+    let mut differ = 0;
+    for (head, noun, list) in
+        [("Setting", "settings", &report.config), ("Variable", "variables", &report.environment)]
+    {
+        let different: Vec<&CompareSetting> = list.iter().filter(|one| one.differs).collect();
+        differ += different.len();
+        if !different.is_empty() {
+            blocks.push(Block::Table(Table {
+                columns: vec![text(head), text("Image"), text("Value")],
+                rows: different.iter().take(MOST).flat_map(|one| rows(view, one)).collect(),
+                more: different.len().saturating_sub(MOST) as u64,
+                noun,
+            }));
+        }
+        blocks.extend(view.same(list.len() - different.len(), different.is_empty(), noun));
+    }
+    (noted(differ, "differ"), blocks)
+}
+
+/// One row for each value, with the images that have it.
+fn rows(view: &View<'_>, setting: &CompareSetting) -> Vec<Row> {
+    let mut values: Vec<(Option<&String>, Vec<&str>)> = Vec::new();
+    for (value, place) in view.of(&setting.values).zip(&view.shown) {
+        let value = value.and_then(Option::as_ref);
+        let hidden = value.is_some_and(|value| value.contains(crate::base::redact::REDACTED));
+        // Two that are hidden look the same and need not be.
+        match values.iter_mut().find(|(other, _)| *other == value && !hidden) {
+            Some((_, images)) => images.push(view.title(*place)),
+            None => values.push((value, vec![view.title(*place)])),
+        }
+    }
+    let end = |value: Option<&Option<String>>| value.is_some_and(Option::is_some);
+    let mark = match (end(setting.values.first()), end(setting.values.last())) {
+        (false, true) => ("+", Tone::Added),
+        (true, false) => ("−", Tone::Removed),
+        _ => ("~", Tone::Changed),
+    };
+    let line = |(number, (value, images)): (usize, (Option<&String>, Vec<&str>))| {
+        let head = if number == 0 {
+            Line::code(format!("{} {}", mark.0, name(&setting.name))).tone(mark.1)
+        } else {
+            Line::default()
+        };
+        let value = match value {
+            Some(value) if value.is_empty() => Line::plain("empty").tone(Tone::Weak),
+            Some(value) => Line::code(one_line(value, VALUE)),
+            None => Line::plain("not set").tone(Tone::Weak),
+        };
+        row([head, Line::plain(images.join(", ")), value])
+    };
+    values.into_iter().enumerate().map(line).collect()
+}
+
+pub(super) fn warnings(view: &View<'_>) -> Content {
+    let list = &view.report.warnings;
+    let line = |warning: &super::super::model::CompareWarning| {
+        let title = view.title(warning.image);
+        let subject = path(&warning.subject).text;
+        let text = format!("{title}: {}: {subject}: {}", name(&warning.code), prose(&warning.message));
+        Block::Line(Line::plain(elide_end(&text, 1000)))
+    };
+    let mut blocks: Vec<Block> = list.iter().take(MOST).map(line).collect();
+    if let Some(more) = list.len().checked_sub(MOST).filter(|more| *more > 0) {
+        blocks.push(weak(format!("And {more} more warnings: JSON has them all.")));
+    }
+    (noted(list.len(), "warnings"), blocks)
+}

@@ -1,0 +1,138 @@
+//! The images, their sizes, what they are made of, and the regression budget.
+
+use super::Content;
+use crate::base::size::{grouped, human};
+use crate::base::text::elide_middle;
+use crate::report::compare::model::{CompareImage, RegressionCheck, RegressionFigure};
+use crate::report::compare::rows::{View, ends};
+use crate::report::page::{Block, Column, Line, Row, Table, Tone};
+use crate::report::sections::make::{UNKNOWN, cell, code, name, number, row, text};
+
+pub(super) fn section(view: &View<'_>) -> Content {
+    let mut blocks = budget(view);
+    blocks.push(totals(view));
+    blocks.extend(classes(view));
+    blocks.push(images(view));
+    let merged: Vec<Option<u64>> =
+        view.report.images.iter().map(|image| Some(image.totals.merged_bytes)).collect();
+    let note = match ends(&merged) {
+        Some((first, last)) if last > first => format!("+{} merged", human(last - first)),
+        Some((first, last)) if last < first => format!("−{} merged", human(first - last)),
+        _ => String::new(),
+    };
+    (note, blocks)
+}
+
+fn budget(view: &View<'_>) -> Vec<Block> {
+    let Some(verdict) = &view.report.verdict else { return Vec::new() };
+    let row = |check: &RegressionCheck| {
+        let (word, tone) = if check.ok { ("ok", Tone::Good) } else { ("fail", Tone::Bad) };
+        let actual = check.actual.map_or_else(|| "unknown".to_owned(), |actual| figure(check, actual, true));
+        row([
+            Line::plain(word).tone(tone),
+            code(&check.name),
+            Line::plain(actual),
+            Line::plain(figure(check, check.limit, false)),
+            cell(&check.detail),
+        ])
+    };
+    let columns = vec![text("Regression"), text("Budget"), number("Actual"), number("Allowed"), text("Why")];
+    let rows: Vec<Row> = verdict.checks.iter().map(row).collect();
+    let table = Table { columns, rows, more: 0, noun: "budgets" };
+    if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
+}
+
+/// A figure of the budget; growth with its sign.
+fn figure(check: &RegressionCheck, figure: RegressionFigure, signed: bool) -> String {
+    let plus = if signed && check.name != "pull_bytes" { "+" } else { "" };
+    match (figure, check.unit.as_ref()) {
+        (RegressionFigure::Whole(bytes), "bytes") => {
+            let size = human(bytes.unsigned_abs());
+            if bytes < 0 { format!("−{size}") } else { format!("{plus}{size}") }
+        }
+        (RegressionFigure::Whole(count), unit) => format!("{count} {}", name(unit)),
+        // It is how far the ratio fell.
+        (RegressionFigure::Ratio(fell), _) => {
+            let points = format!("{:.2} points", fell.abs() * 100.0);
+            match (signed, fell > 0.0) {
+                (true, true) => format!("−{points}"),
+                (true, false) => format!("+{points}"),
+                (false, _) => points,
+            }
+        }
+    }
+}
+
+fn totals(view: &View<'_>) -> Block {
+    let report = view.report;
+    let of = |figure: fn(&CompareImage) -> Option<u64>| report.images.iter().map(figure).collect::<Vec<_>>();
+    let sizes = |what: &str, figure| view.sizes(Line::plain(what), &of(figure));
+    let counts = |what: &str, figure| view.counts(Line::plain(what), &of(figure));
+    let rows = vec![
+        sizes("Compressed", |image| image.totals.compressed_bytes),
+        sizes("Uncompressed", |image| image.totals.uncompressed_bytes),
+        sizes("Content of all layers", |image| Some(image.totals.content_bytes)),
+        sizes("Merged", |image| Some(image.totals.merged_bytes)),
+        sizes("Wasted", |image| Some(image.totals.wasted_bytes)),
+        efficiency(view),
+        counts("Layers", |image| Some(image.totals.layers as u64)),
+        counts("Files", |image| Some(image.totals.merged_files)),
+        pulls(view),
+    ];
+    Block::Table(Table { columns: view.columns("Size"), rows, more: 0, noun: "sizes" })
+}
+
+fn efficiency(view: &View<'_>) -> Row {
+    let ratios: Vec<Option<f64>> = view.report.images.iter().map(|image| image.totals.efficiency).collect();
+    // Rounded down, so that 100 % is said only when nothing is wasted.
+    let shown = |ratio: f64| format!("{:.1} %", (ratio * 1000.0).floor() / 10.0);
+    let cells = view.of(&ratios).map(|ratio| {
+        Line::plain(ratio.copied().flatten().map_or_else(|| UNKNOWN.to_owned(), shown))
+    });
+    let change = match ends(&ratios) {
+        None => Line::plain(UNKNOWN).tone(Tone::Weak),
+        Some((first, last)) if (last - first).abs() < 0.0005 => Line::default(),
+        Some((first, last)) => {
+            let sign = if last > first { "+" } else { "−" };
+            Line::plain(format!("{sign}{:.1} points", (last - first).abs() * 100.0)).tone(Tone::Changed)
+        }
+    };
+    view.row(Line::plain("Efficiency"), cells, change)
+}
+
+/// What a node that has the first image pulls: no difference to the first, which it has.
+fn pulls(view: &View<'_>) -> Row {
+    let cells = view.of(&view.report.pull_bytes).zip(&view.shown).map(|(bytes, place)| match place {
+        0 => Line::default(),
+        _ => crate::report::compare::rows::size(bytes.copied().flatten()),
+    });
+    view.row(Line::plain(format!("Pulled by a node with {}", view.first())), cells, Line::default())
+}
+
+fn classes(view: &View<'_>) -> Option<Block> {
+    let used = view.report.classes.iter().filter(|row| row.bytes.iter().any(|bytes| *bytes != Some(0)));
+    let rows: Vec<Row> = used.map(|row| view.sizes(cell(&row.name), &row.bytes)).collect();
+    let columns = view.columns("Merged, by what it is for");
+    (!rows.is_empty()).then(|| Block::Table(Table { columns, rows, more: 0, noun: "classes" }))
+}
+
+/// What the columns stand for.
+fn images(view: &View<'_>) -> Block {
+    let line = |place: usize, image: &CompareImage| {
+        let platform = image.platform.as_ref().map_or_else(|| UNKNOWN.to_owned(), |platform| {
+            let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
+            parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")
+        });
+        let day = image.created.as_deref().map_or(UNKNOWN, |created| created.split('T').next().unwrap_or(created));
+        let reference = crate::base::text::printable(&image.reference);
+        row([cell(view.title(place)), Line::code(elide_middle(&reference, 120)), cell(&platform), cell(day)])
+    };
+    let columns: Vec<Column> = vec![text("Image"), text("Given as"), text("Platform"), text("Created")];
+    let rows = view.report.images.iter().enumerate().map(|(place, image)| line(place, image)).collect();
+    Block::Table(Table { columns, rows, more: 0, noun: "images" })
+}
+
+/// A count with its noun, for notes.
+pub(super) fn noted(count: usize, what: &str) -> String {
+    if count == 0 { String::new() } else { format!("{} {what}", grouped(count as u64)) }
+}

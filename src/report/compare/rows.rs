@@ -1,0 +1,155 @@
+//! What the sections of a comparison are made with: a column for each image, the difference of the last to the first,
+//! and what is left out because it does not differ.
+
+use super::model::CompareReport;
+use super::titles::titles;
+use crate::base::size::{grouped, human};
+use crate::report::page::{Block, Column, Line, Row, Table, Tone};
+use crate::report::sections::make::{UNKNOWN, number, text, weak};
+
+/// The images that are shown, and what they are called.
+pub(super) struct View<'a> {
+    pub(super) report: &'a CompareReport,
+    /// Places in the report, in order: the first image and, where there are too many, the newest of the others.
+    pub(super) shown: Vec<usize>,
+    /// One for each image of the report.
+    pub(super) titles: Vec<String>,
+}
+
+impl<'a> View<'a> {
+    /// Shows at most so many images, by names of at most `width` characters.
+    pub(super) fn new(report: &'a CompareReport, most: usize, width: usize) -> Self {
+        let count = report.images.len();
+        let later = most.saturating_sub(1).max(1);
+        let shown = (0..count).filter(|place| *place == 0 || place + later >= count).collect();
+        Self { report, shown, titles: titles(report, width) }
+    }
+
+    pub(super) fn title(&self, image: usize) -> &str {
+        self.titles.get(image).map_or("", String::as_str)
+    }
+
+    /// What the first image is called.
+    pub(super) fn first(&self) -> &str {
+        self.title(0)
+    }
+
+    /// What the last image is called.
+    pub(super) fn last(&self) -> &str {
+        self.titles.last().map_or("", String::as_str)
+    }
+
+    /// A column of names, one for each image, and the difference.
+    pub(super) fn columns(&self, names: &str) -> Vec<Column> {
+        let images = self.shown.iter().map(|place| number(self.title(*place)));
+        std::iter::once(text(names)).chain(images).chain([number("Change")]).collect()
+    }
+
+    /// The values of the images that are shown; `None` beyond the end of a list that is too short.
+    pub(super) fn of<'v, T>(&self, values: &'v [T]) -> impl Iterator<Item = Option<&'v T>> {
+        self.shown.iter().map(|place| values.get(*place))
+    }
+
+    /// Whether two images that are shown have different values.
+    pub(super) fn differs<T: PartialEq>(&self, values: &[T]) -> bool {
+        let mut of = self.of(values);
+        let first = of.next();
+        of.any(|value| Some(value) != first)
+    }
+
+    /// The largest difference between two images that are shown: what is told first.
+    pub(super) fn spread(&self, bytes: &[Option<u64>]) -> u64 {
+        let known = || self.of(bytes).map(|bytes| bytes.copied().flatten().unwrap_or(0));
+        known().max().unwrap_or(0) - known().min().unwrap_or(0)
+    }
+
+    /// A row of sizes.
+    pub(super) fn sizes(&self, name: Line, bytes: &[Option<u64>]) -> Row {
+        let cells = self.of(bytes).map(|bytes| size(bytes.copied().flatten()));
+        self.row(name, cells, change(ends(bytes), human))
+    }
+
+    /// A row of counts.
+    pub(super) fn counts(&self, name: Line, counts: &[Option<u64>]) -> Row {
+        let cells = self.of(counts).map(|count| {
+            count.copied().flatten().map_or_else(|| Line::plain(UNKNOWN), |count| Line::plain(grouped(count)))
+        });
+        self.row(name, cells, change(ends(counts), grouped))
+    }
+
+    pub(super) fn row(&self, name: Line, cells: impl Iterator<Item = Line>, change: Line) -> Row {
+        let cells = std::iter::once(name).chain(cells.take(self.shown.len())).chain([change]).collect();
+        Row { cells, details: Vec::new() }
+    }
+
+    /// A table of those rows that differ, and a line that counts the others.
+    pub(super) fn differing<T>(
+        &self,
+        (names, noun): (&str, &'static str),
+        (list, most): (&[T], usize),
+        differs: impl Fn(&T) -> bool,
+        row: impl Fn(&T) -> Row,
+        spread: impl Fn(&T) -> u64,
+    ) -> Vec<Block> {
+        let mut rows: Vec<&T> = list.iter().filter(|one| differs(one)).collect();
+        rows.sort_by_key(|one| std::cmp::Reverse(spread(one)));
+        let same = list.len() - rows.len();
+        let mut blocks = Vec::new();
+        if !rows.is_empty() {
+            blocks.push(Block::Table(Table {
+                columns: self.columns(names),
+                rows: rows.iter().take(most).map(|one| row(one)).collect(),
+                more: rows.len().saturating_sub(most) as u64,
+                noun,
+            }));
+        }
+        blocks.extend(self.same(same, rows.is_empty(), noun));
+        blocks
+    }
+
+    /// A line that counts what is the same in all images.
+    pub(super) fn same(&self, count: usize, all: bool, noun: &str) -> Option<Block> {
+        let number = grouped(count as u64);
+        let both = if self.shown.len() == 2 { "both" } else { "all" };
+        let shown = if self.shown.len() == self.titles.len() { "" } else { " that are shown" };
+        match count {
+            0 => None,
+            1 if all => Some(weak(format!("The only one of the {noun} is the same in {both} images{shown}."))),
+            _ if all => Some(weak(format!("All {number} {noun} are the same in {both} images{shown}."))),
+            _ => Some(weak(format!("Of the {noun}, {number} more {} the same in {both} images{shown}.", are(count)))),
+        }
+    }
+}
+
+pub(super) const fn are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+/// A size that may not be known.
+pub(super) fn size(bytes: Option<u64>) -> Line {
+    Line::plain(bytes.map_or_else(|| UNKNOWN.to_owned(), human))
+}
+
+/// The values of the first and the last image.
+pub(super) fn ends<T: Copy>(values: &[Option<T>]) -> Option<(T, T)> {
+    values.first().copied().flatten().zip(values.last().copied().flatten())
+}
+
+/// A difference with its sign; nothing where there is none, and a dash where it is not known.
+pub(super) fn change(ends: Option<(u64, u64)>, show: impl Fn(u64) -> String) -> Line {
+    match ends {
+        None => Line::plain(UNKNOWN).tone(Tone::Weak),
+        Some((first, last)) if last > first => {
+            Line::plain(format!("+{}", show(last - first))).tone(Tone::Added)
+        }
+        Some((first, last)) if last < first => {
+            Line::plain(format!("−{}", show(first - last))).tone(Tone::Removed)
+        }
+        Some(_) => Line::default(),
+    }
+}
+
+/// A difference of bytes in words: `1.20 GiB more`.
+pub(super) fn more_or_less(first: u64, last: u64) -> String {
+    if last >= first { format!("{} more", human(last - first)) } else { format!("{} less", human(first - last)) }
+}

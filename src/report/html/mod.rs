@@ -1,0 +1,68 @@
+//! A page as one HTML file: no scripts, nothing that is fetched, all of its style inside.
+//!
+//! The template is `assets/report/report.html`. Its name ends in `.html`, so whatever it prints is escaped; the only
+//! text that it prints as it is are the style sheet and what its own macros made.
+
+mod caps;
+mod chart;
+mod view;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, Error, HtmlEscape, context};
+
+use self::caps::Caps;
+use self::view::Document;
+use super::page::Page;
+use crate::base::text::elide_end;
+
+const TEMPLATE: &str = include_str!("../../../assets/report/report.html");
+const STYLE: &str = include_str!("../../../assets/report/report.css");
+
+/// No file is larger, in bytes: it opens at once on a phone, and goes through mail and artifact viewers.
+const MOST_BYTES: usize = 2_000_000;
+
+/// A page as one HTML file without remote parts, of at most 2 MB. What does not fit is left out, and the file says
+/// how much that is.
+pub fn to_html(page: &Page) -> String {
+    let html = Caps::steps().filter(|caps| caps.least_bytes(page) <= MOST_BYTES).find_map(|caps| {
+        match render(&Document::new(page, caps)) {
+            Ok(html) if html.len() > MOST_BYTES => None,
+            Ok(html) => Some(html),
+            Err(error) => Some(failure(page, &error.to_string())),
+        }
+    });
+    html.unwrap_or_else(|| failure(page, "it is larger than 2 MB, however much is left out"))
+}
+
+fn render(document: &Document) -> Result<String, Error> {
+    let mut environment = Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("report.html", TEMPLATE)?;
+    let style = Value::from_safe_string(STYLE.to_owned());
+    let html = environment
+        .get_template("report.html")?
+        .render(context! { style, report => Serde(document) })?;
+    // A slash ends no text and no quoted attribute; escaped, as minijinja has it, paths are twice as long.
+    // What an image holds cannot look like this: its `&` is escaped too.
+    Ok(html.replace("&#x2f;", "/"))
+}
+
+/// What there is when the page cannot be written.
+fn failure(page: &Page, reason: &str) -> String {
+    /// Longer names say no more.
+    const LONGEST: usize = 1000;
+    let title = elide_end(&view::harmless(&page.title), LONGEST);
+    let (title, reason) = (HtmlEscape(&title), HtmlEscape(reason));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n<body>\n\
+         <h1>{title}</h1>\n<p>This report cannot be shown as HTML: {reason}. The JSON report has all of it.</p>\n\
+         </body>\n</html>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! A page as GitHub's Markdown, which GitLab reads as well.
+
+mod escape;
+mod write;
+
+pub use escape::escape as markdown_escape;
+
+use super::page::{Line, Page};
+use super::shorten::{Limits, shortened};
+use crate::base::text::{elide_end, elide_middle};
+use write::write;
+
+/// Characters of a comment: GitHub takes 65,536, and whoever posts it may put something in front.
+const MOST: usize = 60_000;
+
+/// From what is pleasant to read to what fits of the largest page. A comment is for a look; the rest is in the
+/// JSON report, or in the HTML one.
+const STEPS: [Limits; 6] = [
+    Limits { rows: 50, evidence: 20, inner: 4, text: 400, code: 6_000 },
+    Limits { rows: 30, evidence: 10, inner: 3, text: 300, code: 4_000 },
+    Limits { rows: 20, evidence: 5, inner: 2, text: 200, code: 2_000 },
+    Limits { rows: 12, evidence: 0, inner: 0, text: 160, code: 0 },
+    Limits { rows: 8, evidence: 0, inner: 0, text: 100, code: 0 },
+    Limits { rows: 4, evidence: 0, inner: 0, text: 60, code: 0 },
+];
+
+/// Lines and characters of what is left when not even the shortest lists fit.
+const LAST_LINES: usize = 4;
+const LAST_TEXT: usize = 300;
+
+/// A page as Markdown that fits a comment of a pull request: at most 60,000 characters.
+pub fn to_markdown(page: &Page) -> String {
+    for (step, limits) in STEPS.into_iter().enumerate() {
+        let text = write(&shortened(page, limits), step > 0);
+        if text.chars().count() <= MOST {
+            return text;
+        }
+    }
+    write(&last_resort(page), true)
+}
+
+/// The title and the first lines: what any page has room for.
+fn last_resort(page: &Page) -> Page {
+    let line = |line: &Line| Line { text: elide_end(&line.text, LAST_TEXT), ..*line };
+    Page {
+        title: elide_middle(&page.title, LAST_TEXT),
+        generator: elide_end(&page.generator, LAST_TEXT),
+        lead: page.lead.iter().take(LAST_LINES).map(line).collect(),
+        ..Page::default()
+    }
+}

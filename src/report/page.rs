@@ -1,0 +1,271 @@
+//! A report as a page: sections of paragraphs, tables and charts, before it becomes Markdown, HTML, or widgets of
+//! the window.
+//!
+//! What is shown, in which words, and how much of a list is decided here once, so that no two formats disagree.
+//! All texts are plain: safe on a terminal ([`printable`](crate::base::text::printable)), and not escaped for any
+//! format.
+
+/// A report for people.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// What it is about, such as the name of the image.
+    pub title: String,
+    /// What kind of report it is, what made it, and of which version.
+    pub generator: String,
+    /// A few words under the title: source, platform, when it was made.
+    pub facts: Vec<String>,
+    /// What to know first, in a sentence or two.
+    pub lead: Vec<Line>,
+    /// In the order in which they are read.
+    pub sections: Vec<Section>,
+}
+
+/// What a section is about: what a user may leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// The sizes, and what they are made of.
+    Sizes,
+    /// What should not be there.
+    Findings,
+    /// What is to be taken away, and the Dockerfile that does it.
+    Plan,
+    /// On which machines it runs.
+    Compatibility,
+    /// Layers.
+    Layers,
+    /// CUDA libraries by component, frameworks, the stack.
+    Cuda,
+    /// GPU code by architecture.
+    GpuCode,
+    /// What is there twice.
+    Duplicates,
+    /// Installed packages.
+    Packages,
+    /// Files: the largest ones, or those that differ.
+    Files,
+    /// Environment, command, labels.
+    Settings,
+    /// What went wrong.
+    Warnings,
+}
+
+impl Part {
+    /// All of them, in the order of a page.
+    pub const ALL: [Self; 12] = [
+        Self::Sizes,
+        Self::Findings,
+        Self::Plan,
+        Self::Compatibility,
+        Self::Layers,
+        Self::Cuda,
+        Self::GpuCode,
+        Self::Duplicates,
+        Self::Packages,
+        Self::Files,
+        Self::Settings,
+        Self::Warnings,
+    ];
+
+    /// Its heading, which is also its name in lists of parts.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Sizes => "Sizes",
+            Self::Findings => "Findings",
+            Self::Plan => "Plan",
+            Self::Compatibility => "Would it run",
+            Self::Layers => "Layers",
+            Self::Cuda => "CUDA",
+            Self::GpuCode => "GPU code",
+            Self::Duplicates => "Duplicates",
+            Self::Packages => "Packages",
+            Self::Files => "Files",
+            Self::Settings => "Settings",
+            Self::Warnings => "Warnings",
+        }
+    }
+
+    /// A stable name: an anchor in HTML.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Sizes => "sizes",
+            Self::Findings => "findings",
+            Self::Plan => "plan",
+            Self::Compatibility => "compatibility",
+            Self::Layers => "layers",
+            Self::Cuda => "cuda",
+            Self::GpuCode => "gpu-code",
+            Self::Duplicates => "duplicates",
+            Self::Packages => "packages",
+            Self::Files => "files",
+            Self::Settings => "settings",
+            Self::Warnings => "warnings",
+        }
+    }
+}
+
+/// A part of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// What it is about.
+    pub part: Part,
+    /// The most important figure or two, beside the heading; may be empty.
+    pub note: String,
+    /// What it is made of; never empty.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A paragraph.
+    Line(Line),
+    /// A heading below that of the section.
+    Heading(String),
+    /// Names and values.
+    Facts(Vec<(String, Line)>),
+    /// What a whole is made of.
+    Chart(Chart),
+    /// Rows and columns.
+    Table(Table),
+    /// Closed until somebody opens it: a line, and what is behind it.
+    Fold(String, Vec<Block>),
+    /// Text to copy: what it is written in, such as `dockerfile` or `diff`, and the text with its line ends.
+    Code(&'static str, String),
+}
+
+/// How a text is meant; never told by colour alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tone {
+    /// As all text.
+    #[default]
+    Plain,
+    /// The answer that one looks for: a verdict that passes, the total.
+    Strong,
+    /// Beside the point.
+    Weak,
+    /// It is well: `safe`, `runs`.
+    Good,
+    /// Look at it: `unsure`, `runs-with-jit`.
+    Unsure,
+    /// It is not well: `fails`.
+    Bad,
+    /// It came in addition. Its text begins with a sign.
+    Added,
+    /// It is gone. Its text begins with a sign.
+    Removed,
+    /// It is another one.
+    Changed,
+}
+
+/// A text and how it is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The text; empty for a cell with nothing in it.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+    /// Whether it is a path, an id or a command: shown in a font of even width, never translated.
+    pub code: bool,
+}
+
+impl Line {
+    /// A text without more.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// A path, an id, a command.
+    pub fn code(text: impl Into<String>) -> Self {
+        Self { text: text.into(), code: true, ..Self::default() }
+    }
+
+    /// The same, meant in another way.
+    pub fn tone(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading, with which size it shows.
+    pub title: String,
+    /// Whether it holds numbers: to the right, in tabular figures.
+    pub number: bool,
+}
+
+/// Rows and columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Headings.
+    pub columns: Vec<Column>,
+    /// As many cells each as there are columns.
+    pub rows: Vec<Row>,
+    /// Rows that are left out here, because they are too many.
+    pub more: u64,
+    /// What the rows are, in the plural, for the line that tells of those left out.
+    pub noun: &'static str,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// One for each column.
+    pub cells: Vec<Line>,
+    /// What stands behind it: the evidence. Empty where the row says all.
+    pub details: Vec<Block>,
+}
+
+/// A whole and its parts, as one bar, with a legend of names, sizes and shares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What the whole is, such as `content by what it is for`.
+    pub title: String,
+    /// The parts in the order of the bar; those without bytes are left out.
+    pub parts: Vec<Slice>,
+}
+
+/// A part of a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// Its name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Which colour of the palette, by the same names as the window has: a class such as `cuda-devel`, `wasted`.
+    pub colour: &'static str,
+}
+
+impl Page {
+    /// The same without the sections that are not asked for.
+    pub fn only(mut self, parts: &[Part]) -> Self {
+        self.sections.retain(|section| parts.contains(&section.part));
+        self
+    }
+}
+
+impl Chart {
+    /// The bytes of the whole.
+    pub fn total(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
+    }
+
+    /// What a part is of the whole, in words: the same in every format.
+    pub fn share(&self, part: &Slice) -> String {
+        share(part.bytes, self.total())
+    }
+}
+
+/// What a part is of a whole, in words: `2.5 %`, `under 0.1 %`; a dash where there is no whole.
+pub fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { "–".to_owned() } else { percent(part as f64 / whole as f64) }
+}
+
+/// A ratio in words, to a tenth of a percent. All and nothing are said only of all and nothing.
+pub fn percent(ratio: f64) -> String {
+    match ratio * 100.0 {
+        share if share > 0.0 && share < 0.1 => "under 0.1 %".to_owned(),
+        // Rounded down: the report in text does so, and nearly all is not all.
+        share => format!("{:.1} %", (share * 10.0 + 1e-9).floor() / 10.0),
+    }
+}

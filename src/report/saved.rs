@@ -1,0 +1,85 @@
+//! A report that was saved as JSON, read again.
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::model::{Report, SCHEMA};
+use crate::base::redact::json_fault;
+use crate::base::size::human;
+use crate::base::text::{elide_end, printable};
+
+/// Bytes of a saved report: that of an image with a million files that all findings name stays below.
+pub const SAVED_BYTES: u64 = 512 << 20;
+
+/// Why a file is no report that can be shown.
+#[derive(Debug, Error)]
+pub enum SavedError {
+    /// More than [`SAVED_BYTES`].
+    #[error("it has {}, and a report has at most {}", human(*.0), human(SAVED_BYTES))]
+    TooLarge(u64),
+    /// No JSON, or it ends early.
+    #[error("it is no JSON document: {0}")]
+    NotJson(String),
+    /// JSON of something else.
+    #[error("it is no report of cutaway: {0}")]
+    Foreign(String),
+    /// A report of a schema that this version does not know.
+    #[error("it is a report of schema {found}, and this version reads {SCHEMA}")]
+    Newer {
+        /// The schema that it names.
+        found: String,
+    },
+    /// It says that it is a report, and lacks what a report has.
+    #[error("it says that it is a report of schema {SCHEMA}, but does not fit it: {0}")]
+    Malformed(String),
+}
+
+impl SavedError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Newer { .. } => Some("open it with a newer version of cutaway"),
+            Self::Foreign(_) => Some("cutaway report IMAGE --format json -o FILE writes one"),
+            _ => None,
+        }
+    }
+}
+
+/// What tells what a document is.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<String>,
+}
+
+/// Reads a report. Fields that it does not know are left out, as newer versions may add some.
+///
+/// # Errors
+/// It is too large, no JSON, something else than a report, or of a schema that is not known here.
+pub fn read_saved(bytes: &[u8]) -> Result<Report, SavedError> {
+    if bytes.len() as u64 > SAVED_BYTES {
+        return Err(SavedError::TooLarge(bytes.len() as u64));
+    }
+    let head: Head = match serde_json::from_slice(bytes) {
+        Ok(head) => head,
+        Err(error) if error.is_data() => return Err(SavedError::Foreign("it names no schema".to_owned())),
+        Err(error) => return Err(SavedError::NotJson(json_fault(&error))),
+    };
+    let Some(schema) = head.schema else {
+        return Err(SavedError::Foreign("it names no schema".to_owned()));
+    };
+    if schema != SCHEMA {
+        let found = printable(&elide_end(&schema, 80));
+        return Err(match schema.strip_prefix("cutaway.report/") {
+            Some(version) if version.parse::<u32>().is_ok() => SavedError::Newer { found },
+            _ => SavedError::Foreign(format!("its schema is {found}")),
+        });
+    }
+    serde_json::from_slice(bytes).map_err(|error| SavedError::Malformed(misfit(&error)))
+}
+
+/// What does not fit. Names of fields are ours; all else that `serde_json` says quotes the document, which may hold
+/// a secret there.
+fn misfit(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    if text.starts_with("missing field") { printable(&text) } else { json_fault(error) }
+}

@@ -1,0 +1,45 @@
+//! JSON Schemas (draft 2020-12) of what is written, made from the types that are written.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use super::compare::CompareReport;
+use super::model::Report;
+use super::rewrite::RewriteReport;
+
+/// A document with a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// `cutaway report`.
+    Report,
+    /// `cutaway compare`.
+    Compare,
+    /// `cutaway dockerfile`.
+    Rewrite,
+}
+
+/// The schema of a document.
+pub fn schema_of(document: Document) -> Value {
+    match document {
+        Document::Report => schema_for::<Report>(),
+        Document::Compare => schema_for::<CompareReport>(),
+        Document::Rewrite => schema_for::<RewriteReport>(),
+    }
+}
+
+/// The schema of what `T` is written as; `T` has a field `schema` with a constant name, such as `cutaway.report/1`.
+pub fn schema_for<T: JsonSchema>() -> Value {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
+    // Everything is always written: that a reader would do without is of no use here.
+    RecursiveTransform(|schema: &mut Schema| {
+        schema.remove("default");
+    })
+    .transform(&mut schema);
+    let name = schema.pointer("/properties/schema/const").and_then(Value::as_str).unwrap_or_default().to_owned();
+    schema.insert("$id".to_owned(), json!(format!("urn:{}", name.replace(['.', '/'], ":"))));
+    schema.insert("title".to_owned(), json!(name));
+    schema.to_value()
+}

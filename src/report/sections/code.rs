@@ -1,0 +1,142 @@
+//! GPU code by architecture, and what is in the image twice.
+
+use super::Content;
+use super::make::{cell, code, count, name, number, paragraph, path, paths, row, sum, table, text};
+use crate::base::size::{grouped, human};
+use crate::report::cuda::{CudaPart, DuplicateLine, GpuCodeSumLine, IdenticalLine};
+use crate::report::model::Report;
+use crate::report::page::{Block, Chart, Line, Row, Slice};
+
+/// Architectures: NVIDIA has made about thirty, each as SASS, PTX and LTO.
+const ARCHITECTURES: usize = 60;
+/// Sonames that several files have, and files with the same bytes.
+const COPIES: usize = 60;
+/// Files of each of them.
+const FILES: usize = 8;
+
+pub(super) fn gpu_code(report: &Report) -> Content {
+    let Some(cuda) = &report.cuda else {
+        let text = "What GPU code it has is unknown, because not all of the image was looked at.";
+        return ("unknown".to_owned(), vec![paragraph(text)]);
+    };
+    if cuda.gpu_code.is_empty() {
+        return (String::new(), Vec::new());
+    }
+    let slice = |sum: &GpuCodeSumLine| Slice { name: name(&sum.arch), bytes: sum.bytes, colour: colour(&sum.kind) };
+    let parts: Vec<Slice> =
+        cuda.gpu_code.iter().filter(|sum| sum.bytes > 0).take(ARCHITECTURES).map(slice).collect();
+    let columns = [
+        number("Bytes"),
+        text("Architecture"),
+        text("Kind"),
+        number("Unpacked"),
+        number("In libraries"),
+        number("Executables"),
+        number("Static archives"),
+        number("Loose files"),
+    ];
+    let line = |sum: &GpuCodeSumLine| {
+        let by = &sum.by_holder;
+        let figure = |bytes: u64| Line::plain(human(bytes));
+        row([
+            figure(sum.bytes),
+            code(&sum.arch),
+            cell(kind(&sum.kind)),
+            figure(sum.uncompressed_bytes),
+            figure(by.libraries),
+            figure(by.executables),
+            figure(by.archives),
+            figure(by.files),
+        ])
+    };
+    let mut blocks = Vec::new();
+    if !parts.is_empty() {
+        blocks.push(Block::Chart(Chart { title: "GPU code as stored, by architecture".to_owned(), parts }));
+    }
+    blocks.push(table(columns, "architectures", (&cuda.gpu_code, ARCHITECTURES), line));
+    (human(sum(cuda.gpu_code.iter().map(|sum| sum.bytes))), blocks)
+}
+
+fn colour(kind: &str) -> &'static str {
+    match kind {
+        "sass" => "sass",
+        "ptx" => "ptx",
+        "lto" => "lto",
+        _ => "other",
+    }
+}
+
+fn kind(kind: &str) -> &str {
+    match kind {
+        "sass" => "SASS",
+        "ptx" => "PTX",
+        "lto" => "LTO",
+        other => other,
+    }
+}
+
+pub(super) fn duplicates(report: &Report) -> Content {
+    let Some(cuda) = &report.cuda else { return (String::new(), Vec::new()) };
+    let mut blocks = Vec::new();
+    if !cuda.duplicates.is_empty() {
+        let columns = [number("Can go"), text("Soname"), number("Copies"), text("Bytes of the copies"), text("Loaded")];
+        let mut list: Vec<&DuplicateLine> = cuda.duplicates.iter().collect();
+        list.sort_by_key(|one| std::cmp::Reverse(one.reclaimable_bytes));
+        blocks.push(Block::Heading("Libraries that are here more than once".to_owned()));
+        blocks.push(table(columns, "sonames", (&list, COPIES), |one| duplicate(cuda, one)));
+    }
+    if !cuda.identical.is_empty() {
+        let columns = [number("Bytes each"), number("Files"), text("First of them")];
+        let mut list: Vec<&IdenticalLine> = cuda.identical.iter().collect();
+        list.sort_by_key(|one| std::cmp::Reverse(one.bytes));
+        blocks.push(Block::Heading("Large files with the same bytes".to_owned()));
+        blocks.push(table(columns, "groups", (&list, COPIES), |one| identical(one)));
+    }
+    let gain = sum(cuda.duplicates.iter().map(|one| one.reclaimable_bytes));
+    let note = if gain > 0 { format!("{} in copies that nothing loads", human(gain)) } else { String::new() };
+    (note, blocks)
+}
+
+fn duplicate(cuda: &CudaPart, duplicate: &DuplicateLine) -> Row {
+    let same = match duplicate.identical {
+        Some(true) => "the same",
+        Some(false) => "different",
+        None => "not compared",
+    };
+    let loaded = duplicate.paths.iter().filter(|path| users(cuda, duplicate, path) != "not loaded").count();
+    let columns = [text("File"), text("Loaded")];
+    let copy = |one: &String| {
+        let users = Line::plain(users(cuda, duplicate, one));
+        row([path(one), users])
+    };
+    Row {
+        cells: vec![
+            Line::plain(human(duplicate.reclaimable_bytes)),
+            code(&duplicate.soname),
+            Line::plain(grouped(duplicate.paths.len() as u64)),
+            Line::plain(same),
+            Line::plain(format!("{loaded} of {}", duplicate.paths.len())),
+        ],
+        details: vec![table(columns, "copies", (&duplicate.paths, FILES), copy)],
+    }
+}
+
+/// Who loads a copy, in words.
+fn users(cuda: &CudaPart, duplicate: &DuplicateLine, path: &str) -> String {
+    let users = duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
+    let runs = || cuda.libraries.iter().any(|line| line.path == *path && line.usage != "unreferenced");
+    match users {
+        0 if runs() => "by itself".to_owned(),
+        0 => "not loaded".to_owned(),
+        users => format!("by {}", count(users, "file")),
+    }
+}
+
+fn identical(same: &IdenticalLine) -> Row {
+    let first = same.paths.first().map_or_else(Line::default, |first| path(first));
+    let files = Line::plain(grouped(same.paths.len() as u64));
+    Row {
+        cells: vec![Line::plain(human(same.bytes)), files, first],
+        details: paths("Files", "files", &same.paths, FILES).into_iter().collect(),
+    }
+}

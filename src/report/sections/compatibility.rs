@@ -1,0 +1,137 @@
+//! On which machines the image would run, and why not.
+
+use super::Content;
+use super::lead::gpu;
+use super::make::{cell, fact, name, one_line, paragraph, path, prose, row, some, table, text};
+use crate::report::compatibility::{CompatibilityPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
+use crate::report::model::Report;
+use crate::report::page::{Block, Line, Row, Tone};
+
+/// GPUs: the catalogue knows fewer, and a machine has few kinds.
+const TARGETS: usize = 60;
+/// Reasons of a verdict: the worst are first.
+const REASONS: usize = 8;
+/// Statements about CUDA versions: the highest are first.
+const VERSIONS: usize = 12;
+/// Characters of the sentence in a row; the evidence has all of it.
+const WHY: usize = 300;
+
+pub(super) fn section(report: &Report) -> Content {
+    let Some(part) = &report.compatibility else {
+        let text = "Whether it would run is unknown, because not all of the image was looked at.";
+        return ("unknown".to_owned(), vec![paragraph(text)]);
+    };
+    let mut blocks = needs(&part.requires);
+    if part.targets.is_empty() {
+        blocks.push(paragraph("It was judged against no GPU."));
+        return (String::new(), blocks);
+    }
+    let columns = [text("GPU"), text("Verdict"), text("Driver"), text("Why")];
+    blocks.push(table(columns, "GPUs", (&part.targets, TARGETS), target));
+    (note(part), blocks)
+}
+
+fn note(part: &CompatibilityPart) -> String {
+    let runs = part.targets.iter().filter(|target| target.verdict.starts_with("runs")).count();
+    format!("runs on {runs} of {} GPUs", part.targets.len())
+}
+
+fn needs(requires: &RequiresPart) -> Vec<Block> {
+    let mut facts = Vec::new();
+    if let Some(cuda) = &requires.cuda {
+        facts.push(fact("Built for", format!("CUDA {}", name(cuda))));
+    }
+    let older = requires.min_driver_minor_compat.as_deref();
+    match (requires.min_driver.as_deref(), older) {
+        (Some(driver), Some(older)) if older != driver => {
+            let text = format!("{}, or {} where no PTX is compiled", name(driver), name(older));
+            facts.push(fact("Driver", text));
+        }
+        (Some(driver), _) | (None, Some(driver)) => facts.push(fact("Driver", format!("{} or newer", name(driver)))),
+        (None, None) => {}
+    }
+    for (title, list) in [("Code for", &requires.sass), ("By PTX also for", &requires.ptx)] {
+        if !list.is_empty() {
+            facts.push(fact(title, all(list)));
+        }
+    }
+    if facts.is_empty() {
+        return vec![paragraph("Nothing in it says which CUDA version, driver or GPU it needs.")];
+    }
+    let columns = [text("CUDA"), text("Needed by"), text("How it is known"), text("Certain")];
+    let version = |need: &VersionLine| {
+        let certain = if need.firm { "yes" } else { "no: it may not be used" };
+        row([cell(&need.version), cell(&need.who), Line::plain(one_line(&need.evidence, WHY)), cell(certain)])
+    };
+    let mut blocks = vec![Block::Facts(facts)];
+    if !requires.versions.is_empty() {
+        let listed = table(columns, "statements", (&requires.versions, VERSIONS), version);
+        blocks.push(Block::Fold("What needs which CUDA version".to_owned(), vec![listed]));
+    }
+    blocks
+}
+
+/// All architectures: there are about twenty, and which are missing matters.
+fn all(list: &[String]) -> String {
+    const MOST: usize = 40;
+    if list.len() > MOST {
+        return some(list.iter().map(String::as_str));
+    }
+    list.iter().map(|arch| name(arch)).collect::<Vec<_>>().join(", ")
+}
+
+fn target(target: &TargetLine) -> Row {
+    let driver = match (&target.driver, target.driver_source.as_deref()) {
+        (Some(driver), Some("stated")) => name(driver),
+        (Some(driver), Some(from)) => format!("{} ({})", name(driver), name(from)),
+        (Some(driver), None) => name(driver),
+        (None, _) => "unknown".to_owned(),
+    };
+    let machine = match target.target.as_str() {
+        asked if asked.starts_with("gpu:") || asked.starts_with("cc=") => String::new(),
+        asked => format!("{}: ", name(asked)),
+    };
+    let how_many = match target.gpus.as_deref() {
+        None | Some("1") => String::new(),
+        Some(how_many) => format!("{} x ", name(how_many)),
+    };
+    Row {
+        cells: vec![
+            Line::plain(format!("{machine}{how_many}{}", gpu(target))),
+            cell(&target.verdict).tone(tone(&target.verdict)),
+            Line::plain(driver),
+            Line::plain(one_line(&target.why, WHY)),
+        ],
+        details: target.reasons.iter().take(REASONS).flat_map(reason).chain(more(target)).collect(),
+    }
+}
+
+fn more(target: &TargetLine) -> Option<Block> {
+    let more = target.reasons.len().checked_sub(REASONS).filter(|more| *more > 0)?;
+    Some(paragraph(format!("And {more} more: the JSON report has all reasons.")))
+}
+
+fn tone(verdict: &str) -> Tone {
+    match verdict {
+        "runs" => Tone::Good,
+        "fails" => Tone::Bad,
+        _ => Tone::Unsure,
+    }
+}
+
+fn reason(reason: &ReasonPart) -> [Block; 2] {
+    let verdict = name(&reason.verdict);
+    let says = Line::plain(format!("{verdict}: {}", prose(&reason.text))).tone(tone(&reason.verdict));
+    let mut facts = Vec::new();
+    if let Some(subject) = &reason.subject {
+        facts.push(("About".to_owned(), path(subject)));
+    }
+    if let Some(error) = &reason.error {
+        facts.push(("CUDA says".to_owned(), Line::code(format!("{} ({})", name(&error.name), error.code))));
+    }
+    if let Some(hint) = &reason.hint {
+        facts.push(fact("What helps", prose(hint)));
+    }
+    facts.push(fact("Rule", format!("{}, from {}", name(&reason.rule), one_line(&reason.source, WHY))));
+    [Block::Line(says), Block::Facts(facts)]
+}

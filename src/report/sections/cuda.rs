@@ -1,0 +1,163 @@
+//! CUDA: toolkits, frameworks, the stack, components, and what is missing.
+
+use super::Content;
+use super::libraries::libraries_table;
+use super::make::{
+    UNKNOWN, cell, count, fact, libraries, name, number, one_line, paragraph, path, row, table, text, words,
+};
+use crate::base::size::{grouped, human};
+use crate::report::cuda::{ComponentLine, CudaPart, FrameworkLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine};
+use crate::report::model::Report;
+use crate::report::page::{Block, Column, Line, Tone};
+
+/// Toolkits and frameworks, which stand in a line each: images have one to five.
+const LINES: usize = 20;
+/// Levels of the stack: there are ten.
+const LEVELS: usize = 12;
+/// Components: the catalogue names about forty.
+const COMPONENTS: usize = 60;
+/// Names that lead nowhere, and model files.
+const NAMES: usize = 30;
+/// Characters of a line about a framework or a level.
+const WORDS: usize = 240;
+
+pub(super) fn section(report: &Report) -> Content {
+    let Some(cuda) = &report.cuda else {
+        let text = "What CUDA content it has is unknown, because not all of the image was looked at.";
+        return ("unknown".to_owned(), vec![paragraph(text)]);
+    };
+    let mut facts: Vec<_> = cuda.toolkits.iter().take(LINES).map(toolkit).collect();
+    facts.extend(cuda.frameworks.iter().take(LINES).map(framework));
+    let left_out =
+        cuda.toolkits.len().saturating_sub(LINES).saturating_add(cuda.frameworks.len().saturating_sub(LINES));
+    if left_out > 0 {
+        facts.push(fact("And", count(left_out, "more toolkit or framework")));
+    }
+    let mut blocks = Vec::new();
+    if cuda.libraries.is_empty() && cuda.gpu_code.is_empty() && cuda.frameworks.is_empty() {
+        blocks.push(paragraph("No CUDA library, GPU code or framework was found."));
+    }
+    if !facts.is_empty() {
+        blocks.push(Block::Facts(facts));
+    }
+    blocks.extend(stack(&cuda.stack));
+    blocks.extend(components(cuda));
+    blocks.extend(libraries_table(&cuda.libraries));
+    blocks.extend(weights(&cuda.weights));
+    blocks.extend(unresolved(&cuda.unresolved));
+    let note = match cuda.libraries.len() {
+        0 => String::new(),
+        count => libraries(count),
+    };
+    (note, blocks)
+}
+
+fn toolkit(toolkit: &ToolkitLine) -> (String, Line) {
+    let version = toolkit.version.as_deref().map_or_else(|| "of unknown version".to_owned(), name);
+    let cudnn = toolkit.cudnn_version.as_ref().map_or_else(String::new, |version| format!(", cuDNN {}", name(version)));
+    let text = format!("{version}, {}{cudnn}, in {}", name(&toolkit.flavor), path(&toolkit.root).text);
+    fact("Toolkit", text)
+}
+
+fn framework(framework: &FrameworkLine) -> (String, Line) {
+    let version = framework.version.as_deref().map_or_else(|| "of unknown version".to_owned(), name);
+    let built = framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {}", name(cuda)));
+    let strategy = match &*framework.strategy {
+        "none" => String::new(),
+        "wheel-bundled" => ", CUDA from packages beside it".to_owned(),
+        "base-image" => ", CUDA from the toolkit of the base image".to_owned(),
+        "by-hand" => ", CUDA added by hand".to_owned(),
+        "mixed" => ", CUDA from more than one place".to_owned(),
+        "unknown" => ", where its CUDA comes from cannot be told".to_owned(),
+        other => format!(", CUDA: {}", words(other)),
+    };
+    fact("Framework", format!("{} {version}{built}{strategy}", name(&framework.name)))
+}
+
+fn stack(stack: &[StackLine]) -> Vec<Block> {
+    if stack.is_empty() {
+        return Vec::new();
+    }
+    let columns = [text("Level"), text("What stands there"), text("Supplied by"), text("Note")];
+    let line = |level: &StackLine| {
+        let by = Line::plain(words(&level.supplied_by));
+        let by = if level.supplied_by.contains("missing") { by.tone(Tone::Bad) } else { by };
+        let what = Line::plain(one_line(&level.name, WORDS));
+        let note = Line::plain(level.note.as_deref().map_or_else(String::new, |note| one_line(note, WORDS)));
+        row([Line::plain(level_name(&level.level)), what, by, note])
+    };
+    vec![
+        Block::Heading("Stack, from the server down to the GPU".to_owned()),
+        table(columns, "levels", (stack, LEVELS), line),
+    ]
+}
+
+fn level_name(level: &str) -> String {
+    let known = match level {
+        "server" => "Server",
+        "model" => "Model",
+        "framework" => "Framework",
+        "kernels" => "Kernel libraries",
+        "libraries" => "CUDA libraries",
+        "runtime" => "CUDA runtime",
+        "driver" => "User driver",
+        "kernel-driver" => "Kernel driver",
+        "system" => "Operating system",
+        "gpu" => "GPU",
+        other => return words(other),
+    };
+    known.to_owned()
+}
+
+fn components(cuda: &CudaPart) -> Vec<Block> {
+    if cuda.components.is_empty() {
+        return Vec::new();
+    }
+    let columns: [Column; 5] =
+        [number("Bytes"), text("Component"), number("Files"), number("In use"), text("Supplied by")];
+    let line = |component: &ComponentLine| {
+        let files = cuda.libraries.iter().filter(|one| one.component == component.name && one.hardlink_of.is_none());
+        let used = files.filter(|one| one.usage != "unreferenced").count();
+        let by: Vec<String> = component.suppliers.iter().take(LINES).map(|by| words(by)).collect();
+        row([
+            Line::plain(human(component.bytes)),
+            cell(&component.name),
+            Line::plain(grouped(component.libraries as u64)),
+            Line::plain(grouped(used as u64)),
+            Line::plain(by.join(", ")),
+        ])
+    };
+    vec![
+        Block::Heading("Libraries by component".to_owned()),
+        table(columns, "components", (&cuda.components, COMPONENTS), line),
+    ]
+}
+
+fn weights(weights: &[WeightLine]) -> Vec<Block> {
+    if weights.is_empty() {
+        return Vec::new();
+    }
+    let mut largest: Vec<&WeightLine> = weights.iter().collect();
+    largest.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.path.cmp(&b.path)));
+    let columns = [number("Bytes"), text("File"), text("Format")];
+    let line = |one: &&WeightLine| row([Line::plain(human(one.bytes)), path(&one.path), cell(&one.format)]);
+    vec![
+        Block::Heading("Model weights, largest first".to_owned()),
+        table(columns, "files", (&largest, NAMES), line),
+    ]
+}
+
+fn unresolved(unresolved: &[UnresolvedLine]) -> Vec<Block> {
+    if unresolved.is_empty() {
+        return Vec::new();
+    }
+    let columns = [text("Name"), text("Needed by")];
+    let line = |one: &UnresolvedLine| {
+        let name = if one.name.is_empty() { Line::plain(UNKNOWN) } else { path(&one.name) };
+        row([name, path(&one.path)])
+    };
+    vec![
+        Block::Heading("Needed, and supplied by nothing in the image".to_owned()),
+        table(columns, "names", (unresolved, NAMES), line),
+    ]
+}

@@ -1,0 +1,80 @@
+//! What stands behind a finding: why, the proof, who uses it, where it lies, what to do.
+
+use super::make::{cell, count, fact, name, number, one_line, paths, prose, row, some, table, text, words};
+use crate::base::size::human;
+use crate::report::findings::{FindingLine, LayerShare};
+use crate::report::page::{Block, Line, Tone};
+use crate::report::text::short_instruction;
+
+/// Statements of a proof: the rules write fewer.
+const PROOF: usize = 6;
+/// Characters of a statement: a list of eight packages fits in.
+const STATEMENT: usize = 400;
+/// Who uses it: after these the reader knows what kind of users there are.
+const USERS: usize = 5;
+/// Layers with their instruction: the base image's are often ten.
+const LAYERS: usize = 6;
+/// Characters of the instruction of a layer, which has a row of its own elsewhere.
+const INSTRUCTION: usize = 140;
+/// Paths: enough to find the place; the JSON report has all.
+const PATHS: usize = 8;
+
+pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
+    let mut facts = vec![fact("Why", prose(&finding.reason))];
+    if let Some(question) = &finding.question {
+        facts.push(("Question".to_owned(), Line::plain(prose(question)).tone(Tone::Unsure)));
+    }
+    let statements = finding.proof.iter().take(PROOF).map(|text| fact("Proof", one_line(text, STATEMENT)));
+    facts.extend(statements);
+    more(&mut facts, "Proof", finding.proof.len(), PROOF, "statement");
+    facts.extend(finding.used_by.iter().take(USERS).map(|user| fact("Used by", one_line(user, STATEMENT))));
+    more(&mut facts, "Used by", finding.used_by.len(), USERS, "user");
+    if !finding.packages.is_empty() {
+        facts.push(fact("Owned by", some(finding.packages.iter().map(String::as_str))));
+    }
+    if finding.files > 0 && !finding.subjects.is_empty() {
+        facts.push(fact("About", some(finding.subjects.iter().map(String::as_str))));
+    }
+    if finding.bytes > 0 {
+        facts.push(fact("Bytes", bytes(finding)));
+    }
+    if finding.potential_bytes > 0 {
+        facts.push(fact("Not cut by any tool today", human(finding.potential_bytes)));
+    }
+    facts.push(fact("What to do", prose(&finding.fix)));
+    facts.push(fact("Category", words(&finding.category)));
+    facts.push(("The rule".to_owned(), Line::code(format!("cutaway explain {}", name(&finding.rule)))));
+    let mut blocks = vec![Block::Facts(facts)];
+    blocks.extend(layers(&finding.layer_bytes));
+    blocks.extend(paths("First files, by path", "paths", &finding.paths, PATHS));
+    blocks
+}
+
+fn more(facts: &mut Vec<(String, Line)>, name: &str, all: usize, most: usize, noun: &str) {
+    if let Some(rest @ 1..) = all.checked_sub(most) {
+        facts.push(fact(name, format!("and {}", count(rest, noun).replacen(' ', " more ", 1))));
+    }
+}
+
+fn bytes(finding: &FindingLine) -> String {
+    let (all, merged) = (human(finding.bytes), human(finding.merged_bytes));
+    match finding.bytes.saturating_sub(finding.merged_bytes) {
+        0 => format!("{all}, all of it in what a container sees"),
+        hidden if finding.merged_bytes == 0 => format!("{}, hidden already", human(hidden)),
+        hidden => format!("{all}: {merged} in what a container sees, {} hidden already", human(hidden)),
+    }
+}
+
+fn layers(shares: &[LayerShare]) -> Option<Block> {
+    let columns = [number("Layer"), number("Bytes"), number("Files"), text("Instruction")];
+    let line = |share: &LayerShare| {
+        let instruction = match &share.created_by {
+            Some(text) => Line::code(one_line(&short_instruction(text), INSTRUCTION)),
+            None => cell("–"),
+        };
+        let figures = [share.layer.to_string(), human(share.bytes), crate::base::size::grouped(share.files)];
+        let [layer, bytes, files] = figures.map(Line::plain);
+        row([layer, bytes, files, instruction])
+    };
+    (!shares.is_empty()).then(|| table(columns, "layers", (shares, LAYERS), line))
+}

@@ -1,0 +1,119 @@
+//! What should not be there: a table for each verdict, the evidence behind each row.
+
+use super::Content;
+use super::evidence::evidence;
+use super::make::{UNKNOWN, cell, count, name, number, one_line, paragraph, row, some, sum, table, text, words};
+use crate::base::size::{grouped, human};
+use crate::report::findings::FindingLine;
+use crate::report::model::Report;
+use crate::report::page::{Block, Line, Row, Tone};
+
+/// A verdict with its heading, its tone, and how many of its findings are listed. There are thirty rules, and
+/// few find more than three things in an image.
+const VERDICTS: [(&str, &str, Tone, usize); 3] = [
+    ("safe", "Safe to remove", Tone::Good, 100),
+    ("unsure", "A question decides", Tone::Unsure, 60),
+    ("needed", "Needed here", Tone::Plain, 40),
+];
+/// Characters of a title: those that the rules write are shorter, unless a path is in them.
+const TITLE: usize = 200;
+
+pub(super) fn section(report: &Report) -> Content {
+    let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
+        let why = "What should not be there is unknown, because the rules have not looked at this image.";
+        return ("unknown".to_owned(), vec![paragraph(why)]);
+    };
+    if findings.is_empty() {
+        let text = if report.totals.complete {
+            "No rule found anything."
+        } else {
+            "No rule found anything in what could be read."
+        };
+        return ("none".to_owned(), vec![paragraph(text)]);
+    }
+    let (safe, unsure) = (human(sums.safe_bytes), human(sums.unsure_bytes));
+    let mut blocks = vec![paragraph(format!(
+        "{}: {safe} can go, {unsure} when a question is answered. Bytes are those that the layers lose.",
+        count(findings.len(), "finding")
+    ))];
+    if sums.potential_bytes > 0 {
+        let bytes = human(sums.potential_bytes);
+        blocks.push(paragraph(format!("{bytes} more cannot be cut by any tool today.")));
+    }
+    for (verdict, title, tone, most) in VERDICTS {
+        let list: Vec<&FindingLine> = findings.iter().filter(|finding| finding.verdict == verdict).collect();
+        if list.is_empty() {
+            continue;
+        }
+        let heading = heading(title, &list);
+        let listed = table(columns(), "findings", (&list, most), |finding| line(finding, tone));
+        if verdict == "needed" {
+            blocks.push(Block::Fold(heading, vec![listed]));
+        } else {
+            blocks.extend([Block::Heading(heading), listed]);
+        }
+    }
+    (format!("{safe} can go"), blocks)
+}
+
+fn heading(title: &str, list: &[&FindingLine]) -> String {
+    let findings = count(list.len(), "finding");
+    match sum(list.iter().map(|finding| finding.bytes)) {
+        0 => format!("{title}: {findings}"),
+        bytes => format!("{title}: {findings}, {}", human(bytes)),
+    }
+}
+
+fn columns() -> [crate::report::page::Column; 4] {
+    [number("Bytes"), text("Finding"), text("Severity"), text("Where")]
+}
+
+fn line(finding: &FindingLine, tone: Tone) -> Row {
+    Row { cells: cells(finding, tone), details: evidence(finding) }
+}
+
+fn cells(finding: &FindingLine, tone: Tone) -> Vec<Line> {
+    let severity = cell(&finding.severity);
+    vec![
+        bytes(finding),
+        Line::plain(one_line(&finding.title, TITLE)).tone(tone),
+        if finding.severity == "high" { severity.tone(Tone::Bad) } else { severity },
+        Line::plain(place(finding)),
+    ]
+}
+
+/// The bytes of a finding; nothing for one that is about no file.
+fn bytes(finding: &FindingLine) -> Line {
+    Line::plain(if finding.files > 0 || finding.bytes > 0 { human(finding.bytes) } else { String::new() })
+}
+
+/// How many files where, or what it is about.
+fn place(finding: &FindingLine) -> String {
+    if finding.files == 0 {
+        return some(finding.subjects.iter().map(String::as_str));
+    }
+    let files = usize::try_from(finding.files).unwrap_or(usize::MAX);
+    format!("{} in {}", count(files, "file"), layers(&finding.layers))
+}
+
+/// Numbers of layers in a line: `layer 3`, `layers 1, 3 and 5`, `layers 1, 2, 3 and 4 more`.
+fn layers(numbers: &[u16]) -> String {
+    const NAMED: usize = 4;
+    let list = |numbers: &[u16]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match numbers {
+        [] => "no layer".to_owned(),
+        [one] => format!("layer {one}"),
+        [first @ .., last] if numbers.len() <= NAMED => format!("layers {} and {last}", list(first)),
+        [a, b, c, rest @ ..] => format!("layers {} and {} more", list(&[*a, *b, *c]), grouped(rest.len() as u64)),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// The findings of a plan without their evidence, which stands above.
+pub(super) fn listed(list: &[&FindingLine], most: usize) -> Block {
+    let columns = [number("Bytes"), text("Finding"), text("Verdict"), text("Category")];
+    table(columns, "findings", (list, most), |finding| {
+        let title = Line::plain(one_line(&finding.title, TITLE));
+        row([bytes(finding), title, Line::plain(name(&finding.verdict)), Line::plain(words(&finding.category))])
+    })
+}

@@ -1,0 +1,108 @@
+//! Layers, bottom first.
+
+use super::Content;
+use super::make::{UNKNOWN, code, count, count_or_dash, fact, number, one_line, table, text, words};
+use crate::base::size::{grouped, human, human_or_dash};
+use crate::report::model::{LayerLine, Report};
+use crate::report::page::{Block, Line, Row};
+use crate::report::text::short_instruction;
+
+/// Layers: container engines start no image with more than 127.
+const LAYERS: usize = 127;
+/// Characters of an instruction in a row, and in what stands behind it.
+const SHORT: usize = 100;
+const LONG: usize = 1200;
+
+pub(super) fn section(report: &Report) -> Content {
+    if report.layers.is_empty() {
+        return (String::new(), Vec::new());
+    }
+    let columns = [
+        number("#"),
+        text("Instruction"),
+        number("Compressed"),
+        number("Content"),
+        number("Wasted"),
+        number("Files"),
+    ];
+    (count(report.layers.len(), "layer"), vec![table(columns, "layers", (&report.layers, LAYERS), line)])
+}
+
+fn line(layer: &LayerLine) -> Row {
+    let figure = |bytes: Option<u64>| Line::plain(human_or_dash(bytes));
+    Row {
+        cells: vec![
+            Line::plain(layer.index.to_string()),
+            instruction(layer, SHORT),
+            figure(layer.compressed_bytes),
+            figure(layer.content_bytes),
+            figure(layer.wasted_bytes),
+            Line::plain(count_or_dash(layer.files)),
+        ],
+        details: vec![Block::Facts(details(layer))],
+    }
+}
+
+/// The instruction as it stands in a Dockerfile, or the digest where there is none.
+fn instruction(layer: &LayerLine, most: usize) -> Line {
+    match (&layer.created_by, layer.diff_id.as_deref().or(layer.digest.as_deref())) {
+        (Some(text), _) => Line::code(one_line(&short_instruction(text), most)),
+        (None, Some(digest)) => code(digest),
+        (None, None) => Line::plain("unknown"),
+    }
+}
+
+fn details(layer: &LayerLine) -> Vec<(String, Line)> {
+    let mut facts = Vec::new();
+    if layer.created_by.as_ref().is_some_and(|text| short_instruction(text).chars().count() > SHORT) {
+        facts.push(("Instruction".to_owned(), instruction(layer, LONG)));
+    }
+    for (name, digest) in [("Digest", &layer.digest), ("Diff ID", &layer.diff_id)] {
+        let line = digest.as_deref().map_or_else(|| Line::plain("unknown"), code);
+        facts.push((name.to_owned(), line));
+    }
+    facts.push(fact("Verified", verified(&layer.verified)));
+    if let Some(compression) = &layer.compression {
+        facts.push(fact("Compression", words(compression)));
+    }
+    if let Some(media_type) = &layer.media_type {
+        facts.push(("Media type".to_owned(), code(media_type)));
+    }
+    facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));
+    facts.push(fact("Entries", entries(layer)));
+    facts.push(fact("Hides", format!("{} of the layers below", human_or_dash(layer.hides_bytes))));
+    if let Some(bytes @ 1..) = layer.metadata_only_bytes {
+        let text = format!("{} of them are the same bytes again, only owner, mode or time changed", human(bytes));
+        facts.push(fact("Stored again", text));
+    }
+    if let Some(is_base) = layer.is_base {
+        let text = if is_base { "belongs to the base image" } else { "above the base image" };
+        facts.push(fact("Base", text));
+    }
+    facts
+}
+
+fn verified(word: &str) -> String {
+    match word {
+        "both" => "digest and diff ID fit the bytes".to_owned(),
+        "digest" => "the digest fits the bytes".to_owned(),
+        "diff-id" => "the diff ID fits the bytes".to_owned(),
+        "none" => "not compared with any digest".to_owned(),
+        other => words(other),
+    }
+}
+
+fn entries(layer: &LayerLine) -> String {
+    let kinds = [
+        (layer.files, "files"),
+        (layer.directories, "folders"),
+        (layer.symlinks, "symbolic links"),
+        (layer.hardlinks, "hard links"),
+        (layer.whiteouts, "whiteouts"),
+        (layer.others, "others"),
+    ];
+    let Some(all) = layer.entries else { return UNKNOWN.to_owned() };
+    let some = kinds.iter().filter_map(|(count, what)| Some((count.filter(|count| *count > 0)?, what)));
+    let list: Vec<String> = some.map(|(count, what)| format!("{} {what}", grouped(count))).collect();
+    if list.is_empty() { grouped(all) } else { format!("{}: {}", grouped(all), list.join(", ")) }
+}

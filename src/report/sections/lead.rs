@@ -1,0 +1,174 @@
+//! What stands on top of a report: its name, where it comes from, and what to know first.
+
+use super::make::{count, name, one_line, sum};
+use crate::base::size::{grouped, human};
+use crate::base::text::{elide_middle, printable};
+use crate::report::compatibility::TargetLine;
+use crate::report::model::Report;
+use crate::report::page::{Line, Tone, share};
+
+/// Characters of a title: a digest after a name fits in.
+const TITLE: usize = 160;
+/// GPUs that are named in a sentence.
+const NAMED: usize = 3;
+
+/// The name that the source gives the image, else its reference.
+pub(super) fn title(report: &Report) -> String {
+    let image = &report.image;
+    let title = image.tags.first().unwrap_or(&image.reference);
+    elide_middle(&printable(&elide_middle(title, TITLE)), TITLE)
+}
+
+pub(super) fn generator(report: &Report) -> String {
+    format!("Report of {} {}", name(&report.generator.name), name(&report.generator.version))
+}
+
+pub(super) fn facts(report: &Report) -> Vec<String> {
+    let image = &report.image;
+    let mut facts = vec![name(&image.source)];
+    let reference = elide_middle(&printable(&elide_middle(&image.reference, TITLE)), TITLE);
+    if reference != title(report) {
+        facts.push(reference);
+    }
+    if let Some(platform) = &image.platform {
+        let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
+        facts.push(name(&parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")));
+    }
+    if let Some(created) = &image.created {
+        let created = created.split('.').next().unwrap_or(created).trim_end_matches('Z');
+        facts.push(format!("created {}", name(&created.replace('T', " "))));
+    }
+    if let Some(digest) = &image.manifest_digest {
+        facts.push(format!("manifest {}", name(digest)));
+    }
+    facts
+}
+
+pub(super) fn lead(report: &Report) -> Vec<Line> {
+    [incomplete(report), Some(sizes(report)), Some(savings(report)), Some(runs(report))]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// That the figures are not of the whole image.
+fn incomplete(report: &Report) -> Option<Line> {
+    if report.totals.complete {
+        return None;
+    }
+    let layers = report.layers.len();
+    let unread = report.layers.iter().filter(|layer| layer.content_bytes.is_none()).count();
+    let text = match unread {
+        0 => "Incomplete: a layer could not be read to its end, or is not what its digest says. All figures are \
+              of what could be read; the warnings say what is missing."
+            .to_owned(),
+        unread => format!(
+            "Incomplete: {} of {} could not be read. All figures are of the rest; the warnings say why.",
+            grouped(unread as u64),
+            count(layers, "layer"),
+        ),
+    };
+    Some(Line::plain(text).tone(Tone::Bad))
+}
+
+/// What the image is, with each of the sizes named.
+fn sizes(report: &Report) -> Line {
+    let totals = &report.totals;
+    let layers = count(totals.layers, "layer");
+    let verb = if totals.layers == 1 { "holds" } else { "hold" };
+    let stored = match totals.compressed_bytes {
+        Some(bytes) => format!("{layers} of {} compressed {verb}", human(bytes)),
+        None => format!("{layers} {verb}"),
+    };
+    let merged = format!(
+        "{} of files that a container sees ({})",
+        human(totals.merged_bytes),
+        count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file"),
+    );
+    Line::plain(match totals.wasted_bytes {
+        0 if totals.complete => format!("{stored} {merged}; nothing is wasted."),
+        0 => format!("{stored} {merged}."),
+        wasted => {
+            let share = share(wasted, totals.content_bytes);
+            format!("{stored} {merged}, and {} wasted ({share}).", human(wasted))
+        }
+    })
+}
+
+/// What can go, and what is left then.
+fn savings(report: &Report) -> Line {
+    let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
+        return Line::plain("What can go is unknown, because the rules have not looked at this image.");
+    };
+    if findings.is_empty() {
+        return Line::plain(if report.totals.complete {
+            "No rule found anything that should not be there."
+        } else {
+            "No rule found anything in what could be read."
+        });
+    }
+    let safe = match sums.safe_bytes {
+        0 => "Nothing is safe to take away".to_owned(),
+        bytes => format!("{} can go: nothing in the image uses it", human(bytes)),
+    };
+    let unsure = match sums.unsure_bytes {
+        0 => String::new(),
+        bytes => format!("; {} more when a question is answered", human(bytes)),
+    };
+    let after = report.plan.as_ref().filter(|plan| !plan.findings.is_empty()).map_or_else(String::new, |plan| {
+        let pull = plan
+            .compressed_bytes_after
+            .map_or_else(String::new, |bytes| format!(" and about {} compressed", human(bytes)));
+        format!(" Without what the plan takes away that would be {} of files{pull}.", human(plan.merged_bytes_after))
+    });
+    let tone = if sums.safe_bytes > 0 { Tone::Strong } else { Tone::Plain };
+    Line::plain(format!("{safe}{unsure}.{after}")).tone(tone)
+}
+
+/// Whether it would run on the GPUs that it was judged against.
+fn runs(report: &Report) -> Line {
+    let Some(part) = &report.compatibility else {
+        return Line::plain("Whether it would run is unknown, because not all of the image was looked at.");
+    };
+    let targets = &part.targets;
+    let of = |verdict: &str| targets.iter().filter(|one| one.verdict == verdict).collect::<Vec<_>>();
+    let (runs, jit, compat) = (of("runs"), of("runs-with-jit"), of("runs-with-compat"));
+    let (fails, unknown) = (of("fails"), of("unknown"));
+    let ready = sum([runs.len(), jit.len(), compat.len()].into_iter().map(|count| count as u64));
+    if targets.is_empty() {
+        return Line::plain("It was judged against no GPU.");
+    }
+    let all = count(targets.len(), "GPU");
+    let mut text = format!("It runs on {} of {all} that it was judged against", grouped(ready));
+    let parts = [
+        ("after compiling PTX on", jit),
+        ("with its compatibility driver on", compat),
+        ("it fails on", fails.clone()),
+        ("unknown for", unknown.clone()),
+    ];
+    for (what, list) in parts {
+        if !list.is_empty() {
+            text = format!("{text}; {what} {}", gpus(&list));
+        }
+    }
+    let tone = match (&fails[..], &unknown[..]) {
+        ([], []) => Tone::Good,
+        ([], _) => Tone::Unsure,
+        _ => Tone::Bad,
+    };
+    Line::plain(format!("{text}.")).tone(tone)
+}
+
+fn gpus(targets: &[&TargetLine]) -> String {
+    let mut text = targets.iter().take(NAMED).map(|one| gpu(one)).collect::<Vec<_>>().join(", ");
+    if let Some(more @ 1..) = targets.len().checked_sub(NAMED) {
+        text = format!("{text} and {} more", grouped(more as u64));
+    }
+    text
+}
+
+/// A GPU with its compute capability, the maker left out: `H100 80GB (9.0)`.
+pub(super) fn gpu(target: &TargetLine) -> String {
+    let gpu = target.gpu.strip_prefix("NVIDIA ").unwrap_or(&target.gpu);
+    format!("{} ({})", name(gpu), one_line(&target.compute_capability, 8))
+}

@@ -1,0 +1,48 @@
+//! A report as a page: which parts it has, in which words, and how much of each list.
+
+mod code;
+mod compatibility;
+mod contents;
+mod cuda;
+mod evidence;
+mod findings;
+mod layers;
+mod lead;
+mod libraries;
+pub(super) mod make;
+mod plan;
+mod settings;
+mod sizes;
+
+use super::model::Report;
+use super::page::{Block, Page, Part, Section};
+use super::shorten;
+
+/// The page of a report.
+pub fn page(report: &Report) -> Page {
+    let made = [
+        (Part::Sizes, sizes::section(report)),
+        (Part::Findings, findings::section(report)),
+        (Part::Plan, plan::section(report)),
+        (Part::Compatibility, compatibility::section(report)),
+        (Part::Layers, layers::section(report)),
+        (Part::Cuda, cuda::section(report)),
+        (Part::GpuCode, code::gpu_code(report)),
+        (Part::Duplicates, code::duplicates(report)),
+        (Part::Packages, contents::packages(report)),
+        (Part::Files, contents::files(report)),
+        (Part::Settings, settings::section(report)),
+        (Part::Warnings, contents::warnings(report)),
+    ];
+    let section = |(part, (note, blocks)): (Part, Content)| Section { part, note, blocks };
+    shorten::to_fit(Page {
+        title: lead::title(report),
+        generator: lead::generator(report),
+        facts: lead::facts(report),
+        lead: lead::lead(report),
+        sections: made.into_iter().map(section).filter(|section| !section.blocks.is_empty()).collect(),
+    })
+}
+
+/// The note of a section and its blocks; none where there is nothing to say.
+type Content = (String, Vec<Block>);

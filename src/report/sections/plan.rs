@@ -1,0 +1,138 @@
+//! What is to be taken away, and the Dockerfile that does it.
+
+use std::collections::HashSet;
+
+use super::Content;
+use super::findings::listed;
+use super::make::{code, count, fact, one_line, paragraph, sum};
+use crate::base::size::human;
+use crate::base::text::{is_unsafe, printable};
+use crate::report::findings::{FindingLine, PlanPart};
+use crate::report::model::Report;
+use crate::report::page::{Block, Line, Tone};
+use crate::report::rewrite::ProposalLine;
+
+/// Findings of the plan that are listed: those that are safe stand above with their evidence.
+const FINDINGS: usize = 100;
+/// Characters of a Dockerfile or a diff: those of real projects are far shorter, heredocs with whole programs not.
+const CODE: usize = 24_000;
+/// Proposals besides the best one.
+const OTHERS: usize = 5;
+/// Characters of a title.
+const TITLE: usize = 200;
+
+pub(super) fn section(report: &Report) -> Content {
+    let mut blocks = match &report.plan {
+        Some(plan) => planned(report, plan),
+        None => vec![paragraph("What is left without the findings is unknown, because the rules have not looked.")],
+    };
+    blocks.extend(proposed(report));
+    let note = report.plan.as_ref().filter(|plan| !plan.findings.is_empty());
+    (note.map_or_else(String::new, |plan| format!("{} merged after", human(plan.merged_bytes_after))), blocks)
+}
+
+fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
+    if plan.findings.is_empty() {
+        return vec![paragraph("The plan takes nothing away.")];
+    }
+    let ids: HashSet<&str> = plan.findings.iter().map(String::as_str).collect();
+    let all = report.findings.as_deref().unwrap_or_default();
+    let chosen: Vec<&FindingLine> = all.iter().filter(|finding| ids.contains(finding.id.as_str())).collect();
+    let bytes = human(sum(chosen.iter().map(|finding| finding.bytes)));
+    let totals = &report.totals;
+    let pull = match (totals.compressed_bytes, plan.compressed_bytes_after) {
+        (Some(now), Some(then)) => format!("{} now, about {} then", human(now), human(then)),
+        _ => "unknown, because not every layer has a known size as stored".to_owned(),
+    };
+    let (now, then) = (human(totals.merged_bytes), human(plan.merged_bytes_after));
+    let facts = vec![
+        fact("Taken away", format!("{bytes} of the layers, {}", count(plan.findings.len(), "finding"))),
+        fact("Merged", format!("{now} now, {then} then")),
+        fact("Compressed", pull),
+    ];
+    let title = format!("Findings of the plan: {}", count(chosen.len(), "finding"));
+    let mut blocks = vec![Block::Facts(facts)];
+    if !chosen.is_empty() {
+        blocks.push(Block::Fold(title, vec![listed(&chosen, FINDINGS)]));
+    }
+    blocks
+}
+
+fn proposed(report: &Report) -> Vec<Block> {
+    let Some(proposals) = report.proposals.as_deref() else {
+        return vec![paragraph("No Dockerfile was looked for; cutaway dockerfile IMAGE proposes one.")];
+    };
+    let [best, others @ ..] = proposals else {
+        return vec![paragraph("There is no Dockerfile to propose.")];
+    };
+    let mut blocks = vec![Block::Heading("Proposed Dockerfile".to_owned())];
+    blocks.push(Block::Line(Line::plain(one_line(&best.title, TITLE)).tone(Tone::Strong)));
+    let mut facts = vec![
+        fact("Applicability", applicability(&best.applicability)),
+        fact("Saves", format!("{} of the layers", human(best.saved_bytes))),
+    ];
+    if let Some(bytes) = best.merged_bytes {
+        facts.push(fact("Merged", format!("{} now, {} then", human(report.totals.merged_bytes), human(bytes))));
+    }
+    facts.push((
+        "Base image".to_owned(),
+        best.base_image.as_deref().map_or_else(|| Line::plain("unknown, as the Dockerfile does not say it"), code),
+    ));
+    blocks.push(Block::Facts(facts));
+    blocks.extend(folded("Dockerfile", "dockerfile", best.dockerfile.as_deref()));
+    blocks.extend(folded("Changes to the Dockerfile", "diff", best.diff.as_deref()));
+    let other = |one: &ProposalLine| {
+        let title = one_line(&one.title, TITLE);
+        paragraph(format!("Also: {title}, {}, {} less.", one_line(&one.applicability, 20), human(one.saved_bytes)))
+    };
+    blocks.extend(others.iter().take(OTHERS).map(other));
+    if let Some(more @ 1..) = others.len().checked_sub(OTHERS) {
+        blocks.push(paragraph(format!("And {}.", count(more, "more proposal"))));
+    }
+    blocks
+}
+
+fn applicability(word: &str) -> String {
+    match word {
+        "safe" => "safe: the image does the same afterwards".to_owned(),
+        "review" => "review: it should do the same; look at what was not proven".to_owned(),
+        "manual" => "manual: it needs work by hand".to_owned(),
+        other => one_line(other, TITLE),
+    }
+}
+
+fn folded(title: &str, language: &'static str, text: Option<&str>) -> Option<Block> {
+    let text = lines(text?);
+    (!text.is_empty()).then(|| Block::Fold(title.to_owned(), vec![Block::Code(language, text)]))
+}
+
+/// Lines that cannot steer what shows them, as many as fit; the last one says what is missing.
+fn lines(text: &str) -> String {
+    let mut shown = String::new();
+    let mut used = 0_usize;
+    let all = text.lines().count();
+    for (number, line) in text.lines().enumerate() {
+        let line = plain(line);
+        used = used.saturating_add(line.chars().count() + 1);
+        if used > CODE {
+            let left = count(all - number, "line");
+            shown += &format!("# {left} left out here: the JSON report has the whole text\n");
+            break;
+        }
+        shown += &line;
+        shown.push('\n');
+    }
+    shown
+}
+
+fn plain(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    for character in line.chars() {
+        if character != '\t' && is_unsafe(character) {
+            plain += &printable(character.encode_utf8(&mut [0; 4]));
+        } else {
+            plain.push(character);
+        }
+    }
+    plain
+}

@@ -1,0 +1,74 @@
+//! How the image runs: command, user, environment, labels.
+
+use super::Content;
+use super::make::{code, fact, one_line, paragraph, row, some, table, text};
+use crate::report::model::{Report, RunConfig};
+use crate::report::page::{Block, Line};
+
+/// Variables and labels: images of NVIDIA have about forty.
+const VARIABLES: usize = 80;
+/// Characters of a command or a value.
+const VALUE: usize = 300;
+
+pub(super) fn section(report: &Report) -> Content {
+    let Some(config) = &report.image.config else {
+        let text = "How it is started is unknown, because this source has no config.";
+        return ("unknown".to_owned(), vec![paragraph(text)]);
+    };
+    let mut blocks = vec![Block::Facts(facts(config))];
+    let pairs: Vec<(&str, &str)> =
+        config.env.iter().map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect();
+    blocks.extend(pairs_table("Environment", "variables", &pairs));
+    let labels: Vec<(&str, &str)> =
+        config.labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    blocks.extend(pairs_table("Labels", "labels", &labels));
+    (String::new(), blocks)
+}
+
+fn facts(config: &RunConfig) -> Vec<(String, Line)> {
+    let line = |text: Option<String>| match text {
+        Some(text) if !text.is_empty() => Line::code(one_line(&text, VALUE)),
+        _ => Line::plain("none"),
+    };
+    let command = |words: &Option<Vec<String>>| words.as_deref().map(quoted);
+    let mut facts = vec![
+        ("Entrypoint".to_owned(), line(command(&config.entrypoint))),
+        ("Command".to_owned(), line(command(&config.cmd))),
+    ];
+    let user = match &config.user {
+        Some(user) => line(Some(user.clone())),
+        None => Line::plain("none set: root"),
+    };
+    facts.push(("User".to_owned(), user));
+    facts.push(("Working folder".to_owned(), line(config.working_dir.clone())));
+    if !config.exposed_ports.is_empty() {
+        facts.push(fact("Ports", some(config.exposed_ports.iter().map(String::as_str))));
+    }
+    facts
+}
+
+/// Words as one would type them in a shell.
+fn quoted(words: &[String]) -> String {
+    let plain = |word: &String| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+<>".contains(c))
+    };
+    let quote = |word: &String| {
+        if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+fn pairs_table(title: &str, noun: &'static str, pairs: &[(&str, &str)]) -> Vec<Block> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let value = |value: &str| match value {
+        "" => Line::default(),
+        value => Line::code(one_line(value, VALUE)),
+    };
+    let line = |pair: &(&str, &str)| row([code(pair.0), value(pair.1)]);
+    vec![
+        Block::Heading(title.to_owned()),
+        table([text("Name"), text("Value")], noun, (pairs, VARIABLES), line),
+    ]
+}

@@ -1,0 +1,76 @@
+//! The sizes, and what they are made of.
+
+use super::Content;
+use super::make::{UNKNOWN, count, fact, name, sum, weak};
+use crate::base::size::{grouped, human};
+use crate::cuda::Class;
+use crate::report::model::Report;
+use crate::report::page::{Block, Chart, Slice, percent, share};
+
+pub(super) fn section(report: &Report) -> Content {
+    let totals = &report.totals;
+    let known = |bytes: Option<u64>, meaning: &str, why: &str| match bytes {
+        Some(bytes) => format!("{}, {meaning}", human(bytes)),
+        None => format!("unknown, because {why}"),
+    };
+    let stored = format!("{} as stored: what a first pull transfers", count(totals.layers, "layer"));
+    let files = format!("what a container sees: {} files", grouped(totals.merged_files));
+    let wasted = format!("hidden from the container: {} of the content", share(totals.wasted_bytes, totals.content_bytes));
+    let mut facts = vec![
+        fact("Compressed", known(totals.compressed_bytes, &stored, "not every layer has a known size as stored")),
+        fact("Uncompressed", known(totals.uncompressed_bytes, "the tar streams of the layers", "not every layer has one that was read")),
+        fact("Content", format!("{}, the regular files of all layers", human(totals.content_bytes))),
+        fact("Merged", format!("{}, {files}", human(totals.merged_bytes))),
+        fact("Wasted", format!("{}, {wasted}", human(totals.wasted_bytes))),
+        fact(
+            "Efficiency",
+            totals.efficiency.map_or_else(
+                || UNKNOWN.to_owned(),
+                |efficiency| format!("{}, merged of content", percent(efficiency)),
+            ),
+        ),
+    ];
+    if let Some(base) = &report.image.base {
+        let name = base.reference.as_deref().or(base.distribution.as_deref()).map_or_else(|| "unknown".to_owned(), name);
+        facts.push(fact("Built on", format!("{name}, {}", count(base.layers, "layer"))));
+    }
+    let mut blocks = vec![Block::Facts(facts)];
+    blocks.extend(classes(report));
+    (format!("{} merged", human(totals.merged_bytes)), blocks)
+}
+
+/// The content of all layers by what it is for.
+fn classes(report: &Report) -> Vec<Block> {
+    let known: Vec<_> = report.layers.iter().filter_map(|layer| layer.class_bytes.as_ref()).collect();
+    if known.is_empty() {
+        return vec![weak("What the content is for is unknown, because nothing was looked at.")];
+    }
+    let parts: Vec<Slice> = Class::ALL
+        .into_iter()
+        .map(|class| Slice {
+            name: title(class).to_owned(),
+            bytes: sum(known.iter().filter_map(|bytes| bytes.get(class.as_str()).copied())),
+            colour: class.as_str(),
+        })
+        .filter(|slice| slice.bytes > 0)
+        .collect();
+    if parts.is_empty() {
+        return vec![weak("No layer has a regular file with bytes.")];
+    }
+    let mut blocks = vec![Block::Chart(Chart { title: "Content by what it is for".to_owned(), parts })];
+    if let Some(missing @ 1..) = report.layers.len().checked_sub(known.len()) {
+        blocks.push(weak(format!("Without {}, of which nothing is known.", count(missing, "layer"))));
+    }
+    blocks
+}
+
+const fn title(class: Class) -> &'static str {
+    match class {
+        Class::System => "System",
+        Class::CudaRuntime => "CUDA runtime",
+        Class::CudaDevel => "CUDA devel-only",
+        Class::Framework => "Frameworks",
+        Class::Weights => "Model weights",
+        Class::Application => "Application",
+    }
+}

@@ -1,0 +1,68 @@
+//! The fixed vocabularies of reports, put into the schemas: each is made from the type that writes the word.
+
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+use crate::base::WarningCode;
+use crate::cuda::compat::{DriverFrom, RuleId, RunVerdict};
+use crate::cuda::{Class, Flavor, Level, Role, Strategy, Supplier, Use, compression_name, kind_name};
+use crate::findings::{Category, Severity, Verdict, rules};
+use crate::formats::compression::Compression;
+use crate::formats::dockerfile::Keyword;
+use crate::formats::fatbin::{self, GpuKind};
+use crate::rewrite::Applicability;
+
+/// Allows these words in a text, in the items of a list, or as the keys of a map; null where that is allowed.
+fn allow(schema: &mut Map<String, Value>, words: &[&str]) {
+    let types = schema.get("type").cloned().unwrap_or_default();
+    let is = |name: &str| types == name || types.as_array().is_some_and(|all| all.contains(&json!(name)));
+    if is("array") {
+        if let Some(items) = schema.get_mut("items").and_then(Value::as_object_mut) {
+            allow(items, words);
+        }
+    } else if is("object") {
+        schema.insert("propertyNames".to_owned(), json!({ "enum": words }));
+    } else {
+        let null = is("null").then_some(Value::Null);
+        let words: Vec<Value> = words.iter().copied().map(Value::from).chain(null).collect();
+        schema.insert("enum".to_owned(), words.into());
+    }
+}
+
+macro_rules! vocabularies {
+    ($($name:ident: $words:expr;)*) => {
+        $(pub(super) fn $name(schema: &mut Schema) {
+            let words: Vec<&str> = $words.into_iter().collect();
+            allow(schema.ensure_object(), &words);
+        })*
+    };
+}
+
+vocabularies! {
+    applicability: Applicability::ALL.iter().map(|one| one.as_str());
+    category: Category::ALL.iter().map(|one| one.as_str());
+    class: Class::ALL.map(Class::as_str);
+    code_compression: {
+        use fatbin::Compression as Stored;
+        [Stored::None, Stored::Lz4, Stored::Zstd, Stored::Other].map(compression_name)
+    };
+    code_kind: [GpuKind::Sass, GpuKind::Ptx, GpuKind::Lto, GpuKind::Other(0)].map(kind_name);
+    compression: Compression::ALL.iter().map(|one| one.as_str());
+    driver_source: DriverFrom::ALL.iter().map(|one| one.as_str());
+    finding_rule: rules().iter().map(|rule| rule.id);
+    flavor: Flavor::ALL.iter().map(|one| one.as_str());
+    keyword: Keyword::ALL.iter().map(|one| one.as_str());
+    level: Level::ALL.iter().map(|one| one.as_str());
+    manager: ["dpkg", "rpm", "apk", "pip", "conda"];
+    origin: ["given", "rebuilt"];
+    role: Role::ALL.iter().map(|one| one.as_str());
+    run_verdict: RunVerdict::ALL.iter().map(|one| one.as_str());
+    severity: Severity::ALL.iter().map(|one| one.as_str());
+    strategy: Strategy::ALL.iter().map(|one| one.as_str());
+    supplier: Supplier::ALL.iter().map(|one| one.as_str());
+    target_rule: RuleId::ALL.iter().map(|one| one.as_str());
+    usage: Use::ALL.iter().map(|one| one.as_str());
+    verdict: Verdict::ALL.map(Verdict::as_str);
+    verified: ["digest", "diff-id", "both", "none"];
+    warning_code: WarningCode::ALL.iter().map(|one| one.as_str());
+}
