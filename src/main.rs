@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         let options = cutaway::gui::WindowOptions {
             catalog,
             image: window.image.clone(),
+            compare: window.compare.clone(),
             platform: window.platform.clone(),
             renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,

@@ -11,6 +11,8 @@ packages=(
     python3 python3-pip       # an independent walk over the same images; fetches real CUDA wheels
     binutils                  # reads ELF files
     patch                     # applies proposed changes
+    cmark-gfm                 # reads Markdown as GitHub does
+    chromium                  # shows reports
     # a display in memory, with what a window opens at run time
     xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon0 libxkbcommon-x11-0
     libegl1 libgl1 libgl1-mesa-dri libvulkan1 mesa-vulkan-drivers

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use super::formats::{ReportFormatArguments, SchemaName};
 #[cfg(feature = "gpu")]
 use super::gpu_arguments::{GpuArguments, GpuPlan};
-use crate::base::Platform;
+use crate::base::{Platform, redact};
 use crate::findings::policy::Date;
-use crate::report::{self, CompareFormat, CsvTable};
+use crate::report::{self, CompareFormat};
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
 #[derive(Parser)]
@@ -99,58 +99,6 @@ pub(super) enum Format {
     Json,
 }
 
-/// Output format of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    /// For people, 80 columns
-    Text,
-    /// For scripts, all there is; can be read again
-    Json,
-    /// For comments of pull requests and step summaries
-    Markdown,
-    /// For people, one file without remote parts
-    Html,
-    /// The findings as SARIF 2.1.0, for code scanning
-    Sarif,
-    /// One table, for spreadsheets
-    Csv,
-}
-
-/// A table of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Table {
-    /// CUDA libraries and files with GPU code
-    Libraries,
-    /// What should not be there
-    #[default]
-    Findings,
-    /// Layers
-    Layers,
-}
-
-impl From<Table> for CsvTable {
-    fn from(table: Table) -> Self {
-        match table {
-            Table::Libraries => Self::Libraries,
-            Table::Findings => Self::Findings,
-            Table::Layers => Self::Layers,
-        }
-    }
-}
-
-/// A document that has a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaName {
-    /// cutaway report
-    Report,
-    /// cutaway compare
-    Compare,
-    /// cutaway dockerfile
-    Rewrite,
-    /// cutaway gpu
-    Gpu,
-}
-
 /// What is read, and how: the same for all commands that read one image.
 #[derive(Args)]
 struct Reading {
@@ -183,12 +131,8 @@ struct How {
 struct ReportArguments {
     #[command(flatten)]
     reading: Reading,
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    format: ReportFormat,
-    /// Which table of --format csv [default: findings]
-    #[arg(long, value_enum)]
-    table: Option<Table>,
+    #[command(flatten)]
+    format: ReportFormatArguments,
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -336,6 +280,13 @@ pub(super) struct ReadPlan {
     pub(super) today: Option<Date>,
 }
 
+impl ReadPlan {
+    /// The image as messages name it: without user info.
+    pub(super) fn shown(&self) -> String {
+        redact::reference(&self.image)
+    }
+}
+
 /// A report to print.
 pub struct ReportPlan {
     pub(super) read: ReadPlan,
@@ -404,27 +355,11 @@ impl How {
     }
 }
 
-impl ReportArguments {
-    fn format(&self) -> Result<report::Format, clap::Error> {
-        Ok(match (self.format, self.table) {
-            (ReportFormat::Csv, table) => report::Format::Csv(table.unwrap_or_default().into()),
-            (_, Some(_)) => {
-                let mut command = Cli::command();
-                command.build();
-                let text = "the argument '--table <TABLE>' can be used only with '--format csv'";
-                let report = command.find_subcommand_mut("report");
-                return Err(match report {
-                    Some(report) => report.error(ErrorKind::ArgumentConflict, text),
-                    None => command.error(ErrorKind::ArgumentConflict, text),
-                });
-            }
-            (ReportFormat::Text, None) => report::Format::Text,
-            (ReportFormat::Json, None) => report::Format::Json,
-            (ReportFormat::Markdown, None) => report::Format::Markdown,
-            (ReportFormat::Html, None) => report::Format::Html,
-            (ReportFormat::Sarif, None) => report::Format::Sarif,
-        })
-    }
+/// A command as messages name it.
+fn subcommand(name: &str) -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    command.find_subcommand(name).cloned().unwrap_or(command)
 }
 
 /// Parses the arguments of this process.
@@ -440,7 +375,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
     let cli = Cli::try_parse().map_err(told)?;
     Ok(match cli.command {
         Some(Command::Report(arguments)) => Plan::Report(ReportPlan {
-            format: arguments.format().map_err(told)?,
+            format: arguments.format.format(&mut subcommand("report")).map_err(told)?,
             read: arguments.reading.plan(),
             output: arguments.output,
             show_secrets: arguments.show_secrets,

@@ -16,8 +16,8 @@ use super::run::{TROUBLE, analyse, today, warn};
 use crate::analysis::Analysis;
 use crate::base::Warning;
 use crate::findings::Findings;
-use crate::report::WarningLine;
 use crate::findings::policy::{Date, FILE_BYTES, Measured, Outcome, Policy};
+use crate::report::WarningLine;
 
 /// The file that is read when none is given and it is there.
 const DEFAULT_FILE: &str = "cutaway.toml";
@@ -41,7 +41,7 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     let (file, policy) = policy_of(plan.config.as_deref())?.unzip();
     let analysis = analyse(&plan.read, policy.as_ref())?;
     let (Some(measured), Some(totals)) = (measured(&analysis), analysis.totals()) else {
-        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
+        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.shown());
     };
     // Without a clock nobody can say that an ignore still counts.
     let today = Date(today(&plan.read).unwrap_or(u32::MAX));
@@ -52,7 +52,7 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     }
     let name = file.as_deref().map(Path::to_string_lossy);
     let told = Told {
-        image: &plan.read.image,
+        image: &plan.read.shown(),
         policy: name.as_deref(),
         outcome: &outcome,
         findings: measured.findings,

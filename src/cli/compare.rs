@@ -72,9 +72,8 @@ fn analyse_all(plan: &ComparePlan, policy: Option<&Policy>) -> anyhow::Result<Ve
         }
         let read = ReadPlan { image: image.clone(), ..plan.read.clone() };
         // What is wrong with a target or the catalogue is no matter of this image.
-        let of_image = |error: anyhow::Error| match error.is::<AnalysisError>() {
-            true => error.context(which(plan, place)),
-            false => error,
+        let of_image = |error: anyhow::Error| {
+            if error.is::<AnalysisError>() { error.context(which(plan, place)) } else { error }
         };
         let analysis = analyse(&read, policy).map_err(of_image)?;
         if measured(&analysis).is_none() {

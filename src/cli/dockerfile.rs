@@ -116,7 +116,7 @@ pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
     let options = Options { show_secrets: plan.show_secrets, ..Options::default() };
     let report = proposals.and_then(|proposals| RewriteReport::new(&analysis, proposals, &options));
     let Some(mut report) = report else {
-        anyhow::bail!("the rules could not look at {}: there is nothing to propose from", plan.read.image);
+        anyhow::bail!("the rules could not look at {}: there is nothing to propose from", plan.read.shown());
     };
     let chosen = choose(plan, &report)?;
     let proposal = chosen.and_then(|place| report.proposals.get(place));
@@ -146,7 +146,7 @@ fn choose(plan: &DockerfilePlan, report: &RewriteReport) -> Result<Option<usize>
     let place = report.proposals.iter().position(|one| one.id == *id);
     place.map(Some).ok_or_else(|| DockerfileError::NoProposal {
         id: id.clone(),
-        image: plan.read.image.clone(),
+        image: plan.read.shown(),
         reason: report.reason.clone(),
         known: report.proposals.iter().map(|one| one.id.clone()).collect(),
     })

@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod dockerfile;
 mod explain;
+mod formats;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]

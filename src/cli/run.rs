@@ -146,7 +146,7 @@ fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
         ..report::Options::default()
     };
     let Some(mut report) = Report::new(&analysis, &options) else {
-        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.image);
+        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.shown());
     };
     match propose(&analysis, given.as_ref(), plan.show_secrets) {
         Ok(Some(proposals)) => report.set_proposals(&proposals, &options),

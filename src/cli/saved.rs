@@ -6,6 +6,7 @@ use std::path::Path;
 use super::arguments::ReportPlan;
 use super::dockerfile::open_regular;
 use super::run::message;
+use crate::base::redact;
 use crate::report::{Report, SAVED_BYTES, SavedError, read_saved};
 use crate::source::{Reference, Select, Transport, is_json};
 
@@ -43,7 +44,7 @@ pub(super) fn saved(plan: &ReportPlan) -> Result<Option<Report>, SavedFileError>
     if reference.transport != Transport::Path || reference.select != Select::Only || !is_json(path) {
         return Ok(None);
     }
-    let file = reference.location.clone();
+    let file = redact::reference(&reference.location);
     let bytes = match bounded(path) {
         Ok(bytes) => bytes,
         Err(source) => return Err(SavedFileError::Unreadable { file, source }),

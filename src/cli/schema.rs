@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::arguments::SchemaName;
+use super::formats::SchemaName;
 use super::output::write;
 use crate::report::{Document, schema_of, to_json};
 
@@ -15,7 +15,9 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "gpu")]
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]
-        SchemaName::Gpu => anyhow::bail!("there is no schema of `cutaway gpu`: this build has no check of the GPU"),
+        SchemaName::Gpu => {
+            anyhow::bail!("there is no schema of `cutaway gpu`: this build has no check of the GPU")
+        }
     };
     write(to_json(&schema).as_bytes(), None)?;
     Ok(ExitCode::SUCCESS)

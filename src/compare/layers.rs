@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use hashbrown::DefaultHashBuilder;
+
 use super::identity::Identity;
-use super::signature::{Signature, signature};
+use super::signature::{Signature, is_same, signature};
 use super::value::{LayerMatch, LayerRow};
 use crate::analysis::Analysis;
 use crate::jobs::{CancelToken, Cancelled};
@@ -17,7 +19,8 @@ pub(super) fn rows(
     cancel: &CancelToken,
 ) -> Result<Vec<LayerRow>, Cancelled> {
     let mut rows = Rows { images, ids, list: Vec::new(), firsts: Vec::new(), known: HashMap::new() };
-    let mut signatures = Signatures { images, known: HashMap::new(), cancel };
+    let mut signatures =
+        Signatures { images, known: HashMap::new(), hasher: DefaultHashBuilder::default(), cancel };
     for image in 0..images.len() {
         let mut others = Vec::new();
         for place in 0..ids[image].len() {
@@ -101,6 +104,7 @@ impl<'a> Rows<'a> {
 struct Signatures<'a> {
     images: &'a [Arc<Analysis>],
     known: HashMap<(usize, usize), Option<Signature>>,
+    hasher: DefaultHashBuilder,
     cancel: &'a CancelToken,
 }
 
@@ -115,10 +119,13 @@ impl Signatures<'_> {
             if !free || self.counts(*first) != Some(counts) {
                 continue;
             }
-            let Some(own) = self.of((image, place))? else { return Ok(None) };
-            if self.of(*first)? == Some(own) {
+            self.look_at((image, place))?;
+            self.look_at(*first)?;
+            let Some(own) = self.of((image, place)) else { return Ok(None) };
+            if self.of(*first).is_some_and(|other| is_same(own, other, self.cancel) == Ok(true)) {
                 return Ok(Some(row));
             }
+            self.cancel.check()?;
         }
         Ok(None)
     }
@@ -131,16 +138,20 @@ impl Signatures<'_> {
         self.read(layer).map(|read| *read.index.counts())
     }
 
-    fn of(&mut self, layer: (usize, usize)) -> Result<Option<Signature>, Cancelled> {
-        if let Some(known) = self.known.get(&layer) {
-            return Ok(*known);
+    /// A layer and its signature, when it was looked at and has one.
+    fn of(&self, layer: (usize, usize)) -> Option<(&LayerRead, &Signature)> {
+        self.read(layer).zip(self.known.get(&layer)?.as_ref())
+    }
+
+    fn look_at(&mut self, layer: (usize, usize)) -> Result<(), Cancelled> {
+        if !self.known.contains_key(&layer) {
+            let found = match self.read(layer) {
+                Some(read) => signature(read, &self.hasher, self.cancel)?,
+                None => None,
+            };
+            self.known.insert(layer, found);
         }
-        let found = match self.read(layer) {
-            Some(read) => signature(read, self.cancel)?,
-            None => None,
-        };
-        self.known.insert(layer, found);
-        Ok(found)
+        Ok(())
     }
 }
 

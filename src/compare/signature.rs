@@ -1,74 +1,146 @@
-//! What is in a layer, whatever the order and the times of its entries.
+//! Whether two layers hold the same, whatever the order and the times of their entries.
 
+use std::hash::BuildHasher as _;
+
+use hashbrown::DefaultHashBuilder;
+
+use crate::base::convert::index32;
 use crate::jobs::{CancelToken, Cancelled};
-use crate::layer::{DirId, EntryId, EntryKind, LayerRead, parts};
+use crate::layer::{ContentHash, DirId, EntryId, EntryKind, LayerRead, parts};
 
-/// Layers with the same one have the same paths, kinds, sizes, modes, owners, links and contents.
-pub(super) type Signature = [u8; 32];
+/// Entries between two looks at whether to go on.
+const STRETCH: usize = 4096;
 
-/// Enough of a hash to tell paths apart while they are sorted; all of it goes into the signature.
-type PathHash = [u8; 32];
+/// What tells most layers apart at once. It proves nothing: [`is_same`] does.
+pub(super) struct Signature {
+    /// Sum over what is said of all entries: their order does not matter.
+    sum: u64,
+    /// Hashes of the paths, by entry.
+    paths: Vec<u64>,
+}
 
 /// The signature of a layer; `None` when the content of a file is not known, or it holds what no index describes.
-pub(super) fn signature(read: &LayerRead, cancel: &CancelToken) -> Result<Option<Signature>, Cancelled> {
+pub(super) fn signature(
+    read: &LayerRead,
+    hasher: &DefaultHashBuilder,
+    cancel: &CancelToken,
+) -> Result<Option<Signature>, Cancelled> {
     let index = &read.index;
     // The numbers of devices are not in an index.
     if index.counts().others > 0 {
         return Ok(None);
     }
-    let mut folders: Vec<PathHash> = Vec::with_capacity(index.dir_count());
-    for dir in (0..crate::base::convert::index32(index.dir_count())).map(DirId) {
+    let mut folders: Vec<u64> = Vec::with_capacity(index.dir_count());
+    for dir in (0..index32(index.dir_count())).map(DirId) {
         // A folder stands after the one that holds it; the root holds itself.
-        let parent = folders.get(index.dir_parent(dir).0 as usize).copied().unwrap_or_default();
-        folders.push(below(&parent, index.dir_name(dir)));
+        let parent = folders.get(index.dir_parent(dir).0 as usize).copied().unwrap_or(0);
+        folders.push(hasher.hash_one((parent, index.dir_name(dir))));
     }
-    let mut order: Vec<(PathHash, EntryId)> = index
-        .entries()
-        .map(|entry| (below(&folders[index.dir(entry).0 as usize], index.name(entry)), entry))
-        .collect();
-    // Of several entries of one path the last one counts: they stay in their order.
-    order.sort_unstable();
-    let mut hasher = blake3::Hasher::new();
-    for (path, entry) in order {
-        if entry.0 % 4096 == 0 {
+    let mut hashes = read.facts.hashes().iter().peekable();
+    let mut found = Signature { sum: 0, paths: Vec::with_capacity(index.len()) };
+    for entry in index.entries() {
+        if (entry.0 as usize).is_multiple_of(STRETCH) {
             cancel.check()?;
         }
-        let (kind, size) = (index.kind(entry), index.size(entry));
-        let (owner, group) = index.owner(entry);
-        hasher.update(&path);
-        hasher.update(&[kind as u8]);
-        hasher.update(&size.to_le_bytes());
-        // No runtime looks at the mode or owner of a link or whiteout.
-        if matches!(kind, EntryKind::File | EntryKind::Directory) {
-            hasher.update(&index.mode(entry).to_le_bytes());
+        while hashes.next_if(|(known, _)| *known < entry).is_some() {}
+        let hash = hashes.peek().filter(|(known, _)| *known == entry).map(|(_, hash)| hash);
+        if index.kind(entry) == EntryKind::File && index.size(entry) > 0 && hash.is_none() {
+            return Ok(None);
         }
-        hasher.update(&owner.to_le_bytes());
-        hasher.update(&group.to_le_bytes());
-        match kind {
-            EntryKind::File if size > 0 => {
-                let Some(hash) = read.facts.hash(entry) else { return Ok(None) };
-                hasher.update(hash);
-            }
-            EntryKind::Symlink => {
-                let link = index.link(entry).unwrap_or_default();
-                hasher.update(&(link.len() as u64).to_le_bytes());
-                hasher.update(link);
-            }
-            EntryKind::HardLink => {
-                // However it is written, it is a path from the root.
-                let target = parts(index.link(entry).unwrap_or_default());
-                hasher.update(&target.fold(PathHash::default(), |parent, name| below(&parent, name)));
-            }
-            _ => {}
-        }
+        let path = hasher.hash_one((folders[index.dir(entry).0 as usize], index.name(entry)));
+        found.paths.push(path);
+        found.sum = found.sum.wrapping_add(hasher.hash_one((path, said(read, entry), hash)));
     }
-    Ok(Some(*hasher.finalize().as_bytes()))
+    Ok(Some(found))
 }
 
-/// The hash of a path from that of its folder.
-fn below(parent: &PathHash, name: &[u8]) -> PathHash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(parent);
-    hasher.update(name);
-    *hasher.finalize().as_bytes()
+/// What an index says of an entry beside its path, its time and where a link leads.
+fn said(read: &LayerRead, entry: EntryId) -> (u8, u64, u16, (u32, u32)) {
+    let index = &read.index;
+    let kind = index.kind(entry);
+    // No runtime looks at the mode of a link or whiteout.
+    let has_mode = matches!(kind, EntryKind::File | EntryKind::Directory);
+    let mode = if has_mode { index.mode(entry) } else { 0 };
+    (kind as u8, index.size(entry), mode, index.owner(entry))
+}
+
+/// Whether two layers have the same paths, kinds, sizes, modes, owners, links and contents.
+pub(super) fn is_same(
+    one: (&LayerRead, &Signature),
+    other: (&LayerRead, &Signature),
+    cancel: &CancelToken,
+) -> Result<bool, Cancelled> {
+    if one.1.sum != other.1.sum || one.1.paths.len() != other.1.paths.len() {
+        return Ok(false);
+    }
+    let mut pairs = Pairs { one: one.0, other: other.0, folders: vec![None; one.0.index.dir_count()] };
+    if one.1.paths == other.1.paths {
+        return pairs.all_same(one.0.index.entries().map(|entry| (entry, entry)), cancel);
+    }
+    let order = |signature: &Signature| {
+        // Of several entries of one path the last one counts: they stay in their order.
+        let paths = signature.paths.iter().enumerate();
+        let mut order: Vec<(u64, u32)> = paths.map(|(at, path)| (*path, index32(at))).collect();
+        order.sort_unstable();
+        order
+    };
+    let entries = order(one.1).into_iter().zip(order(other.1));
+    pairs.all_same(entries.map(|((_, one), (_, other))| (EntryId(one), EntryId(other))), cancel)
+}
+
+struct Pairs<'a> {
+    one: &'a LayerRead,
+    other: &'a LayerRead,
+    /// Folders of one that are known to have the path of a folder of the other.
+    folders: Vec<Option<DirId>>,
+}
+
+impl Pairs<'_> {
+    fn all_same(
+        &mut self,
+        entries: impl Iterator<Item = (EntryId, EntryId)>,
+        cancel: &CancelToken,
+    ) -> Result<bool, Cancelled> {
+        for (at, (one, other)) in entries.enumerate() {
+            if at.is_multiple_of(STRETCH) {
+                cancel.check()?;
+            }
+            if !self.is_same(one, other) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_same(&mut self, one: EntryId, other: EntryId) -> bool {
+        let (ours, theirs) = (&self.one.index, &self.other.index);
+        let link = |read: &LayerRead, entry: EntryId| -> Option<Vec<u8>> {
+            let target = read.index.link(entry)?;
+            // However the target of a hard link is written, it is a path from the root.
+            let is_path = read.index.kind(entry) == EntryKind::HardLink;
+            Some(if is_path { parts(target).collect::<Vec<_>>().join(&b'/') } else { target.to_vec() })
+        };
+        let hash = |read: &LayerRead, entry: EntryId| -> Option<ContentHash> {
+            read.facts.hash(entry).filter(|_| read.index.size(entry) > 0).copied()
+        };
+        ours.name(one) == theirs.name(other)
+            && said(self.one, one) == said(self.other, other)
+            && hash(self.one, one) == hash(self.other, other)
+            && link(self.one, one) == link(self.other, other)
+            && self.is_same_folder(ours.dir(one), theirs.dir(other))
+    }
+
+    fn is_same_folder(&mut self, mut one: DirId, mut other: DirId) -> bool {
+        let (ours, theirs) = (&self.one.index, &self.other.index);
+        while one != DirId::ROOT && other != DirId::ROOT {
+            match self.folders[one.0 as usize] {
+                Some(known) => return known == other,
+                None if ours.dir_name(one) != theirs.dir_name(other) => return false,
+                // What is above is looked at next; when that differs, all of it is over.
+                None => self.folders[one.0 as usize] = Some(other),
+            }
+            (one, other) = (ours.dir_parent(one), theirs.dir_parent(other));
+        }
+        one == other
+    }
 }

@@ -52,9 +52,10 @@ pub(super) fn build(contents: &Contents<'_>, cancel: &CancelToken) -> Result<(Ar
     arena.parents.push(0);
     arena.nodes.extend(views.iter().map(|view| if view.is_some() { NodeId::ROOT.0 } else { NONE }));
     let mut lists: Vec<Vec<(&[u8], u32)>> = vec![Vec::new(); images];
+    let mut at = vec![0; images];
     let mut row = 0;
     while row < arena.parents.len() {
-        if row % STRETCH == 0 {
+        if row.is_multiple_of(STRETCH) {
             cancel.check()?;
         }
         arena.children.push(index32(arena.parents.len()));
@@ -65,7 +66,8 @@ pub(super) fn build(contents: &Contents<'_>, cancel: &CancelToken) -> Result<(Ar
             list.extend(rootfs.node(NodeId(node)).children().map(|child| (child.name(), child.id().0)));
             list.sort_unstable();
         }
-        merge(&lists, index32(row), &mut arena, cancel)?;
+        at.fill(0);
+        merge(&lists, &mut at, index32(row), &mut arena, cancel)?;
         row += 1;
     }
     arena.children.push(index32(arena.parents.len()));
@@ -77,28 +79,27 @@ pub(super) fn build(contents: &Contents<'_>, cancel: &CancelToken) -> Result<(Ar
     Ok((arena, unproven))
 }
 
-/// Adds a row for each name of the lists, which are sorted.
+/// Adds a row for each name of the lists, which are sorted, from the places `at` on.
 fn merge(
     lists: &[Vec<(&[u8], u32)>],
+    at: &mut [usize],
     parent: u32,
     arena: &mut Arena,
     cancel: &CancelToken,
 ) -> Result<(), Cancelled> {
-    let mut rests: Vec<&[(&[u8], u32)]> = lists.iter().map(Vec::as_slice).collect();
-    while let Some(name) = rests.iter().filter_map(|rest| rest.first()).map(|(name, _)| *name).min() {
-        if arena.parents.len() % STRETCH == 0 {
+    let next = |at: &[usize]| {
+        let firsts = lists.iter().zip(at).filter_map(|(list, at)| list.get(*at));
+        firsts.map(|(name, _)| *name).min()
+    };
+    while let Some(name) = next(at) {
+        if arena.parents.len().is_multiple_of(STRETCH) {
             cancel.check()?;
         }
         arena.parents.push(parent);
-        for rest in &mut rests {
-            let node = match rest.split_first() {
-                Some(((first, node), others)) if *first == name => {
-                    *rest = others;
-                    *node
-                }
-                _ => NONE,
-            };
-            arena.nodes.push(node);
+        for (list, at) in lists.iter().zip(&mut *at) {
+            let node = list.get(*at).filter(|(other, _)| *other == name).map(|(_, node)| *node);
+            *at += usize::from(node.is_some());
+            arena.nodes.push(node.unwrap_or(NONE));
         }
     }
     Ok(())
@@ -110,7 +111,7 @@ fn number(contents: &Contents<'_>, arena: &mut Arena, cancel: &CancelToken) -> R
     let mut unproven = Vec::new();
     let mut numbers = Vec::with_capacity(arena.nodes.len());
     for row in 0..index32(arena.parents.len()) {
-        if row as usize % STRETCH == 0 {
+        if (row as usize).is_multiple_of(STRETCH) {
             cancel.check()?;
         }
         let open = contents.number(arena.nodes(row), &mut scratch, &mut numbers, |all, class, proofs| {

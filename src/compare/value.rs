@@ -150,14 +150,15 @@ pub struct FindingRow {
 }
 
 /// Regular files of an image against those of another, by path. A file with several names counts at each of them,
-/// with its logical bytes.
+/// with its logical bytes. Where only one of both has a file at a path and the other a folder or link, that is a
+/// changed file, with no bytes in the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileSums {
     /// Paths that only the image has.
     pub added: u64,
     /// Paths that only the baseline has.
     pub removed: u64,
-    /// Paths of both whose size or content differs.
+    /// Paths of both whose kind, size or content differs.
     pub changed: u64,
     /// Paths of both with the same size, whose contents could not be compared.
     pub unknown: u64,

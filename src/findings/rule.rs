@@ -70,12 +70,14 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 7] = [
+const CHAPTERS: [(&str, &str); 9] = [
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
+    ("compare", include_str!("../../assets/manual/compare.md")),
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
+    ("report", include_str!("../../assets/manual/report.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),
 ];

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::base::words::words;
+
 /// How a stream is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compression {
@@ -13,16 +15,11 @@ pub enum Compression {
     Zstd,
 }
 
-impl Compression {
-    /// The name used in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        }
-    }
-}
+words!(Compression {
+    None = "none",
+    Gzip = "gzip",
+    Zstd = "zstd",
+});
 
 impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -20,12 +20,20 @@ pub enum Pick {
     Archive,
     /// A folder: an image layout or a root filesystem.
     Folder,
+    /// An archive to compare with.
+    CompareArchive,
+    /// A folder to compare with.
+    CompareFolder,
+    /// Where to save a comparison; how its name ends.
+    SaveComparison(&'static str),
     /// The Dockerfile of an image.
     Dockerfile,
     /// Where to save a proposed Dockerfile.
     SaveDockerfile,
     /// Where to save a patch.
     SavePatch,
+    /// Where to save a report; how its name ends, empty for a Dockerfile.
+    SaveReport(&'static str),
 }
 
 /// Shows a dialog and waits for its answer; runs on a thread of its own.
@@ -36,15 +44,30 @@ pub fn desktop() -> Picker {
     Arc::new(|pick| {
         let dialog = rfd::FileDialog::new();
         match pick {
+            Pick::CompareArchive => dialog
+                .set_title("Compare with an archive")
+                .add_filter("Image archives", &["tar", "gz", "tgz", "zst"])
+                .add_filter("All files", &["*"])
+                .pick_file(),
+            Pick::CompareFolder => dialog.set_title("Compare with a folder").pick_folder(),
+            Pick::SaveComparison(extension) => {
+                dialog.set_title("Save comparison").set_file_name(format!("comparison.{extension}")).save_file()
+            }
             Pick::Archive => dialog
                 .set_title("Open archive")
-                .add_filter("Image archives", &["tar", "gz", "tgz", "zst"])
+                .add_filter("Image archives, saved reports", &["tar", "gz", "tgz", "zst", "json"])
                 .add_filter("All files", &["*"])
                 .pick_file(),
             Pick::Folder => dialog.set_title("Open folder").pick_folder(),
             Pick::Dockerfile => dialog.set_title("Open Dockerfile").pick_file(),
             Pick::SaveDockerfile => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
+            }
+            Pick::SaveReport("") => {
+                dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
+            }
+            Pick::SaveReport(extension) => {
+                dialog.set_title("Save report").set_file_name(format!("report.{extension}")).save_file()
             }
             Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),
         }

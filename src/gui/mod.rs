@@ -23,6 +23,8 @@ use crate::cuda::catalog::Catalog;
 pub struct WindowOptions {
     /// The image to open at once.
     pub image: Option<String>,
+    /// Images to open beside it.
+    pub compare: Vec<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.

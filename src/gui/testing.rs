@@ -12,6 +12,15 @@ pub fn app(context: &egui::Context, answer: Option<PathBuf>) -> App {
     app_on(context, answer, no_machine())
 }
 
+/// The same with an image that is open, and others beside it.
+pub fn app_comparing(context: &egui::Context, image: String, compare: Vec<String>) -> App {
+    let picker = Arc::new(|_| None);
+    let setup = Setup { image: Some(image), compare, picker, machine: no_machine(), ..Setup::default() };
+    let mut app = App::new(context, None, setup);
+    app.set_theme(true);
+    app
+}
+
 /// A machine of which nothing is found out: no test depends on the GPU of the machine that it runs on.
 fn no_machine() -> MachineSetup {
     MachineSetup { checker: Arc::new(|_, _, _| Check::default()), ..MachineSetup::default() }

@@ -74,6 +74,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
     let shown = Arc::new(AtomicBool::new(false));
     let setup = Setup {
         image: options.image.clone(),
+        compare: options.compare.clone(),
         platform: options.platform.clone(),
         catalog: options.catalog.clone(),
         today: crate::base::clock::today(),

@@ -135,6 +135,11 @@ impl LayerFacts {
         Some(&self.hashes[place].1)
     }
 
+    /// All hashes, by entry.
+    pub fn hashes(&self) -> &[(EntryId, ContentHash)] {
+        &self.hashes
+    }
+
     /// Entries that [`Self::hash`] knows.
     pub fn hashed(&self) -> impl Iterator<Item = EntryId> + '_ {
         self.hashes.iter().map(|(entry, _)| *entry)

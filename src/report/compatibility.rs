@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::model::Options;
 use super::vocabulary;
 use super::words::Word;
-use super::model::Options;
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;

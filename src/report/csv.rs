@@ -120,7 +120,8 @@ pub fn to_csv(report: &Report, which: CsvTable) -> String {
         }
         CsvTable::Layers => {
             let classes = Class::ALL.map(|class| format!("class_bytes.{}", class.as_str()));
-            let columns: Vec<&str> = LAYERS.iter().copied().chain(classes.iter().map(String::as_str)).collect();
+            let columns: Vec<&str> =
+                LAYERS.iter().copied().chain(classes.iter().map(String::as_str)).collect();
             table(&columns, report.layers.iter().map(|line| row(&columns, line)))
         }
     }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::model::Options;
 use super::vocabulary;
 use super::words::Word;
-use super::model::Options;
 use crate::analysis::Analysis;
 use crate::base::redact;
 use crate::base::text::{elide_end, escape};
@@ -213,7 +213,11 @@ pub(super) fn reclaimable(findings: &Findings) -> ReclaimablePart {
         safe_bytes: sums.safe_bytes,
         unsure_bytes: sums.unsure_bytes,
         potential_bytes: sums.potential_bytes,
-        by_category: sums.by_category.iter().map(|(category, bytes)| (category.as_str().into(), *bytes)).collect(),
+        by_category: sums
+            .by_category
+            .iter()
+            .map(|(category, bytes)| (category.as_str().into(), *bytes))
+            .collect(),
     }
 }
 

@@ -15,13 +15,17 @@ const MOST: usize = 60_000;
 
 /// From what is pleasant to read to what fits of the largest page. A comment is for a look; the rest is in the
 /// JSON report, or in the HTML one.
-const STEPS: [Limits; 6] = [
-    Limits { rows: 50, evidence: 20, inner: 4, text: 400, code: 6_000 },
-    Limits { rows: 30, evidence: 10, inner: 3, text: 300, code: 4_000 },
-    Limits { rows: 20, evidence: 5, inner: 2, text: 200, code: 2_000 },
-    Limits { rows: 12, evidence: 0, inner: 0, text: 160, code: 0 },
-    Limits { rows: 8, evidence: 0, inner: 0, text: 100, code: 0 },
-    Limits { rows: 4, evidence: 0, inner: 0, text: 60, code: 0 },
+const STEPS: [Limits; 10] = [
+    Limits { first: (60, 60), others: (60, 60), inner: 6, text: 700, code: 12_000 },
+    Limits { first: (60, 20), others: (40, 0), inner: 5, text: 500, code: 8_000 },
+    Limits { first: (60, 12), others: (40, 0), inner: 4, text: 400, code: 8_000 },
+    Limits { first: (60, 8), others: (30, 0), inner: 3, text: 400, code: 6_000 },
+    Limits { first: (40, 5), others: (25, 0), inner: 3, text: 300, code: 5_000 },
+    Limits { first: (30, 3), others: (20, 0), inner: 2, text: 240, code: 3_000 },
+    Limits { first: (20, 0), others: (12, 0), inner: 0, text: 160, code: 1_500 },
+    Limits { first: (12, 0), others: (8, 0), inner: 0, text: 120, code: 0 },
+    Limits { first: (8, 0), others: (4, 0), inner: 0, text: 80, code: 0 },
+    Limits { first: (4, 0), others: (2, 0), inner: 0, text: 60, code: 0 },
 ];
 
 /// Lines and characters of what is left when not even the shortest lists fit.

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::vocabulary;
-use super::words::{WarningLine, Word, fraction};
 use super::compatibility::{self, CompatibilityPart};
 use super::cuda::{BasePart, CudaPart, PackageLine};
 use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
 use super::inventory;
 use super::rewrite::{DockerfilePart, ProposalLine};
+use super::vocabulary;
+use super::words::{WarningLine, Word, fraction};
 use crate::analysis::{Analysis, Totals};
-use crate::base::text::escape;
 use crate::base::redact;
+use crate::base::text::escape;
 use crate::cuda::Class;
 use crate::cuda::compat::TargetGpu;
 use crate::findings::Plan;
@@ -400,7 +400,11 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             .map(|base| index < base.layers),
         class_bytes: found.zip(counts).and_then(|(found, _)| {
             let classes = found.classes.layers.get(index)?;
-            Some(Class::ALL.map(|class| (class.as_str().into(), classes.get(&class).copied().unwrap_or(0))).into())
+            Some(
+                Class::ALL
+                    .map(|class| (class.as_str().into(), classes.get(&class).copied().unwrap_or(0)))
+                    .into(),
+            )
         }),
     }
 }

@@ -5,6 +5,8 @@
 //! All texts are plain: safe on a terminal ([`printable`](crate::base::text::printable)), and not escaped for any
 //! format.
 
+use crate::base::size::grouped;
+
 /// A report for people.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
@@ -82,6 +84,12 @@ impl Part {
             Self::Settings => "Settings",
             Self::Warnings => "Warnings",
         }
+    }
+
+    /// Whether it is what most readers come for: what an image weighs, what to do, and what went wrong. The rest
+    /// is folded or shortened where there is little room.
+    pub const fn is_first(self) -> bool {
+        matches!(self, Self::Sizes | Self::Findings | Self::Plan | Self::Compatibility | Self::Warnings)
     }
 
     /// A stable name: an anchor in HTML.
@@ -244,6 +252,27 @@ impl Page {
     }
 }
 
+impl Table {
+    /// What is left out, in a sentence: the same in every format.
+    pub fn left_out(&self) -> Option<String> {
+        let more = grouped(self.more);
+        match self.more {
+            0 => None,
+            1 => Some(format!("And 1 more {}: the JSON report has it.", singular(self.noun))),
+            _ => Some(format!("And {more} more {}: the JSON report has them all.", self.noun)),
+        }
+    }
+}
+
+/// One of what a table lists.
+fn singular(noun: &str) -> String {
+    match (noun.strip_suffix("ies"), noun.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (None, Some(stem)) => stem.to_owned(),
+        (None, None) => noun.to_owned(),
+    }
+}
+
 impl Chart {
     /// The bytes of the whole.
     pub fn total(&self) -> u64 {
@@ -256,16 +285,13 @@ impl Chart {
     }
 }
 
-/// What a part is of a whole, in words: `2.5 %`, `under 0.1 %`; a dash where there is no whole.
+/// What a part is of a whole, in words: `2.5 %`, `under 0.1 %`; a dash where there is no whole. All and nothing
+/// are said only of all and nothing.
 pub fn share(part: u64, whole: u64) -> String {
-    if whole == 0 { "–".to_owned() } else { percent(part as f64 / whole as f64) }
-}
-
-/// A ratio in words, to a tenth of a percent. All and nothing are said only of all and nothing.
-pub fn percent(ratio: f64) -> String {
-    match ratio * 100.0 {
-        share if share > 0.0 && share < 0.1 => "under 0.1 %".to_owned(),
-        // Rounded down: the report in text does so, and nearly all is not all.
-        share => format!("{:.1} %", (share * 10.0 + 1e-9).floor() / 10.0),
+    match part as f64 / whole as f64 * 100.0 {
+        _ if whole == 0 => "–".to_owned(),
+        share if part > 0 && share < 0.1 => "under 0.1 %".to_owned(),
+        share if part < whole && share > 99.9 => "over 99.9 %".to_owned(),
+        share => format!("{share:.1} %"),
     }
 }

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rewrite::written;
 use super::vocabulary;
 use super::words::Word;
-use super::rewrite::written;
 use crate::rewrite::{Hint, Proposal, Reason, Removed, StageSize};
 
 /// A changed Dockerfile.

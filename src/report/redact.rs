@@ -33,62 +33,108 @@ impl Report {
             for base in proposal.base_image.iter_mut() {
                 *base = redact::reference(base);
             }
-            for text in [&mut proposal.dockerfile, &mut proposal.diff].into_iter().flatten() {
-                *text = dockerfile(text);
-            }
+            let new = proposal.dockerfile.as_deref().unwrap_or_default();
+            proposal.diff = proposal.diff.as_deref().map(|text| diff(text, new));
+            proposal.dockerfile = proposal.dockerfile.as_deref().map(dockerfile);
         }
     }
 }
 
-/// A Dockerfile, or a unified diff of two, as it may be shown. Instructions are looked at whole, over their
-/// continued lines, since a value may stand on the line after its name.
+/// A Dockerfile as it may be shown. Instructions are looked at whole, over their continued lines, since a value may
+/// stand on the line after its name.
 pub(super) fn dockerfile(text: &str) -> String {
-    let diff = text.starts_with("--- ");
     let mut shown = String::with_capacity(text.len());
     let mut lines = text.split_inclusive('\n').peekable();
-    while let Some(line) = lines.next() {
-        if diff && line.starts_with(['@', '\\']) || line.starts_with("--- ") || line.starts_with("+++ ") {
-            shown.push_str(line);
-            continue;
+    while let Some(first) = lines.next() {
+        let mut whole = first.to_owned();
+        let mut last = first;
+        while let Some(next) = lines.next_if(|_| goes_on(last)) {
+            whole.push_str(next);
+            last = next;
         }
-        let mut marks = Vec::new();
-        let mut whole = String::new();
-        let mut last = line;
-        loop {
-            let (mark, rest) = last.split_at(usize::from(diff && last.starts_with([' ', '+', '-'])));
-            marks.push(mark);
-            whole.push_str(rest);
-            let goes_on = last.trim_end().ends_with(['\\', '`']);
-            match lines.next_if(|next| goes_on && !next.starts_with('@')) {
-                Some(next) => last = next,
-                None => break,
-            }
-        }
-        let mut hidden = redact::instruction(&whole);
-        // Quotes around what is hidden already are no secret, and a Dockerfile needs them.
-        if hidden == whole.replace(&format!("\"{}\"", redact::REDACTED), redact::REDACTED) {
-            hidden = whole.clone();
-        }
-        // A value that went over several lines took their ends with it.
-        let mut marks = marks.into_iter();
-        for line in hidden.split_inclusive('\n') {
-            shown.push_str(marks.next().unwrap_or_default());
-            shown.push_str(line);
-        }
-        if whole.ends_with('\n') && !shown.ends_with('\n') {
-            shown.push('\n');
-        }
+        shown.push_str(&instruction(&whole));
     }
     shown
 }
 
+/// A unified diff as it may be shown, whose new text is `new`. Of an instruction in which a part of the diff begins,
+/// the lines before are taken from `new`: what a part does not show is the same in both texts.
+pub(super) fn diff(text: &str, new: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut before = String::new();
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(first) = lines.next() {
+        if let Some(head) = first.strip_prefix("@@ ") {
+            before = begun(head, new);
+        }
+        if !first.starts_with([' ', '+', '-']) || first.starts_with("--- ") || first.starts_with("+++ ") {
+            shown.push_str(first);
+            continue;
+        }
+        let mut marks = Vec::new();
+        let mut whole = std::mem::take(&mut before);
+        let hidden = whole.lines().count();
+        let mut last = first;
+        loop {
+            let (mark, rest) = last.split_at(1);
+            marks.push(mark);
+            whole.push_str(rest);
+            match lines.next_if(|next| goes_on(last) && next.starts_with([' ', '+', '-'])) {
+                Some(next) => last = next,
+                None => break,
+            }
+        }
+        // A value that went over several lines took their ends with it.
+        let whole = instruction(&whole);
+        let mut rest = whole.split_inclusive('\n').skip(hidden);
+        let gone = format!("{}\n", redact::REDACTED);
+        for mark in marks {
+            shown.push_str(mark);
+            shown.push_str(rest.next().unwrap_or(&gone));
+        }
+        shown.extend(rest);
+    }
+    shown
+}
+
+/// The lines before a part of a diff, of the instruction in which it begins; `head` is `-1,7 +1,8 @@`.
+fn begun(head: &str, new: &str) -> String {
+    let start =
+        head.split_once('+').and_then(|(_, rest)| rest.split([',', ' ']).next()?.parse::<usize>().ok());
+    let lines: Vec<&str> =
+        new.split_inclusive('\n').take(start.unwrap_or_default().saturating_sub(1)).collect();
+    let first = lines.iter().rposition(|line| !goes_on(line)).map_or(0, |place| place + 1);
+    lines.get(first..).unwrap_or_default().concat()
+}
+
+/// Whether an instruction goes on in the next line: by a backslash, or by what `# escape` may set in its place.
+fn goes_on(line: &str) -> bool {
+    line.trim_end().ends_with(['\\', '`'])
+}
+
+/// One instruction, with its line end.
+fn instruction(text: &str) -> String {
+    let mut hidden = redact::instruction(text);
+    // Quotes around what is hidden already are no secret, and a Dockerfile needs them.
+    if hidden == text.replace(&format!("\"{}\"", redact::REDACTED), redact::REDACTED) {
+        return text.to_owned();
+    }
+    if text.ends_with('\n') && !hidden.ends_with('\n') {
+        hidden.push('\n');
+    }
+    hidden
+}
+
 #[cfg(test)]
 mod tests {
-    use super::dockerfile;
+    use super::{diff, dockerfile};
 
     #[test]
     fn what_is_hidden_already_stays_as_it_is() {
-        for text in ["ENV HF_TOKEN=\"<redacted>\"\nENV A=b HF_TOKEN=\"<redacted>\" C=d\n", " ENV HF_TOKEN=<redacted>\n"] {
+        for text in [
+            "ENV HF_TOKEN=\"<redacted>\"\nENV A=b HF_TOKEN=\"<redacted>\" C=d\n",
+            " ENV HF_TOKEN=<redacted>\n",
+        ] {
             assert_eq!(dockerfile(text), text);
         }
     }
@@ -104,13 +150,31 @@ mod tests {
         }
         assert_eq!(dockerfile(&shown), shown);
 
-        let diff = "--- Dockerfile\n+++ Dockerfile\n@@ -1,2 +1,3 @@\n FROM debian:12\n-ENV API_KEY \\\n-  hunter2\n+ENV API_KEY=hunter2\n \
+        let text = "--- Dockerfile\n+++ Dockerfile\n@@ -1,2 +1,3 @@\n FROM debian:12\n-ENV API_KEY \\\n-  hunter2\n+ENV API_KEY=hunter2\n \
                     RUN login --password hunter2 \\\n-  && a\n+  && b\n";
-        let shown = dockerfile(diff);
+        let shown = diff(text, "");
         assert!(!shown.contains("hunter2"), "{shown}");
-        for kept in ["@@ -1,2 +1,3 @@\n FROM debian:12\n-ENV API_KEY", "\n+ENV API_KEY=", "\n-  && a\n+  && b\n"] {
+        for kept in
+            ["@@ -1,2 +1,3 @@\n FROM debian:12\n-ENV API_KEY", "\n+ENV API_KEY=", "\n-  && a\n+  && b\n"]
+        {
             assert!(shown.contains(kept), "{kept:?}: {shown}");
         }
-        assert_eq!(dockerfile(&shown), shown);
+        assert_eq!(diff(&shown, ""), shown);
+    }
+
+    #[test]
+    fn a_part_of_a_diff_may_begin_within_an_instruction() {
+        let new =
+            "FROM debian:12\nENV API_KEY \\\n  hunter2\nRUN a \\\n  --password \\\n  hunter2\nRUN new\n";
+        for (text, wanted) in [
+            ("@@ -3,1 +3,2 @@\n   hunter2\n+RUN a\n", "@@ -3,1 +3,2 @@\n <redacted>\n+RUN a\n"),
+            (
+                "@@ -6,2 +6,2 @@\n   hunter2\n-RUN old\n+RUN new\n",
+                "@@ -6,2 +6,2 @@\n   <redacted>\n-RUN old\n+RUN new\n",
+            ),
+        ] {
+            assert_eq!(diff(text, new), wanted);
+            assert_eq!(diff(wanted, &dockerfile(new)), wanted);
+        }
     }
 }

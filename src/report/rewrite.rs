@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::vocabulary;
-use super::words::{WarningLine, Word};
 use super::model::{GENERATOR, Generator, Options, PlatformPart, Report, image_part};
 use super::proposal::{ProposalPart, proposal_part};
 use super::redact;
+use super::vocabulary;
+use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
 use crate::base::text::{is_unsafe, printable};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
@@ -142,9 +142,14 @@ impl Report {
     /// Values that look like secrets are hidden here in the user's own file too: a report goes to others.
     pub fn set_proposals(&mut self, proposals: &Proposals, options: &Options) {
         let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
-        let shown = |text: &str| {
-            let hides = !rebuilt && !options.show_secrets;
-            written(if hides { redact::dockerfile(text) } else { text.to_owned() }, rebuilt)
+        let hides = !rebuilt && !options.show_secrets;
+        let dockerfile = |one: &Proposal| match hides {
+            true => redact::dockerfile(&one.dockerfile),
+            false => written(one.dockerfile.clone(), rebuilt),
+        };
+        let diff = |one: &Proposal| match hides {
+            true => redact::diff(&one.diff, &one.dockerfile),
+            false => written(one.diff.clone(), rebuilt),
         };
         let line = |one: &Proposal| ProposalLine {
             id: one.id.clone(),
@@ -153,8 +158,8 @@ impl Report {
             saved_bytes: one.predicted.saved_bytes,
             merged_bytes: Some(one.predicted.merged_bytes),
             base_image: one.base_image.clone(),
-            dockerfile: Some(shown(&one.dockerfile)),
-            diff: Some(shown(&one.diff)),
+            dockerfile: Some(dockerfile(one)),
+            diff: Some(diff(one)),
         };
         let RecipePart { origin, name, instructions, .. } = recipe_part(&proposals.recipe);
         self.dockerfile = Some(DockerfilePart { origin, name, instructions });

@@ -12,6 +12,7 @@ use super::findings::FindingLine;
 use super::json::to_json;
 use super::model::Report;
 use super::rewrite::DockerfilePart;
+use crate::base::digest::sha256_of;
 use crate::base::redact::REDACTED;
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, printable, sentence};
@@ -19,8 +20,8 @@ use crate::findings::{Rule, Severity, page, rule};
 
 /// Results of a run that GitHub takes.
 const RESULTS: usize = 25_000;
-/// Bytes of all results, before they are compressed.
-const BYTES: usize = 8 << 20;
+/// Bytes of all results, before they are compressed and without the blanks that put them in.
+const BYTES: usize = 6 << 20;
 /// Locations of a result, and notifications of a run.
 const LOCATIONS: usize = 10;
 const NOTIFICATIONS: usize = 500;
@@ -165,7 +166,11 @@ impl<'a> Place<'a> {
             "ruleIndex": rule,
             "message": message_of(&message(finding)),
             "locations": self.locations(finding),
-            "partialFingerprints": { "finding/v1": text(&finding.id) },
+            "partialFingerprints": {
+                "finding/v1": text(&finding.id),
+                // What GitHub tells results by: without it, it would look for the line in a file that may not be there.
+                "primaryLocationLineHash": format!("{:.16}:1", sha256_of(finding.id.as_bytes()).trim_start_matches("sha256:")),
+            },
             "properties": {
                 "verdict": finding.verdict,
                 "severity": finding.severity,

@@ -38,7 +38,8 @@ pub fn schema_for<T: JsonSchema>() -> Value {
         schema.remove("default");
     })
     .transform(&mut schema);
-    let name = schema.pointer("/properties/schema/const").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let name =
+        schema.pointer("/properties/schema/const").and_then(Value::as_str).unwrap_or_default().to_owned();
     schema.insert("$id".to_owned(), json!(format!("urn:{}", name.replace(['.', '/'], ":"))));
     schema.insert("title".to_owned(), json!(name));
     schema.to_value()

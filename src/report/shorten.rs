@@ -1,112 +1,139 @@
 //! Makes a page shorter: fewer rows, less evidence, shorter texts. What is left out is counted.
 
-use super::page::{Block, Line, Page, Row, Section, Table, Tone};
+use super::page::{Block, Chart, Line, Page, Row, Section, Slice, Table, Tone};
 use crate::base::size::grouped;
 use crate::base::text::{elide_end, elide_middle};
-
-/// What a page may be as HTML, in bytes as [`weight`] counts them: 2 MB less the style and a margin.
-const MOST: usize = 1_700_000;
 
 /// How much of a page stays.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Rows of a table.
-    pub(super) rows: usize,
-    /// Rows of a table that keep their evidence.
-    pub(super) evidence: usize,
+    /// Rows of a table in the parts that are read first, and how many of them keep their evidence.
+    pub(super) first: (usize, usize),
+    /// The same in the other parts.
+    pub(super) others: (usize, usize),
     /// Rows of a table within evidence.
     pub(super) inner: usize,
     /// Characters of a text.
     pub(super) text: usize,
-    /// Characters of a block of code; the rest of it goes line by line.
+    /// Characters of a block of code.
     pub(super) code: usize,
-}
-
-/// From generous to what is left of any page.
-const STEPS: [Limits; 5] = [
-    Limits { rows: 150, evidence: 100, inner: 8, text: 700, code: 24_000 },
-    Limits { rows: 100, evidence: 50, inner: 6, text: 500, code: 16_000 },
-    Limits { rows: 60, evidence: 20, inner: 4, text: 300, code: 8_000 },
-    Limits { rows: 30, evidence: 8, inner: 3, text: 200, code: 4_000 },
-    Limits { rows: 15, evidence: 0, inner: 0, text: 120, code: 0 },
-];
-
-/// The page, shortened until its HTML stays under 2 MB.
-pub(super) fn to_fit(page: Page) -> Page {
-    if weight(&page) <= MOST {
-        return page;
-    }
-    let shorter = STEPS.iter().map(|limits| shortened(&page, *limits)).find(|page| weight(page) <= MOST);
-    shorter.unwrap_or_else(|| shortened(&page, STEPS[STEPS.len() - 1]))
 }
 
 /// A page within limits. Figures stay: only names and lists become shorter.
 pub(super) fn shortened(page: &Page, limits: Limits) -> Page {
-    let section = |section: &Section| Section {
-        part: section.part,
-        note: elide_end(&section.note, limits.text),
-        blocks: blocks(&section.blocks, limits, false),
+    let section = |section: &Section| {
+        let (rows, evidence) = if section.part.is_first() { limits.first } else { limits.others };
+        let knife = Knife { rows, evidence, limits };
+        Section {
+            part: section.part,
+            note: elide_end(&section.note, limits.text),
+            blocks: knife.blocks(&section.blocks),
+        }
     };
     Page {
         title: elide_middle(&page.title, limits.text),
-        generator: page.generator.clone(),
+        generator: elide_end(&page.generator, limits.text),
         facts: page.facts.iter().map(|fact| elide_end(fact, limits.text)).collect(),
+        // What to know first is known whole.
         lead: page.lead.iter().map(|one| line(one, limits.text.max(300))).collect(),
         sections: page.sections.iter().map(section).collect(),
     }
 }
 
-fn blocks(list: &[Block], limits: Limits, inner: bool) -> Vec<Block> {
-    let mut shorter = Vec::with_capacity(list.len());
-    for block in list {
-        match block {
-            Block::Table(whole) => {
-                let table = table(whole, limits, inner);
-                let kept = table.rows.iter().filter(|row| !row.details.is_empty()).count();
-                let had = whole.rows.iter().filter(|row| !row.details.is_empty()).count();
-                shorter.push(Block::Table(table));
-                if !inner && kept < had {
-                    let (kept, had) = (grouped(kept as u64), grouped(had as u64));
-                    let text = format!("Evidence of {kept} of {had} {} is left here.", whole.noun);
-                    shorter.push(Block::Line(Line::plain(text).tone(Tone::Weak)));
-                }
-            }
-            Block::Line(one) => shorter.push(Block::Line(line(one, limits.text))),
-            Block::Heading(text) => shorter.push(Block::Heading(elide_end(text, limits.text))),
-            Block::Facts(facts) => {
-                let fact = |(name, value): &(String, Line)| (elide_end(name, limits.text), line(value, limits.text));
-                shorter.push(Block::Facts(facts.iter().map(fact).collect()));
-            }
-            Block::Chart(chart) => shorter.push(Block::Chart(chart.clone())),
-            Block::Fold(title, list) => {
-                let list = blocks(list, limits, inner);
-                if !list.is_empty() {
-                    shorter.push(Block::Fold(elide_end(title, limits.text), list));
-                }
-            }
-            Block::Code(_, _) if limits.code == 0 => {}
-            Block::Code(language, text) => shorter.push(Block::Code(language, code(text, limits.code))),
-        }
-    }
-    shorter
+/// Cuts the blocks of one section.
+#[derive(Clone, Copy)]
+struct Knife {
+    rows: usize,
+    evidence: usize,
+    limits: Limits,
 }
 
-fn table(table: &Table, limits: Limits, inner: bool) -> Table {
-    let most = if inner { limits.inner } else { limits.rows };
-    let row = |(place, row): (usize, &Row)| Row {
-        cells: row.cells.iter().map(|cell| line(cell, limits.text)).collect(),
-        details: if inner || place >= limits.evidence {
-            Vec::new()
-        } else {
-            blocks(&row.details, limits, true)
-        },
-    };
-    Table {
-        columns: table.columns.clone(),
-        rows: table.rows.iter().take(most).enumerate().map(row).collect(),
-        more: table.more.saturating_add(table.rows.len().saturating_sub(most) as u64),
-        noun: table.noun,
+impl Knife {
+    fn blocks(self, list: &[Block]) -> Vec<Block> {
+        let mut shorter = Vec::with_capacity(list.len());
+        for block in list {
+            shorter.extend(self.block(block));
+            if let (Block::Table(whole), Some(Block::Table(cut))) = (block, shorter.last()) {
+                shorter.extend(missing_evidence(whole, cut));
+            }
+        }
+        shorter
     }
+
+    fn block(self, block: &Block) -> Option<Block> {
+        let most = self.limits.text;
+        Some(match block {
+            Block::Line(one) => Block::Line(line(one, most)),
+            Block::Heading(text) => Block::Heading(elide_end(text, most)),
+            Block::Facts(facts) => Block::Facts(self.facts(facts)),
+            Block::Chart(chart) => Block::Chart(self.chart(chart)),
+            Block::Table(table) => Block::Table(self.table(table)),
+            Block::Fold(title, list) => {
+                let list = self.blocks(list);
+                return (!list.is_empty()).then(|| Block::Fold(elide_end(title, most), list));
+            }
+            Block::Code(_, _) if self.limits.code == 0 => return None,
+            Block::Code(language, text) => Block::Code(language, code(text, self.limits.code)),
+        })
+    }
+
+    fn facts(self, facts: &[(String, Line)]) -> Vec<(String, Line)> {
+        // Evidence has some twenty at most, whatever there is room for.
+        let most = self.rows.max(20);
+        let fact = |(name, value): &(String, Line)| {
+            (elide_end(name, self.limits.text), line(value, self.limits.text))
+        };
+        let mut shorter: Vec<_> = facts.iter().take(most).map(fact).collect();
+        if let Some(more @ 1..) = facts.len().checked_sub(most) {
+            shorter.push(("And".to_owned(), Line::plain(format!("{} more", grouped(more as u64)))));
+        }
+        shorter
+    }
+
+    /// The smallest parts as one, so that the whole stays what it is.
+    fn chart(self, chart: &Chart) -> Chart {
+        let most = self.rows.max(8);
+        let part = |part: &Slice| Slice { name: elide_end(&part.name, self.limits.text), ..part.clone() };
+        let mut parts: Vec<Slice> = chart.parts.iter().take(most).map(part).collect();
+        let rest = chart.parts.get(most..).unwrap_or_default();
+        if !rest.is_empty() {
+            let bytes = rest.iter().fold(0, |sum: u64, part| sum.saturating_add(part.bytes));
+            parts.push(Slice {
+                name: format!("{} others", grouped(rest.len() as u64)),
+                bytes,
+                colour: "other",
+            });
+        }
+        Chart { title: elide_end(&chart.title, self.limits.text), parts }
+    }
+
+    fn table(self, table: &Table) -> Table {
+        let row = |(place, row): (usize, &Row)| Row {
+            cells: row.cells.iter().map(|cell| line(cell, self.limits.text)).collect(),
+            details: if place < self.evidence { self.within().blocks(&row.details) } else { Vec::new() },
+        };
+        Table {
+            columns: table.columns.clone(),
+            rows: table.rows.iter().take(self.rows).enumerate().map(row).collect(),
+            more: table.more.saturating_add(table.rows.len().saturating_sub(self.rows) as u64),
+            noun: table.noun,
+        }
+    }
+
+    /// The same for what stands behind a row.
+    fn within(self) -> Self {
+        Self { rows: self.limits.inner, evidence: 0, ..self }
+    }
+}
+
+fn missing_evidence(whole: &Table, cut: &Table) -> Option<Block> {
+    let with = |table: &Table| table.rows.iter().filter(|row| !row.details.is_empty()).count();
+    let (kept, had) = (with(cut), with(whole));
+    let text = || {
+        let (kept, had) = (grouped(kept as u64), grouped(had as u64));
+        format!("Details of the first {kept} of {had} {} stand here; the JSON report has all.", whole.noun)
+    };
+    (kept > 0 && kept < had).then(|| Block::Line(Line::plain(text()).tone(Tone::Weak)))
 }
 
 fn line(line: &Line, most: usize) -> Line {
@@ -115,62 +142,23 @@ fn line(line: &Line, most: usize) -> Line {
     Line { text, ..*line }
 }
 
-fn code(text: &str, most: usize) -> String {
+/// Whole lines of a text, as many as fit; the last one counts what is missing.
+pub(super) fn code(text: &str, most: usize) -> String {
     let mut shorter = String::new();
     let mut used = 0_usize;
     let all = text.lines().count();
     for (number, line) in text.lines().enumerate() {
         used = used.saturating_add(line.chars().count() + 1);
         if used > most {
-            shorter += &format!("# {} more lines: the JSON report has the whole text\n", grouped((all - number) as u64));
+            let (left, verb) = match all - number {
+                1 => ("1 line".to_owned(), "is"),
+                left => (format!("{} lines", grouped(left as u64)), "are"),
+            };
+            shorter += &format!("# {left} {verb} left out here; the JSON report has the whole text\n");
             break;
         }
         shorter += line;
         shorter.push('\n');
     }
     shorter
-}
-
-/// About how many bytes a page is as HTML.
-fn weight(page: &Page) -> usize {
-    let sections = page.sections.iter().map(|section| 200 + of_text(&section.note) + of_blocks(&section.blocks));
-    let lines = page.lead.iter().map(|line| 40 + of_text(&line.text));
-    of_text(&page.title) * 2 + lines.chain(sections).fold(0, usize::saturating_add)
-}
-
-fn of_blocks(list: &[Block]) -> usize {
-    list.iter().map(of_block).fold(0, usize::saturating_add)
-}
-
-fn of_block(block: &Block) -> usize {
-    match block {
-        Block::Line(line) => 40 + of_text(&line.text),
-        Block::Heading(text) => 40 + of_text(text),
-        Block::Facts(facts) => {
-            facts.iter().map(|(name, line)| 80 + of_text(name) + of_text(&line.text)).fold(0, usize::saturating_add)
-        }
-        // A part is a piece of the bar, and a line of the legend with name, bytes and share.
-        Block::Chart(chart) => chart.parts.iter().map(|part| 400 + 3 * of_text(&part.name)).sum(),
-        Block::Table(table) => {
-            let head = table.columns.iter().map(|column| 60 + of_text(&column.title));
-            head.chain(table.rows.iter().map(of_row)).fold(0, usize::saturating_add)
-        }
-        Block::Fold(title, list) => 80 + of_text(title) + of_blocks(list),
-        Block::Code(_, text) => 60 + of_text(text),
-    }
-}
-
-fn of_row(row: &Row) -> usize {
-    let cells = row.cells.iter().map(|cell| 60 + of_text(&cell.text)).fold(0, usize::saturating_add);
-    let details = if row.details.is_empty() { 0 } else { 160 };
-    20 + cells + details + of_blocks(&row.details)
-}
-
-/// A text with what has to be escaped in HTML.
-fn of_text(text: &str) -> usize {
-    let weight = |character: char| match character {
-        '<' | '>' | '&' | '"' | '\'' | '/' | '`' | '=' => 6,
-        other => other.len_utf8(),
-    };
-    text.chars().map(weight).sum()
 }

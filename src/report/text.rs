@@ -87,7 +87,7 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
 }
 
 /// A tenth of a percent, rounded down: 100 % is said only when nothing is wasted.
-fn floor_percent(ratio: f64) -> f64 {
+pub(super) fn floor_percent(ratio: f64) -> f64 {
     (ratio * 1000.0).floor() / 10.0
 }
 

@@ -4,6 +4,7 @@ use schemars::Schema;
 use serde_json::{Map, Value, json};
 
 use crate::base::WarningCode;
+use crate::compare::{Change, LayerMatch};
 use crate::cuda::compat::{DriverFrom, RuleId, RunVerdict};
 use crate::cuda::{Class, Flavor, Level, Role, Strategy, Supplier, Use, compression_name, kind_name};
 use crate::findings::{Category, Severity, Verdict, rules};
@@ -40,6 +41,7 @@ macro_rules! vocabularies {
 
 vocabularies! {
     applicability: Applicability::ALL.iter().map(|one| one.as_str());
+    change: [Change::Added, Change::Removed, Change::Changed].map(Change::as_str);
     category: Category::ALL.iter().map(|one| one.as_str());
     class: Class::ALL.map(Class::as_str);
     code_compression: {
@@ -52,6 +54,7 @@ vocabularies! {
     finding_rule: rules().iter().map(|rule| rule.id);
     flavor: Flavor::ALL.iter().map(|one| one.as_str());
     keyword: Keyword::ALL.iter().map(|one| one.as_str());
+    layer_match: [LayerMatch::Digest, LayerMatch::DiffId, LayerMatch::Content].map(LayerMatch::as_str);
     level: Level::ALL.iter().map(|one| one.as_str());
     manager: ["dpkg", "rpm", "apk", "pip", "conda"];
     origin: ["given", "rebuilt"];
@@ -61,6 +64,7 @@ vocabularies! {
     strategy: Strategy::ALL.iter().map(|one| one.as_str());
     supplier: Supplier::ALL.iter().map(|one| one.as_str());
     target_rule: RuleId::ALL.iter().map(|one| one.as_str());
+    unit: ["bytes", "ratio", "rules"];
     usage: Use::ALL.iter().map(|one| one.as_str());
     verdict: Verdict::ALL.map(Verdict::as_str);
     verified: ["digest", "diff-id", "both", "none"];

@@ -1,6 +1,7 @@
 //! What is proposed.
 
 use super::recipe::Recipe;
+use crate::base::words::words;
 use crate::findings::Category;
 use crate::formats::dockerfile::Span;
 
@@ -27,16 +28,11 @@ pub enum Applicability {
     Manual,
 }
 
-impl Applicability {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Safe => "safe",
-            Self::Review => "review",
-            Self::Manual => "manual",
-        }
-    }
-}
+words!(Applicability {
+    Safe = "safe",
+    Review = "review",
+    Manual = "manual",
+});
 
 /// One change of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -73,7 +73,10 @@ fn schema_of(path: &Path) -> Option<String> {
 
 fn document(object: String, schema: &str) -> SourceError {
     let (what, hint) = if schema.starts_with("cutaway.report/") {
-        ("a report", Some("cutaway report FILE.json --format html turns it into another format; the window opens it"))
+        (
+            "a report",
+            Some("cutaway report FILE.json --format html turns it into another format; the window opens it"),
+        )
     } else if schema.starts_with("cutaway.compare/") {
         ("a comparison", None)
     } else {

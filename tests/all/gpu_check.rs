@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::schema;
 use crate::support::{Outcome, Place};
 
 /// The limit where nothing should come near it, in seconds.
@@ -145,6 +146,7 @@ impl Machine {
             panic!("no JSON ({error}): status {}\n{}\n{}", outcome.code, outcome.stdout, outcome.stderr)
         });
         let check = Check { outcome, json, took: begun.elapsed() };
+        schema::fits("gpu", &check.json);
         let faults = shape::faults(&check.json);
         assert!(faults.is_empty(), "{}\n{:#}", faults.join("\n"), check.json);
         assert_eq!(

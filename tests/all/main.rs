@@ -10,6 +10,10 @@
 mod architecture;
 mod check;
 mod cli;
+mod compare;
+mod compare_command;
+#[cfg(feature = "gui")]
+mod compare_view;
 mod compatibility;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
@@ -37,15 +41,22 @@ mod merge;
 mod models;
 mod oracle;
 mod packages;
+mod pipelines;
 #[cfg(feature = "gui")]
 mod pictures;
 mod recipe;
 mod regressions;
+mod rendered;
+mod report_formats;
+#[cfg(feature = "gui")]
+mod report_view;
+mod report_page;
 mod rewrite_built;
 mod rewrite_command;
 mod rpm;
 mod samples;
 mod sources;
+mod schema;
 mod stages;
 mod support;
 mod tidy;

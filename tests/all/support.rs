@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::fixtures::layout::{Files, Layout, write_files};
+use crate::schema;
 
 /// No single run may take longer, on however slow a machine.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -230,7 +231,7 @@ impl Report {
     fn check(&self) {
         let complete = self.complete();
         assert_eq!(self.code, if complete { 0 } else { 2 }, "{:#}", self.json["warnings"]);
-        assert_eq!(self.json["schema"], "cutaway.report/1");
+        schema::fits("report", &self.json);
         assert_eq!(self.total("layers"), self.layers().len() as u64);
         let sum = |name: &str| self.layers().iter().filter_map(|layer| layer[name].as_u64()).sum::<u64>();
         assert_eq!(self.total("content_bytes"), self.total("merged_bytes") + self.total("wasted_bytes"));

@@ -138,7 +138,8 @@ impl Policy {
             let actual = first.zip(last).map(|(first, last)| grown(first, last));
             limit.map(|limit| at_most(name, limit, actual, NOT_KNOWN))
         };
-        let found = |name, limit: Option<u64>, actual| limit.map(|limit| at_most(name, limit, actual, NOT_LOOKED));
+        let found =
+            |name, limit: Option<u64>, actual| limit.map(|limit| at_most(name, limit, actual, NOT_LOOKED));
         [
             total("compressed_bytes", asked.compressed_bytes, first.compressed_bytes, last.compressed_bytes),
             total("merged_bytes", asked.merged_bytes, first.merged_bytes, last.merged_bytes),
@@ -158,7 +159,12 @@ impl Policy {
                 }
             }),
             asked.pull_bytes.map(|limit| {
-                at_most("pull_bytes", limit, compared.pull_bytes.map(signed), "the size of a layer is not known")
+                at_most(
+                    "pull_bytes",
+                    limit,
+                    compared.pull_bytes.map(signed),
+                    "the size of a layer is not known",
+                )
             }),
             (!asked.new_findings.is_empty()).then(|| {
                 let more = sides.as_ref().map(|(first, last)| more_found(&asked.new_findings, first, last));
@@ -221,7 +227,8 @@ fn grown(first: u64, last: u64) -> i64 {
 fn at_most(name: &'static str, limit: u64, actual: Option<i64>, unknown: &str) -> Growth {
     Growth {
         name,
-        ok: actual.is_some_and(|actual| u64::try_from(actual).is_ok_and(|grown| grown <= limit) || actual < 0),
+        ok: actual
+            .is_some_and(|actual| u64::try_from(actual).is_ok_and(|grown| grown <= limit) || actual < 0),
         actual: actual.map(Difference::Bytes),
         limit: Difference::Bytes(signed(limit)),
         detail: why(actual.is_some(), unknown),

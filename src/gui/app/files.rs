@@ -3,14 +3,25 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{App, Tab};
+use super::{App, Offer, Tab};
 use crate::gui::dialogs::{Answer, Pick};
 use crate::gui::models::dockerfile::{SaveKind, is_dockerfile};
 use crate::gui::views::View;
 use crate::jobs::spawn;
+use crate::source::is_json;
 
-/// Files that were dropped on an image, once they were looked at: the tab, the file, and whether it is a Dockerfile.
-pub(super) type Drops = Arc<Mutex<Vec<(u64, PathBuf, bool)>>>;
+/// Files that were dropped on an image, once they were looked at: the tab, and each file with what it is.
+pub(super) type Drops = Arc<Mutex<Vec<(u64, Vec<(PathBuf, Dropped)>)>>>;
+
+/// What a dropped file is.
+pub(super) enum Dropped {
+    /// A Dockerfile: it goes to the image in front.
+    Dockerfile,
+    /// A saved report: it goes to a tab of its own.
+    Report,
+    /// Perhaps an image.
+    Image,
+}
 
 impl App {
     /// Looks whether a dialog has answered.
@@ -22,11 +33,31 @@ impl App {
         match (pick, answer, tab) {
             (_, Answer::Nothing, _) => {}
             (Pick::Archive | Pick::Folder, Answer::Picked(path), _) => self.open_path(&path),
+            (Pick::CompareArchive | Pick::CompareFolder, Answer::Picked(path), Some(tab)) => {
+                self.front = Some(tab.id);
+                self.open_path_beside(&path);
+            }
+            (Pick::SaveComparison(_), Answer::Picked(path), Some(tab)) => tab.compare.save(path, &waker),
+            (
+                Pick::CompareArchive | Pick::CompareFolder | Pick::SaveComparison(_),
+                Answer::Failed(reason),
+                Some(tab),
+            ) => {
+                tab.compare.dialog_failed(&reason);
+                self.log.error("", &reason);
+            }
             (Pick::Archive | Pick::Folder, Answer::Failed(reason), _) => {
                 self.log.error("", &reason);
                 self.start.say(format!("{reason}; type or paste the path instead"));
                 self.show_start();
             }
+            (Pick::SaveReport(_), Answer::Failed(reason), tab) => {
+                self.log.error("", &reason);
+                if let Some(tab) = tab {
+                    tab.report.dialog_failed(&reason);
+                }
+            }
+            (Pick::SaveReport(_), Answer::Picked(path), Some(tab)) => tab.report.picked(path, &waker),
             (_, Answer::Failed(reason), tab) => {
                 self.log.error("", &reason);
                 if let Some(tab) = tab {
@@ -41,7 +72,17 @@ impl App {
             (Pick::SavePatch, Answer::Picked(path), Some(tab)) => {
                 tab.dockerfile.save(SaveKind::Patch, path, true, &waker);
             }
-            (Pick::Dockerfile | Pick::SaveDockerfile | Pick::SavePatch, Answer::Picked(_), None) => {}
+            (
+                Pick::Dockerfile
+                | Pick::SaveDockerfile
+                | Pick::SavePatch
+                | Pick::SaveReport(_)
+                | Pick::SaveComparison(_)
+                | Pick::CompareArchive
+                | Pick::CompareFolder,
+                Answer::Picked(_),
+                None,
+            ) => {}
         }
     }
 
@@ -55,10 +96,17 @@ impl App {
         };
         let (drops, waker, all) = (Arc::clone(&self.drops), self.waker(), paths.clone());
         let started = spawn("dropped files", move || {
-            for path in paths {
-                let is = is_dockerfile(&path);
-                drops.lock().unwrap_or_else(PoisonError::into_inner).push((tab, path, is));
-            }
+            let is = |path: &PathBuf| {
+                if is_json(path) {
+                    Dropped::Report
+                } else if is_dockerfile(path) {
+                    Dropped::Dockerfile
+                } else {
+                    Dropped::Image
+                }
+            };
+            let looked = paths.into_iter().map(|path| (is(&path), path)).map(|(is, path)| (path, is)).collect();
+            drops.lock().unwrap_or_else(PoisonError::into_inner).push((tab, looked));
             waker();
         });
         if started.is_err() {
@@ -68,13 +116,22 @@ impl App {
         }
     }
 
-    /// Opens what was dropped, once it was looked at.
+    /// Opens what was dropped, once it was looked at; what may be images is offered to stand beside the one in front.
     pub(super) fn poll_drops(&mut self) {
         let drops = std::mem::take(&mut *self.drops.lock().unwrap_or_else(PoisonError::into_inner));
-        for (tab, path, is_dockerfile) in drops {
-            match self.tabs.iter_mut().find(|open| open.id == tab) {
-                Some(tab) if is_dockerfile => open_dockerfile(tab, path),
-                _ => self.open_path(&path),
+        for (tab, files) in drops {
+            let mut images = Vec::new();
+            for (path, is) in files {
+                match (is, self.tabs.iter_mut().find(|open| open.id == tab)) {
+                    (Dropped::Dockerfile, Some(tab)) => open_dockerfile(tab, path),
+                    (Dropped::Image, Some(_)) => images.push(path),
+                    _ => self.open_path(&path),
+                }
+            }
+            match &mut self.offer {
+                _ if images.is_empty() => {}
+                Some(offer) => offer.paths.append(&mut images),
+                None => self.offer = Some(Offer { tab, paths: images, seen: false }),
             }
         }
     }

@@ -104,6 +104,18 @@ impl App {
             }
             Action::CopyText(_) => {}
             Action::OpenImage(text) => self.open(&text),
+            Action::OpenBeside(text) => self.open_beside(&text),
+            Action::ShowPathIn(id, path) => self.in_tab(id, |tab| {
+                tab.layers.select_path(path);
+                tab.view = View::Layers;
+            }),
+            Action::ShowLayerIn(id, layer) => self.in_tab(id, |tab| {
+                tab.layers.select_layer(layer);
+                tab.view = View::Layers;
+            }),
+            Action::ShowTab(id) => self.in_tab(id, |_| ()),
+            Action::Again(id) => self.again(id),
+            Action::CancelTab(id) => self.requests.push(Request::Cancel(id)),
             Action::ShowLog => self.log_open = true,
             Action::Cancel => tab.cancel(),
         }
@@ -125,10 +137,15 @@ impl App {
             }
             return;
         }
+        self.front = Some(self.open_tab(&text));
+    }
+
+    /// Opens an image in a new tab, which stays behind the one in front.
+    pub(super) fn open_tab(&mut self, text: &str) -> u64 {
         let id = self.next_tab;
         self.next_tab += 1;
-        self.tabs.push(Tab::open(id, &text, self.options.clone(), self.waker()));
-        self.front = Some(id);
+        self.tabs.push(Tab::open(id, text, self.options.clone(), self.waker()));
+        id
     }
 
     /// Opens what was dropped or picked.
@@ -170,7 +187,7 @@ impl App {
     /// Shows this machine's GPU: beside the image in front, or alone.
     pub(crate) fn show_machine(&mut self) {
         match self.front_tab_mut() {
-            Some(tab) if tab.analysis.is_some() => tab.view = View::Gpu,
+            Some(tab) if tab.analysis.is_some() || tab.saved.is_some() => tab.view = View::Gpu,
             _ => (self.front, self.machine_alone) = (None, Some(MachineView::default())),
         }
     }
@@ -182,7 +199,7 @@ impl App {
     }
 
     pub(crate) fn show_view(&mut self, view: View) {
-        if view.waits_for().is_none()
+        if view.waits_for(self.holds()).is_none()
             && let Some(tab) = self.front_tab_mut()
         {
             tab.view = view;
@@ -201,6 +218,7 @@ impl App {
                 View::Cuda => tab.cuda.focus_search(),
                 View::Findings => tab.findings.focus_search(),
                 View::Gpu => tab.gpu.focus_search(),
+                View::Compare => tab.compare.focus_search(),
                 _ => {
                     tab.view = View::Layers;
                     tab.layers.focus_search();

@@ -3,6 +3,7 @@
 //! Must not know: what views show, or how they look.
 
 pub mod commands;
+mod compare;
 mod files;
 mod log;
 mod logic;
@@ -12,17 +13,20 @@ mod ui;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use compare::Offer;
 pub(crate) use log::{Entry, Log, Severity};
 pub(crate) use tab::{Phase, Tab};
 
 use super::design;
 use super::dialogs::{self, Dialogs, Picker};
+use super::models::compare::Comparer;
 use super::models::dockerfile::Proposer;
 use super::models::gpu::{Judge, Machine, MachineSetup};
+use super::models::report::{Opener, Writer};
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::gpu::MachineView;
-use super::views::{DockerfileView, GpuView, View};
+use super::views::{CompareView, DockerfileView, GpuView, Holds, ReportView, View};
 use crate::analysis::{Analysis, Options};
 use crate::base::Platform;
 use crate::cuda::catalog::Catalog;
@@ -32,6 +36,8 @@ use crate::jobs::{Snapshot, Waker};
 pub struct Setup {
     /// The image to open at once.
     pub image: Option<String>,
+    /// Images to open beside it.
+    pub compare: Vec<String>,
     /// The platform to choose from an index.
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.
@@ -53,6 +59,7 @@ impl Default for Setup {
         let picker = dialogs::desktop();
         Self {
             image: None,
+            compare: Vec::new(),
             platform: None,
             catalog: None,
             today: None,
@@ -112,6 +119,8 @@ pub struct App {
     /// The tab that the dialog is for.
     asked_by: Option<u64>,
     drops: files::Drops,
+    /// Dropped files that wait for an answer.
+    pub(crate) offer: Option<Offer>,
     pub(crate) requests: Vec<Request>,
     pub(crate) drops_arrive: bool,
     options: Options,
@@ -146,6 +155,7 @@ impl App {
             machine_alone: None,
             asked_by: None,
             drops: files::Drops::default(),
+            offer: None,
             requests: Vec::new(),
             drops_arrive: setup.drops_arrive,
             options: Options {
@@ -165,6 +175,7 @@ impl App {
         app.apply_settings();
         if let Some(image) = setup.image {
             app.open(&image);
+            app.start_comparing(&setup.compare);
         }
         app
     }
@@ -206,6 +217,35 @@ impl App {
         self.front_tab().is_some_and(|tab| tab.dockerfile.is_busy())
     }
 
+    /// Lets something else write the reports of the tab in front and open folders, for tests.
+    pub fn report_by(&mut self, writer: Writer, opener: Opener) {
+        if let Some(tab) = self.front_tab_mut() {
+            tab.report = ReportView::with(writer, opener);
+        }
+    }
+
+    /// Whether the report of the tab in front is being made or saved.
+    pub fn is_reporting(&self) -> bool {
+        self.front_tab().is_some_and(|tab| tab.report.is_busy())
+    }
+
+    /// Lets something else compare for the image in front, for tests.
+    pub fn compare_by(&mut self, comparer: Comparer) {
+        if let Some(tab) = self.front_tab_mut() {
+            tab.compare.compare_by(comparer);
+        }
+    }
+
+    /// The view of the image in front that compares it, for pictures and tests.
+    pub fn comparing(&mut self) -> Option<&mut CompareView> {
+        self.front_tab_mut().map(|tab| &mut tab.compare)
+    }
+
+    /// Whether images are being compared for the one in front.
+    pub fn is_comparing(&self) -> bool {
+        self.front_tab().is_some_and(|tab| tab.compare.is_busy())
+    }
+
     /// Lets something else judge the image in front, for pictures and tests.
     pub fn judge_by(&mut self, judge: Judge) {
         if let Some(tab) = self.front_tab_mut() {
@@ -229,6 +269,11 @@ impl App {
 
     pub(crate) fn front_tab_mut(&mut self) -> Option<&mut Tab> {
         self.tabs.iter_mut().find(|tab| Some(tab.id) == self.front)
+    }
+
+    /// What the tab in front holds; as of an image without one.
+    pub(crate) fn holds(&self) -> Holds {
+        self.front_tab().map_or(Holds::Image, Tab::holds)
     }
 
     pub(crate) fn waker(&self) -> Waker {

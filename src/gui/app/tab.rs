@@ -9,7 +9,11 @@ use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
-use crate::gui::views::{CudaView, DockerfileView, FindingsView, GpuView, LayersView, OverviewView, View};
+use crate::gui::models::report::{Looked, Looking, SavedReport};
+use crate::gui::views::{
+    CompareView, CudaView, DockerfileView, FindingsView, GpuView, Holds, LayersView, OverviewView, ReportView, SavedView,
+    View,
+};
 use crate::jobs::{Snapshot, Waker};
 
 /// Where the work on an image stands.
@@ -29,7 +33,11 @@ pub(crate) enum Phase {
 
 /// What feeds a tab.
 enum Work {
+    /// Whether it is a saved report is being looked at; what an analysis starts with when it is none.
+    Look(Looking, Box<Options>, Waker),
     Job(AnalysisJob),
+    /// Nothing more is done.
+    Ended,
     /// A moment held still, for pictures.
     Still(Snapshot),
 }
@@ -54,6 +62,13 @@ pub(crate) struct Tab {
     pub(crate) findings: FindingsView,
     pub(crate) dockerfile: DockerfileView,
     pub(crate) gpu: GpuView,
+    pub(crate) compare: CompareView,
+    pub(crate) report: ReportView,
+    /// A saved report, in the place of an image.
+    pub(crate) saved: Option<Arc<SavedReport>>,
+    pub(crate) saved_view: SavedView,
+    /// Whether what lies there is a JSON document, and so no image.
+    pub(crate) is_report: bool,
     /// Which findings are to be carried out; what the user changed stays when the image is read anew.
     pub(crate) plan: ChosenPlan,
     /// What of the analysis the log knows already: its documents, each layer, the merge, the findings.
@@ -66,7 +81,8 @@ pub(crate) struct Tab {
 impl Tab {
     pub(crate) fn open(id: u64, text: &str, options: Options, waker: Waker) -> Self {
         let catalog = options.catalog.clone();
-        let mut tab = Self::new(id, text, Work::Job(AnalysisJob::start(text, options, waker)));
+        let looking = Looking::start(text, &waker);
+        let mut tab = Self::new(id, text, Work::Look(looking, Box::new(options), waker));
         tab.cuda.set_catalog(catalog);
         tab
     }
@@ -95,6 +111,11 @@ impl Tab {
             findings: FindingsView::default(),
             dockerfile: DockerfileView::default(),
             gpu: GpuView::default(),
+            compare: CompareView::new(id),
+            report: ReportView::default(),
+            saved: None,
+            saved_view: SavedView::default(),
+            is_report: false,
             plan: ChosenPlan::default(),
             told: Told::default(),
             work,
@@ -105,7 +126,8 @@ impl Tab {
 
     /// Starts anew; the view in front and its place stay.
     pub(crate) fn again(&mut self, options: Options, waker: Waker) {
-        self.work = Work::Job(AnalysisJob::start(&self.text, options, waker));
+        self.work = Work::Look(Looking::start(&self.text, &waker), Box::new(options), waker);
+        (self.saved, self.is_report) = (None, false);
         self.seen = 0;
         self.generation += 1;
         self.phase = Phase::Running;
@@ -116,10 +138,21 @@ impl Tab {
     }
 
     pub(crate) fn cancel(&mut self) {
-        if let (true, Work::Job(job)) = (self.is_running(), &self.work) {
-            job.cancel();
-            self.phase = Phase::Stopping;
+        match &self.work {
+            Work::Job(job) if self.is_running() => {
+                job.cancel();
+                self.phase = Phase::Stopping;
+            }
+            Work::Look(..) => (self.work, self.phase) = (Work::Ended, Phase::Cancelled),
+            _ => {}
         }
+    }
+
+    /// What can be shown of it.
+    pub(crate) fn holds(&self) -> Holds {
+        self.saved.as_ref().map_or(Holds::Image, |saved| {
+            Holds::Report { proposals: saved.dockerfile.is_some() }
+        })
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -130,6 +163,7 @@ impl Tab {
         match &self.work {
             Work::Job(job) => job.progress().snapshot(),
             Work::Still(progress) => *progress,
+            Work::Look(..) | Work::Ended => Snapshot::default(),
         }
     }
 
@@ -145,6 +179,9 @@ impl Tab {
 
     /// Looks for news; whether there were any.
     pub(crate) fn poll(&mut self) -> bool {
+        if let Work::Look(looking, ..) = &mut self.work {
+            return looking.take().is_some_and(|found| self.found(found));
+        }
         let Work::Job(job) = &self.work else { return false };
         if self.is_running() {
             self.rate.add(job.progress().snapshot().bytes_passed);
@@ -165,6 +202,32 @@ impl Tab {
             JobState::Cancelled => self.phase = Phase::Cancelled,
         }
         self.plan.update(self.analysis.as_ref());
+        true
+    }
+}
+
+impl Tab {
+    /// What lies there was looked at; whether that is news to show.
+    fn found(&mut self, found: Looked) -> bool {
+        let Work::Look(_, options, waker) = std::mem::replace(&mut self.work, Work::Ended) else {
+            return false;
+        };
+        match found {
+            Looked::Other => {
+                self.work = Work::Job(AnalysisJob::start(&self.text, *options, waker));
+                return false;
+            }
+            Looked::Report(saved) => {
+                let saved = Arc::new(*saved);
+                (self.phase, self.is_report) = (Phase::Done, true);
+                self.saved = Some(saved);
+                if self.view.waits_for(self.holds()).is_some() {
+                    self.view = View::default();
+                }
+            }
+            Looked::Failed(failure) => (self.phase, self.is_report) = (Phase::Failed(failure), true),
+        }
+        self.generation += 1;
         true
     }
 }

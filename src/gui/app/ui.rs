@@ -5,8 +5,13 @@ use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
 use super::commands;
 use super::{App, Request, Tab};
 use crate::gui::design::Tokens;
+use crate::gui::models::findings::{Prediction, waits_for};
 use crate::gui::models::gpu::Machine;
+use crate::gui::models::layers::{LayerItem, waiting_for};
+use crate::gui::models::report::ReportSource;
 use crate::gui::panels;
+use crate::gui::views::report::ReportContext;
+use crate::gui::views::compare::Around;
 use crate::gui::views::{Action, View, ViewContext};
 
 /// Narrower than this, the rail leaves out its keys.
@@ -61,16 +66,27 @@ impl App {
         }
         panels::palette(ui, self);
         panels::key_sheet(ui, self);
+        panels::offer(ui, self);
         show_drop_target(ui);
     }
 
     /// The view in front, with what is wrong above it or in its place.
     fn show_image(&mut self, ui: &mut Ui) {
         let mut actions: Vec<Action> = Vec::new();
+        let comparing = self.front_tab().is_some_and(|tab| tab.view == View::Compare);
+        let around = if comparing { self.around() } else { Around::default() };
         {
             let front = self.front;
             let Some(tab) = self.tabs.iter_mut().find(|tab| Some(tab.id) == front) else { return };
+            let saved = tab.saved.clone();
             match tab.analysis.clone() {
+                None if let Some(saved) = saved => {
+                    tab.saved_view.banner(ui, &saved, &mut actions);
+                    let (view, machine) = (tab.view, &mut self.machine);
+                    Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
+                        tab.saved_view.ui(ui, view, &saved, &mut tab.report, machine, &mut actions);
+                    });
+                }
                 None => panels::no_image(ui, tab, &mut self.requests),
                 Some(analysis) => {
                     panels::banner(ui, tab, &mut self.requests);
@@ -88,7 +104,7 @@ impl App {
                     let machine = &mut self.machine;
                     Frame::new()
                         .inner_margin(margin)
-                        .show(ui, |ui| show_view(ui, tab, &mut context, machine));
+                        .show(ui, |ui| show_view(ui, tab, &mut context, machine, &around));
                     tab.plan = plan;
                 }
             }
@@ -101,6 +117,9 @@ impl App {
 
     fn take_keys(&mut self, ui: &mut Ui) {
         // A sheet in front takes all keys but those that close it.
+        if self.offer.is_some() {
+            return;
+        }
         if self.keys_open || self.palette.is_open() {
             let closes = if self.keys_open { "help.keys" } else { "help.palette" };
             let pressed = ui.input_mut(commands::pressed);
@@ -128,16 +147,57 @@ impl App {
     }
 }
 
-fn show_view(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>, machine: &mut Machine) {
+fn show_view(
+    ui: &mut Ui,
+    tab: &mut Tab,
+    context: &mut ViewContext<'_>,
+    machine: &mut Machine,
+    around: &Around,
+) {
     match tab.view {
         View::Layers => tab.layers.ui(ui, context),
         View::Cuda => tab.cuda.ui(ui, context),
         View::Findings => tab.findings.ui(ui, context),
         View::Dockerfile => tab.dockerfile.ui(ui, context),
         View::Gpu => tab.gpu.ui(ui, context, machine),
-        // The others cannot be chosen in this version.
-        _ => tab.overview.ui(ui, context),
+        View::Report => show_report(ui, tab, context, machine),
+        View::Compare => tab.compare.ui(ui, context, around),
+        View::Overview => tab.overview.ui(ui, context),
     }
+}
+
+/// The report of an image, with what is proposed for it: the work of the Dockerfile view, which both show.
+fn show_report(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>, machine: &Machine) {
+    tab.dockerfile.keep_up(ui, context);
+    let devices = machine.devices();
+    let ready = context.analysis.merge.is_some() && (context.done || context.analysis.findings.is_some());
+    let source = ReportSource::Image {
+        analysis: context.analysis,
+        plan: context.plan,
+        proposals: tab.dockerfile.proposals(),
+        devices: &devices,
+        machine: machine.generation(),
+    };
+    let source = if ready { Ok(source) } else { Err(waits_for_report(context)) };
+    let mut given = ReportContext {
+        source,
+        image: &context.analysis.image.reference,
+        beside: tab.dockerfile.given().map(std::path::Path::to_path_buf),
+        proposing: tab.dockerfile.proposing(context),
+        plan: context.plan.prediction().map(Prediction::sentence).unwrap_or_default(),
+        actions: context.actions,
+    };
+    tab.report.ui(ui, &mut given);
+}
+
+/// What a report waits for, or why there is none.
+fn waits_for_report(context: &ViewContext<'_>) -> (&'static str, String) {
+    if context.done {
+        return ("There is nothing to report", "The work ended before the layers were merged.".to_owned());
+    }
+    let layers = LayerItem::all(context.analysis, context.done);
+    let what = waits_for(context.analysis, waiting_for(&layers));
+    ("Waiting for the findings", what)
 }
 
 /// A frame around the window while a file is held over it.

@@ -4,6 +4,7 @@
 
 pub mod background;
 pub mod browser;
+pub mod compare;
 pub mod cuda;
 pub mod dockerfile;
 pub mod files;
@@ -12,6 +13,7 @@ pub mod format;
 pub mod gpu;
 pub mod layers;
 pub mod overview;
+pub mod report;
 pub mod stack;
 pub mod treemap;
 pub mod typed;

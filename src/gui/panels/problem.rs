@@ -59,7 +59,8 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 24.0), egui::Sense::hover());
         paint_mark(ui.painter(), Mark::Error, rect.center(), 20.0, tokens.error);
-        title(ui, "The image could not be opened");
+        let what = if tab.is_report { "report" } else { "image" };
+        title(ui, &format!("The {what} could not be opened"));
     });
     reference(ui, tab);
     ui.add_space(space::M);

@@ -9,6 +9,7 @@ use crate::gui::app::commands::command;
 use crate::gui::app::{App, Phase, Request, Severity, Tab};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark, progress_bar};
+use crate::report::Report;
 
 /// Width of one running job, with all its figures.
 const JOB: f32 = 400.0;
@@ -47,6 +48,9 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
 
 /// Source, platform and layers of an image.
 fn facts(tab: &Tab) -> String {
+    if let Some(saved) = &tab.saved {
+        return saved_facts(&saved.report);
+    }
     let Some(analysis) = &tab.analysis else { return tab.shown.clone() };
     let image = &analysis.image;
     let mut parts = vec![image.source.clone()];
@@ -59,6 +63,18 @@ fn facts(tab: &Tab) -> String {
         _ => format!("{layers} layers"),
     });
     if !tab.is_running() && analysis.totals().is_none_or(|totals| !totals.complete) {
+        parts.push("incomplete".to_owned());
+    }
+    crate::base::text::printable(&parts.join("  ·  "))
+}
+
+/// What a saved report is about.
+fn saved_facts(report: &Report) -> String {
+    let platform = report.image.platform.as_ref();
+    let mut parts = vec!["saved report".to_owned(), report.image.source.clone()];
+    parts.extend(platform.map(|platform| format!("{}/{}", platform.os, platform.architecture)));
+    parts.push(crate::base::text::counted(report.totals.layers as u64, "layer"));
+    if !report.totals.complete {
         parts.push("incomplete".to_owned());
     }
     crate::base::text::printable(&parts.join("  ·  "))

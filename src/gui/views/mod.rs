@@ -2,21 +2,27 @@
 //! Out: the views of an image, painted, and [`Action`]s for the window to carry out.
 //! Must not know: tabs, panels, or how an image is read.
 
+pub mod compare;
 pub mod cuda;
 pub mod dockerfile;
 pub mod findings;
 pub mod gpu;
 pub mod layers;
 pub mod overview;
+pub mod report;
+pub mod saved;
 
 use std::sync::Arc;
 
+pub use compare::CompareView;
 pub use cuda::CudaView;
 pub use dockerfile::DockerfileView;
 pub use findings::FindingsView;
 pub use gpu::GpuView;
 pub use layers::LayersView;
 pub use overview::OverviewView;
+pub use report::ReportView;
+pub use saved::SavedView;
 
 use crate::analysis::Analysis;
 use crate::gui::dialogs::Pick;
@@ -86,16 +92,30 @@ impl View {
         }
     }
 
-    /// Why it cannot be shown in this version; `None` for a view that is there.
-    pub const fn waits_for(self) -> Option<&'static str> {
-        match self {
-            Self::Overview | Self::Layers | Self::Cuda | Self::Findings | Self::Dockerfile | Self::Gpu => {
-                None
+    /// Why it cannot be shown of what a tab holds; `None` for a view that is there.
+    pub const fn waits_for(self, holds: Holds) -> Option<&'static str> {
+        match (self, holds) {
+            (Self::Compare, Holds::Report { .. }) => {
+                Some("Needs the image: a report does not hold its files")
             }
-            Self::Compare => Some("Not in this version: it waits for the comparison of images"),
-            Self::Report => Some("Not in this version: use cutaway report on the command line"),
+            (Self::Dockerfile, Holds::Report { proposals: false }) => {
+                Some("Needs the image: this report proposes no Dockerfile")
+            }
+            _ => None,
         }
     }
+}
+
+/// What a tab holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// An image, or the work that reads it.
+    Image,
+    /// A saved report.
+    Report {
+        /// Whether it proposes a Dockerfile.
+        proposals: bool,
+    },
 }
 
 /// What a view is given each frame.
@@ -137,6 +157,18 @@ pub enum Action {
     CopyText(String),
     /// Open another image in a tab of its own.
     OpenImage(String),
+    /// Open another image in a tab behind this one, and put it beside this one.
+    OpenBeside(String),
+    /// Show a path in the layers view of the tab with this id.
+    ShowPathIn(u64, Vec<u8>),
+    /// Show a layer in the layers view of the tab with this id.
+    ShowLayerIn(u64, usize),
+    /// Bring the tab with this id to the front.
+    ShowTab(u64),
+    /// Read the image of the tab with this id again.
+    Again(u64),
+    /// Stop the work of the tab with this id.
+    CancelTab(u64),
     /// Open the log with the warnings.
     ShowLog,
     /// Stop the work on this image.

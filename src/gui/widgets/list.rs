@@ -48,6 +48,14 @@ pub(super) fn page(height: f32, row: f32) -> usize {
     ((height / row).floor() - 1.0).max(1.0) as usize
 }
 
+/// The rows of this height that stand in a range of points.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+pub(super) fn visible(range: egui::Rangef, row: f32, rows: usize) -> std::ops::Range<usize> {
+    let first = (range.min / row).floor().max(0.0) as usize;
+    let last = (range.max / row).ceil().max(0.0) as usize;
+    first.min(rows)..last.min(rows)
+}
+
 /// The offset that brings a row into sight from offset `now`; `None` where it is.
 pub(super) fn offset_for(now: f32, row: usize, row_height: f32, height: f32) -> Option<f32> {
     let (top, bottom) = (row as f32 * row_height, (row + 1) as f32 * row_height);

@@ -8,6 +8,8 @@ pub mod controls;
 pub mod fold;
 pub mod ledger;
 mod list;
+pub mod matrix;
+pub mod page;
 pub mod pane;
 pub mod sides;
 pub mod stacked_bar;

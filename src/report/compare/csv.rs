@@ -9,6 +9,9 @@ const COLUMNS: [&str; 6] = ["kind", "name", "measure", "image", "title", "value"
 /// Characters of the title of an image.
 const TITLE_WIDTH: usize = 60;
 
+/// What a figure is called, what it measures, and how it is had.
+type Figure<T, N> = (&'static str, &'static str, fn(&T) -> N);
+
 /// A comparison as CSV. What is unknown, or not there, is an empty cell.
 pub fn compare_to_csv(report: &CompareReport) -> String {
     let mut rows = Rows { titles: titles(report, TITLE_WIDTH), rows: Vec::new() };
@@ -60,9 +63,11 @@ fn sizes(rows: &mut Rows, report: &CompareReport) {
     let images = &report.images;
     rows.each(("image", "reference", "text"), images, |image| text(&image.reference));
     rows.each(("image", "digest", "text"), images, |image| text(image.digest.as_deref().unwrap_or_default()));
-    rows.each(("image", "created", "text"), images, |image| text(image.created.as_deref().unwrap_or_default()));
+    rows.each(("image", "created", "text"), images, |image| {
+        text(image.created.as_deref().unwrap_or_default())
+    });
     rows.each(("image", "complete", "text"), images, |image| image.complete.to_string());
-    let totals: [(&str, &str, fn(&CompareImage) -> Option<u64>); 7] = [
+    let totals: [Figure<CompareImage, Option<u64>>; 7] = [
         ("compressed_bytes", "bytes", |image| image.totals.compressed_bytes),
         ("uncompressed_bytes", "bytes", |image| image.totals.uncompressed_bytes),
         ("content_bytes", "bytes", |image| Some(image.totals.content_bytes)),
@@ -118,7 +123,7 @@ fn files(rows: &mut Rows, report: &CompareReport) {
         [] => vec![(last, &report.files)],
         all => all.iter().enumerate().skip(1).collect(),
     };
-    let sums: [(&str, &str, fn(&CompareFiles) -> u64); 10] = [
+    let sums: [Figure<CompareFiles, u64>; 10] = [
         ("added", "count", |files| files.added),
         ("removed", "count", |files| files.removed),
         ("changed", "count", |files| files.changed),

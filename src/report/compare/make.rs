@@ -15,7 +15,7 @@ use crate::cuda::compat::{Judge, Judgement, TargetGpu};
 use crate::report::model::{GENERATOR, ImagePart, Options, TotalsPart, image_part};
 
 /// The schema of comparisons.
-const SCHEMA: &str = "cutaway.compare/1";
+pub(super) const SCHEMA: &str = "cutaway.compare/1";
 /// Files that are named, of those that differ: the sums count all.
 const MOST_CHANGES: usize = 100;
 
@@ -185,7 +185,12 @@ fn setting(row: &SettingRow, options: &Options) -> CompareSetting {
     } else {
         row.words.iter().map(command).collect()
     };
-    CompareSetting { name: row.name.clone(), values, differs: row.differs() }
+    CompareSetting { name: shown_name(row, options), values, differs: row.differs() }
+}
+
+/// A variable without a value is a name alone: a URL with a password may stand there.
+fn shown_name(row: &SettingRow, options: &Options) -> String {
+    if options.show_secrets { row.name.clone() } else { redact::url_user_info(&row.name).into_owned() }
 }
 
 /// What the setting is called that names the base image.

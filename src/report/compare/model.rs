@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::make::SCHEMA;
 use crate::report::model::{Generator, PlatformPart, TotalsPart};
 use crate::report::vocabulary;
 use crate::report::words::Word;

@@ -4,8 +4,10 @@
 use super::model::CompareReport;
 use super::titles::titles;
 use crate::base::size::{grouped, human};
+use crate::cuda::Class;
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
-use crate::report::sections::make::{UNKNOWN, number, text, weak};
+use crate::report::sections::make::{UNKNOWN, name, number, text, weak};
+use crate::report::sections::sizes;
 
 /// The images that are shown, and what they are called.
 pub(super) struct View<'a> {
@@ -114,9 +116,14 @@ impl<'a> View<'a> {
         let shown = if self.shown.len() == self.titles.len() { "" } else { " that are shown" };
         match count {
             0 => None,
-            1 if all => Some(weak(format!("The only one of the {noun} is the same in {both} images{shown}."))),
+            1 if all => {
+                Some(weak(format!("The only one of the {noun} is the same in {both} images{shown}.")))
+            }
             _ if all => Some(weak(format!("All {number} {noun} are the same in {both} images{shown}."))),
-            _ => Some(weak(format!("Of the {noun}, {number} more {} the same in {both} images{shown}.", are(count)))),
+            _ => Some(weak(format!(
+                "Of the {noun}, {number} more {} the same in {both} images{shown}.",
+                are(count)
+            ))),
         }
     }
 }
@@ -151,5 +158,15 @@ pub(super) fn change(ends: Option<(u64, u64)>, show: impl Fn(u64) -> String) -> 
 
 /// A difference of bytes in words: `1.20 GiB more`.
 pub(super) fn more_or_less(first: u64, last: u64) -> String {
-    if last >= first { format!("{} more", human(last - first)) } else { format!("{} less", human(first - last)) }
+    if last >= first {
+        format!("{} more", human(last - first))
+    } else {
+        format!("{} less", human(first - last))
+    }
+}
+
+/// What a class is called for people.
+pub(super) fn class_title(class: &str) -> String {
+    let known = Class::ALL.into_iter().find(|known| known.as_str() == class);
+    known.map_or_else(|| name(class), |known| sizes::title(known).to_owned())
 }

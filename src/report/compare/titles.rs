@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::model::{CompareImage, CompareReport};
-use crate::base::text::{elide_middle, printable};
+use crate::base::text::{elide_end, elide_middle, printable};
 
 /// Characters of a digest that tell it from others.
 const DIGEST_WIDTH: usize = 12;
@@ -39,19 +39,24 @@ fn of_names(images: &[Names], width: usize) -> Vec<String> {
     let parts = || all.iter().map(|names| without_common(names)).find(|names| fits(names) && distinct(names));
     let cut = |names: &Vec<String>| names.iter().map(|name| elide_middle(name, width)).collect::<Vec<_>>();
     let cut = || all.iter().map(cut).find(|names| distinct(names));
-    whole.or_else(parts).or_else(cut).unwrap_or_else(|| numbered(images, width))
+    whole.or_else(parts).or_else(cut).unwrap_or_else(|| {
+        let most = |way: &&fn(&Names) -> String| images.iter().map(**way).collect::<BTreeSet<_>>().len();
+        // Of those that tell most images apart, the first: the shortest.
+        let best = ways.iter().rev().max_by_key(most).unwrap_or(&ways[0]);
+        numbered(&images.iter().map(best).collect::<Vec<_>>(), width)
+    })
 }
 
 /// Names that only a number tells from each other: the same image given twice, or very long ones.
-fn numbered(images: &[Names], width: usize) -> Vec<String> {
-    let title = |(number, (name, _)): (usize, &Names)| {
+fn numbered(names: &[String], width: usize) -> Vec<String> {
+    let title = |(number, name): (usize, &String)| {
         let number = format!("#{}", number + 1);
         match width.checked_sub(number.len() + 1).filter(|left| *left > 3) {
-            Some(left) => format!("{} {number}", elide_middle(&tag(name), left)),
+            Some(left) => format!("{} {number}", elide_end(name, left)),
             None => number,
         }
     };
-    images.iter().enumerate().map(title).collect()
+    names.iter().enumerate().map(title).collect()
 }
 
 fn distinct(names: &[String]) -> bool {
@@ -84,8 +89,8 @@ fn last_part(name: &str) -> String {
 /// The names without the parts that all begin or end with; never without all of one.
 fn without_common(names: &[String]) -> Vec<String> {
     let Some(first) = names.first() else { return Vec::new() };
-    let starts = first.match_indices(ENDS).map(|(at, end)| &first[..at + end.len()]);
-    let prefix = starts.filter(|start| names.iter().all(|name| rest(name, start, "").is_some())).last();
+    let mut starts = first.rmatch_indices(ENDS).map(|(at, end)| &first[..at + end.len()]);
+    let prefix = starts.find(|start| names.iter().all(|name| rest(name, start, "").is_some()));
     let prefix = prefix.unwrap_or_default();
     let mut ends = first.match_indices(ENDS).map(|(at, _)| &first[at..]);
     let suffix = ends.find(|end| names.iter().all(|name| rest(name, prefix, end).is_some()));

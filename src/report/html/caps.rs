@@ -61,14 +61,17 @@ impl Caps {
     }
 
     fn of_table(self, table: &Table, depth: usize) -> usize {
-        let cells = |row: &Row| sum(row.cells.iter().take(self.items).map(|cell| self.of_line(cell)));
+        /// Around a row, its first cell included.
+        const TAGS: usize = "<tr><th scope=\"row\"></th></tr>\n".len();
+        let cells = |row: &Row| TAGS + sum(row.cells.iter().take(self.items).map(|cell| self.of_line(cell)));
         let rows = table.rows.iter().take(self.rows);
         let details = table.rows.iter().filter(|row| !row.details.is_empty()).take(self.details);
         sum(rows.map(cells)).saturating_add(sum(details.map(|row| self.of_blocks(&row.details, depth))))
     }
 
     fn of_line(self, line: &Line) -> usize {
-        self.of_text(&line.text)
+        let code = if line.code { "<code></code>".len() } else { 0 };
+        self.of_text(&line.text) + code
     }
 
     /// With the tags that any text has around it.
@@ -117,7 +120,10 @@ impl LeftOut {
             .map(|(count, one, many)| format!("{} {}", grouped(count), if count == 1 { one } else { many }))
             .collect();
         (!named.is_empty()).then(|| {
-            format!("Shortened so that this file stays small; left out: {}. The JSON report has all.", named.join(", "))
+            format!(
+                "Shortened so that this file stays small; left out: {}. The JSON report has all.",
+                named.join(", ")
+            )
         })
     }
 }

@@ -103,8 +103,8 @@ fn percent(hundredths: f64) -> String {
 /// A share as text: what is there is never shown as nothing.
 fn share(of_one: f64) -> String {
     match of_one * 100.0 {
-        hundredths if hundredths < 0.1 => "<0.1%".to_owned(),
-        hundredths => format!("{hundredths:.1}%"),
+        hundredths if hundredths < 0.1 => "<0.1 %".to_owned(),
+        hundredths => format!("{hundredths:.1} %"),
     }
 }
 
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn a_small_share_is_not_shown_as_none() {
-        assert_eq!(share(0.000_1), "<0.1%");
-        assert_eq!(share(0.342_4), "34.2%");
-        assert_eq!(share(1.0), "100.0%");
+        assert_eq!(share(0.000_1), "<0.1 %");
+        assert_eq!(share(0.342_4), "34.2 %");
+        assert_eq!(share(1.0), "100.0 %");
     }
 }

@@ -6,6 +6,7 @@
 mod caps;
 mod chart;
 mod view;
+mod writer;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
@@ -25,43 +26,55 @@ const MOST_BYTES: usize = 2_000_000;
 /// A page as one HTML file without remote parts, of at most 2 MB. What does not fit is left out, and the file says
 /// how much that is.
 pub fn to_html(page: &Page) -> String {
-    let html = Caps::steps().filter(|caps| caps.least_bytes(page) <= MOST_BYTES).find_map(|caps| {
-        match render(&Document::new(page, caps)) {
-            Ok(html) if html.len() > MOST_BYTES => None,
-            Ok(html) => Some(html),
-            Err(error) => Some(failure(page, &error.to_string())),
+    let mut tried = None;
+    for caps in Caps::steps() {
+        let least = caps.least_bytes(page);
+        // Where nothing more is left out than the last time, there is nothing to gain.
+        if least > MOST_BYTES || tried == Some(least) {
+            continue;
         }
-    });
-    html.unwrap_or_else(|| failure(page, "it is larger than 2 MB, however much is left out"))
+        tried = Some(least);
+        match render(&Document::new(page, caps)) {
+            Ok(html) if html.len() > MOST_BYTES => {}
+            Ok(html) => return html,
+            Err(error) => return failure(page, &error.to_string()),
+        }
+    }
+    failure(page, "it is larger than 2 MB, however much is left out")
 }
 
 fn render(document: &Document) -> Result<String, Error> {
     let mut environment = Environment::new();
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_syntax(
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?,
+    );
     environment.add_template("report.html", TEMPLATE)?;
     let style = Value::from_safe_string(STYLE.to_owned());
-    let html = environment
-        .get_template("report.html")?
-        .render(context! { style, report => Serde(document) })?;
-    // A slash ends no text and no quoted attribute; escaped, as minijinja has it, paths are twice as long.
-    // What an image holds cannot look like this: its `&` is escaped too.
-    Ok(html.replace("&#x2f;", "/"))
+    let html =
+        environment.get_template("report.html")?.render(context! { style, report => Serde(document) })?;
+    Ok(with_slashes(&html))
+}
+
+/// A slash ends no text and no quoted attribute; escaped, as minijinja has it, paths are twice as long. What an image
+/// holds cannot look like the escaped one: its `&` is escaped too.
+fn with_slashes(html: &str) -> String {
+    html.replace("&#x2f;", "/")
 }
 
 /// What there is when the page cannot be written.
 fn failure(page: &Page, reason: &str) -> String {
     /// Longer names say no more.
     const LONGEST: usize = 1000;
-    let title = elide_end(&view::harmless(&page.title), LONGEST);
+    let title = elide_end(&writer::harmless(&page.title), LONGEST);
     let (title, reason) = (HtmlEscape(&title), HtmlEscape(reason));
-    format!(
+    with_slashes(&format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n<body>\n\
          <h1>{title}</h1>\n<p>This report cannot be shown as HTML: {reason}. The JSON report has all of it.</p>\n\
          </body>\n</html>\n"
-    )
+    ))
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Writes a page out as Markdown: what is wanted first stays open, all else is folded.
 
+use std::fmt::{self, Write as _};
+
 use super::escape::{code, escape, fenced, html_code};
 use crate::base::size::{grouped, human};
-use crate::report::page::{Block, Chart, Column, Line, Page, Part, Row, Section, Table, Tone};
+use crate::report::page::{Block, Chart, Column, Line, Page, Row, Section, Table, Tone};
 
 /// Rows of a table that stand open; a few more do too, since a fold for two rows saves nothing.
 const OPEN_ROWS: usize = 10;
@@ -13,24 +15,25 @@ const BAR: usize = 24;
 /// The page as it is; with `is_cut` it says that it was made shorter.
 pub(super) fn write(page: &Page, is_cut: bool) -> String {
     let mut out = String::new();
-    out += &format!("## {}\n\n", escape(&page.title));
+    // Writing to a String cannot fail.
+    write_all(&mut out, page, is_cut).ok();
+    out
+}
+
+fn write_all(out: &mut String, page: &Page, is_cut: bool) -> fmt::Result {
+    writeln!(out, "## {}\n", escape(&page.title))?;
     if !page.facts.is_empty() {
         let facts: Vec<String> = page.facts.iter().map(|fact| escape(fact)).collect();
-        out += &format!("{}\n\n", facts.join(" · "));
+        writeln!(out, "{}\n", facts.join(" · "))?;
     }
-    for one in &page.lead {
-        out += &format!("{}\n\n", line(one, Where::Text));
-    }
-    for one in &page.sections {
-        section(&mut out, one);
-    }
+    page.lead.iter().try_for_each(|one| writeln!(out, "{}\n", line(one, Where::Text)))?;
+    page.sections.iter().try_for_each(|one| section(out, one))?;
     let cut = if is_cut {
         " It was cut to fit a comment: lists end early, and evidence is left out. The JSON report has all."
     } else {
         ""
     };
-    out += &format!("<sub>{}.{cut}</sub>\n", escape(&page.generator));
-    out
+    writeln!(out, "<sub>{}.{cut}</sub>", escape(&page.generator))
 }
 
 /// Where a text stands.
@@ -57,77 +60,65 @@ fn line(line: &Line, place: Where) -> String {
     }
 }
 
-/// What is read without a click: what it weighs, what to do, and what went wrong.
-const fn is_open(part: Part) -> bool {
-    matches!(part, Part::Sizes | Part::Findings | Part::Plan | Part::Compatibility | Part::Warnings)
-}
-
-fn section(out: &mut String, section: &Section) {
-    let title = escape(section.part.title());
-    let note = escape(&section.note);
-    if is_open(section.part) {
-        let note = if note.is_empty() { note } else { format!(": {note}") };
-        *out += &format!("### {title}{note}\n\n");
-        blocks(out, &section.blocks, true);
-        return;
+fn section(out: &mut String, section: &Section) -> fmt::Result {
+    let title = section.part.title();
+    let note = if section.note.is_empty() { String::new() } else { format!(": {}", escape(&section.note)) };
+    if section.part.is_first() {
+        writeln!(out, "### {title}{note}\n")?;
+        return blocks(out, &section.blocks, true);
     }
-    let note = if note.is_empty() { note } else { format!(": {note}") };
-    open(out, &format!("<b>{title}</b>{note}"));
-    blocks(out, &section.blocks, false);
-    close(out);
+    fold(out, &format!("<b>{title}</b>{note}"), |out| blocks(out, &section.blocks, false))
 }
 
 /// A fold; its title is HTML.
-fn open(out: &mut String, title: &str) {
-    *out += &format!("<details>\n<summary>{title}</summary>\n\n");
+fn fold(out: &mut String, title: &str, inside: impl FnOnce(&mut String) -> fmt::Result) -> fmt::Result {
+    writeln!(out, "<details>\n<summary>{title}</summary>\n")?;
+    inside(out)?;
+    writeln!(out, "</details>\n")
 }
 
-fn close(out: &mut String) {
-    *out += "</details>\n\n";
-}
-
-fn blocks(out: &mut String, list: &[Block], is_open: bool) {
-    for block in list {
-        match block {
-            Block::Line(one) => *out += &format!("{}\n\n", line(one, Where::Text)),
-            Block::Heading(text) => *out += &format!("#### {}\n\n", escape(text)),
-            Block::Facts(list) => facts(out, list),
-            Block::Chart(one) => chart(out, one),
-            Block::Table(one) => table(out, one, is_open),
-            Block::Fold(title, list) => {
-                open(out, &escape(title));
-                blocks(out, list, false);
-                close(out);
-            }
-            Block::Code(language, text) => *out += &format!("{}\n", fenced(language, text)),
-        }
-    }
+fn blocks(out: &mut String, list: &[Block], is_open: bool) -> fmt::Result {
+    list.iter().try_for_each(|block| match block {
+        Block::Line(one) => writeln!(out, "{}\n", line(one, Where::Text)),
+        Block::Heading(text) => writeln!(out, "#### {}\n", escape(text)),
+        Block::Facts(list) => facts(out, list),
+        Block::Chart(one) => chart(out, one),
+        Block::Table(one) => table(out, one, is_open),
+        Block::Fold(title, list) => fold(out, &escape(title), |out| blocks(out, list, false)),
+        Block::Code(language, text) => writeln!(out, "{}", fenced(language, text)),
+    })
 }
 
 /// A list; names that come several times in a row have one list of their own.
-fn facts(out: &mut String, facts: &[(String, Line)]) {
+fn facts(out: &mut String, facts: &[(String, Line)]) -> fmt::Result {
     for group in facts.chunk_by(|one, next| one.0 == next.0) {
         match group {
-            [(name, value)] => *out += &format!("- **{}**: {}\n", escape(name), line(value, Where::Text)),
+            [(name, value)] => writeln!(out, "- **{}**: {}", escape(name), line(value, Where::Text))?,
             [(name, _), ..] => {
-                *out += &format!("- **{}**\n", escape(name));
-                group.iter().for_each(|(_, value)| *out += &format!("  - {}\n", line(value, Where::Text)));
+                writeln!(out, "- **{}**", escape(name))?;
+                let mut values = group.iter().map(|(_, value)| line(value, Where::Text));
+                values.try_for_each(|value| writeln!(out, "  - {value}"))?;
             }
             [] => {}
         }
     }
-    *out += "\n";
+    writeln!(out)
 }
 
-fn chart(out: &mut String, chart: &Chart) {
+fn chart(out: &mut String, chart: &Chart) -> fmt::Result {
     let total = chart.total();
-    *out += &format!("**{}**: {}\n\n", escape(&chart.title), human(total));
-    *out += "| | bytes | share | |\n|---|---:|---:|---|\n";
+    writeln!(out, "**{}**: {}\n", escape(&chart.title), human(total))?;
+    writeln!(out, "| | Bytes | Share | |\n|---|---:|---:|---|")?;
     for part in chart.parts.iter().filter(|part| part.bytes > 0) {
-        let (name, share) = (escape(&part.name), chart.share(part));
-        *out += &format!("| {name} | {} | {share} | {} |\n", human(part.bytes), bar(part.bytes, total));
+        let (name, bytes, share) = (escape(&part.name), human(part.bytes), chart.share(part));
+        writeln!(out, "| {name} | {} | {} | {} |", whole(&bytes), whole(&share), bar(part.bytes, total))?;
     }
-    *out += "\n";
+    writeln!(out)
+}
+
+/// A figure and its unit stay on one line.
+fn whole(figure: &str) -> String {
+    figure.replace(' ', "\u{a0}")
 }
 
 /// A bar by eighths of a character.
@@ -137,71 +128,70 @@ fn bar(part: u64, whole: u64) -> String {
     format!("{}{}", "█".repeat(length / 8), EIGHTHS[length % 8])
 }
 
-fn table(out: &mut String, table: &Table, is_open: bool) {
-    if let ([_], true) = (&table.columns[..], table.rows.iter().all(|row| row.details.is_empty())) {
-        list(out, table);
-        return;
+fn table(out: &mut String, table: &Table, is_open: bool) -> fmt::Result {
+    if let ([column], true) = (&table.columns[..], table.rows.iter().all(|row| row.details.is_empty())) {
+        return list(out, column, table);
     }
     let shown = if is_open && table.rows.len() > OPEN_ROWS + SLACK { OPEN_ROWS } else { table.rows.len() };
     let (first, rest) = table.rows.split_at(shown);
-    rows(out, &table.columns, first);
+    rows(out, &table.columns, first)?;
+    let noun = escape(table.noun);
     if !rest.is_empty() {
-        open(out, &format!("{} further {}", grouped(rest.len() as u64), escape(table.noun)));
-        rows(out, &table.columns, rest);
-        close(out);
+        let title = format!("{} further {noun}", grouped(rest.len() as u64));
+        fold(out, &title, |out| rows(out, &table.columns, rest))?;
     }
-    more(out, table);
-    if table.rows.iter().any(|row| !row.details.is_empty()) {
-        open(out, &format!("Details of the {}", escape(table.noun)));
-        table.rows.iter().for_each(|row| details(out, &table.columns, row));
-        close(out);
+    left_out(out, table)?;
+    let mut behind = table.rows.iter().filter(|row| !row.details.is_empty()).peekable();
+    if behind.peek().is_none() {
+        return Ok(());
     }
+    fold(out, &format!("Details of the {noun}"), |out| {
+        behind.try_for_each(|row| {
+            fold(out, &named(&table.columns, row), |out| blocks(out, &row.details, false))
+        })
+    })
 }
 
-fn list(out: &mut String, table: &Table) {
-    if let Some(column) = table.columns.first().filter(|_| !table.rows.is_empty()) {
-        *out += &format!("{}:\n\n", escape(&column.title));
+/// A table of one column is a list.
+fn list(out: &mut String, column: &Column, table: &Table) -> fmt::Result {
+    if !table.rows.is_empty() {
+        writeln!(out, "{}:\n", escape(&column.title))?;
+        let mut cells = table.rows.iter().filter_map(|row| row.cells.first());
+        cells.try_for_each(|cell| writeln!(out, "- {}", line(cell, Where::Text)))?;
+        writeln!(out)?;
     }
-    for cell in table.rows.iter().filter_map(|row| row.cells.first()) {
-        *out += &format!("- {}\n", line(cell, Where::Text));
-    }
-    *out += if table.rows.is_empty() { "" } else { "\n" };
-    more(out, table);
+    left_out(out, table)
 }
 
-fn rows(out: &mut String, columns: &[Column], rows: &[Row]) {
+fn rows(out: &mut String, columns: &[Column], rows: &[Row]) -> fmt::Result {
     if rows.is_empty() || columns.is_empty() {
-        return;
+        return Ok(());
     }
     let titles: Vec<String> = columns.iter().map(|column| escape(&column.title)).collect();
     let rules: Vec<&str> = columns.iter().map(|column| if column.number { "---:" } else { "---" }).collect();
-    *out += &format!("| {} |\n|{}|\n", titles.join(" | "), rules.join("|"));
+    writeln!(out, "| {} |\n|{}|", titles.join(" | "), rules.join("|"))?;
     for row in rows {
         // As many cells as there are columns, whatever the row has.
-        let cell = |place: usize| row.cells.get(place).map_or_else(String::new, |cell| line(cell, Where::Cell));
-        let cells: Vec<String> = (0..columns.len()).map(cell).collect();
-        *out += &format!("| {} |\n", cells.join(" | "));
+        let cell = |(place, column): (usize, &Column)| match row.cells.get(place) {
+            Some(cell) if column.number => whole(&line(cell, Where::Cell)),
+            Some(cell) => line(cell, Where::Cell),
+            None => String::new(),
+        };
+        let cells: Vec<String> = columns.iter().enumerate().map(cell).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
     }
-    *out += "\n";
+    writeln!(out)
 }
 
-fn more(out: &mut String, table: &Table) {
-    if table.more > 0 {
-        let (more, noun) = (grouped(table.more), escape(table.noun));
-        *out += &format!("And {more} more {noun}: the JSON report has them all.\n\n");
-    }
+fn left_out(out: &mut String, table: &Table) -> fmt::Result {
+    table.left_out().map_or(Ok(()), |text| writeln!(out, "{}\n", escape(&text)))
 }
 
-/// What stands behind a row, under what names it: its first words, with the figure before them.
-fn details(out: &mut String, columns: &[Column], row: &Row) {
-    if row.details.is_empty() {
-        return;
-    }
+/// What names a row: its first words, with the figure before them.
+fn named(columns: &[Column], row: &Row) -> String {
     let named = columns.iter().position(|column| !column.number).unwrap_or(0);
     let cell = |place: usize| row.cells.get(place).filter(|cell| !cell.text.is_empty());
-    let figure = cell(0).filter(|_| named > 0).map_or_else(String::new, |cell| format!("{}: ", escape(&cell.text)));
-    let name = cell(named).map_or_else(String::new, |cell| line(cell, Where::Summary));
-    open(out, &format!("{figure}{name}"));
-    blocks(out, &row.details, false);
-    close(out);
+    let figure = cell(0).filter(|_| named > 0).map(|cell| format!("{}: ", escape(&cell.text)));
+    let name = cell(named).map(|cell| line(cell, Where::Summary));
+    figure.into_iter().chain(name).collect()
 }

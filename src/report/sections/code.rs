@@ -22,7 +22,8 @@ pub(super) fn gpu_code(report: &Report) -> Content {
     if cuda.gpu_code.is_empty() {
         return (String::new(), Vec::new());
     }
-    let slice = |sum: &GpuCodeSumLine| Slice { name: name(&sum.arch), bytes: sum.bytes, colour: colour(&sum.kind) };
+    let slice =
+        |sum: &GpuCodeSumLine| Slice { name: name(&sum.arch), bytes: sum.bytes, colour: colour(&sum.kind) };
     let parts: Vec<Slice> =
         cuda.gpu_code.iter().filter(|sum| sum.bytes > 0).take(ARCHITECTURES).map(slice).collect();
     let columns = [
@@ -79,7 +80,8 @@ pub(super) fn duplicates(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else { return (String::new(), Vec::new()) };
     let mut blocks = Vec::new();
     if !cuda.duplicates.is_empty() {
-        let columns = [number("Can go"), text("Soname"), number("Copies"), text("Bytes of the copies"), text("Loaded")];
+        let columns =
+            [number("Can go"), text("Soname"), number("Copies"), text("Bytes of the copies"), text("Loaded")];
         let mut list: Vec<&DuplicateLine> = cuda.duplicates.iter().collect();
         list.sort_by_key(|one| std::cmp::Reverse(one.reclaimable_bytes));
         blocks.push(Block::Heading("Libraries that are here more than once".to_owned()));

@@ -2,7 +2,7 @@
 
 use super::Content;
 use super::lead::gpu;
-use super::make::{cell, fact, name, one_line, paragraph, path, prose, row, some, table, text};
+use super::make::{cell, count, fact, name, one_line, paragraph, path, prose, row, some, table, text};
 use crate::report::compatibility::{CompatibilityPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Row, Tone};
@@ -33,7 +33,7 @@ pub(super) fn section(report: &Report) -> Content {
 
 fn note(part: &CompatibilityPart) -> String {
     let runs = part.targets.iter().filter(|target| target.verdict.starts_with("runs")).count();
-    format!("runs on {runs} of {} GPUs", part.targets.len())
+    format!("on {runs} of {}", count(part.targets.len(), "GPU"))
 }
 
 fn needs(requires: &RequiresPart) -> Vec<Block> {
@@ -47,7 +47,9 @@ fn needs(requires: &RequiresPart) -> Vec<Block> {
             let text = format!("{}, or {} where no PTX is compiled", name(driver), name(older));
             facts.push(fact("Driver", text));
         }
-        (Some(driver), _) | (None, Some(driver)) => facts.push(fact("Driver", format!("{} or newer", name(driver)))),
+        (Some(driver), _) | (None, Some(driver)) => {
+            facts.push(fact("Driver", format!("{} or newer", name(driver))))
+        }
         (None, None) => {}
     }
     for (title, list) in [("Code for", &requires.sass), ("By PTX also for", &requires.ptx)] {

@@ -47,14 +47,23 @@ pub(super) fn packages(report: &Report) -> Content {
         let [all, bytes, unknown] = figures.map(Line::plain);
         row([cell(manager), all, bytes, unknown])
     });
-    (count(packages.len(), "package"), vec![sums, Block::Heading("Largest packages".to_owned()), largest(packages)])
+    (
+        count(packages.len(), "package"),
+        vec![sums, Block::Heading("Largest packages".to_owned()), largest(packages)],
+    )
 }
 
 fn largest(packages: &[PackageLine]) -> Block {
     let mut list: Vec<&PackageLine> = packages.iter().collect();
     list.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
-    let columns =
-        [number("Bytes"), text("Package"), text("Version"), text("Manager"), number("Files"), number("Layer")];
+    let columns = [
+        number("Bytes"),
+        text("Package"),
+        text("Version"),
+        text("Manager"),
+        number("Files"),
+        number("Layer"),
+    ];
     table(columns, "packages", (&list, PACKAGES), |package| {
         row([
             Line::plain(human_or_dash(package.bytes)),

@@ -6,7 +6,9 @@ use super::make::{
     UNKNOWN, cell, count, fact, libraries, name, number, one_line, paragraph, path, row, table, text, words,
 };
 use crate::base::size::{grouped, human};
-use crate::report::cuda::{ComponentLine, CudaPart, FrameworkLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine};
+use crate::report::cuda::{
+    ComponentLine, CudaPart, FrameworkLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine,
+};
 use crate::report::model::Report;
 use crate::report::page::{Block, Column, Line, Tone};
 
@@ -54,14 +56,18 @@ pub(super) fn section(report: &Report) -> Content {
 
 fn toolkit(toolkit: &ToolkitLine) -> (String, Line) {
     let version = toolkit.version.as_deref().map_or_else(|| "of unknown version".to_owned(), name);
-    let cudnn = toolkit.cudnn_version.as_ref().map_or_else(String::new, |version| format!(", cuDNN {}", name(version)));
+    let cudnn = toolkit
+        .cudnn_version
+        .as_ref()
+        .map_or_else(String::new, |version| format!(", cuDNN {}", name(version)));
     let text = format!("{version}, {}{cudnn}, in {}", name(&toolkit.flavor), path(&toolkit.root).text);
     fact("Toolkit", text)
 }
 
 fn framework(framework: &FrameworkLine) -> (String, Line) {
     let version = framework.version.as_deref().map_or_else(|| "of unknown version".to_owned(), name);
-    let built = framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {}", name(cuda)));
+    let built =
+        framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {}", name(cuda)));
     let strategy = match &*framework.strategy {
         "none" => String::new(),
         "wheel-bundled" => ", CUDA from packages beside it".to_owned(),
@@ -116,7 +122,8 @@ fn components(cuda: &CudaPart) -> Vec<Block> {
     let columns: [Column; 5] =
         [number("Bytes"), text("Component"), number("Files"), number("In use"), text("Supplied by")];
     let line = |component: &ComponentLine| {
-        let files = cuda.libraries.iter().filter(|one| one.component == component.name && one.hardlink_of.is_none());
+        let files =
+            cuda.libraries.iter().filter(|one| one.component == component.name && one.hardlink_of.is_none());
         let used = files.filter(|one| one.usage != "unreferenced").count();
         let by: Vec<String> = component.suppliers.iter().take(LINES).map(|by| words(by)).collect();
         row([

@@ -1,6 +1,6 @@
 //! What stands behind a finding: why, the proof, who uses it, where it lies, what to do.
 
-use super::make::{cell, count, fact, name, number, one_line, paths, prose, row, some, table, text, words};
+use super::make::{cell, count, fact, name, number, one_line, paths, prose, row, some, table, text};
 use crate::base::size::human;
 use crate::report::findings::{FindingLine, LayerShare};
 use crate::report::page::{Block, Line, Tone};
@@ -29,20 +29,18 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     more(&mut facts, "Proof", finding.proof.len(), PROOF, "statement");
     facts.extend(finding.used_by.iter().take(USERS).map(|user| fact("Used by", one_line(user, STATEMENT))));
     more(&mut facts, "Used by", finding.used_by.len(), USERS, "user");
-    if !finding.packages.is_empty() {
+    // The proof names most owners with their versions.
+    if !finding.packages.is_empty() && !finding.proof.iter().any(|text| text.starts_with("owned by ")) {
         facts.push(fact("Owned by", some(finding.packages.iter().map(String::as_str))));
     }
     if finding.files > 0 && !finding.subjects.is_empty() {
         facts.push(fact("About", some(finding.subjects.iter().map(String::as_str))));
     }
-    if finding.bytes > 0 {
-        facts.push(fact("Bytes", bytes(finding)));
-    }
+    facts.extend(hidden(finding).map(|text| fact("Bytes", text)));
     if finding.potential_bytes > 0 {
         facts.push(fact("Not cut by any tool today", human(finding.potential_bytes)));
     }
     facts.push(fact("What to do", prose(&finding.fix)));
-    facts.push(fact("Category", words(&finding.category)));
     facts.push(("The rule".to_owned(), Line::code(format!("cutaway explain {}", name(&finding.rule)))));
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(layers(&finding.layer_bytes));
@@ -56,12 +54,16 @@ fn more(facts: &mut Vec<(String, Line)>, name: &str, all: usize, most: usize, no
     }
 }
 
-fn bytes(finding: &FindingLine) -> String {
-    let (all, merged) = (human(finding.bytes), human(finding.merged_bytes));
-    match finding.bytes.saturating_sub(finding.merged_bytes) {
-        0 => format!("{all}, all of it in what a container sees"),
-        hidden if finding.merged_bytes == 0 => format!("{}, hidden already", human(hidden)),
-        hidden => format!("{all}: {merged} in what a container sees, {} hidden already", human(hidden)),
+/// What of it a container does not see today; `None` when it sees all of it.
+fn hidden(finding: &FindingLine) -> Option<String> {
+    let hidden = finding.bytes.saturating_sub(finding.merged_bytes);
+    match (hidden, finding.merged_bytes) {
+        (0, _) => None,
+        (_, 0) => Some("all of them hidden from the container already".to_owned()),
+        (_, merged) => {
+            let (seen, hidden) = (human(merged), human(hidden));
+            Some(format!("{seen} in what a container sees, {hidden} hidden from it already"))
+        }
     }
 }
 

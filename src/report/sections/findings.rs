@@ -2,7 +2,9 @@
 
 use super::Content;
 use super::evidence::evidence;
-use super::make::{UNKNOWN, cell, count, name, number, one_line, paragraph, row, some, sum, table, text, words};
+use super::make::{
+    UNKNOWN, cell, count, name, number, one_line, paragraph, row, some, sum, table, text, words,
+};
 use crate::base::size::{grouped, human};
 use crate::report::findings::FindingLine;
 use crate::report::model::Report;
@@ -82,9 +84,9 @@ fn cells(finding: &FindingLine, tone: Tone) -> Vec<Line> {
     ]
 }
 
-/// The bytes of a finding; nothing for one that is about no file.
+/// The bytes of a finding; nothing for one that takes none away.
 fn bytes(finding: &FindingLine) -> Line {
-    Line::plain(if finding.files > 0 || finding.bytes > 0 { human(finding.bytes) } else { String::new() })
+    Line::plain(if finding.bytes > 0 { human(finding.bytes) } else { String::new() })
 }
 
 /// How many files where, or what it is about.
@@ -99,12 +101,14 @@ fn place(finding: &FindingLine) -> String {
 /// Numbers of layers in a line: `layer 3`, `layers 1, 3 and 5`, `layers 1, 2, 3 and 4 more`.
 fn layers(numbers: &[u16]) -> String {
     const NAMED: usize = 4;
-    let list = |numbers: &[u16]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let joined = |numbers: &[u16]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match numbers {
         [] => "no layer".to_owned(),
         [one] => format!("layer {one}"),
-        [first @ .., last] if numbers.len() <= NAMED => format!("layers {} and {last}", list(first)),
-        [a, b, c, rest @ ..] => format!("layers {} and {} more", list(&[*a, *b, *c]), grouped(rest.len() as u64)),
+        [first @ .., last] if numbers.len() <= NAMED => format!("layers {} and {last}", joined(first)),
+        [a, b, c, rest @ ..] => {
+            format!("layers {} and {} more", joined(&[*a, *b, *c]), grouped(rest.len() as u64))
+        }
         _ => UNKNOWN.to_owned(),
     }
 }
@@ -114,6 +118,11 @@ pub(super) fn listed(list: &[&FindingLine], most: usize) -> Block {
     let columns = [number("Bytes"), text("Finding"), text("Verdict"), text("Category")];
     table(columns, "findings", (list, most), |finding| {
         let title = Line::plain(one_line(&finding.title, TITLE));
-        row([bytes(finding), title, Line::plain(name(&finding.verdict)), Line::plain(words(&finding.category))])
+        row([
+            bytes(finding),
+            title,
+            Line::plain(name(&finding.verdict)),
+            Line::plain(words(&finding.category)),
+        ])
     })
 }

@@ -72,7 +72,8 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
     facts.push(fact("Entries", entries(layer)));
     facts.push(fact("Hides", format!("{} of the layers below", human_or_dash(layer.hides_bytes))));
     if let Some(bytes @ 1..) = layer.metadata_only_bytes {
-        let text = format!("{} of them are the same bytes again, only owner, mode or time changed", human(bytes));
+        let text =
+            format!("{} of them are the same bytes again, only owner, mode or time changed", human(bytes));
         facts.push(fact("Stored again", text));
     }
     if let Some(is_base) = layer.is_base {

@@ -115,12 +115,16 @@ fn savings(report: &Report) -> Line {
         0 => String::new(),
         bytes => format!("; {} more when a question is answered", human(bytes)),
     };
-    let after = report.plan.as_ref().filter(|plan| !plan.findings.is_empty()).map_or_else(String::new, |plan| {
-        let pull = plan
-            .compressed_bytes_after
-            .map_or_else(String::new, |bytes| format!(" and about {} compressed", human(bytes)));
-        format!(" Without what the plan takes away that would be {} of files{pull}.", human(plan.merged_bytes_after))
-    });
+    let after =
+        report.plan.as_ref().filter(|plan| !plan.findings.is_empty()).map_or_else(String::new, |plan| {
+            let pull = plan
+                .compressed_bytes_after
+                .map_or_else(String::new, |bytes| format!(" and about {} compressed", human(bytes)));
+            format!(
+                " Without what the plan takes away that would be {} of files{pull}.",
+                human(plan.merged_bytes_after)
+            )
+        });
     let tone = if sums.safe_bytes > 0 { Tone::Strong } else { Tone::Plain };
     Line::plain(format!("{safe}{unsure}.{after}")).tone(tone)
 }

@@ -18,8 +18,14 @@ pub(super) fn libraries_table(libraries: &[LibraryLine]) -> Vec<Block> {
     }
     let mut largest: Vec<&LibraryLine> = libraries.iter().collect();
     largest.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.path.cmp(&b.path)));
-    let columns =
-        [number("Bytes"), text("Library"), text("Component"), text("Version"), text("Supplied by"), text("Use")];
+    let columns = [
+        number("Bytes"),
+        text("Library"),
+        text("Component"),
+        text("Version"),
+        text("Supplied by"),
+        text("Use"),
+    ];
     vec![
         Block::Heading("Libraries, largest first".to_owned()),
         table(columns, "libraries", (&largest, LIBRARIES), |library| line(library)),
@@ -76,9 +82,13 @@ fn details(library: &LibraryLine) -> Vec<Block> {
         facts.push(fact("For another machine", name(machine)));
     }
     if let Some(note) = &library.forward_compat {
-        let cuda = note.cuda_version.as_deref().map_or_else(|| "an unknown CUDA version".to_owned(), |version| format!("CUDA {}", name(version)));
+        let cuda = note.cuda_version.as_deref().map_or_else(
+            || "an unknown CUDA version".to_owned(),
+            |version| format!("CUDA {}", name(version)),
+        );
         let drivers: Vec<String> = note.drivers.iter().map(ToString::to_string).collect();
-        let drivers = if drivers.is_empty() { "unknown".to_owned() } else { some(drivers.iter().map(String::as_str)) };
+        let drivers =
+            if drivers.is_empty() { "unknown".to_owned() } else { some(drivers.iter().map(String::as_str)) };
         facts.push(fact("Brings", format!("{cuda}; on drivers {drivers}")));
     }
     steps(&mut facts, "Needed by", &library.needed_by, "file");

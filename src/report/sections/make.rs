@@ -121,7 +121,12 @@ pub(in crate::report) fn table<T>(
 }
 
 /// A list of paths, folded away or in the evidence.
-pub(in crate::report) fn paths(title: &str, noun: &'static str, list: &[String], most: usize) -> Option<Block> {
+pub(in crate::report) fn paths(
+    title: &str,
+    noun: &'static str,
+    list: &[String],
+    most: usize,
+) -> Option<Block> {
     let row = |one: &String| Row { cells: vec![path(one)], details: Vec::new() };
     (!list.is_empty()).then(|| table([text(title)], noun, (list, most), row))
 }

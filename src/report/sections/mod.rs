@@ -12,11 +12,10 @@ mod libraries;
 pub(super) mod make;
 mod plan;
 mod settings;
-mod sizes;
+pub(super) mod sizes;
 
 use super::model::Report;
 use super::page::{Block, Page, Part, Section};
-use super::shorten;
 
 /// The page of a report.
 pub fn page(report: &Report) -> Page {
@@ -35,13 +34,13 @@ pub fn page(report: &Report) -> Page {
         (Part::Warnings, contents::warnings(report)),
     ];
     let section = |(part, (note, blocks)): (Part, Content)| Section { part, note, blocks };
-    shorten::to_fit(Page {
+    Page {
         title: lead::title(report),
         generator: lead::generator(report),
         facts: lead::facts(report),
         lead: lead::lead(report),
         sections: made.into_iter().map(section).filter(|section| !section.blocks.is_empty()).collect(),
-    })
+    }
 }
 
 /// The note of a section and its blocks; none where there is nothing to say.

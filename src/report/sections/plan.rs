@@ -11,6 +11,7 @@ use crate::report::findings::{FindingLine, PlanPart};
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Tone};
 use crate::report::rewrite::ProposalLine;
+use crate::report::shorten;
 
 /// Findings of the plan that are listed: those that are safe stand above with their evidence.
 const FINDINGS: usize = 100;
@@ -24,7 +25,9 @@ const TITLE: usize = 200;
 pub(super) fn section(report: &Report) -> Content {
     let mut blocks = match &report.plan {
         Some(plan) => planned(report, plan),
-        None => vec![paragraph("What is left without the findings is unknown, because the rules have not looked.")],
+        None => vec![paragraph(
+            "What is left without the findings is unknown, because the rules have not looked.",
+        )],
     };
     blocks.extend(proposed(report));
     let note = report.plan.as_ref().filter(|plan| !plan.findings.is_empty());
@@ -50,9 +53,15 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
         fact("Merged", format!("{now} now, {then} then")),
         fact("Compressed", pull),
     ];
-    let title = format!("Findings of the plan: {}", count(chosen.len(), "finding"));
     let mut blocks = vec![Block::Facts(facts)];
-    if !chosen.is_empty() {
+    let safe = |finding: &FindingLine| finding.verdict == "safe";
+    if chosen.len() == plan.findings.len()
+        && chosen.iter().all(|finding| safe(finding))
+        && chosen.len() == all.iter().filter(|finding| safe(finding)).count()
+    {
+        blocks.push(paragraph("The plan takes away all that is safe to remove."));
+    } else if !chosen.is_empty() {
+        let title = format!("What the plan takes away: {}", count(chosen.len(), "finding"));
         blocks.push(Block::Fold(title, vec![listed(&chosen, FINDINGS)]));
     }
     blocks
@@ -72,18 +81,27 @@ fn proposed(report: &Report) -> Vec<Block> {
         fact("Saves", format!("{} of the layers", human(best.saved_bytes))),
     ];
     if let Some(bytes) = best.merged_bytes {
-        facts.push(fact("Merged", format!("{} now, {} then", human(report.totals.merged_bytes), human(bytes))));
+        facts.push(fact(
+            "Merged",
+            format!("{} now, {} then", human(report.totals.merged_bytes), human(bytes)),
+        ));
     }
     facts.push((
         "Base image".to_owned(),
-        best.base_image.as_deref().map_or_else(|| Line::plain("unknown, as the Dockerfile does not say it"), code),
+        best.base_image
+            .as_deref()
+            .map_or_else(|| Line::plain("unknown, as the Dockerfile does not say it"), code),
     ));
     blocks.push(Block::Facts(facts));
     blocks.extend(folded("Dockerfile", "dockerfile", best.dockerfile.as_deref()));
     blocks.extend(folded("Changes to the Dockerfile", "diff", best.diff.as_deref()));
     let other = |one: &ProposalLine| {
         let title = one_line(&one.title, TITLE);
-        paragraph(format!("Also: {title}, {}, {} less.", one_line(&one.applicability, 20), human(one.saved_bytes)))
+        paragraph(format!(
+            "Also: {title}, {}, {} less.",
+            one_line(&one.applicability, 20),
+            human(one.saved_bytes)
+        ))
     };
     blocks.extend(others.iter().take(OTHERS).map(other));
     if let Some(more @ 1..) = others.len().checked_sub(OTHERS) {
@@ -102,33 +120,15 @@ fn applicability(word: &str) -> String {
 }
 
 fn folded(title: &str, language: &'static str, text: Option<&str>) -> Option<Block> {
-    let text = lines(text?);
+    let text = shorten::code(&plain(text?), CODE);
     (!text.is_empty()).then(|| Block::Fold(title.to_owned(), vec![Block::Code(language, text)]))
 }
 
-/// Lines that cannot steer what shows them, as many as fit; the last one says what is missing.
-fn lines(text: &str) -> String {
-    let mut shown = String::new();
-    let mut used = 0_usize;
-    let all = text.lines().count();
-    for (number, line) in text.lines().enumerate() {
-        let line = plain(line);
-        used = used.saturating_add(line.chars().count() + 1);
-        if used > CODE {
-            let left = count(all - number, "line");
-            shown += &format!("# {left} left out here: the JSON report has the whole text\n");
-            break;
-        }
-        shown += &line;
-        shown.push('\n');
-    }
-    shown
-}
-
-fn plain(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    for character in line.chars() {
-        if character != '\t' && is_unsafe(character) {
+/// A text that cannot steer what shows it, line by line.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.replace("\r\n", "\n").chars() {
+        if is_unsafe(character) && !matches!(character, '\n' | '\t') {
             plain += &printable(character.encode_utf8(&mut [0; 4]));
         } else {
             plain.push(character);

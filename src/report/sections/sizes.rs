@@ -5,7 +5,8 @@ use super::make::{UNKNOWN, count, fact, name, sum, weak};
 use crate::base::size::{grouped, human};
 use crate::cuda::Class;
 use crate::report::model::Report;
-use crate::report::page::{Block, Chart, Slice, percent, share};
+use crate::report::page::{Block, Chart, Slice, share};
+use crate::report::text::floor_percent;
 
 pub(super) fn section(report: &Report) -> Content {
     let totals = &report.totals;
@@ -15,10 +16,23 @@ pub(super) fn section(report: &Report) -> Content {
     };
     let stored = format!("{} as stored: what a first pull transfers", count(totals.layers, "layer"));
     let files = format!("what a container sees: {} files", grouped(totals.merged_files));
-    let wasted = format!("hidden from the container: {} of the content", share(totals.wasted_bytes, totals.content_bytes));
+    let wasted = format!(
+        "hidden from the container: {} of the content",
+        share(totals.wasted_bytes, totals.content_bytes)
+    );
     let mut facts = vec![
-        fact("Compressed", known(totals.compressed_bytes, &stored, "not every layer has a known size as stored")),
-        fact("Uncompressed", known(totals.uncompressed_bytes, "the tar streams of the layers", "not every layer has one that was read")),
+        fact(
+            "Compressed",
+            known(totals.compressed_bytes, &stored, "not every layer has a known size as stored"),
+        ),
+        fact(
+            "Uncompressed",
+            known(
+                totals.uncompressed_bytes,
+                "the tar streams of the layers",
+                "not every layer has one that was read",
+            ),
+        ),
         fact("Content", format!("{}, the regular files of all layers", human(totals.content_bytes))),
         fact("Merged", format!("{}, {files}", human(totals.merged_bytes))),
         fact("Wasted", format!("{}, {wasted}", human(totals.wasted_bytes))),
@@ -26,12 +40,16 @@ pub(super) fn section(report: &Report) -> Content {
             "Efficiency",
             totals.efficiency.map_or_else(
                 || UNKNOWN.to_owned(),
-                |efficiency| format!("{}, merged of content", percent(efficiency)),
+                |efficiency| format!("{:.1} %, merged of content", floor_percent(efficiency)),
             ),
         ),
     ];
     if let Some(base) = &report.image.base {
-        let name = base.reference.as_deref().or(base.distribution.as_deref()).map_or_else(|| "unknown".to_owned(), name);
+        let name = base
+            .reference
+            .as_deref()
+            .or(base.distribution.as_deref())
+            .map_or_else(|| "unknown".to_owned(), name);
         facts.push(fact("Built on", format!("{name}, {}", count(base.layers, "layer"))));
     }
     let mut blocks = vec![Block::Facts(facts)];
@@ -64,7 +82,7 @@ fn classes(report: &Report) -> Vec<Block> {
     blocks
 }
 
-const fn title(class: Class) -> &'static str {
+pub(in crate::report) const fn title(class: Class) -> &'static str {
     match class {
         Class::System => "System",
         Class::CudaRuntime => "CUDA runtime",

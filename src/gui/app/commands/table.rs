@@ -26,6 +26,9 @@ fn always(_: &App) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Why what acts on an image cannot be done in a tab with a saved report.
+const NEEDS_IMAGE: &str = "Needs the image: this tab shows a saved report";
+
 fn with_image(app: &App) -> Result<(), &'static str> {
     app.front_tab().map(drop).ok_or("Open an image first")
 }
@@ -58,6 +61,7 @@ fn when_ended(app: &App) -> Result<(), &'static str> {
 fn when_searchable(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.analysis.is_some() => Ok(()),
+        Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
         Some(_) => Err("There is nothing to search yet"),
         None => Err("Open an image first"),
     }
@@ -66,13 +70,14 @@ fn when_searchable(app: &App) -> Result<(), &'static str> {
 fn with_findings(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.plan.prediction().is_some() => Ok(()),
+        Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
         Some(_) => Err("The findings are not known yet"),
         None => Err("Open an image first"),
     }
 }
 
 fn can_show(app: &App, view: View) -> Result<(), &'static str> {
-    match view.waits_for() {
+    match view.waits_for(app.holds()) {
         Some(reason) => Err(reason),
         None => with_image(app),
     }
@@ -129,8 +134,10 @@ macro_rules! command {
     };
 }
 
+mod compare;
 mod dockerfile;
 mod gpu;
+mod report;
 
 /// All of them, in the order of the menus.
 pub static COMMANDS: &[Command] = &[
@@ -358,12 +365,20 @@ pub static COMMANDS: &[Command] = &[
     dockerfile::PREVIOUS,
     gpu::CHECK,
     gpu::STOP,
+    compare::ADD,
+    compare::BASELINE,
+    compare::ONLY,
+    compare::COPY,
+    compare::SAVE,
+    compare::ALONE,
+    report::SAVE,
+    report::COPY,
     command!(
         "image.next",
         "Next image",
         "Bring the next tab to the front",
         Menu::Image,
-        4,
+        6,
         [KeyboardShortcut::new(Modifiers::CTRL, Key::Tab), ctrl(Key::PageDown)],
         with_tabs,
         |app| app.step_tab(1)
@@ -373,7 +388,7 @@ pub static COMMANDS: &[Command] = &[
         "Previous image",
         "Bring the tab before it to the front",
         Menu::Image,
-        4,
+        6,
         [KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab), ctrl(Key::PageUp)],
         with_tabs,
         |app| app.step_tab(-1)

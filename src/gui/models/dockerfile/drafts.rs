@@ -33,7 +33,7 @@ impl PartialEq for Request {
     }
 }
 
-type Outcome = Result<Arc<DockerfileModel>, Problem>;
+type Outcome = Result<(Arc<DockerfileModel>, Arc<Proposals>), Problem>;
 
 /// Proposals of one image.
 pub struct Drafts {
@@ -47,6 +47,8 @@ pub struct Drafts {
     /// Whether that work is what is wanted now.
     current: bool,
     model: Option<Arc<DockerfileModel>>,
+    /// What `model` was made of.
+    proposals: Option<Arc<Proposals>>,
     problem: Option<Problem>,
     /// Grows with each new model.
     generation: u64,
@@ -69,6 +71,7 @@ impl Drafts {
             asked: None,
             current: false,
             model: None,
+            proposals: None,
             problem: None,
             generation: 0,
         }
@@ -79,6 +82,7 @@ impl Drafts {
     pub fn update(&mut self, analysis: &Arc<Analysis>, plan: &ChosenPlan, waker: &Waker) {
         let Some(findings) = &analysis.findings else {
             (self.model, self.problem, self.asked, self.current) = (None, None, None, false);
+            self.proposals = None;
             return;
         };
         let wanted =
@@ -90,7 +94,9 @@ impl Drafts {
         {
             self.generation += 1;
             match outcome {
-                Ok(model) => (self.model, self.problem) = (Some(model), None),
+                Ok((model, proposals)) => {
+                    (self.model, self.proposals, self.problem) = (Some(model), Some(proposals), None);
+                }
                 Err(problem) => self.problem = Some(problem),
             }
         }
@@ -126,6 +132,11 @@ impl Drafts {
     /// What is shown; while newer proposals are worked out, those before.
     pub fn model(&self) -> Option<&Arc<DockerfileModel>> {
         self.model.as_ref()
+    }
+
+    /// What is proposed for the plan as it is; `None` while that is worked out.
+    pub fn proposals(&self) -> Option<&Arc<Proposals>> {
+        self.proposals.as_ref().filter(|_| !self.is_busy() && self.problem.is_none())
     }
 
     /// Why the newest request has no result.
@@ -189,7 +200,9 @@ fn work(
     let made = proposer(analysis, plan, file);
     cancel.check()?;
     Ok(match made {
-        Some(Ok(proposals)) => Ok(Arc::new(DockerfileModel::new(proposals, analysis))),
+        Some(Ok(proposals)) => {
+            Ok((Arc::new(DockerfileModel::new(proposals.clone(), analysis)), Arc::new(proposals)))
+        }
         Some(Err(error)) => Err(Problem::new(&error, bytes)),
         None => Err(Problem::failed("The findings of the image are not known.")),
     })

@@ -16,6 +16,7 @@ pub use given::{is_dockerfile, named_dockerfile};
 pub use item::{ProposalItem, ReasonItem};
 pub use line::Line;
 pub use problem::{Excerpt, Problem};
+pub(in crate::gui::models) use saving::write as write_text;
 pub use saving::{SaveKind, SaveState, Saving};
 
 use crate::analysis::Analysis;

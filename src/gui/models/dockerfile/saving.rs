@@ -36,8 +36,11 @@ pub struct Saving {
 
 impl Saving {
     /// Writes `text` to a file; one that is there only where it may be replaced.
-    pub fn start(&mut self, path: PathBuf, text: String, replace: bool, waker: &Waker) {
-        self.job.start(waker, false, move |_| Ok(write(&path, &text, replace)));
+    pub fn start<T>(&mut self, path: PathBuf, text: T, replace: bool, waker: &Waker)
+    where
+        T: AsRef<str> + Send + 'static,
+    {
+        self.job.start(waker, false, move |_| Ok(write(&path, text.as_ref(), replace)));
     }
 
     /// Whether something is being written.
@@ -54,7 +57,8 @@ impl Saving {
     }
 }
 
-fn write(path: &Path, text: &str, replace: bool) -> SaveState {
+/// Writes a text to a file; one that is there only where it may be replaced.
+pub(in crate::gui::models) fn write(path: &Path, text: &str, replace: bool) -> SaveState {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let shown = printable(&whole.display().to_string());
     if !replace && whole.symlink_metadata().is_ok() {

@@ -1,11 +1,14 @@
 //! What commands of the window do with the view.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::bar::{Bar, Notice};
-use super::{DockerfileView, Page};
+use super::{DockerfileView, Page, ViewContext};
 use crate::gui::models::dockerfile::SaveKind;
+use crate::gui::views::report::Proposing;
 use crate::jobs::Waker;
+use crate::rewrite::Proposals;
 
 impl DockerfileView {
     /// Takes a file of the user's as the image's Dockerfile.
@@ -60,6 +63,29 @@ impl DockerfileView {
     /// Says that the proposal was put on the clipboard.
     pub fn copied(&mut self) {
         self.notice = Some(Notice::done("The proposed Dockerfile is on the clipboard", ""));
+    }
+
+    /// Takes in news while another view is in front that shows what is proposed.
+    pub fn keep_up(&mut self, ui: &egui::Ui, context: &mut ViewContext<'_>) {
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.state.update(context, &waker);
+        self.tell(context);
+    }
+
+    /// All that is proposed for the plan as it is; `None` while that is worked out.
+    pub fn proposals(&self) -> Option<&Arc<Proposals>> {
+        self.state.drafts.proposals()
+    }
+
+    /// How the work on them stands.
+    pub fn proposing(&self, context: &ViewContext<'_>) -> Proposing {
+        match self.state.drafts.problem() {
+            _ if context.analysis.findings.is_none() => Proposing::Done,
+            Some(problem) => Proposing::Failed(problem.title.clone()),
+            None if self.state.drafts.is_busy() => Proposing::Busy,
+            None => Proposing::Done,
+        }
     }
 
     /// The chosen proposal as text.

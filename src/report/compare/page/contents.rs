@@ -16,7 +16,7 @@ const MOST: usize = 40;
 const MOST_NAMES: usize = 25;
 
 pub(super) fn findings(view: &View<'_>) -> Content {
-    let list = &view.report.findings;
+    let all = &view.report.findings;
     let differs = |row: &CompareFinding| view.differs(&row.bytes) || view.differs(&row.counts);
     let row = |row: &CompareFinding| {
         let cells = view.of(&row.bytes).zip(view.of(&row.counts)).map(|(bytes, count)| {
@@ -24,19 +24,24 @@ pub(super) fn findings(view: &View<'_>) -> Content {
                 (_, None) => Line::plain(UNKNOWN),
                 (_, Some(0)) => Line::default(),
                 (Some(bytes @ 1..), _) => Line::plain(human(bytes)),
-                (_, Some(count)) => Line::plain(grouped(count)),
+                (_, Some(count)) => Line::plain(found(count)),
             }
         });
         // Where the bytes are the same, what differs is how many there are.
         let changed = match (ends(&row.bytes), ends(&row.counts)) {
             (Some((first, last)), _) if first != last => change(Some((first, last)), human),
-            (_, counts) => change(counts, grouped),
+            (_, counts) => change(counts, found),
         };
         view.row(code(&row.rule), cells, changed)
     };
-    let rows = ("Rule", "rules");
-    let blocks = view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes));
-    (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
+    let rows = ("Rule, content", "rules");
+    let blocks = view.differing(rows, (all, MOST), differs, row, |row| view.spread(&row.bytes));
+    (noted(all.iter().filter(|row| differs(row)).count(), "differ"), blocks)
+}
+
+/// What has no bytes of its own is counted.
+fn found(count: u64) -> String {
+    format!("{} found", grouped(count))
 }
 
 pub(super) fn components(view: &View<'_>) -> Content {
@@ -57,7 +62,7 @@ pub(super) fn components(view: &View<'_>) -> Content {
         }
         sizes
     };
-    let rows = ("Component", "components");
+    let rows = ("Component, merged", "components");
     let blocks = view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes));
     (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
 }
@@ -66,7 +71,7 @@ pub(super) fn gpu_code(view: &View<'_>) -> Content {
     let list = &view.report.gpu_code;
     let differs = |row: &CompareGpuCode| view.differs(&row.bytes);
     let row = |row: &CompareGpuCode| view.sizes(code(&row.arch), &row.bytes);
-    let rows = ("Architecture", "architectures");
+    let rows = ("GPU code, as stored", "architectures");
     let blocks = view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes));
     (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
 }
@@ -124,7 +129,7 @@ pub(super) fn files(view: &View<'_>) -> Content {
             view.row(path(&change.path), cells, file_change(change))
         };
         blocks.push(Block::Table(Table {
-            columns: view.columns("Largest differences"),
+            columns: view.columns("Largest differences, size"),
             rows: named.iter().take(MOST_NAMES).map(row).collect(),
             more: differ.saturating_sub(named.len().min(MOST_NAMES) as u64),
             noun: "files that differ",
@@ -146,7 +151,9 @@ fn file_change(file: &FileChange) -> Line {
     let bytes = file.bytes.first().and_then(none).zip(file.bytes.last().and_then(none));
     let line = change(bytes, human);
     match file.change.as_ref() {
-        "added" => Line::plain(if line.text.is_empty() { "+0 B".to_owned() } else { line.text }).tone(Tone::Added),
+        "added" => {
+            Line::plain(if line.text.is_empty() { "+0 B".to_owned() } else { line.text }).tone(Tone::Added)
+        }
         "removed" => {
             Line::plain(if line.text.is_empty() { "−0 B".to_owned() } else { line.text }).tone(Tone::Removed)
         }
@@ -154,6 +161,9 @@ fn file_change(file: &FileChange) -> Line {
         _ => line.tone(Tone::Changed),
     }
 }
+
+/// A figure of the files of an image, as it is shown.
+type Shown = fn(&CompareFiles) -> String;
 
 /// Files of every image against the first.
 fn sums(view: &View<'_>) -> Block {
@@ -167,7 +177,7 @@ fn sums(view: &View<'_>) -> Block {
     };
     let mut columns: Vec<Column> = vec![text(&format!("Files against {}", view.first()))];
     columns.extend(later.iter().map(|(place, _)| number(view.title(*place))));
-    let kinds: [(&str, fn(&CompareFiles) -> String, Tone); 7] = [
+    let kinds: [(&str, Shown, Tone); 7] = [
         ("Added", |files| signed("+", &grouped(files.added)), Tone::Added),
         ("Bytes added", |files| signed("+", &human(files.added_bytes)), Tone::Added),
         ("Removed", |files| signed("−", &grouped(files.removed)), Tone::Removed),
@@ -176,7 +186,7 @@ fn sums(view: &View<'_>) -> Block {
         ("Bytes of the changed ones, before", |files| human(files.changed_bytes_before), Tone::Plain),
         ("Bytes of the changed ones", |files| human(files.changed_bytes), Tone::Plain),
     ];
-    let row = |(what, show, tone): (&str, fn(&CompareFiles) -> String, Tone)| Row {
+    let row = |(what, show, tone): (&str, Shown, Tone)| Row {
         cells: std::iter::once(Line::plain(what))
             .chain(later.iter().map(|(_, files)| match show(files) {
                 text if text == "0" => Line::plain(text),

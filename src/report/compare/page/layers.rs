@@ -20,7 +20,7 @@ pub(super) fn section(view: &View<'_>) -> Content {
     let mut blocks = Vec::new();
     if !others.is_empty() {
         blocks.push(Block::Table(Table {
-            columns: view.columns("Layers, compressed"),
+            columns: view.columns("Layer, compressed"),
             rows: others.iter().take(MOST).map(|layer| row(view, layer)).collect(),
             more: others.len().saturating_sub(MOST) as u64,
             noun: "layers",
@@ -33,9 +33,16 @@ pub(super) fn section(view: &View<'_>) -> Content {
         let both = if view.shown.len() == 2 { "both" } else { "all" };
         let blobs = if shared.len() == 1 { "layer" } else { "layers" };
         let count = grouped(shared.len() as u64);
-        blocks.push(weak(format!("{count} {blobs} {} the same blob in {both} images{bytes}.", are(shared.len()))));
+        blocks.push(weak(format!(
+            "{count} {blobs} {} the same blob in {both} images{bytes}.",
+            are(shared.len())
+        )));
     }
-    let note = if layers.is_empty() { String::new() } else { format!("{} of {} shared", shared.len(), layers.len()) };
+    let note = if layers.is_empty() {
+        String::new()
+    } else {
+        format!("{} of {} shared", shared.len(), layers.len())
+    };
     (note, blocks)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::base::size::human;
 use crate::base::text::counted;
-use crate::report::compare::rows::{View, ends, more_or_less};
+use crate::report::compare::rows::{View, class_title, ends, more_or_less};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::{count, name};
 
@@ -49,11 +49,10 @@ fn verdict(view: &View<'_>) -> Option<Line> {
     let broken: Vec<&str> =
         verdict.checks.iter().filter(|check| !check.ok).map(|check| check.name.as_ref()).collect();
     Some(match (verdict.pass, &broken[..]) {
-        (true, _) => Line::plain(format!(
-            "The regression budget holds: {}.",
-            count(verdict.checks.len(), "check")
-        ))
-        .tone(Tone::Good),
+        (true, _) => {
+            Line::plain(format!("The regression budget holds: {}.", count(verdict.checks.len(), "check")))
+                .tone(Tone::Good)
+        }
         (false, []) => Line::plain("The regression budget cannot be judged.").tone(Tone::Bad),
         (false, broken) => {
             Line::plain(format!("The regression budget does not hold: {}.", name(&broken.join(", "))))
@@ -65,7 +64,8 @@ fn verdict(view: &View<'_>) -> Option<Line> {
 /// How much more a container sees, and mainly why.
 fn growth(view: &View<'_>) -> Line {
     let images = &view.report.images;
-    let merged = |image: Option<&crate::report::compare::CompareImage>| image.map(|image| image.totals.merged_bytes);
+    let merged =
+        |image: Option<&crate::report::compare::CompareImage>| image.map(|image| image.totals.merged_bytes);
     let (Some(first), Some(last)) = (merged(images.first()), merged(images.last())) else {
         return Line::default();
     };
@@ -84,15 +84,16 @@ fn growth(view: &View<'_>) -> Line {
 fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
     let report = view.report;
     let grows = last > first;
-    let least = (first.abs_diff(last) / SHARE).max(1);
+    let enough = (first.abs_diff(last) / SHARE).max(1);
     let part = |bytes: &[Option<u64>]| {
         let (first, last) = ends(bytes)?;
         let part = first.abs_diff(last);
-        ((last > first) == grows && part >= least).then_some(part)
+        ((last > first) == grows && part >= enough).then_some(part)
     };
     let sign = if grows { "+" } else { "−" };
     let named = |(bytes, what): (u64, String)| format!("{what} ({sign}{})", human(bytes));
-    let classes = report.classes.iter().filter_map(|row| Some((part(&row.bytes)?, name(&row.name))));
+    let classes =
+        report.classes.iter().filter_map(|row| Some((part(&row.bytes)?, within(&class_title(&row.name)))));
     // A package that is new or gone has no bytes on one side, which is none there.
     let none = |versions: &[Option<String>], bytes: &[Option<u64>]| -> Vec<Option<u64>> {
         let both = bytes.iter().zip(versions);
@@ -100,13 +101,26 @@ fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
     };
     let packages = report.packages.iter().filter_map(|row| {
         let bytes = part(&none(&row.versions, &row.bytes))?;
-        Some((bytes, format!("{} {}", row.manager, name(&row.name))))
+        Some((bytes, format!("the package {}", name(&row.name))))
     });
-    let components = report.components.iter().filter_map(|row| Some((part(&row.bytes)?, name(&row.name))));
+    let components = report.components.iter();
+    let components = components
+        .filter_map(|row| Some((part(&row.bytes)?, format!("the libraries of {}", name(&row.name)))));
     let largest = |causes: &mut dyn Iterator<Item = (u64, String)>| causes.max_by_key(|(bytes, _)| *bytes);
     let class = largest(&mut { classes });
     let single = largest(&mut packages.chain(components));
     class.into_iter().chain(single).map(named).collect()
+}
+
+/// A title within a sentence: its first letter small, unless it is an abbreviation.
+fn within(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain([second]).chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
 }
 
 /// What a node that has the first image pulls for the last.
@@ -119,15 +133,26 @@ fn pulls(view: &View<'_>) -> Option<Line> {
         let here = |image: &usize| layer.shared_by.contains(image);
         here(&0) && here(&place)
     });
-    let same = shared.count();
-    let layers = format!("{} of its {} in {from} too", same, counted(last.totals.layers as u64, "layer"));
-    let layers = layers.replacen(" in ", if same == 1 { " is in " } else { " are in " }, 1);
+    // A layer may lie in an image several times.
+    let same: usize = shared.map(|layer| layer.indexes.get(place).map_or(0, Vec::len)).sum();
+    let layers = counted(last.totals.layers as u64, "layer");
+    let layers = match same {
+        0 => format!("none of its {layers} is in {from}"),
+        1 => format!("1 of its {layers} is in {from} too"),
+        same => format!("{same} of its {layers} are in {from} too"),
+    };
     Some(Line::plain(match (report.pull_bytes.last().copied().flatten(), last.totals.compressed_bytes) {
         (Some(0), _) => format!("A node that holds {from} pulls no layer for {to}: {layers}."),
         (Some(pulled), Some(whole)) => {
-            format!("A node that holds {from} pulls {} of {} for {to}: {layers}.", human(pulled), human(whole))
+            format!(
+                "A node that holds {from} pulls {} of {} for {to}: {layers}.",
+                human(pulled),
+                human(whole)
+            )
         }
-        (Some(pulled), None) => format!("A node that holds {from} pulls {} for {to}: {layers}.", human(pulled)),
+        (Some(pulled), None) => {
+            format!("A node that holds {from} pulls {} for {to}: {layers}.", human(pulled))
+        }
         (None, _) => format!("What a node that holds {from} pulls for {to} is not known: {layers}."),
     }))
 }

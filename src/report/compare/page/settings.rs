@@ -2,8 +2,10 @@
 
 use super::Content;
 use super::sizes::noted;
+use crate::base::redact::REDACTED;
+use crate::base::size::grouped;
 use crate::base::text::elide_end;
-use crate::report::compare::model::CompareSetting;
+use crate::report::compare::model::{CompareSetting, CompareWarning};
 use crate::report::compare::rows::View;
 use crate::report::page::{Block, Line, Row, Table, Tone};
 use crate::report::sections::make::{name, one_line, path, prose, row, text, weak};
@@ -37,10 +39,11 @@ pub(super) fn section(view: &View<'_>) -> Content {
 
 /// One row for each value, with the images that have it.
 fn rows(view: &View<'_>, setting: &CompareSetting) -> Vec<Row> {
-    let mut values: Vec<(Option<&String>, Vec<&str>)> = Vec::new();
+    let mut values: Vec<(&String, Vec<&str>)> = Vec::new();
     for (value, place) in view.of(&setting.values).zip(&view.shown) {
-        let value = value.and_then(Option::as_ref);
-        let hidden = value.is_some_and(|value| value.contains(crate::base::redact::REDACTED));
+        // An image that is not named does not have it.
+        let Some(value) = value.and_then(Option::as_ref) else { continue };
+        let hidden = value.contains(REDACTED);
         // Two that are hidden look the same and need not be.
         match values.iter_mut().find(|(other, _)| *other == value && !hidden) {
             Some((_, images)) => images.push(view.title(*place)),
@@ -53,16 +56,16 @@ fn rows(view: &View<'_>, setting: &CompareSetting) -> Vec<Row> {
         (true, false) => ("−", Tone::Removed),
         _ => ("~", Tone::Changed),
     };
-    let line = |(number, (value, images)): (usize, (Option<&String>, Vec<&str>))| {
+    let line = |(number, (value, images)): (usize, (&String, Vec<&str>))| {
         let head = if number == 0 {
             Line::code(format!("{} {}", mark.0, name(&setting.name))).tone(mark.1)
         } else {
             Line::default()
         };
-        let value = match value {
-            Some(value) if value.is_empty() => Line::plain("empty").tone(Tone::Weak),
-            Some(value) => Line::code(one_line(value, VALUE)),
-            None => Line::plain("not set").tone(Tone::Weak),
+        let value = if value.is_empty() {
+            Line::plain("empty").tone(Tone::Weak)
+        } else {
+            Line::code(one_line(value, VALUE))
         };
         row([head, Line::plain(images.join(", ")), value])
     };
@@ -71,7 +74,7 @@ fn rows(view: &View<'_>, setting: &CompareSetting) -> Vec<Row> {
 
 pub(super) fn warnings(view: &View<'_>) -> Content {
     let list = &view.report.warnings;
-    let line = |warning: &super::super::model::CompareWarning| {
+    let line = |warning: &CompareWarning| {
         let title = view.title(warning.image);
         let subject = path(&warning.subject).text;
         let text = format!("{title}: {}: {subject}: {}", name(&warning.code), prose(&warning.message));
@@ -81,5 +84,5 @@ pub(super) fn warnings(view: &View<'_>) -> Content {
     if let Some(more) = list.len().checked_sub(MOST).filter(|more| *more > 0) {
         blocks.push(weak(format!("And {more} more warnings: JSON has them all.")));
     }
-    (noted(list.len(), "warnings"), blocks)
+    (grouped(list.len() as u64), blocks)
 }

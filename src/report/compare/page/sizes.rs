@@ -2,9 +2,9 @@
 
 use super::Content;
 use crate::base::size::{grouped, human};
-use crate::base::text::elide_middle;
+use crate::base::text::{elide_middle, printable};
 use crate::report::compare::model::{CompareImage, RegressionCheck, RegressionFigure};
-use crate::report::compare::rows::{View, ends};
+use crate::report::compare::rows::{View, class_title, ends, size};
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
 use crate::report::sections::make::{UNKNOWN, cell, code, name, number, row, text};
 
@@ -48,7 +48,11 @@ fn figure(check: &RegressionCheck, figure: RegressionFigure, signed: bool) -> St
     match (figure, check.unit.as_ref()) {
         (RegressionFigure::Whole(bytes), "bytes") => {
             let size = human(bytes.unsigned_abs());
-            if bytes < 0 { format!("−{size}") } else { format!("{plus}{size}") }
+            match bytes {
+                0 => size,
+                1.. => format!("{plus}{size}"),
+                _ => format!("−{size}"),
+            }
         }
         (RegressionFigure::Whole(count), unit) => format!("{count} {}", name(unit)),
         // It is how far the ratio fell.
@@ -86,9 +90,9 @@ fn efficiency(view: &View<'_>) -> Row {
     let ratios: Vec<Option<f64>> = view.report.images.iter().map(|image| image.totals.efficiency).collect();
     // Rounded down, so that 100 % is said only when nothing is wasted.
     let shown = |ratio: f64| format!("{:.1} %", (ratio * 1000.0).floor() / 10.0);
-    let cells = view.of(&ratios).map(|ratio| {
-        Line::plain(ratio.copied().flatten().map_or_else(|| UNKNOWN.to_owned(), shown))
-    });
+    let cells = view
+        .of(&ratios)
+        .map(|ratio| Line::plain(ratio.copied().flatten().map_or_else(|| UNKNOWN.to_owned(), shown)));
     let change = match ends(&ratios) {
         None => Line::plain(UNKNOWN).tone(Tone::Weak),
         Some((first, last)) if (last - first).abs() < 0.0005 => Line::default(),
@@ -104,27 +108,32 @@ fn efficiency(view: &View<'_>) -> Row {
 fn pulls(view: &View<'_>) -> Row {
     let cells = view.of(&view.report.pull_bytes).zip(&view.shown).map(|(bytes, place)| match place {
         0 => Line::default(),
-        _ => crate::report::compare::rows::size(bytes.copied().flatten()),
+        _ => size(bytes.copied().flatten()),
     });
     view.row(Line::plain(format!("Pulled by a node with {}", view.first())), cells, Line::default())
 }
 
 fn classes(view: &View<'_>) -> Option<Block> {
     let used = view.report.classes.iter().filter(|row| row.bytes.iter().any(|bytes| *bytes != Some(0)));
-    let rows: Vec<Row> = used.map(|row| view.sizes(cell(&row.name), &row.bytes)).collect();
-    let columns = view.columns("Merged, by what it is for");
-    (!rows.is_empty()).then(|| Block::Table(Table { columns, rows, more: 0, noun: "classes" }))
+    let rows: Vec<Row> =
+        used.map(|row| view.sizes(Line::plain(class_title(&row.name)), &row.bytes)).collect();
+    let columns = view.columns("What it is for, merged");
+    (!rows.is_empty()).then_some(Block::Table(Table { columns, rows, more: 0, noun: "classes" }))
 }
 
 /// What the columns stand for.
 fn images(view: &View<'_>) -> Block {
     let line = |place: usize, image: &CompareImage| {
-        let platform = image.platform.as_ref().map_or_else(|| UNKNOWN.to_owned(), |platform| {
-            let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
-            parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")
-        });
-        let day = image.created.as_deref().map_or(UNKNOWN, |created| created.split('T').next().unwrap_or(created));
-        let reference = crate::base::text::printable(&image.reference);
+        let platform = image.platform.as_ref().map_or_else(
+            || UNKNOWN.to_owned(),
+            |platform| {
+                let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
+                parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")
+            },
+        );
+        let day =
+            image.created.as_deref().map_or(UNKNOWN, |created| created.split('T').next().unwrap_or(created));
+        let reference = printable(&image.reference);
         row([cell(view.title(place)), Line::code(elide_middle(&reference, 120)), cell(&platform), cell(day)])
     };
     let columns: Vec<Column> = vec![text("Image"), text("Given as"), text("Platform"), text("Created")];

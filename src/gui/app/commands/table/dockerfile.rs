@@ -2,7 +2,7 @@
 
 use egui::Key;
 
-use super::{ctrl, ctrl_shift, plain};
+use super::{NEEDS_IMAGE, ctrl, ctrl_shift, plain};
 use crate::gui::app::App;
 use crate::gui::app::commands::{Command, Menu};
 use crate::gui::models::dockerfile::SaveKind;
@@ -12,6 +12,7 @@ fn with_proposal(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.dockerfile.chosen().is_some() => Ok(()),
         Some(tab) if tab.dockerfile.model().is_some() => Err("Nothing is proposed for this image"),
+        Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
         Some(_) => Err("Proposals are worked out when the Dockerfile view is shown"),
         None => Err("Open an image first"),
     }
@@ -20,6 +21,7 @@ fn with_proposal(app: &App) -> Result<(), &'static str> {
 fn with_image(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.analysis.is_some() => Ok(()),
+        Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
         Some(_) => Err("The image is not known yet"),
         None => Err("Open an image first"),
     }
@@ -28,6 +30,7 @@ fn with_image(app: &App) -> Result<(), &'static str> {
 fn with_file(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.dockerfile.given().is_some() => Ok(()),
+        Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
         Some(_) => Err("No Dockerfile was opened for this image"),
         None => Err("Open an image first"),
     }

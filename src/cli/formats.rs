@@ -1,0 +1,90 @@
+//! Formats, tables and documents as the command line names them.
+
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+
+use crate::report::{self, CsvTable};
+
+/// How a report is written.
+#[derive(Args)]
+pub(super) struct ReportFormatArguments {
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: ReportFormat,
+    /// Which table of --format csv [default: findings]
+    #[arg(long, value_enum)]
+    table: Option<Table>,
+}
+
+impl ReportFormatArguments {
+    /// The format.
+    ///
+    /// # Errors
+    /// A table of a format that has none; `command` is what the message is about.
+    pub(super) fn format(&self, command: &mut clap::Command) -> Result<report::Format, clap::Error> {
+        Ok(match (self.format, self.table) {
+            (ReportFormat::Csv, table) => report::Format::Csv(table.unwrap_or_default().into()),
+            (_, Some(_)) => {
+                let text = "the argument '--table <TABLE>' can be used only with '--format csv'";
+                return Err(command.error(ErrorKind::ArgumentConflict, text));
+            }
+            (ReportFormat::Text, None) => report::Format::Text,
+            (ReportFormat::Json, None) => report::Format::Json,
+            (ReportFormat::Markdown, None) => report::Format::Markdown,
+            (ReportFormat::Html, None) => report::Format::Html,
+            (ReportFormat::Sarif, None) => report::Format::Sarif,
+        })
+    }
+}
+
+/// Output format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    /// For people, 80 columns
+    Text,
+    /// For scripts, all there is; can be read again
+    Json,
+    /// For comments of pull requests and step summaries
+    Markdown,
+    /// For people, one file without remote parts
+    Html,
+    /// The findings as SARIF 2.1.0, for code scanning
+    Sarif,
+    /// One table, for spreadsheets
+    Csv,
+}
+
+/// A table of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// CUDA libraries and files with GPU code
+    Libraries,
+    /// What should not be there
+    #[default]
+    Findings,
+    /// Layers
+    Layers,
+}
+
+impl From<Table> for CsvTable {
+    fn from(table: Table) -> Self {
+        match table {
+            Table::Libraries => Self::Libraries,
+            Table::Findings => Self::Findings,
+            Table::Layers => Self::Layers,
+        }
+    }
+}
+
+/// A document that has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// cutaway report
+    Report,
+    /// cutaway compare
+    Compare,
+    /// cutaway dockerfile
+    Rewrite,
+    /// cutaway gpu
+    Gpu,
+}

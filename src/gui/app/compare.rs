@@ -1,0 +1,140 @@
+//! What the window does for the views that compare images: which are open, opening more beside, and what was dropped.
+
+use std::path::{Path, PathBuf};
+
+use super::{App, Phase, Tab};
+use crate::base::redact;
+use crate::base::size::human;
+use crate::base::text::printable;
+use crate::gui::models::compare::{ImageState, OpenImage};
+use crate::gui::models::typed::tidy;
+use crate::gui::views::View;
+use crate::gui::views::compare::Around;
+
+/// Files that were dropped while an image is in front: to stand beside it, or in tabs of their own.
+pub(crate) struct Offer {
+    /// The tab that was in front.
+    pub(crate) tab: u64,
+    /// The files.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Whether the sheet was shown already: its first button has the focus from then on.
+    pub(crate) seen: bool,
+}
+
+impl App {
+    /// What the view that compares is told of the window.
+    pub(super) fn around(&self) -> Around {
+        Around {
+            images: self.tabs.iter().map(open_image).collect(),
+            recent: self.settings.recent.clone(),
+            dialog: self.dialogs.is_waiting(),
+        }
+    }
+
+    /// Opens an image in a tab behind the one in front, and puts it beside that one.
+    pub(crate) fn open_beside(&mut self, text: &str) {
+        let Some(front) = self.front else { return };
+        let text = tidy(text);
+        if text.is_empty() {
+            return;
+        }
+        let known = self
+            .tabs
+            .iter()
+            .find(|tab| tab.text == text)
+            .map(|tab| (tab.id, matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled)));
+        let id = match known {
+            Some((id, ended)) => {
+                if ended {
+                    self.again(id);
+                }
+                id
+            }
+            None => self.open_tab(&text),
+        };
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == front) {
+            tab.view = View::Compare;
+            if !tab.compare.add(id) {
+                let shown = printable(&redact::reference(&text));
+                tab.compare.say(format!("{shown} stands here already"));
+            }
+        }
+    }
+
+    /// The same for a file.
+    pub(crate) fn open_path_beside(&mut self, path: &Path) {
+        if let Some(text) = path.to_str() {
+            self.open_beside(text);
+            return;
+        }
+        let shown = printable(&path.display().to_string());
+        let message = format!("Cannot open {shown}: its name is not UTF-8; rename it first");
+        self.log.error("", &message);
+        if let Some(tab) = self.front_tab_mut() {
+            tab.view = View::Compare;
+            tab.compare.say(message);
+        }
+    }
+
+    /// Opens images beside the one that was opened last, for `--compare`.
+    pub(super) fn start_comparing(&mut self, images: &[String]) {
+        for image in images {
+            self.open_beside(image);
+        }
+    }
+
+    /// Does what was asked for with dropped files.
+    pub(crate) fn take_offer(&mut self, beside: bool) {
+        let Some(Offer { tab, paths, .. }) = self.offer.take() else { return };
+        if beside && self.tabs.iter().any(|open| open.id == tab) {
+            self.front = Some(tab);
+            for path in &paths {
+                self.open_path_beside(path);
+            }
+        } else {
+            for path in &paths {
+                self.open_path(path);
+            }
+        }
+    }
+
+    /// Goes to a tab and does something with it there.
+    pub(super) fn in_tab(&mut self, id: u64, act: impl FnOnce(&mut Tab)) {
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
+            act(tab);
+            self.front = Some(id);
+        }
+    }
+}
+
+fn open_image(tab: &Tab) -> OpenImage {
+    OpenImage { id: tab.id, title: tab.title.clone(), shown: tab.shown.clone(), state: state(tab) }
+}
+
+/// Where the work on an image stands, as far as a comparison asks.
+fn state(tab: &Tab) -> ImageState {
+    if tab.saved.is_some() {
+        return ImageState::Saved;
+    }
+    if let Some(analysis) = tab.analysis.as_ref().filter(|analysis| analysis.merge.is_some()) {
+        let whole = analysis.findings.is_some()
+            && analysis.inventory.as_ref().is_some_and(|inventory| inventory.waits_for.is_none());
+        if whole || !tab.is_running() {
+            return ImageState::Ready(std::sync::Arc::clone(analysis));
+        }
+    }
+    match &tab.phase {
+        Phase::Failed(failure) => ImageState::Failed(printable(&redact::url_user_info(&failure.message))),
+        Phase::Cancelled | Phase::Done => ImageState::Stopped,
+        Phase::Running | Phase::Stopping => {
+            let progress = tab.progress();
+            let words = match (progress.bytes_passed, progress.bytes_total) {
+                (0, _) => "manifest and config".to_owned(),
+                (passed, 0) => human(passed),
+                (passed, total) if passed >= total => "looking for CUDA and findings".to_owned(),
+                (passed, total) => format!("{} of {}", human(passed), human(total)),
+            };
+            ImageState::Reading(progress.fraction(), words)
+        }
+    }
+}

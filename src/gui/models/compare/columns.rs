@@ -1,0 +1,161 @@
+//! Which images stand side by side, and in which order.
+
+use std::sync::Arc;
+
+use super::words::letter;
+use crate::analysis::Analysis;
+
+/// An open image, as the view is told of it.
+#[derive(Clone)]
+pub struct OpenImage {
+    /// What the window knows it by.
+    pub id: u64,
+    /// A few words for it, safe to show.
+    pub title: String,
+    /// Its reference, safe to show.
+    pub shown: String,
+    /// Where the work on it stands.
+    pub state: ImageState,
+}
+
+/// Where the work on an open image stands.
+#[derive(Clone)]
+pub enum ImageState {
+    /// It can be compared.
+    Ready(Arc<Analysis>),
+    /// It is being read: how much is done, and in words.
+    Reading(Option<f32>, String),
+    /// There is no result: why.
+    Failed(String),
+    /// It was stopped before its layers were merged.
+    Stopped,
+    /// A saved report, which holds no files.
+    Saved,
+}
+
+impl ImageState {
+    /// Why it cannot stand beside others; `None` where it can, now or later.
+    pub const fn refused(&self) -> Option<&'static str> {
+        match self {
+            Self::Saved => Some("Needs the image: a saved report does not hold its files"),
+            _ => None,
+        }
+    }
+}
+
+/// The images that stand side by side, by their ids; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    own: u64,
+    list: Vec<u64>,
+    /// What the others are held against; `None` for whichever is first.
+    baseline: Option<u64>,
+}
+
+impl Columns {
+    /// The image whose view it is, alone.
+    pub fn new(own: u64) -> Self {
+        Self { own, list: vec![own], baseline: None }
+    }
+
+    /// The image whose view it is; it stays.
+    pub fn own(&self) -> u64 {
+        self.own
+    }
+
+    /// All of them in order.
+    pub fn list(&self) -> &[u64] {
+        &self.list
+    }
+
+    /// How an image is called in short, by its place; `?` for one that is not among them.
+    pub fn letter(&self, id: u64) -> String {
+        self.list.iter().position(|one| *one == id).map_or_else(|| "?".to_owned(), letter)
+    }
+
+    /// Whether an image is among them.
+    pub fn has(&self, id: u64) -> bool {
+        self.list.contains(&id)
+    }
+
+    /// Adds an image at the end; whether it is new.
+    pub fn add(&mut self, id: u64) -> bool {
+        let new = !self.has(id);
+        if new {
+            self.list.push(id);
+        }
+        new
+    }
+
+    /// Takes an image out, but for the own one.
+    pub fn remove(&mut self, id: u64) {
+        self.retain(|one| one != id);
+    }
+
+    /// Takes out all that are not kept, but for the own one.
+    pub fn retain(&mut self, keep: impl Fn(u64) -> bool) {
+        let own = self.own;
+        self.list.retain(|id| *id == own || keep(*id));
+        self.baseline = self.baseline.filter(|id| self.list.contains(id));
+    }
+
+    /// Moves an image one place to the right, or to the left.
+    pub fn shift(&mut self, id: u64, right: bool) {
+        let Some(at) = self.list.iter().position(|one| *one == id) else { return };
+        let to = if right { at + 1 } else { at.wrapping_sub(1) };
+        if to < self.list.len() {
+            self.list.swap(at, to);
+        }
+    }
+
+    /// What the others are held against.
+    pub fn baseline(&self) -> u64 {
+        self.baseline.or_else(|| self.list.first().copied()).unwrap_or(self.own)
+    }
+
+    /// Holds the others against this one.
+    pub fn set_baseline(&mut self, id: u64) {
+        if self.has(id) {
+            self.baseline = Some(id);
+        }
+    }
+
+    /// Holds the others against the next one of the list, around its end.
+    pub fn next_baseline(&mut self) {
+        let now = self.baseline();
+        let at = self.list.iter().position(|id| *id == now).unwrap_or(0);
+        self.baseline = self.list.get((at + 1) % self.list.len().max(1)).copied();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Columns;
+
+    #[test]
+    fn columns_move_go_and_leave_the_baseline_to_the_first() {
+        let mut columns = Columns::new(4);
+        assert!(columns.add(7) && columns.add(9) && !columns.add(7));
+        assert_eq!((columns.list(), columns.baseline()), (&[4, 7, 9][..], 4));
+        columns.shift(9, false);
+        columns.shift(9, false);
+        columns.shift(9, false);
+        assert_eq!((columns.list(), columns.baseline()), (&[9, 4, 7][..], 9));
+        columns.shift(7, true);
+        columns.set_baseline(7);
+        columns.set_baseline(1);
+        assert_eq!((columns.list(), columns.baseline()), (&[9, 4, 7][..], 7));
+        assert_eq!(
+            (columns.letter(9), columns.letter(7), columns.letter(5)),
+            ("A".into(), "C".into(), "?".into())
+        );
+        columns.next_baseline();
+        assert_eq!(columns.baseline(), 9);
+        columns.set_baseline(7);
+        columns.remove(7);
+        columns.remove(4);
+        assert_eq!((columns.list(), columns.baseline()), (&[9, 4][..], 9));
+        columns.retain(|_| false);
+        assert_eq!((columns.list(), columns.baseline()), (&[4][..], 4));
+    }
+}

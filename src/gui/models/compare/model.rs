@@ -1,0 +1,146 @@
+//! A comparison, and what follows from it once a baseline is chosen.
+
+use std::sync::Arc;
+
+use super::line::Line;
+use super::verdicts::Verdicts;
+use super::{layers, packages, settings, summary};
+use crate::compare::{Change, Comparison, FileSums};
+use crate::jobs::{CancelToken, Cancelled};
+
+/// The pages of the view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Page {
+    /// Totals, components, GPU code, verdicts, findings.
+    #[default]
+    Summary,
+    /// Each layer once.
+    Layers,
+    /// One tree over all images.
+    Files,
+    /// Packages and their versions.
+    Packages,
+    /// Environment, command, labels.
+    Settings,
+}
+
+impl Page {
+    /// All of them in order.
+    pub const ALL: [Self; 5] = [Self::Summary, Self::Layers, Self::Files, Self::Packages, Self::Settings];
+
+    /// Its name.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Summary => "Summary",
+            Self::Layers => "Layers",
+            Self::Files => "Files",
+            Self::Packages => "Packages",
+            Self::Settings => "Settings",
+        }
+    }
+}
+
+/// A comparison that was made.
+pub struct Compared {
+    /// The ids of the images, in the order of its columns.
+    pub ids: Vec<u64>,
+    /// What the images are called.
+    pub titles: Vec<String>,
+    /// It.
+    pub comparison: Comparison,
+    pub(super) verdicts: Verdicts,
+}
+
+impl Compared {
+    pub(super) fn new(ids: Vec<u64>, titles: Vec<String>, comparison: Comparison) -> Self {
+        let verdicts = Verdicts::new(&comparison.images);
+        Self { ids, titles, comparison, verdicts }
+    }
+}
+
+/// A comparison seen from one of its images.
+pub struct Model {
+    /// The comparison.
+    pub compared: Arc<Compared>,
+    /// The image that the others are held against.
+    pub baseline: usize,
+    /// What became of every path, for each image; of the baseline itself nothing.
+    pub changes: Vec<Vec<Change>>,
+    /// Sums over files, for each image.
+    pub sums: Vec<FileSums>,
+    /// Whether an image differs from the baseline at a path, or may.
+    differs: Vec<bool>,
+    summary: Vec<Line>,
+    layers: Vec<Line>,
+    packages: Vec<Line>,
+    settings: Vec<Line>,
+}
+
+impl Model {
+    /// Holds the images against `baseline`. Takes time with many files.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn new(compared: Arc<Compared>, baseline: usize, cancel: &CancelToken) -> Result<Self, Cancelled> {
+        let count = compared.comparison.images.len();
+        let tree = &compared.comparison.tree;
+        let mut changes = Vec::with_capacity(count);
+        let mut sums = Vec::with_capacity(count);
+        for image in 0..count {
+            cancel.check()?;
+            let apart = image != baseline;
+            changes.push(if apart { tree.changes(image, baseline) } else { Vec::new() });
+            sums.push(if apart { tree.files(image, baseline) } else { FileSums::default() });
+        }
+        let mut differs = vec![false; tree.len()];
+        for changes in &changes {
+            for (differs, change) in differs.iter_mut().zip(changes) {
+                *differs |= !matches!(change, Change::Same | Change::Absent);
+            }
+        }
+        cancel.check()?;
+        Ok(Self {
+            differs,
+            summary: summary::lines(&compared, baseline, &sums),
+            layers: layers::lines(&compared, baseline),
+            packages: packages::lines(&compared, baseline),
+            settings: settings::lines(&compared, baseline),
+            compared,
+            baseline,
+            changes,
+            sums,
+        })
+    }
+
+    /// How many images there are.
+    pub fn images(&self) -> usize {
+        self.compared.comparison.images.len()
+    }
+
+    /// Whether an image differs from the baseline at a path, by [`crate::compare::RowId`], or may.
+    pub fn differs(&self, row: usize) -> bool {
+        self.differs.get(row).copied().unwrap_or(false)
+    }
+
+    /// The lines of a page; none for the files.
+    pub fn lines(&self, page: Page) -> &[Line] {
+        match page {
+            Page::Summary => &self.summary,
+            Page::Layers => &self.layers,
+            Page::Packages => &self.packages,
+            Page::Settings => &self.settings,
+            Page::Files => &[],
+        }
+    }
+
+    /// How many things of a page differ; of files, paths that some image has and another has not, or has otherwise.
+    pub fn differing(&self, page: Page) -> usize {
+        match page {
+            Page::Files => {
+                let of = |sums: &FileSums| sums.added + sums.removed + sums.changed + sums.unknown;
+                usize::try_from(self.sums.iter().map(of).max().unwrap_or(0)).unwrap_or(usize::MAX)
+            }
+            page => self.lines(page).iter().filter(|line| line.differs).count(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The filter of the pages.
+
+use regex::bytes::Regex;
+
+use crate::compare::Change;
+use crate::gui::models::files::{QueryError, glob, size_range};
+
+/// What a filter asks for: all terms must hold. Empty, it holds for everything.
+#[derive(Clone, Debug, Default)]
+pub struct Needle {
+    names: Vec<Regex>,
+    paths: Vec<Regex>,
+    sizes: Option<(u64, u64)>,
+    change: Option<Change>,
+}
+
+impl Needle {
+    /// Reads a filter. Terms are separated by spaces: parts of a name, globs such as `*.so`, parts of a path where
+    /// they have a `/`, `size:>10M` for what an image has, `is:added` and the like for what became of a file.
+    ///
+    /// # Errors
+    /// When a term cannot be understood.
+    pub fn parse(text: &str) -> Result<Self, QueryError> {
+        let mut needle = Self::default();
+        for term in text.split_whitespace() {
+            if let Some(size) = term.strip_prefix("size:") {
+                let (least, most) = size_range(size)?;
+                let (low, high) = needle.sizes.unwrap_or((0, u64::MAX));
+                needle.sizes = Some((low.max(least), high.min(most)));
+            } else if let Some(state) = term.strip_prefix("is:") {
+                let all = [Change::Added, Change::Removed, Change::Changed, Change::Unknown, Change::Same];
+                let found = all.into_iter().find(|change| change.as_str() == state);
+                needle.change = Some(found.ok_or_else(|| QueryError::State(term.to_owned()))?);
+            } else if term.contains('/') {
+                needle.paths.push(glob(term, true)?);
+            } else {
+                needle.names.push(glob(term, false)?);
+            }
+        }
+        Ok(needle)
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.paths.is_empty() && self.sizes.is_none() && self.change.is_none()
+    }
+
+    /// Whether it asks for whole paths.
+    pub(super) fn has_paths(&self) -> bool {
+        !self.paths.is_empty()
+    }
+
+    /// Whether it asks for something that only files have.
+    pub(super) fn is_about_files(&self) -> bool {
+        self.sizes.is_some() || self.change.is_some() && self.names.is_empty() && self.paths.is_empty()
+    }
+
+    pub(super) fn fits_name(&self, name: &[u8]) -> bool {
+        self.names.iter().all(|regex| regex.is_match(name))
+    }
+
+    pub(super) fn fits_path(&self, path: &[u8]) -> bool {
+        self.paths.iter().all(|regex| regex.is_match(path))
+    }
+
+    pub(super) fn fits_size(&self, mut sizes: impl Iterator<Item = u64>) -> bool {
+        self.sizes.is_none_or(|(least, most)| sizes.any(|size| (least..=most).contains(&size)))
+    }
+
+    pub(super) fn fits_change(&self, mut changes: impl Iterator<Item = Change>) -> bool {
+        self.change.is_none_or(|wanted| changes.any(|change| change == wanted))
+    }
+
+    /// Whether a name that is no path fits.
+    pub(super) fn fits_text(&self, text: &str) -> bool {
+        self.fits_name(text.as_bytes()) && self.fits_path(text.as_bytes())
+    }
+}

@@ -1,0 +1,191 @@
+//! The page with what matters most.
+
+use super::facts::largest;
+use super::line::{About, Cell, Line, NOTHING, UNKNOWN, Unit};
+use super::model::Compared;
+use super::verdicts::Verdicts;
+use super::words::{file_delta, plain};
+use crate::analysis::Totals;
+use crate::base::size::human;
+use crate::base::text::{escape, printable};
+use crate::compare::{Change, FileSums};
+use crate::findings::rule;
+
+const TOTALS: &str = "Totals";
+const FILES: &str = "Files against the baseline";
+const COMPONENTS: &str = "CUDA components";
+const CODE: &str = "GPU code by architecture";
+const RUNS: &str = "Where it runs";
+const FINDINGS: &str = "Findings by rule";
+const LARGEST: &str = "Largest changes of files";
+
+/// How many of the largest changes are named.
+const NAMED: usize = 12;
+
+/// Gives a total.
+type Total = fn(&Totals) -> Option<u64>;
+
+pub(super) fn lines(compared: &Compared, baseline: usize, sums: &[FileSums]) -> Vec<Line> {
+    let mut lines = totals(compared, baseline);
+    lines.extend(files(baseline, sums));
+    let comparison = &compared.comparison;
+    lines.extend(comparison.components.iter().enumerate().map(|(place, row)| {
+        Line::numbers(COMPONENTS, printable(&row.name), Unit::Bytes, &row.bytes, baseline)
+            .note(versions(&row.versions))
+            .about(About::Component(place))
+    }));
+    lines.extend(comparison.gpu_code.iter().map(|row| {
+        Line::numbers(CODE, printable(&row.arch), Unit::Bytes, &row.bytes, baseline).note(kind(row.kind))
+    }));
+    lines.extend(runs(&compared.verdicts, baseline));
+    for row in &comparison.findings {
+        let title = rule(row.rule).map_or(row.rule, |rule| rule.title);
+        let counts = |counts: &[Option<u64>]| {
+            Line::numbers(FINDINGS, title, Unit::Count, counts, baseline).note("findings")
+        };
+        if row.bytes.iter().flatten().any(|bytes| *bytes > 0) {
+            lines.push(Line::numbers(FINDINGS, title, Unit::Bytes, &row.bytes, baseline));
+            let more = counts(&row.counts);
+            // The bytes say it already where both go the same way.
+            let told = lines.last().is_some_and(|line| line.differs) || !more.differs;
+            lines.extend((!told).then_some(more));
+        } else {
+            lines.push(counts(&row.counts));
+        }
+    }
+    lines.extend(largest_changes(compared, baseline));
+    lines
+}
+
+fn totals(compared: &Compared, baseline: usize) -> Vec<Line> {
+    let totals: Vec<Option<Totals>> = compared.comparison.images.iter().map(|image| image.totals()).collect();
+    let row = |name: &str, note: &str, unit: Unit, total: Total| {
+        let values: Vec<Option<u64>> = totals.iter().map(|totals| totals.as_ref().and_then(total)).collect();
+        Line { always: true, ..Line::numbers(TOTALS, name, unit, &values, baseline).note(note) }
+    };
+    let mut lines = vec![
+        row("Compressed", "blobs as stored", Unit::Bytes, |totals| totals.compressed_bytes),
+        row("Unpacked", "what a container sees", Unit::Bytes, |totals| Some(totals.merged_bytes)),
+        row("In all layers", "content of files", Unit::Bytes, |totals| Some(totals.content_bytes)),
+        row("Wasted", "hidden by later layers", Unit::Bytes, |totals| Some(totals.wasted_bytes)),
+        row("Efficiency", "unpacked of all layers", Unit::PerMille, |totals| {
+            totals.efficiency.map(per_mille)
+        }),
+        row("Files", "that a container sees", Unit::Count, |totals| Some(totals.merged_files)),
+        row("Layers", "", Unit::Count, |totals| Some(totals.layers as u64)),
+    ];
+    let pull = &compared.comparison.pull_bytes;
+    let mut pulls = Line::numbers(TOTALS, "To pull", Unit::Bytes, pull, baseline)
+        .note("for a node that holds the first image");
+    // What is pulled on top of the first is no figure to be held against another image.
+    for cell in &mut pulls.cells {
+        (cell.note, cell.change) = (String::new(), None);
+    }
+    pulls.always = true;
+    lines.push(pulls);
+    lines
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a ratio from 0 to 1")]
+fn per_mille(ratio: f64) -> u64 {
+    (ratio.clamp(0.0, 1.0) * 1000.0).round() as u64
+}
+
+/// Files that came, went or changed: how many, and how many bytes that is.
+fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
+    let rows: [(&str, Change, fn(&FileSums) -> (u64, u64)); 4] = [
+        ("Added", Change::Added, |sums| (sums.added, sums.added_bytes)),
+        ("Removed", Change::Removed, |sums| (sums.removed, sums.removed_bytes)),
+        ("Changed", Change::Changed, |sums| (sums.changed, sums.changed_bytes)),
+        ("Not compared", Change::Unknown, |sums| (sums.unknown, sums.unknown_bytes)),
+    ];
+    let line = |(name, change, value): (&str, Change, fn(&FileSums) -> (u64, u64))| {
+        let cells = sums.iter().enumerate().map(|(place, sums)| {
+            let (count, bytes) = value(sums);
+            let sign = change.sign();
+            match (place == baseline, count) {
+                (true, _) => Cell { text: NOTHING.to_owned(), number: true, ..Cell::default() },
+                (false, 0) => Cell { text: plain(0), number: true, ..Cell::default() },
+                (false, _) => Cell {
+                    text: plain(count),
+                    note: match change {
+                        Change::Added | Change::Removed => format!("{sign}{}", human(bytes)),
+                        _ => format!("{} {sign}", human(bytes)),
+                    },
+                    change: Some(change),
+                    number: true,
+                },
+            }
+        });
+        let line = Line::new(FILES, name, cells.collect());
+        Line { always: true, differs: line.cells.iter().any(Cell::differs), ..line }
+    };
+    // That something could not be compared is said where it is so.
+    rows.into_iter().map(line).filter(|line| line.differs || line.name != "Not compared").collect()
+}
+
+/// One version where all images have the same, else none: the details have them all.
+fn versions(versions: &[Option<String>]) -> String {
+    let mut known = versions.iter().flatten();
+    match known.next() {
+        Some(first) if known.all(|other| other == first) => printable(first),
+        _ => String::new(),
+    }
+}
+
+fn kind(kind: &str) -> &'static str {
+    match kind {
+        "sass" => "machine code",
+        "ptx" => "PTX",
+        "lto" => "for the linker",
+        _ => "other",
+    }
+}
+
+fn runs(verdicts: &Verdicts, baseline: usize) -> Vec<Line> {
+    let line = |target: &super::verdicts::TargetRow| {
+        let words = target.verdicts.iter().map(|word| Some(word.unwrap_or(UNKNOWN).to_owned())).collect();
+        let same = |image: usize| target.verdicts.get(image) == target.verdicts.get(baseline);
+        Line::texts(RUNS, target.name.clone(), words, baseline, same)
+            .about(About::Reasons(target.reasons.clone()))
+    };
+    verdicts.targets.iter().map(line).collect()
+}
+
+fn largest_changes(compared: &Compared, baseline: usize) -> Vec<Line> {
+    let tree = &compared.comparison.tree;
+    let count = compared.comparison.images.len();
+    let line = |id| {
+        let row = tree.row(id);
+        let path = row.path();
+        let base = row.bytes(baseline);
+        let cells = (0..count).map(|image| {
+            let (bytes, change) = (row.bytes(image), row.change(image, baseline));
+            let apart = image != baseline;
+            Cell {
+                text: bytes.map_or_else(|| NOTHING.to_owned(), human),
+                note: if apart { file_delta(change, bytes, base) } else { String::new() },
+                change: apart.then_some(change),
+                number: true,
+            }
+        });
+        let cells = cells.collect();
+        let about = About::Path(path.clone());
+        Line {
+            differs: true,
+            difference: largest(row, baseline, count),
+            ..Line::new(LARGEST, escape(&path), cells)
+        }
+        .about(about)
+    };
+    let mut rows: Vec<_> = (0..count)
+        .filter(|image| *image != baseline)
+        .flat_map(|image| tree.largest_changes(image, baseline, NAMED))
+        .collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let mut lines: Vec<Line> = rows.into_iter().map(line).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.difference));
+    lines.truncate(NAMED);
+    lines
+}

@@ -1,0 +1,154 @@
+//! What a report is written as, and which parts of it.
+
+use std::collections::BTreeSet;
+
+use crate::report::page::Part;
+use crate::report::{CsvTable, Format};
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// One file for people.
+    #[default]
+    Html,
+    /// For pull requests.
+    Markdown,
+    /// For scripts, and to be opened again.
+    Json,
+    /// For code scanning.
+    Sarif,
+    /// One table, for spreadsheets.
+    Csv,
+    /// For people with a terminal.
+    Text,
+    /// The Dockerfile that carries the plan out.
+    Dockerfile,
+}
+
+impl Form {
+    /// All of them, in the order of the list.
+    pub const ALL: [Self; 7] =
+        [Self::Html, Self::Markdown, Self::Json, Self::Sarif, Self::Csv, Self::Text, Self::Dockerfile];
+
+    /// Its name.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Html => "HTML",
+            Self::Markdown => "Markdown",
+            Self::Json => "JSON",
+            Self::Sarif => "SARIF",
+            Self::Csv => "CSV",
+            Self::Text => "Text",
+            Self::Dockerfile => "Dockerfile of the plan",
+        }
+    }
+
+    /// What it is for, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Html => "One page with charts, without remote parts; prints well",
+            Self::Markdown => "For pull requests and step summaries; long lists are cut",
+            Self::Json => "Everything, for scripts; this window opens it again without the image",
+            Self::Sarif => "Findings for code scanning, version 2.1.0",
+            Self::Csv => "One table with all of its rows, for spreadsheets",
+            Self::Text => "What cutaway report prints on a terminal",
+            Self::Dockerfile => "The proposed Dockerfile that carries out what the plan takes away",
+        }
+    }
+
+    /// Why parts cannot be left out; `None` where they can.
+    pub const fn whole(self) -> Option<&'static str> {
+        match self {
+            Self::Html | Self::Markdown => None,
+            Self::Json => Some("JSON always holds everything"),
+            Self::Sarif => Some("SARIF always holds all findings"),
+            Self::Csv => Some("CSV always holds one whole table"),
+            Self::Text => Some("Text always holds everything"),
+            Self::Dockerfile => Some("A Dockerfile has no parts"),
+        }
+    }
+}
+
+/// The tables of a report, in the order of the list.
+pub const TABLES: [CsvTable; 3] = [CsvTable::Libraries, CsvTable::Findings, CsvTable::Layers];
+
+/// The name of a table.
+pub const fn table_title(table: CsvTable) -> &'static str {
+    match table {
+        CsvTable::Libraries => "CUDA libraries",
+        CsvTable::Findings => "Findings",
+        CsvTable::Layers => "Layers",
+    }
+}
+
+/// What the user chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What it is written as.
+    pub form: Form,
+    /// The table, of CSV.
+    pub table: CsvTable,
+    /// Parts that are left out.
+    pub left_out: BTreeSet<Part>,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self { form: Form::default(), table: CsvTable::Findings, left_out: BTreeSet::new() }
+    }
+}
+
+impl Choice {
+    /// Whether a part is in what is written, as far as the choice decides.
+    pub fn holds(&self, part: Part) -> bool {
+        match (self.form, self.table) {
+            (Form::Html | Form::Markdown, _) => !self.left_out.contains(&part),
+            (Form::Json | Form::Text, _) => true,
+            (Form::Sarif, _) | (Form::Csv, CsvTable::Findings) => part == Part::Findings,
+            (Form::Csv, CsvTable::Libraries) => part == Part::Cuda,
+            (Form::Csv, CsvTable::Layers) => part == Part::Layers,
+            (Form::Dockerfile, _) => part == Part::Plan,
+        }
+    }
+
+    /// The parts that are not left out.
+    pub fn parts(&self) -> Vec<Part> {
+        Part::ALL.into_iter().filter(|part| !self.left_out.contains(part)).collect()
+    }
+
+    /// The format of a report; `None` for a Dockerfile.
+    pub const fn format(&self) -> Option<Format> {
+        match self.form {
+            Form::Html => Some(Format::Html),
+            Form::Markdown => Some(Format::Markdown),
+            Form::Json => Some(Format::Json),
+            Form::Sarif => Some(Format::Sarif),
+            Form::Csv => Some(Format::Csv(self.table)),
+            Form::Text => Some(Format::Text),
+            Form::Dockerfile => None,
+        }
+    }
+
+    /// What is written, for the end of a file's name: `report.html`, `findings.csv`.
+    pub fn ending(&self) -> String {
+        match (self.format(), self.form) {
+            (None, _) => "Dockerfile".to_owned(),
+            (Some(Format::Csv(table)), _) => {
+                let name = match table {
+                    CsvTable::Libraries => "libraries",
+                    CsvTable::Findings => "findings",
+                    CsvTable::Layers => "layers",
+                };
+                format!("{name}.csv")
+            }
+            (Some(format), _) => format!("report.{}", format.extension()),
+        }
+    }
+
+    /// Whether two choices give the same text of the same report.
+    pub fn writes_as(&self, other: &Self) -> bool {
+        let table = self.form != Form::Csv || self.table == other.table;
+        let parts = self.form.whole().is_some() || self.left_out == other.left_out;
+        self.form == other.form && table && parts
+    }
+}

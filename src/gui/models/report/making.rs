@@ -1,0 +1,293 @@
+//! The work that makes a report and writes it: off the painting thread, the newest request wins, the result before
+//! stays until then.
+
+use std::sync::Arc;
+
+use super::{Choice, Form, Lines};
+use crate::analysis::Analysis;
+use crate::base::text::printable;
+use crate::cuda::compat::{HostDevice, TargetGpu};
+use crate::gui::models::background::Background;
+use crate::gui::models::findings::ChosenPlan;
+use crate::jobs::{CancelToken, Cancelled, Waker};
+use crate::report::page::{Page, Part};
+use crate::report::{Format, Options, Report, report_page};
+use crate::rewrite::Proposals;
+
+/// What writes reports: [`Format::write`], or something else in tests.
+pub type Writer = Arc<dyn Fn(&Report, Format, &[Part]) -> String + Send + Sync>;
+
+/// What a report is made from.
+#[derive(Clone, Copy)]
+pub enum ReportSource<'a> {
+    /// An image.
+    Image {
+        /// What is known of it.
+        analysis: &'a Arc<Analysis>,
+        /// What is to be taken away.
+        plan: &'a ChosenPlan,
+        /// What is proposed for it, once that is known.
+        proposals: Option<&'a Arc<Proposals>>,
+        /// GPUs of this machine.
+        devices: &'a [HostDevice],
+        /// Grows whenever `devices` are others.
+        machine: u64,
+    },
+    /// A report that was saved.
+    Saved(&'a Arc<Report>),
+}
+
+/// What a report was made from, to tell whether it is still good.
+#[derive(Clone)]
+enum Basis {
+    Image {
+        analysis: Arc<Analysis>,
+        /// The plan's.
+        revision: u64,
+        proposals: Option<Arc<Proposals>>,
+        /// The generation of the machine's devices.
+        machine: u64,
+        /// Whether all files of the findings are named.
+        whole: bool,
+    },
+    Saved(Arc<Report>),
+}
+
+impl PartialEq for Basis {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Saved(one), Self::Saved(other)) => Arc::ptr_eq(one, other),
+            (
+                Self::Image { analysis, revision, proposals, machine, whole },
+                Self::Image { analysis: of, revision: made, proposals: with, machine: on, whole: all },
+            ) => {
+                let proposed = match (proposals, with) {
+                    (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                    (None, None) => true,
+                    _ => false,
+                };
+                Arc::ptr_eq(analysis, of) && proposed && (revision, machine, whole) == (made, on, all)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A report as it will be written.
+pub struct Preview {
+    /// What it was made from.
+    basis: Basis,
+    /// What was chosen.
+    pub choice: Choice,
+    /// The report.
+    pub report: Arc<Report>,
+    /// What is written, to the byte.
+    pub text: Arc<str>,
+    /// Its lines.
+    pub lines: Lines,
+    /// The same for people; `None` for formats that are for programs.
+    pub page: Option<Arc<Page>>,
+    /// Parts that the report has something about.
+    pub has: Vec<Part>,
+}
+
+/// Why there is nothing to write, in words.
+type Outcome = Result<Arc<Preview>, String>;
+
+/// The report of one tab.
+pub struct Making {
+    writer: Writer,
+    job: Background<(u64, Outcome)>,
+    /// What the newest work was started for.
+    asked: Option<(Basis, Choice)>,
+    number: u64,
+    preview: Option<Arc<Preview>>,
+    problem: Option<String>,
+}
+
+impl Default for Making {
+    fn default() -> Self {
+        Self::new(Arc::new(|report, format, parts| format.write(report, parts)))
+    }
+}
+
+impl Making {
+    /// Nothing yet; `writer` will write reports, on a thread of its own.
+    pub fn new(writer: Writer) -> Self {
+        Self { writer, job: Background::default(), asked: None, number: 0, preview: None, problem: None }
+    }
+
+    /// Takes in news of what the report is made from, of the choices and of the work. To be called each frame; it
+    /// starts work only when there is news.
+    pub fn update(&mut self, source: ReportSource<'_>, choice: &Choice, waker: &Waker) {
+        let basis = basis(source, choice);
+        let current =
+            self.asked.as_ref().is_some_and(|(known, chosen)| *known == basis && chosen.writes_as(choice));
+        if !current {
+            self.start(source, basis, choice, waker);
+        }
+        let busy = self.job.is_busy();
+        match self.job.take() {
+            Some((number, outcome)) if number == self.number => match outcome {
+                Ok(preview) => (self.preview, self.problem) = (Some(preview), None),
+                Err(why) => self.problem = Some(why),
+            },
+            _ if busy && !self.job.is_busy() => self.problem = self.job.error().map(printable),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, source: ReportSource<'_>, basis: Basis, choice: &Choice, waker: &Waker) {
+        self.number += 1;
+        (self.problem, self.asked) = (None, Some((basis.clone(), choice.clone())));
+        let (number, writer, choice) = (self.number, Arc::clone(&self.writer), choice.clone());
+        // Another format of what is known already is only written anew.
+        let known = self.preview.as_ref().filter(|preview| preview.basis == basis);
+        let known = known.map(|preview| Arc::clone(&preview.report));
+        let request = Request::new(source);
+        self.job.start(waker, false, move |cancel| {
+            Ok((number, work(request, basis, choice, known, &writer, cancel)?))
+        });
+        if !self.job.is_busy()
+            && let Some(error) = self.job.error()
+        {
+            self.problem = Some(printable(error));
+        }
+    }
+
+    /// The newest result.
+    pub fn preview(&self) -> Option<&Arc<Preview>> {
+        self.preview.as_ref()
+    }
+
+    /// The newest result, where it is what is chosen now.
+    pub fn current(&self, choice: &Choice) -> Option<&Arc<Preview>> {
+        let fits = |preview: &&Arc<Preview>| preview.choice.writes_as(choice);
+        self.preview.as_ref().filter(|_| !self.is_busy() && self.problem.is_none()).filter(fits)
+    }
+
+    /// Why the newest request has no result.
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Whether something is being made.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_busy()
+    }
+
+    /// Tries again.
+    pub fn retry(&mut self) {
+        (self.asked, self.problem) = (None, None);
+    }
+}
+
+fn basis(source: ReportSource<'_>, choice: &Choice) -> Basis {
+    match source {
+        ReportSource::Saved(report) => Basis::Saved(Arc::clone(report)),
+        ReportSource::Image { analysis, plan, proposals, machine, .. } => Basis::Image {
+            analysis: Arc::clone(analysis),
+            revision: plan.revision(),
+            proposals: proposals.map(Arc::clone),
+            machine,
+            whole: names_all_files(choice.form),
+        },
+    }
+}
+
+/// Whether a report names all files of the findings: one for people does without, as on the command line.
+fn names_all_files(form: Form) -> bool {
+    form == Form::Json
+}
+
+/// What the work needs, so that it can be done elsewhere.
+enum Request {
+    Image {
+        analysis: Arc<Analysis>,
+        options: Options,
+        devices: Vec<HostDevice>,
+        proposals: Option<Arc<Proposals>>,
+    },
+    Saved(Arc<Report>),
+}
+
+impl Request {
+    fn new(source: ReportSource<'_>) -> Self {
+        match source {
+            ReportSource::Saved(report) => Self::Saved(Arc::clone(report)),
+            ReportSource::Image { analysis, plan, proposals, devices, .. } => Self::Image {
+                analysis: Arc::clone(analysis),
+                options: Options {
+                    plan: analysis.findings.is_some().then(|| plan.plan().clone()),
+                    ..Options::default()
+                },
+                devices: devices.to_vec(),
+                proposals: proposals.map(Arc::clone),
+            },
+        }
+    }
+
+    fn report(self, form: Form) -> Result<Arc<Report>, String> {
+        let (analysis, options, devices, proposals) = match self {
+            Self::Saved(report) => return Ok(report),
+            Self::Image { analysis, options, devices, proposals } => (analysis, options, devices, proposals),
+        };
+        let several = devices.len() > 1;
+        let host = |device| TargetGpu::host(analysis.known_rules(), device, several);
+        let host = devices.iter().filter_map(host).collect();
+        let options = Options { host, paths: names_all_files(form), ..options };
+        let report = Report::new(&analysis, &options);
+        let mut report = report.ok_or("The work ended before the layers of the image were merged.")?;
+        if let Some(proposals) = proposals {
+            report.set_proposals(&proposals, &options);
+        }
+        Ok(Arc::new(report))
+    }
+}
+
+fn work(
+    request: Request,
+    basis: Basis,
+    choice: Choice,
+    known: Option<Arc<Report>>,
+    writer: &Writer,
+    cancel: &CancelToken,
+) -> Result<Outcome, Cancelled> {
+    cancel.check()?;
+    let made = known.map_or_else(|| request.report(choice.form), Ok);
+    let report = match made {
+        Ok(report) => report,
+        Err(why) => return Ok(Err(why)),
+    };
+    cancel.check()?;
+    let parts = choice.parts();
+    let (mut page, mut has) = (None, Part::ALL.to_vec());
+    if choice.form.whole().is_none() {
+        let whole = report_page(&report);
+        has = whole.sections.iter().map(|section| section.part).collect();
+        page = Some(Arc::new(whole.only(&parts)));
+        cancel.check()?;
+    }
+    let text = match choice.format() {
+        Some(format) => writer(&report, format, &parts),
+        None => match dockerfile(&report) {
+            Ok(text) => text,
+            Err(why) => return Ok(Err(why)),
+        },
+    };
+    cancel.check()?;
+    let lines = if page.is_some() { Lines::default() } else { Lines::new(&text) };
+    Ok(Ok(Arc::new(Preview { basis, choice, report, text: text.into(), lines, page, has })))
+}
+
+/// The best Dockerfile that is proposed.
+fn dockerfile(report: &Report) -> Result<String, String> {
+    let why = match &report.proposals {
+        None => "No Dockerfile is proposed yet: it is being worked out, or could not be.",
+        Some(list) => match list.first().and_then(|best| best.dockerfile.clone()) {
+            Some(text) => return Ok(text),
+            None => "No Dockerfile is proposed: nothing was found that could be smaller.",
+        },
+    };
+    Err(why.to_owned())
+}

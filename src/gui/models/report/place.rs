@@ -1,0 +1,76 @@
+//! Where a report is saved when nobody says otherwise.
+
+use std::path::{Path, PathBuf};
+
+use super::Choice;
+
+/// Characters of the part of a name that comes from the image.
+const NAME: usize = 80;
+
+/// A file beside the user's Dockerfile where there is one; else in the folder that the program was started in, or the
+/// home of a user who started it from the desktop.
+pub fn default_place(image: &str, choice: &Choice, beside: Option<&Path>) -> PathBuf {
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    let started = std::env::current_dir().ok().filter(|folder| folder.parent().is_some());
+    let folder = beside.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map(Path::to_owned).or(started).or_else(home).unwrap_or_default();
+    folder.join(format!("{}-{}", name(image), choice.ending()))
+}
+
+/// The same path for another format, where it ends as the one before does.
+pub fn with_extension(typed: &str, before: &Choice, after: &Choice) -> Option<String> {
+    let end = |choice: &Choice| choice.format().map(|format| format!(".{}", format.extension()));
+    let (old, new) = (end(before)?, end(after)?);
+    Some(format!("{}{new}", typed.strip_suffix(&old)?))
+}
+
+/// An image's name as a part of a file's name: its last part, without the ends of archives.
+fn name(image: &str) -> String {
+    let whole = image.trim_end_matches(['/', '.']);
+    let last = whole.rsplit('/').next().unwrap_or(whole);
+    let schemes = ["oci:", "oci-archive:", "docker-archive:", "dir:", "rootfs:", "sample:"];
+    let last = schemes.iter().find_map(|scheme| last.strip_prefix(scheme)).unwrap_or(last);
+    let ends = [".gz", ".zst", ".tgz", ".tar", ".json", "-report"];
+    let last = ends.iter().fold(last, |name, end| name.strip_suffix(end).unwrap_or(name));
+    let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let name: String =
+        last.chars().take(NAME).map(|letter| if fits(letter) { letter } else { '-' }).collect();
+    let name = name.trim_matches(['-', '.']);
+    if name.is_empty() { "image".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{default_place, name, with_extension};
+    use crate::gui::models::report::{Choice, Form};
+
+    #[test]
+    fn names_are_those_of_the_image() {
+        for (image, wanted) in [
+            ("sample:devel", "devel"),
+            ("/srv/images/tool.tar.gz", "tool"),
+            ("oci:/srv/tool:latest", "tool-latest"),
+            ("registry.example/team/tool:1.2@sha256:ab", "tool-1.2-sha256-ab"),
+            ("/home/me/tool-report.json", "tool"),
+            ("..", "image"),
+            ("/", "image"),
+            ("a\u{202e}b\n", "a-b"),
+        ] {
+            assert_eq!(name(image), wanted, "{image:?}");
+        }
+    }
+
+    #[test]
+    fn a_report_lies_beside_the_users_own_file() {
+        let choice = Choice::default();
+        let place = default_place("sample:devel", &choice, Some(Path::new("/srv/app/Dockerfile")));
+        assert_eq!(place, Path::new("/srv/app/devel-report.html"));
+        let dockerfile = Choice { form: Form::Dockerfile, ..Choice::default() };
+        assert!(default_place("sample:devel", &dockerfile, None).ends_with("devel-Dockerfile"));
+        let json = Choice { form: Form::Json, ..Choice::default() };
+        assert_eq!(with_extension("/a/b.html", &choice, &json).as_deref(), Some("/a/b.json"));
+        assert_eq!(with_extension("/a/b.txt", &choice, &json), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! Which page, what of it, in which order, and what can be done with all of it.
+
+use egui::accesskit::Role;
+use egui::{Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
+
+use super::state::State;
+use super::{Action, Go, Page};
+use crate::base::size::grouped;
+use crate::gui::app::commands::command;
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::compare::{Model, Sort};
+use crate::gui::widgets::controls::check_box;
+
+/// From this width on, all of it stands in one line.
+const WIDE: f32 = 1_120.0;
+
+pub(super) fn show(ui: &mut Ui, state: &mut State, model: &Model, focus: bool, went: &mut Vec<Go>) {
+    if ui.available_width() >= WIDE {
+        ui.horizontal(|ui| {
+            pages(ui, state, model, went);
+            ui.add_space(space::S);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                export(ui, went);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| choices(ui, state, model, focus));
+            });
+        });
+    } else {
+        ui.horizontal(|ui| {
+            pages(ui, state, model, went);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| export(ui, went));
+        });
+        ui.horizontal(|ui| choices(ui, state, model, focus));
+    }
+    let error = match state.page {
+        Page::Files => state.files.shown().and_then(|shown| shown.kept.error.as_ref()),
+        _ => state.rows.error.as_ref(),
+    };
+    if let Some(error) = error {
+        ui.label(RichText::new(error.to_string()).font(text::small()).color(Tokens::of(ui).error));
+    }
+    ui.add_space(space::XS);
+}
+
+fn pages(ui: &mut Ui, state: &State, model: &Model, went: &mut Vec<Go>) {
+    ui.spacing_mut().item_spacing.x = space::XS;
+    for page in Page::ALL {
+        let selected = state.page == page;
+        let label = match (page, model.differing(page)) {
+            (Page::Summary, _) => page.title().to_owned(),
+            (_, count) => format!("{}  {}", page.title(), grouped(count as u64)),
+        };
+        let response = ui.selectable_label(selected, &label);
+        let name = match page {
+            Page::Summary => page.title().to_owned(),
+            _ => format!("{}, {} differ", page.title(), grouped(model.differing(page) as u64)),
+        };
+        response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &name));
+        if response.on_hover_text(about(page)).clicked() {
+            went.push(Go::Page(page));
+        }
+    }
+}
+
+const fn about(page: Page) -> &'static str {
+    match page {
+        Page::Summary => "Sizes, CUDA components, GPU code, where it runs, findings",
+        Page::Layers => {
+            "Each layer once, with where every image has it; the number of those that not all share"
+        }
+        Page::Files => "One tree over all images; the number of files that differ most from the baseline",
+        Page::Packages => "Packages with their versions; the number of those that differ",
+        Page::Settings => "Environment, command and labels; the number of those that differ",
+    }
+}
+
+fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
+    let tokens = Tokens::of(ui);
+    let mut only = state.only;
+    if check_box(ui, only, "Only differences").clicked() {
+        only = !only;
+    }
+    let hidden = match state.page {
+        Page::Files => state.files.shown().map_or(0, |shown| shown.kept.hidden),
+        _ => state.rows.hidden,
+    };
+    if state.only && hidden > 0 {
+        let what = match (state.page, hidden) {
+            (Page::Files, 1) => "1 equal path hidden".to_owned(),
+            (Page::Files, many) => format!("{} equal paths hidden", grouped(many as u64)),
+            (_, many) => format!("{} equal hidden", grouped(many as u64)),
+        };
+        ui.label(RichText::new(what).font(text::small()).color(tokens.text_weak));
+    }
+    state.only = only;
+    ui.add_space(space::S);
+    let sorts: &[Sort] = match state.page {
+        Page::Layers | Page::Settings => &[Sort::Order, Sort::Difference, Sort::Size, Sort::Name],
+        Page::Summary | Page::Files | Page::Packages => &[Sort::Difference, Sort::Size, Sort::Name],
+    };
+    let now = state.sort();
+    let mut chosen = now;
+    let combo = ComboBox::from_id_salt("order of the rows")
+        .width(132.0)
+        .selected_text(format!("Sort: {}", now.word()));
+    let response = combo
+        .show_ui(ui, |ui| {
+            for sort in sorts {
+                ui.selectable_value(&mut chosen, *sort, sort.word());
+            }
+        })
+        .response;
+    response.widget_info(|| {
+        let mut info = WidgetInfo::labeled(Role::ComboBox, true, format!("Sort by: {}", now.word()));
+        info.current_text_value = Some(now.word().to_owned());
+        info
+    });
+    response.on_hover_text("What rows are ordered by");
+    if chosen != now {
+        state.set_sort(chosen);
+    }
+    let found = match state.page {
+        Page::Files => state.files.shown().map(|shown| shown.kept.found),
+        _ => Some(state.rows.found),
+    };
+    let all = match state.page {
+        Page::Files => model.compared.comparison.tree.len().saturating_sub(1),
+        page => model.lines(page).len(),
+    };
+    let hint = if state.page == Page::Files { "Filter: *.so size:>10M is:added" } else { "Filter by name" };
+    let count = found.filter(|_| !state.typed.is_empty()).map(|found| {
+        let words = if found == 1 { "fits" } else { "fit" };
+        format!("{} of {} {words}", grouped(found as u64), grouped(all as u64))
+    });
+    let room = if count.is_some() { 110.0 } else { 0.0 };
+    let width = (ui.available_width() - room - space::S).clamp(60.0, 320.0);
+    let mut typed = state.typed.clone();
+    let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(width);
+    let response = ui.add_sized(vec2(width, 24.0), field);
+    response.widget_info(|| {
+        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter the comparison");
+        info.current_text_value = Some(typed.clone());
+        info
+    });
+    if focus {
+        response.request_focus();
+    }
+    if (response.lost_focus() || response.has_focus()) && ui.input(|input| input.key_pressed(Key::Escape)) {
+        typed.clear();
+    }
+    state.typed = typed;
+    if let Some(count) = count {
+        ui.label(RichText::new(count).font(text::small()).color(tokens.text_weak));
+    }
+}
+
+fn export(ui: &mut Ui, went: &mut Vec<Go>) {
+    ui.spacing_mut().item_spacing.x = space::XS;
+    for (id, label) in [("compare.save", "Save as…"), ("compare.copy", "Copy")] {
+        let Some(command) = command(id) else { continue };
+        let response = ui.button(label);
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, command.title));
+        if response.on_hover_text(command.about).clicked() {
+            went.push(Go::Window(Action::Command(id)));
+        }
+    }
+}

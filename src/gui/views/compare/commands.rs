@@ -1,0 +1,124 @@
+//! What the window and its commands do with the view.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{CompareView, Page};
+use crate::gui::models::compare::{Comparer, Comparing, Model};
+use crate::jobs::Waker;
+
+impl CompareView {
+    /// Lets something else compare, for tests.
+    pub fn compare_by(&mut self, comparer: Comparer) {
+        self.state.work = Comparing::new(comparer);
+    }
+
+    /// Puts the keyboard focus into the filter field, for `/` and Ctrl+F.
+    pub fn focus_search(&mut self) {
+        self.focus_search = true;
+    }
+
+    /// Brings a page to the front.
+    pub fn show_page(&mut self, page: Page) {
+        self.state.page = page;
+    }
+
+    /// Adds an open image at the end; whether it is new.
+    pub fn add(&mut self, id: u64) -> bool {
+        self.adding = false;
+        self.state.columns.add(id)
+    }
+
+    /// Says something beside the field for a path.
+    pub fn say(&mut self, words: impl Into<String>) {
+        self.add.say(words.into());
+        self.adding = true;
+    }
+
+    /// Shows the ways to add an image.
+    pub fn ask_for_image(&mut self) {
+        self.adding = true;
+        self.add.opened(true);
+    }
+
+    /// Images other than the own one are left out again.
+    pub fn remove_all(&mut self) {
+        self.state.columns.retain(|_| false);
+    }
+
+    /// The images that stand side by side.
+    pub fn columns(&self) -> &[u64] {
+        self.state.columns.list()
+    }
+
+    /// Takes the next image as the baseline.
+    pub fn next_baseline(&mut self) {
+        self.state.columns.next_baseline();
+    }
+
+    /// Takes an image as the baseline.
+    pub fn set_baseline(&mut self, id: u64) {
+        self.state.columns.set_baseline(id);
+    }
+
+    /// Whether only differences are shown.
+    pub fn only_differences(&self) -> bool {
+        self.state.only
+    }
+
+    /// Shows differences only, or everything.
+    pub fn set_only_differences(&mut self, only: bool) {
+        self.state.only = only;
+    }
+
+    /// Whether there is a comparison to show.
+    pub fn model(&self) -> Option<&Arc<Model>> {
+        self.state.work.model()
+    }
+
+    /// Whether images are being compared, rows are made, or something is saved.
+    pub fn is_busy(&self) -> bool {
+        self.state.is_busy() || self.save.is_busy()
+    }
+
+    /// How many rows were made for the last frame.
+    pub fn painted_rows(&self) -> usize {
+        self.painted
+    }
+
+    /// Opens every folder of the tree, for measuring.
+    pub fn open_all(&mut self, waker: &Waker) {
+        self.state.files.open_all(waker);
+    }
+
+    /// Shows the field for the path that the comparison is saved under.
+    pub fn ask_where(&mut self) {
+        if self.model().is_some() {
+            self.save.open();
+        }
+    }
+
+    /// Puts the comparison on the clipboard as Markdown.
+    pub fn copy(&mut self, waker: &Waker) {
+        if let Some(model) = self.state.work.model().cloned() {
+            self.save.copy(&model, waker);
+        }
+    }
+
+    /// Writes the comparison to a file that a dialog gave.
+    pub fn save(&mut self, path: PathBuf, waker: &Waker) {
+        if let Some(model) = self.state.work.model().cloned() {
+            self.save.write(&model, path, true, waker);
+        }
+    }
+
+    /// A dialog could not be shown: the fields are there for paths.
+    pub fn dialog_failed(&mut self, reason: &str) {
+        let words = format!("{reason}; type or paste the path instead");
+        if self.save.is_open() {
+            self.save.say(words);
+        } else {
+            self.say(words);
+        }
+    }
+}

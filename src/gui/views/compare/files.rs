@@ -1,0 +1,192 @@
+//! One tree over all images.
+
+use std::sync::Arc;
+
+use egui::Ui;
+
+use super::lines::{clicked, color, heads, sorted};
+use super::state::State;
+use super::{Action, Around, Go, Page};
+use crate::base::size::human;
+use crate::base::text::escape;
+use crate::compare::{Change, Row};
+use crate::gui::design::Tokens;
+use crate::gui::models::compare::{FileRow, FilesShown, Model, file_delta, sign_word};
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
+use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::table::TableEvent;
+use crate::jobs::Waker;
+
+/// The least width of a column.
+const COLUMN: f32 = 150.0;
+
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    model: &Arc<Model>,
+    around: &Around,
+    waker: &Waker,
+    went: &mut Vec<Go>,
+) -> MatrixOutput {
+    let reveal = state.files.take_reveal();
+    let sort = state.sort();
+    let Some(shown) = state.files.shown() else {
+        let words = state.files.error().unwrap_or_default().to_owned();
+        card(ui, |ui| match words.as_str() {
+            "" => empty(ui, "Putting the files in order…", ""),
+            error => empty(ui, "The files cannot be shown", error),
+        });
+        return MatrixOutput::default();
+    };
+    if shown.rows.as_slice().is_empty() {
+        let (found, hidden) = (shown.kept.found, shown.kept.hidden);
+        card(ui, |ui| match (found, hidden) {
+            (0, _) => empty(
+                ui,
+                "No path fits the filter",
+                "Parts of a name, globs such as *.so, parts of a path with a /, size:>10M, is:added; all must hold.",
+            ),
+            _ => empty(
+                ui,
+                "No file differs",
+                "All images have the same files. Show everything by the box above.",
+            ),
+        });
+        return MatrixOutput::default();
+    }
+    let tokens = Tokens::of(ui);
+    let heads = heads(model, &state.columns, around);
+    let rows = shown.rows.as_slice();
+    let selected = state.files.row();
+    let shape = MatrixShape {
+        name: Page::Files.title(),
+        title: "Name",
+        about: "sort by name",
+        heads: &heads,
+        least: COLUMN,
+        rows: rows.len(),
+        sort: sorted(sort, model.baseline),
+        selected,
+        reveal,
+    };
+    // Rows of the comparison before, until those of the newer one are made.
+    let of = &shown.model;
+    let make = |index: usize| rows.get(index).map_or_else(nothing, |row| row_at(tokens, of, shown, *row));
+    let spoken = |index: usize| rows.get(index).map_or_else(String::new, |row| speak(of, &heads, *row));
+    let output = card(ui, |ui| matrix(ui, "compared files", &shape, make, spoken));
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(row) => state.files.select_row(row),
+            TableEvent::Open(row) => state.files.open_row(row, waker),
+            TableEvent::Close(row) => state.files.close_row(row),
+            TableEvent::Parent(row) => state.files.select_parent(row),
+            TableEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
+            TableEvent::Activate(_) => went.extend(lead(state, model)),
+            TableEvent::Clear => went.push(Go::Clear),
+        }
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+    let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
+    if let Some(path) = state.files.selected().filter(|_| copies) {
+        went.push(Go::Window(Action::CopyText(escape(path))));
+    }
+    output
+}
+
+/// To the layers of the first image that has the chosen path.
+fn lead(state: &State, model: &Model) -> Option<Go> {
+    let path = state.files.selected()?;
+    let tree = &model.compared.comparison.tree;
+    let row = tree.row(tree.find(path)?);
+    let image = (0..model.images()).find(|image| row.node(*image).is_some())?;
+    let id = model.compared.ids.get(image).copied()?;
+    Some(Go::Window(Action::ShowPathIn(id, path.to_vec())))
+}
+
+fn change_of(model: &Model, row: Row<'_>, image: usize) -> Option<Change> {
+    model.changes.get(image)?.get(row.id().0 as usize).copied()
+}
+
+/// What became of a path in all images together, for the sign before its name.
+fn whole(model: &Model, row: Row<'_>) -> Option<Change> {
+    let all = (0..model.images()).filter_map(|image| change_of(model, row, image));
+    let mut all: Vec<Change> =
+        all.filter(|change| !matches!(change, Change::Same | Change::Absent)).collect();
+    all.sort_unstable();
+    all.dedup();
+    match all.as_slice() {
+        [] => None,
+        [one] => Some(*one),
+        _ => Some(Change::Changed),
+    }
+}
+
+fn row_at(tokens: &Tokens, model: &Model, shown: &FilesShown, file: FileRow) -> MatrixRow {
+    let row = model.compared.comparison.tree.row(file.id);
+    let folder = row.children().len() > 0;
+    let mut name = escape(row.name());
+    if folder {
+        name.push('/');
+    }
+    let base = row.bytes(model.baseline);
+    let cells = (0..model.images()).map(|image| {
+        let bytes = row.bytes(image);
+        let change = change_of(model, row, image);
+        MatrixCell {
+            text: bytes.map_or_else(|| "–".to_owned(), human),
+            color: if bytes.is_none() { tokens.text_weak } else { tokens.text },
+            sign: "",
+            note: change.map_or_else(String::new, |change| file_delta(change, bytes, base)),
+            note_color: color(tokens, change),
+            number: true,
+            share: 0.0,
+        }
+    });
+    let cells = cells.collect();
+    let change = whole(model, row);
+    let fits = shown.kept.fits(file.id);
+    MatrixRow {
+        key: u64::from(file.id.0),
+        depth: file.depth,
+        fold: folder.then(|| shown.rows.open().contains(&file.id)),
+        strong: fits == Some(true),
+        sign: Some(change.map_or(("", tokens.text), |change| (change.sign(), color(tokens, Some(change))))),
+        name,
+        color: if fits == Some(false) { tokens.text_weak } else { tokens.text },
+        cut: Cut::Middle,
+        note: String::new(),
+        cells,
+    }
+}
+
+fn nothing() -> MatrixRow {
+    MatrixRow {
+        key: 0,
+        depth: 0,
+        fold: None,
+        strong: false,
+        sign: None,
+        name: String::new(),
+        color: egui::Color32::PLACEHOLDER,
+        cut: Cut::End,
+        note: String::new(),
+        cells: Vec::new(),
+    }
+}
+
+/// What a screen reader says of a row.
+fn speak(model: &Model, heads: &[MatrixHead], file: FileRow) -> String {
+    let row = model.compared.comparison.tree.row(file.id);
+    let mut text = escape(row.name());
+    for (image, head) in (0..model.images()).zip(heads) {
+        let size = row.bytes(image).map_or_else(|| "nothing".to_owned(), human);
+        text = format!("{text}; {} {size}", head.letter);
+        if let Some(change) = change_of(model, row, image).filter(|change| *change != Change::Absent) {
+            text = format!("{text} {}", sign_word(change));
+        }
+    }
+    text
+}

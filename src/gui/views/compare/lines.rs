@@ -1,0 +1,207 @@
+//! The pages that are tables of lines.
+
+use egui::{Color32, Ui};
+
+use super::state::State;
+use super::{Action, Around, Go, Page};
+use crate::compare::Change;
+use crate::gui::design::Tokens;
+use crate::gui::models::compare::{About, Cell, Columns, Line, LineRow, Model, Sort};
+use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
+use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::table::TableEvent;
+
+/// The least width of a column with numbers, and of one with words.
+const NUMBERS: f32 = 148.0;
+const WORDS: f32 = 150.0;
+
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut State,
+    model: &Model,
+    around: &Around,
+    went: &mut Vec<Go>,
+) -> MatrixOutput {
+    let lines = model.lines(state.page);
+    if state.rows.rows.is_empty() {
+        card(ui, |ui| nothing(ui, state, lines));
+        return MatrixOutput::default();
+    }
+    let tokens = Tokens::of(ui);
+    let heads = heads(model, &state.columns, around);
+    let selected = state.row(model);
+    let shape = MatrixShape {
+        name: state.page.title(),
+        title: match state.page {
+            Page::Summary => "Figure",
+            Page::Layers => "Layer",
+            Page::Files => "Name",
+            Page::Packages => "Package",
+            Page::Settings => "Setting",
+        },
+        about: "sort by name",
+        heads: &heads,
+        least: if matches!(state.page, Page::Summary) { NUMBERS } else { WORDS },
+        rows: state.rows.rows.len(),
+        sort: sorted(state.sort(), model.baseline),
+        selected,
+        reveal: std::mem::take(&mut state.reveal),
+    };
+    let letters: Vec<String> = heads.iter().map(|head| head.letter.clone()).collect();
+    let rows = &state.rows.rows;
+    let make = |index: usize| match rows.get(index).copied() {
+        Some(LineRow::Head(at)) => head_row(tokens, at, lines.get(at)),
+        Some(LineRow::Line(at)) => line_row(tokens, at, lines.get(at)),
+        None => head_row(tokens, index, None),
+    };
+    let spoken = |index: usize| match rows.get(index) {
+        Some(LineRow::Head(at)) => lines.get(*at).map_or_else(String::new, |line| line.section.to_owned()),
+        Some(LineRow::Line(at)) => lines.get(*at).map_or_else(String::new, |line| line.spoken(&letters)),
+        None => String::new(),
+    };
+    let salt = format!("compared {}", state.page.title());
+    let output = card(ui, |ui| matrix(ui, &salt, &shape, make, spoken));
+    take(ui, state, model, &output, went);
+    output
+}
+
+/// The heads of all columns.
+pub(super) fn heads(model: &Model, columns: &Columns, around: &Around) -> Vec<MatrixHead> {
+    let title = |place: usize, id: u64| {
+        let open = around.image(id).map(|image| image.title.clone());
+        open.or_else(|| model.compared.titles.get(place).cloned()).unwrap_or_default()
+    };
+    let ids = model.compared.ids.iter().enumerate();
+    ids.map(|(place, id)| MatrixHead {
+        letter: columns.letter(*id),
+        title: title(place, *id),
+        marked: place == model.baseline,
+        about: if place == model.baseline { "sort by size" } else { "sort by difference" }.to_owned(),
+    })
+    .collect()
+}
+
+/// The head that stands for an order.
+pub(super) fn sorted(sort: Sort, baseline: usize) -> Option<usize> {
+    match sort {
+        Sort::Name => Some(0),
+        Sort::Size => Some(baseline + 1),
+        Sort::Difference | Sort::Order => None,
+    }
+}
+
+/// The order that a click on a head asks for.
+pub(super) fn clicked(head: usize, baseline: usize) -> Sort {
+    match head.checked_sub(1) {
+        None => Sort::Name,
+        Some(column) if column == baseline => Sort::Size,
+        Some(_) => Sort::Difference,
+    }
+}
+
+/// The colour of a change; its sign or word always stands beside it.
+pub(super) fn color(tokens: &Tokens, change: Option<Change>) -> Color32 {
+    match change {
+        Some(Change::Added) => tokens.added,
+        Some(Change::Removed) => tokens.removed,
+        Some(Change::Changed) => tokens.changed,
+        Some(Change::Unknown) => tokens.hidden,
+        Some(Change::Same | Change::Absent) | None => tokens.text_weak,
+    }
+}
+
+fn nothing(ui: &mut Ui, state: &State, lines: &[Line]) {
+    if lines.is_empty() {
+        let note = match state.page {
+            Page::Packages => "No package database was found in any of the images.",
+            Page::Settings => "None of the images has a config.",
+            _ => "",
+        };
+        empty(ui, "Nothing to compare here", note);
+    } else if state.rows.found == 0 {
+        empty(ui, "Nothing fits the filter", "Parts of a name or globs such as lib*; all words must hold.");
+    } else {
+        empty(ui, "No difference", "All images have the same here. Show everything by the box above.");
+    }
+}
+
+fn head_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
+    MatrixRow {
+        key: 1 << 40 | at as u64,
+        depth: 0,
+        fold: None,
+        strong: true,
+        sign: None,
+        name: line.map_or_else(String::new, |line| line.section.to_owned()),
+        color: tokens.text,
+        cut: Cut::End,
+        note: String::new(),
+        cells: Vec::new(),
+    }
+}
+
+fn line_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
+    let Some(line) = line else { return head_row(tokens, at, None) };
+    let path = matches!(line.about, About::Path(_));
+    let cell = |cell: &Cell| {
+        let missing = matches!(cell.text.as_str(), "–" | "unknown" | "not there");
+        MatrixCell {
+            text: cell.text.clone(),
+            color: if missing { tokens.text_weak } else { tokens.text },
+            sign: if cell.number { "" } else { cell.change.map_or("", Change::sign) },
+            note: cell.note.clone(),
+            note_color: color(tokens, cell.change),
+            number: cell.number,
+            share: 0.0,
+        }
+    };
+    MatrixRow {
+        key: at as u64,
+        depth: u16::from(!line.section.is_empty()),
+        fold: None,
+        strong: false,
+        sign: None,
+        name: line.name.clone(),
+        color: tokens.text,
+        cut: if path { Cut::Middle } else { Cut::End },
+        note: line.note.clone(),
+        cells: line.cells.iter().map(cell).collect(),
+    }
+}
+
+fn take(ui: &Ui, state: &mut State, model: &Model, output: &MatrixOutput, went: &mut Vec<Go>) {
+    for event in &output.events {
+        match *event {
+            TableEvent::Select(row) => state.select(model, row),
+            TableEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
+            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Activate(row) => {
+                if let Some(LineRow::Line(at)) = state.rows.rows.get(row)
+                    && let Some(line) = model.lines(state.page).get(*at)
+                {
+                    went.extend(activate(model, line));
+                }
+            }
+            TableEvent::Open(_) | TableEvent::Close(_) | TableEvent::Parent(_) => {}
+        }
+    }
+    if !output.events.is_empty() {
+        ui.ctx().request_repaint();
+    }
+}
+
+/// What Enter does: a file is shown in the tree, a layer in the first image that has it.
+fn activate(model: &Model, line: &Line) -> Option<Go> {
+    match &line.about {
+        About::Path(path) => Some(Go::Path(path.clone())),
+        About::Layer(place) => {
+            let row = model.compared.comparison.layers.get(*place)?;
+            let image = row.shared_by().next()?;
+            let layer = row.places.get(image)?.first().copied()?;
+            let id = model.compared.ids.get(image).copied()?;
+            Some(Go::Window(Action::ShowLayerIn(id, layer)))
+        }
+        _ => None,
+    }
+}

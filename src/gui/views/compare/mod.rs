@@ -1,0 +1,236 @@
+//! In: the image whose view it is, and all others that are open.
+//! Out: images side by side: what they share, and where they differ from a baseline.
+//! Must not know: tabs, panels, or how images are compared.
+
+mod add;
+mod bar;
+mod cards;
+mod commands;
+mod details;
+mod files;
+mod lines;
+mod save;
+mod state;
+mod waits;
+
+use std::sync::Arc;
+
+use egui::{Frame, Id, Margin, Modal, Panel, Ui};
+
+use self::state::State;
+use super::{Action, ViewContext};
+use crate::gui::design::{Tokens, radius};
+use crate::gui::models::compare::{ImageState, Model, OpenImage};
+use crate::gui::widgets::pane::{card, empty};
+use crate::jobs::Waker;
+
+pub use crate::gui::models::compare::Page;
+
+/// From this width on, details stand beside the table.
+const WIDE: f32 = 1_040.0;
+
+/// What the view is told of the window.
+#[derive(Clone, Default)]
+pub struct Around {
+    /// All open images, in the order of their tabs.
+    pub images: Vec<OpenImage>,
+    /// References opened lately, newest first.
+    pub recent: Vec<String>,
+    /// Whether a file dialog is open.
+    pub dialog: bool,
+}
+
+impl Around {
+    fn image(&self, id: u64) -> Option<&OpenImage> {
+        self.images.iter().find(|image| image.id == id)
+    }
+}
+
+/// State of the view of one image.
+pub struct CompareView {
+    state: State,
+    add: add::AddPanel,
+    /// Whether the panel to add images is open over the comparison.
+    adding: bool,
+    save: save::SaveBar,
+    focus_search: bool,
+    /// Where the focus of the keyboard is when it is in the table.
+    table: Option<Id>,
+    painted: usize,
+}
+
+/// What a part of the view asks for.
+enum Go {
+    /// To the window.
+    Window(Action),
+    /// Adds an open image.
+    Add(u64),
+    /// Takes an image out.
+    Remove(u64),
+    /// Moves an image to the right, or to the left.
+    Shift(u64, bool),
+    /// Holds the others against this one.
+    Baseline(u64),
+    /// Opens or closes the panel to add images.
+    Adding(bool),
+    /// To a page.
+    Page(Page),
+    /// To a path of the tree.
+    Path(Vec<u8>),
+    /// Stops comparing.
+    Stop,
+    /// Compares again.
+    Retry,
+    /// Nothing is chosen any more.
+    Clear,
+}
+
+impl CompareView {
+    /// The view of the image that the window knows by `id`.
+    pub fn new(id: u64) -> Self {
+        Self {
+            state: State::new(id),
+            add: add::AddPanel::default(),
+            adding: false,
+            save: save::SaveBar::default(),
+            focus_search: false,
+            table: None,
+            painted: 0,
+        }
+    }
+
+    /// Paints the view.
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, around: &Around) {
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.painted = 0;
+        self.leave_out(around);
+        self.state.update(around, &waker);
+        self.save.update(ui, context.actions);
+        let mut went = Vec::new();
+        if self.state.columns.list().len() < 2 {
+            self.adding = false;
+            add::alone(ui, &mut self.add, &self.state.columns, around, &mut went);
+        } else {
+            cards::show(ui, &self.state, around, &mut went);
+            match self.state.work.model().cloned() {
+                Some(model) => self.show(ui, &model, around, &waker, &mut went),
+                None => waits::show(ui, &self.state, around, &mut went),
+            }
+            self.sheet(ui, around, &mut went);
+        }
+        for go in went {
+            self.go(ui, go, context, &waker);
+        }
+    }
+
+    /// Images whose tab was closed go; a saved report cannot stay.
+    fn leave_out(&mut self, around: &Around) {
+        let kept = |id: u64| around.image(id).is_some_and(|image| image.state.refused().is_none());
+        let refused = around.images.iter().find(|image| {
+            self.state.columns.own() != image.id
+                && self.state.columns.has(image.id)
+                && matches!(image.state, ImageState::Saved)
+        });
+        if let Some(image) = refused {
+            self.add.say(format!(
+                "{} cannot stand beside others: it is a saved report, without files",
+                image.title
+            ));
+            self.adding = self.state.columns.list().len() > 2;
+        }
+        self.state.columns.retain(kept);
+    }
+
+    /// The panel to add images, over the comparison.
+    fn sheet(&mut self, ui: &Ui, around: &Around, went: &mut Vec<Go>) {
+        if !self.adding {
+            return;
+        }
+        let tokens = Tokens::of(ui);
+        let size = ui.content_rect().size();
+        let frame = Frame::popup(ui.style())
+            .fill(tokens.popup)
+            .corner_radius(radius::L)
+            .inner_margin(Margin::same(16));
+        let modal = Modal::new(Id::unique("add to the comparison"));
+        let shown = modal.frame(frame).backdrop_color(tokens.backdrop()).show(ui.ctx(), |ui| {
+            ui.set_width((size.x - 80.0).clamp(200.0, 560.0));
+            ui.set_max_height((size.y - 120.0).max(160.0));
+            add::sheet(ui, &mut self.add, &self.state.columns, around, went);
+        });
+        if shown.should_close() {
+            went.push(Go::Adding(false));
+        }
+    }
+
+    fn show(&mut self, ui: &mut Ui, model: &Arc<Model>, around: &Around, waker: &Waker, went: &mut Vec<Go>) {
+        waits::line(ui, &self.state, around, went);
+        self.save.show(ui, model, waker, went);
+        let focus = std::mem::take(&mut self.focus_search);
+        bar::show(ui, &mut self.state, model, focus, went);
+        let width = ui.available_width();
+        let (page, chosen) = (self.state.page, self.state.chosen(model));
+        let columns = &self.state.columns;
+        if width >= WIDE {
+            let frame = Frame::new().inner_margin(Margin { left: 8, ..Margin::ZERO });
+            Panel::right("compare details")
+                .frame(frame)
+                .show_separator_line(false)
+                .default_size((width * 0.29).min(400.0))
+                .size_range(260.0..=width * 0.5)
+                .show(ui, |ui| {
+                    card(ui, |ui| match &chosen {
+                        Some(chosen) => details::show(ui, chosen, (page, columns), model, around, went),
+                        None => empty(ui, "Nothing chosen", "Choose a row to see what each image has there."),
+                    });
+                });
+        } else if let Some(chosen) = &chosen {
+            let height = ui.available_height();
+            Panel::bottom("compare details narrow")
+                .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
+                .show_separator_line(false)
+                .default_size((height * 0.42).max(96.0))
+                .size_range(84.0..=(height * 0.62).max(96.0))
+                .show(ui, |ui| {
+                    card(ui, |ui| details::show(ui, chosen, (page, columns), model, around, went))
+                });
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            let output = match self.state.page {
+                Page::Files => files::show(ui, &mut self.state, model, around, waker, went),
+                _ => lines::show(ui, &mut self.state, model, around, went),
+            };
+            (self.painted, self.table) = (output.painted, output.id);
+        });
+    }
+
+    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>, waker: &Waker) {
+        match go {
+            Go::Window(action) => context.actions.push(action),
+            Go::Add(id) => {
+                self.state.columns.add(id);
+                self.adding = false;
+            }
+            Go::Remove(id) => self.state.columns.remove(id),
+            Go::Shift(id, right) => self.state.columns.shift(id, right),
+            Go::Baseline(id) => self.state.columns.set_baseline(id),
+            Go::Adding(open) => {
+                self.adding = open;
+                self.add.opened(open);
+            }
+            Go::Page(page) => self.state.page = page,
+            Go::Path(path) => self.state.show_path(path, waker),
+            Go::Stop => self.state.work.stop(),
+            Go::Retry => self.state.work.retry(waker),
+            Go::Clear => {
+                if !self.state.clear()
+                    && let Some(id) = self.table
+                {
+                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                }
+            }
+        }
+        ui.ctx().request_repaint();
+    }
+}

@@ -1,0 +1,220 @@
+//! In the place of a comparison, while there is none: for what it waits, and what went wrong.
+
+use std::time::Duration;
+
+use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
+
+use super::state::State;
+use super::{Action, Around, Go};
+use crate::base::size::human;
+use crate::base::text::elide_middle;
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::compare::{ImageState, OpenImage, letter};
+use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar, weak};
+
+/// The whole place of the comparison.
+pub(super) fn show(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let width = (ui.available_width() - 2.0 * space::L).min(560.0);
+        let left = (ui.available_width() - width) / 2.0;
+        ui.add_space((ui.available_height() * 0.12).min(96.0));
+        ui.horizontal_top(|ui| {
+            ui.add_space(left);
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                column(ui, state, around, went);
+            });
+        });
+    });
+}
+
+fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+    let title = |ui: &mut Ui, words: &str| {
+        ui.label(RichText::new(words).font(text::title()).color(Tokens::of(ui).text));
+    };
+    if state.work.is_busy() {
+        title(ui, "Comparing the images");
+        ui.add_space(space::M);
+        let width = ui.available_width();
+        progress_bar(ui, "Comparing the images", None, vec2(width, 8.0));
+        ui.add_space(space::XS);
+        weak(ui, compared(state));
+        ui.add_space(space::M);
+        if ui.button("Cancel").clicked() {
+            went.push(Go::Stop);
+        }
+        again_soon(ui);
+        return;
+    }
+    if state.work.is_stopped() {
+        title(ui, "The comparison was stopped");
+        ui.add_space(space::M);
+        if primary_button(ui, "Compare again").clicked() {
+            went.push(Go::Retry);
+        }
+        return;
+    }
+    if let Some(error) = state.work.error() {
+        title(ui, "The images could not be compared");
+        ui.add(Label::new(error).wrap().selectable(true));
+        ui.add_space(space::M);
+        if primary_button(ui, "Try again").clicked() {
+            went.push(Go::Retry);
+        }
+        return;
+    }
+    let images: Vec<_> = state.columns.list().iter().filter_map(|id| around.image(*id)).collect();
+    let reading = images.iter().any(|image| matches!(image.state, ImageState::Reading(..)));
+    title(ui, if reading { "Waiting for the images" } else { "Nothing to compare with" });
+    let note = if reading {
+        "They are compared once all layers are read and the findings are known."
+    } else {
+        "A comparison takes two images that could be read."
+    };
+    weak(ui, note);
+    ui.add_space(space::M);
+    for (place, image) in images.into_iter().enumerate() {
+        one(ui, place, image, state, went);
+        ui.add_space(space::S);
+    }
+}
+
+/// An image, and where the work on it stands.
+fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    tokens.card().show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        let name = format!("{}  {}", letter(place), elide_middle(&image.title, 70));
+        ui.label(RichText::new(name).font(text::strong())).on_hover_text(&image.shown);
+        let action = |ui: &mut Ui, label: &str, action: Action, went: &mut Vec<Go>| {
+            if ui.button(label).clicked() {
+                went.push(Go::Window(action));
+            }
+        };
+        match &image.state {
+            ImageState::Ready(_) => {
+                weak(ui, "ready");
+            }
+            ImageState::Reading(fraction, words) => {
+                let width = ui.available_width();
+                progress_bar(ui, &format!("Reading {}, in full", image.title), *fraction, vec2(width, 6.0));
+                weak(ui, words);
+                action(ui, "Stop reading", Action::CancelTab(image.id), went);
+                again_soon(ui);
+            }
+            ImageState::Failed(why) => {
+                ui.add(Label::new(RichText::new(why).color(tokens.error)).wrap().selectable(true));
+                retry(ui, image, state, went, action);
+            }
+            ImageState::Stopped => {
+                weak(ui, "It was stopped before all layers were read.");
+                retry(ui, image, state, went, action);
+            }
+            ImageState::Saved => {
+                weak(ui, image.state.refused().unwrap_or_default());
+            }
+        }
+    });
+}
+
+fn retry(
+    ui: &mut Ui,
+    image: &OpenImage,
+    state: &State,
+    went: &mut Vec<Go>,
+    action: impl Fn(&mut Ui, &str, Action, &mut Vec<Go>),
+) {
+    ui.horizontal(|ui| {
+        action(ui, "Try again", Action::Again(image.id), went);
+        if image.id != state.columns.own() && ui.button("Leave out").clicked() {
+            went.push(Go::Remove(image.id));
+        }
+    });
+}
+
+fn compared(state: &State) -> String {
+    match state.work.bytes_compared() {
+        0 => "Layers, files and packages are held against each other.".to_owned(),
+        bytes => {
+            format!("{} of files were read, as only their bytes tell whether they are the same", human(bytes))
+        }
+    }
+}
+
+/// Counters move while nobody touches the window.
+fn again_soon(ui: &Ui) {
+    ui.ctx().request_repaint_after(Duration::from_millis(100));
+}
+
+/// Above a comparison that is shown: what is still to come, and what went wrong.
+pub(super) fn line(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+    let tokens = Tokens::of(ui);
+    let images = || state.columns.list().iter().filter_map(|id| around.image(*id));
+    let titles = |is: fn(&ImageState) -> bool| {
+        let found: Vec<String> =
+            images().filter(|image| is(&image.state)).map(|image| elide_middle(&image.title, 40)).collect();
+        found.join(", ")
+    };
+    let failed: Vec<&OpenImage> =
+        images().filter(|image| matches!(image.state, ImageState::Failed(_) | ImageState::Stopped)).collect();
+    let reading = titles(|state| matches!(state, ImageState::Reading(..)));
+    for image in failed {
+        let why = match &image.state {
+            ImageState::Failed(why) => why.as_str(),
+            _ => "it was stopped before all layers were read",
+        };
+        let words = format!("{} is left out: {why}", elide_middle(&image.title, 40));
+        banner(
+            ui,
+            Mark::Error,
+            tokens.error,
+            &words,
+            "Try again",
+            || Go::Window(Action::Again(image.id)),
+            went,
+        );
+    }
+    if state.work.is_busy() {
+        let words = format!("Comparing again. {}", compared(state));
+        banner(ui, Mark::Question, tokens.accent, &words, "Cancel", || Go::Stop, went);
+        again_soon(ui);
+    } else if state.work.is_stopped() {
+        let words = "The newest comparison was stopped; what is shown is the one before.";
+        banner(ui, Mark::Warning, tokens.warning, words, "Compare again", || Go::Retry, went);
+    } else if let Some(error) = state.work.error() {
+        banner(ui, Mark::Error, tokens.error, error, "Try again", || Go::Retry, went);
+    } else if !reading.is_empty() {
+        weak(ui, format!("Waiting for {reading}: it joins once it is read."));
+        ui.add_space(space::XS);
+        again_soon(ui);
+    }
+}
+
+fn banner(
+    ui: &mut Ui,
+    mark: Mark,
+    color: egui::Color32,
+    words: &str,
+    button: &str,
+    go: impl FnOnce() -> Go,
+    went: &mut Vec<Go>,
+) {
+    let tokens = Tokens::of(ui);
+    let frame = Frame::new().fill(tokens.wash(color)).corner_radius(radius::M);
+    frame.inner_margin(Margin::symmetric(12, 4)).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.set_width(ui.available_width());
+            let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
+            paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if ui.button(button).clicked() {
+                    went.push(go());
+                }
+                ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                    ui.add(Label::new(words).truncate());
+                });
+            });
+        });
+    });
+    ui.add_space(space::XS);
+}

@@ -1,0 +1,211 @@
+//! In: an image with its plan, or a saved report.
+//! Out: the report as it will be written, what it is written as, and where.
+//! Must not know: tabs, panels, or what a report says.
+
+mod commands;
+mod notice;
+mod options;
+mod place;
+mod preview;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use egui::{Frame, Margin, Panel, Ui};
+
+use self::notice::Notice;
+use self::place::Place;
+use super::Action;
+use crate::gui::design::space;
+use crate::gui::models::dockerfile::{SaveState, Saving};
+use crate::gui::models::report::{Choice, Making, Opener, Opening, ReportSource, Writer, desktop};
+use crate::gui::widgets::page::PageState;
+use crate::gui::widgets::pane::{card, empty};
+use crate::jobs::Waker;
+
+/// How proposals of the image stand, for a report that has none in it yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Proposing {
+    /// They are known, or there never will be any.
+    #[default]
+    Done,
+    /// They are being worked out.
+    Busy,
+    /// They could not be worked out, and why.
+    Failed(String),
+}
+
+/// What the view is given each frame.
+pub struct ReportContext<'a> {
+    /// What the report is made from; the title and the words of what is waited for while there is nothing.
+    pub source: Result<ReportSource<'a>, (&'static str, String)>,
+    /// The image's name.
+    pub image: &'a str,
+    /// The user's Dockerfile, beside which a report lies best.
+    pub beside: Option<PathBuf>,
+    /// How proposals stand.
+    pub proposing: Proposing,
+    /// What of the plan is in the report, in a sentence; empty where it cannot be changed.
+    pub plan: String,
+    /// What the view asks for.
+    pub actions: &'a mut Vec<Action>,
+}
+
+/// State of the view of one tab.
+pub struct ReportView {
+    choice: Choice,
+    making: Making,
+    page: PageState,
+    place: Place,
+    notice: Option<Notice>,
+    saving: Saving,
+    opening: Opening,
+    /// The report is to be put on the clipboard once it is made.
+    copy: bool,
+    /// What the log knows already.
+    told: Option<String>,
+    painted: usize,
+    pieces: usize,
+}
+
+impl Default for ReportView {
+    fn default() -> Self {
+        Self::made_by(Making::default(), desktop())
+    }
+}
+
+impl ReportView {
+    /// A view whose reports are written by `writer` and whose folders are opened by `opener`, for tests.
+    pub fn with(writer: Writer, opener: Opener) -> Self {
+        Self::made_by(Making::new(writer), opener)
+    }
+
+    fn made_by(making: Making, opener: Opener) -> Self {
+        Self {
+            choice: Choice::default(),
+            making,
+            page: PageState::default(),
+            place: Place::default(),
+            notice: None,
+            saving: Saving::default(),
+            opening: Opening::new(opener),
+            copy: false,
+            told: None,
+            painted: 0,
+            pieces: 0,
+        }
+    }
+
+    /// Paints the view.
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ReportContext<'_>) {
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.painted = 0;
+        let source = match &context.source {
+            Ok(source) => *source,
+            Err((title, note)) => {
+                empty(ui, title, note);
+                return;
+            }
+        };
+        self.place.update(context, &self.choice);
+        self.making.update(source, &self.choice, &waker);
+        self.take_saved(context);
+        self.take_opened(context);
+        self.tell(context);
+        self.take_copy(context);
+        let chosen = self.choice.clone();
+        place::show(ui, self, context, &waker);
+        notice::show(ui, self, context, &waker);
+        let height = ui.available_height();
+        let width = ui.available_width();
+        let gap = Margin { right: 8, ..Margin::ZERO };
+        Panel::left("report options")
+            .frame(Frame::new().inner_margin(gap))
+            .show_separator_line(false)
+            .resizable(false)
+            .exact_size((width * 0.26).clamp(196.0, 248.0))
+            .show(ui, |ui| {
+                ui.set_min_height(height);
+                card(ui, |ui| options::show(ui, self, context));
+            });
+        egui::CentralPanel::no_frame().show(ui, |ui| card(ui, |ui| preview::show(ui, self, context)));
+        if chosen != self.choice {
+            self.place.follow(&chosen, &self.choice);
+            ui.ctx().request_repaint();
+        }
+    }
+
+    /// Looks what came of saving.
+    fn take_saved(&mut self, context: &mut ReportContext<'_>) {
+        match self.saving.take() {
+            None => {}
+            Some(SaveState::Saved(path)) => {
+                self.place.saved();
+                self.notice = Some(Notice::saved(self.choice.form, &path));
+            }
+            Some(SaveState::Exists(path)) => self.place.exists(&path),
+            Some(SaveState::Failed(why)) => {
+                self.place.say(why.clone());
+                context.actions.push(Action::Report(why));
+            }
+        }
+    }
+
+    /// Looks what came of opening the folder or the browser.
+    fn take_opened(&mut self, context: &mut ReportContext<'_>) {
+        if let Some(why) = self.opening.failed() {
+            context.actions.push(Action::Report(why.clone()));
+            self.notice = Some(Notice::failed(why));
+        }
+    }
+
+    /// What goes wrong is told to the log, once.
+    fn tell(&mut self, context: &mut ReportContext<'_>) {
+        let problem = self.making.problem().map(str::to_owned);
+        if problem != self.told {
+            // A Dockerfile that is not there yet is no error.
+            let told = problem.clone().filter(|_| self.choice.format().is_some());
+            let error = told.map(|why| format!("The report could not be made: {why}"));
+            context.actions.extend(error.map(Action::Report));
+            self.told = problem;
+        }
+    }
+
+    /// Puts the report on the clipboard once it is made, with all that belongs into it.
+    fn take_copy(&mut self, context: &mut ReportContext<'_>) {
+        if !self.copy || context.proposing == Proposing::Busy {
+            return;
+        }
+        if let Some(preview) = self.making.current(&self.choice) {
+            context.actions.push(Action::CopyText(preview.text.to_string()));
+            self.notice = Some(Notice::copied(self.choice.form, preview.text.len() as u64));
+            self.copy = false;
+        } else if self.making.problem().is_some() {
+            self.copy = false;
+        }
+    }
+
+    /// What is chosen.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Whether a report is being made or saved.
+    pub fn is_busy(&self) -> bool {
+        self.making.is_busy() || self.saving.is_busy()
+    }
+
+    /// How many pieces or lines were painted for the last frame.
+    pub fn painted(&self) -> usize {
+        self.painted
+    }
+
+    /// Of how many pieces the page is made.
+    pub fn pieces(&self) -> usize {
+        self.pieces
+    }
+}
+
+/// Room between parts of the view.
+const GAP: f32 = space::S;

@@ -1,0 +1,119 @@
+//! What the report is written as, and which parts of it.
+
+use egui::accesskit::Role;
+use egui::{Frame, Label, Margin, Response, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+
+use super::{ReportContext, ReportView};
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::report::{Form, TABLES, table_title};
+use crate::gui::views::{Action, View};
+use crate::gui::widgets::controls::{check_box, heading, line_of_text, paint_focus};
+use crate::report::page::Part;
+
+pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
+    ScrollArea::vertical().id_salt("report options").auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::symmetric(12, 10)).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = 0.0;
+            heading(ui, "Format");
+            ui.add_space(space::XS);
+            formats(ui, view);
+            ui.add_space(space::M);
+            parts(ui, view);
+            ui.add_space(space::M);
+            notes(ui, context);
+        });
+    });
+}
+
+fn formats(ui: &mut Ui, view: &mut ReportView) {
+    for form in Form::ALL {
+        let chosen = view.choice.form == form;
+        if radio(ui, chosen, form.title(), 0.0).on_hover_text(form.about()).clicked() {
+            view.choice.form = form;
+        }
+        if form != Form::Csv || !chosen {
+            continue;
+        }
+        for table in TABLES {
+            let name = table_title(table);
+            if radio(ui, view.choice.table == table, name, 22.0).clicked() {
+                view.choice.table = table;
+            }
+        }
+    }
+}
+
+fn parts(ui: &mut Ui, view: &mut ReportView) {
+    let whole = view.choice.form.whole();
+    ui.horizontal(|ui| {
+        heading(ui, "Parts");
+        if whole.is_none() && !view.choice.left_out.is_empty() {
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                if ui.link("All").on_hover_text("Leave nothing out").clicked() {
+                    view.choice.left_out.clear();
+                }
+            });
+        }
+    });
+    ui.add_space(space::XS);
+    if let Some(why) = whole {
+        let note = RichText::new(format!("{why}.")).font(text::small()).color(Tokens::of(ui).text_weak);
+        ui.add(Label::new(note).wrap());
+        ui.add_space(space::XS);
+    }
+    let has = view.making.preview().map(|preview| preview.has.clone());
+    for part in Part::ALL {
+        let nothing = has.as_ref().is_some_and(|has| !has.contains(&part));
+        let why = whole.or(nothing.then_some("The report has nothing about it"));
+        let on = view.choice.holds(part) && !nothing;
+        let response = ui.add_enabled_ui(why.is_none(), |ui| check_box(ui, on, part.title())).inner;
+        let response = response.on_disabled_hover_text(why.unwrap_or_default());
+        if response.clicked() && !view.choice.left_out.remove(&part) {
+            view.choice.left_out.insert(part);
+        }
+    }
+}
+
+fn notes(ui: &mut Ui, context: &mut ReportContext<'_>) {
+    let tokens = Tokens::of(ui);
+    let small =
+        |words: &str| Label::new(RichText::new(words).font(text::small()).color(tokens.text_weak)).wrap();
+    if !context.plan.is_empty() {
+        heading(ui, "Plan");
+        ui.add_space(space::XS);
+        ui.add(small(&context.plan));
+        ui.add_space(2.0);
+        if ui.link(RichText::new("Change it in Findings").font(text::small())).clicked() {
+            context.actions.push(Action::ShowView(View::Findings));
+        }
+        ui.add_space(space::M);
+    }
+    heading(ui, "Secrets");
+    ui.add_space(space::XS);
+    ui.add(small(
+        "Values that look like secrets are redacted, in every format. The Dockerfile view saves a file of your own \
+         with its values.",
+    ));
+}
+
+/// One of several, in the full width.
+fn radio(ui: &mut Ui, on: bool, label: &str, indent: f32) -> Response {
+    let tokens = Tokens::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), on, label));
+    if ui.is_rect_visible(rect) {
+        let center = pos2(rect.left() + indent + 8.0, rect.center().y);
+        let line = if response.hovered() { tokens.text } else { tokens.border_strong };
+        if on {
+            ui.painter().circle(center, 6.5, tokens.accent, Stroke::NONE);
+            ui.painter().circle_filled(center, 2.5, tokens.on_accent);
+        } else {
+            ui.painter().circle(center, 6.0, tokens.field, Stroke::new(1.0, line));
+        }
+        let room = egui::Rect::from_min_max(pos2(center.x + 14.0, rect.top()), rect.max);
+        line_of_text(ui, room, label, text::body(), tokens.text);
+        paint_focus(ui, &response, radius::S);
+    }
+    response
+}

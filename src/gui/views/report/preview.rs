@@ -1,0 +1,123 @@
+//! The report as it will be written: a page for people, the exact text for programs.
+
+use std::sync::Arc;
+
+use egui::{Align, Frame, Label, Layout, Margin, Panel, RichText, Sense, Ui, vec2};
+
+use super::{Proposing, ReportContext, ReportView};
+use crate::base::size::{grouped, human};
+use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::report::{Form, Preview};
+use crate::gui::views::Action;
+use crate::gui::widgets::controls::{Mark, paint_mark, progress_bar};
+use crate::gui::widgets::page::text::{TextShape, text_view};
+use crate::gui::widgets::page::{PageShape, page};
+use crate::gui::widgets::pane::empty;
+
+pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
+    let tokens = Tokens::of(ui);
+    Panel::top("report preview head")
+        .frame(Frame::new().fill(tokens.raised).inner_margin(Margin::symmetric(12, 4)))
+        .exact_size(30.0)
+        .resizable(false)
+        .show(ui, |ui| head(ui, view, context));
+    egui::CentralPanel::no_frame().show(ui, |ui| body(ui, view, context));
+}
+
+fn head(ui: &mut Ui, view: &ReportView, context: &ReportContext<'_>) {
+    let tokens = Tokens::of(ui);
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.label(RichText::new("Preview").font(text::strong()));
+        let weak = |words: String| Label::new(RichText::new(words).color(tokens.text_weak)).truncate();
+        if let Some(preview) = view.making.current(&view.choice) {
+            let mut facts = format!("{}, {}", view.choice.form.title(), human(preview.text.len() as u64));
+            if preview.page.is_none() {
+                facts = format!("{facts}, {} lines", grouped(preview.lines.count() as u64));
+            }
+            ui.add(weak(facts));
+        } else if view.making.is_busy() {
+            working(ui, &format!("Making {}…", view.choice.form.title()));
+        }
+        match &context.proposing {
+            Proposing::Busy => working(ui, "Proposals are not in it yet: working them out…"),
+            Proposing::Failed(why) => {
+                ui.add(weak(format!("No Dockerfile is proposed in it: {why}"))).on_hover_text(why);
+            }
+            Proposing::Done => {}
+        }
+    });
+}
+
+fn working(ui: &mut Ui, words: &str) {
+    progress_bar(ui, words, None, vec2(48.0, 6.0));
+    ui.add(Label::new(RichText::new(words).color(Tokens::of(ui).text_weak)).truncate());
+    ui.ctx().request_repaint_after(std::time::Duration::from_millis(50));
+}
+
+fn body(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
+    if let Some(problem) = view.making.problem().map(str::to_owned) {
+        let waits = view.choice.form == Form::Dockerfile && context.proposing == Proposing::Busy;
+        if waits {
+            empty(ui, "Working out proposals…", "The best one is shown here.");
+        } else {
+            failed(ui, view, &problem);
+        }
+        return;
+    }
+    let Some(preview) = view.making.preview().map(Arc::clone) else {
+        empty(ui, "Making the report…", "");
+        return;
+    };
+    // What was chosen last is shown until what is chosen now is made.
+    match &preview.page {
+        Some(made) => {
+            let shape = PageShape { name: "Preview", page: made, opening: true, headings: true };
+            let output = page(ui, "report preview", &shape, &mut view.page);
+            (view.painted, view.pieces) = (output.painted, output.pieces);
+            context.actions.extend(output.copied.map(Action::CopyText));
+        }
+        None => lines(ui, view, &preview),
+    }
+}
+
+fn lines(ui: &mut Ui, view: &mut ReportView, preview: &Preview) {
+    if preview.text.is_empty() {
+        empty(ui, "The report is empty", "");
+        return;
+    }
+    let form = preview.choice.form.title();
+    let name = format!("Preview of {form}");
+    let shape = TextShape { name: &name, lines: preview.lines.count(), widest: preview.lines.widest() };
+    let salt = format!("report text {form}");
+    view.painted = text_view(ui, &salt, &shape, |place| preview.lines.shown(&preview.text, place));
+}
+
+fn failed(ui: &mut Ui, view: &mut ReportView, problem: &str) {
+    let tokens = Tokens::of(ui);
+    let title = match view.choice.form {
+        Form::Dockerfile => "There is no Dockerfile to write",
+        _ => "The report could not be made",
+    };
+    Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
+        Frame::new()
+            .fill(tokens.wash(tokens.error))
+            .corner_radius(radius::M)
+            .inner_margin(Margin::symmetric(12, 8))
+            .show(ui, |ui| {
+                ui.set_width(ui.available_width());
+                ui.horizontal_top(|ui| {
+                    let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
+                    paint_mark(ui.painter(), Mark::Error, rect.center(), 14.0, tokens.error);
+                    ui.vertical(|ui| {
+                        ui.add(Label::new(RichText::new(title).font(text::strong())).wrap());
+                        ui.add(Label::new(problem).wrap().selectable(true));
+                        ui.add_space(space::XS);
+                        if ui.button("Try again").on_hover_text("Make it anew").clicked() {
+                            view.making.retry();
+                            ui.ctx().request_repaint();
+                        }
+                    });
+                });
+            });
+    });
+}

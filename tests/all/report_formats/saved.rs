@@ -1,0 +1,115 @@
+//! A report that was saved is as good as the image for every format, and is refused where only the image will do.
+
+use std::process::{Command, Stdio};
+
+use super::{FORMATS, printed, scene};
+use crate::support::Place;
+
+#[test]
+fn a_saved_report_gives_every_format_that_the_image_gives() {
+    let place = Place::new();
+    for image in
+        ["sample:devel".to_owned(), "sample:runtime".to_owned(), scene::plain(&place), scene::hostile(&place)]
+    {
+        let saved = place.put("saved.json", printed(&place, &image, &["--format", "json"]));
+        let code = place.run(&["report", &image]).code;
+        for (name, options) in FORMATS {
+            let again = place.run(&[&["report", &saved], options].concat());
+            assert_eq!(again.code, code, "{image} {name}: {}", again.stderr);
+            assert_eq!(again.stderr, "", "{image} {name}");
+            assert!(again.stdout == printed(&place, &image, options), "{image}: {name} differs");
+        }
+    }
+}
+
+#[test]
+fn it_is_told_that_it_is_a_saved_report() {
+    let place = Place::new();
+    let saved = place.put("any.name", printed(&place, "sample:runtime", &["--format", "json"]));
+    let said = place.run(&["report", &saved, "-v"]).stderr;
+    assert!(said.contains("any.name is a saved report on sample:runtime"), "{said}");
+    // Nothing depends on how the document is laid out.
+    let document: serde_json::Value =
+        serde_json::from_str(&printed(&place, "sample:runtime", &["--format", "json"])).unwrap();
+    let flat = place.put("flat", format!("\n  {document}"));
+    assert_eq!(printed(&place, &flat, &[]), printed(&place, "sample:runtime", &[]));
+}
+
+#[test]
+fn what_needs_the_image_is_refused_by_name() {
+    let place = Place::new();
+    let saved = place.put("saved.json", printed(&place, "sample:runtime", &["--format", "json"]));
+    let dockerfile = place.put("Dockerfile", "FROM a\n");
+    for options in [
+        &["--verify"][..],
+        &["--dockerfile", &dockerfile],
+        &["--target", "gpu:a100-80"],
+        &["--platform", "linux/arm64"],
+        &["--catalog", "more.toml"],
+    ] {
+        let message = place.failure(&[&["report", &saved], options].concat());
+        for part in ["saved.json", options[0], "needs the image", "\nhint: "] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    }
+    for arguments in [
+        &["check", &saved][..],
+        &["dockerfile", &saved],
+        &["dockerfile", &format!("{saved}:latest")],
+        &["compare", &saved, "sample:runtime"],
+    ] {
+        let message = place.failure(arguments);
+        for part in ["saved.json", "report", "\nhint: "] {
+            assert!(message.contains(part), "{arguments:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_report_of_this_schema_is_refused_without_a_word_of_its_content() {
+    let place = Place::new();
+    let right = printed(&place, "sample:runtime", &["--format", "json"]);
+    let newer = right.replacen("cutaway.report/1", "cutaway.report/2", 1);
+    let secret = right.replacen("\"complete\": true", "\"complete\": \"hunter2\"", 1);
+    let broken = &right[..right.len() / 2];
+    for (name, text, said) in [
+        ("newer", newer.as_str(), "cutaway.report/2"),
+        ("foreign", "{\"schemaVersion\": 2}", "no report"),
+        ("other", "{\"schema\": \"cutaway.gpu/1\"}", "cutaway.gpu/1"),
+        ("odd", "{\"schema\": [1]}", "no report"),
+        ("early", broken, "end of the JSON"),
+        ("wrong", &secret, "does not fit"),
+        ("empty", "{\"schema\": \"cutaway.report/1\"}", "missing field"),
+        ("hostile", "{\"schema\": \"\\u001b[31m\\u202e\"}", "no report"),
+    ] {
+        let file = place.put(name, text);
+        let message = place.failure(&["report", &file, "--format", "html"]);
+        assert!(message.contains(name) && message.contains(said), "{name}: {message}");
+        assert!(!message.contains("hunter2"), "{message}");
+    }
+    let message = place.failure(&["check", &place.put("newer", &newer)]);
+    assert!(message.contains("cutaway.report/2"), "{message}");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_report_does_not_hang() {
+    let place = Place::new();
+    let pipe = place.path("pipe.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in ["report", "check", "dockerfile"] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_cutaway")).args([command, &pipe]).stdin(Stdio::null()).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("pipe.json"), "{command}");
+    }
+}
+
+#[test]
+fn a_tar_whose_first_member_looks_like_json_is_an_archive() {
+    use crate::fixtures::tarball::{file, tar};
+    let place = Place::new();
+    let archive = place.put("odd.tar", tar([file("{\"schema\":\"cutaway.report/1\"}", "x")]));
+    let message = place.failure(&["report", &archive]);
+    assert!(message.contains("manifest.json"), "{message}");
+}
