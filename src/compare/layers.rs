@@ -21,9 +21,9 @@ pub(super) fn rows(
     let mut rows = Rows { images, ids, list: Vec::new(), firsts: Vec::new(), known: HashMap::new() };
     let mut signatures =
         Signatures { images, known: HashMap::new(), hasher: DefaultHashBuilder::default(), cancel };
-    for image in 0..images.len() {
+    for (image, layers) in ids.iter().enumerate() {
         let mut others = Vec::new();
-        for place in 0..ids[image].len() {
+        for place in 0..layers.len() {
             match rows.known(image, place) {
                 Some((row, how)) => rows.put(row, image, place, how),
                 None => others.push(place),

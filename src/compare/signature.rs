@@ -36,14 +36,14 @@ pub(super) fn signature(
         let parent = folders.get(index.dir_parent(dir).0 as usize).copied().unwrap_or(0);
         folders.push(hasher.hash_one((parent, index.dir_name(dir))));
     }
-    let mut hashes = read.facts.hashes().iter().peekable();
+    let mut contents = read.facts.hashes().iter().peekable();
     let mut found = Signature { sum: 0, paths: Vec::with_capacity(index.len()) };
     for entry in index.entries() {
         if (entry.0 as usize).is_multiple_of(STRETCH) {
             cancel.check()?;
         }
-        while hashes.next_if(|(known, _)| *known < entry).is_some() {}
-        let hash = hashes.peek().filter(|(known, _)| *known == entry).map(|(_, hash)| hash);
+        while contents.next_if(|(known, _)| *known < entry).is_some() {}
+        let hash = contents.peek().filter(|(known, _)| *known == entry).map(|(_, hash)| hash);
         if index.kind(entry) == EntryKind::File && index.size(entry) > 0 && hash.is_none() {
             return Ok(None);
         }

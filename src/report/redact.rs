@@ -30,7 +30,7 @@ impl Report {
             *text = redact::instruction(text);
         }
         for proposal in self.proposals.iter_mut().flatten() {
-            for base in proposal.base_image.iter_mut() {
+            for base in &mut proposal.base_image {
                 *base = redact::reference(base);
             }
             let new = proposal.dockerfile.as_deref().unwrap_or_default();

@@ -143,13 +143,11 @@ impl Report {
     pub fn set_proposals(&mut self, proposals: &Proposals, options: &Options) {
         let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
         let hides = !rebuilt && !options.show_secrets;
-        let dockerfile = |one: &Proposal| match hides {
-            true => redact::dockerfile(&one.dockerfile),
-            false => written(one.dockerfile.clone(), rebuilt),
+        let dockerfile = |one: &Proposal| {
+            if hides { redact::dockerfile(&one.dockerfile) } else { written(one.dockerfile.clone(), rebuilt) }
         };
-        let diff = |one: &Proposal| match hides {
-            true => redact::diff(&one.diff, &one.dockerfile),
-            false => written(one.diff.clone(), rebuilt),
+        let diff = |one: &Proposal| {
+            if hides { redact::diff(&one.diff, &one.dockerfile) } else { written(one.diff.clone(), rebuilt) }
         };
         let line = |one: &Proposal| ProposalLine {
             id: one.id.clone(),

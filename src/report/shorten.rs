@@ -1,5 +1,7 @@
 //! Makes a page shorter: fewer rows, less evidence, shorter texts. What is left out is counted.
 
+use std::fmt::Write as _;
+
 use super::page::{Block, Chart, Line, Page, Row, Section, Slice, Table, Tone};
 use crate::base::size::grouped;
 use crate::base::text::{elide_end, elide_middle};
@@ -154,7 +156,8 @@ pub(super) fn code(text: &str, most: usize) -> String {
                 1 => ("1 line".to_owned(), "is"),
                 left => (format!("{} lines", grouped(left as u64)), "are"),
             };
-            shorter += &format!("# {left} {verb} left out here; the JSON report has the whole text\n");
+            // Writing to a String cannot fail.
+            writeln!(shorter, "# {left} {verb} left out here; the JSON report has the whole text").ok();
             break;
         }
         shorter += line;

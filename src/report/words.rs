@@ -12,7 +12,7 @@ use crate::base::Warning;
 /// A word of a fixed vocabulary: borrowed when this program made it, owned when it was read from a report.
 pub type Word = Cow<'static, str>;
 
-/// Reads a fraction as it was written to the last digit: serde_json itself may be off by one there.
+/// Reads a fraction as it was written to the last digit: `serde_json` itself may be off by one there.
 pub(super) fn fraction<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     let written = Option::<Box<RawValue>>::deserialize(from)?;
     written.map(|text| text.get().parse().map_err(serde::de::Error::custom)).transpose()

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cutaway::analysis::{Analysis, Options, analyze};
-use cutaway::compare::{Change, Comparison, RowId, compare};
+use cutaway::compare::{Change, Comparison, Row, RowId, compare};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::source::Reference;
 
@@ -119,7 +119,7 @@ fn check(comparison: &Comparison) {
     assert_eq!(tree.rows().len(), tree.len());
     for row in tree.rows() {
         assert_eq!(tree.find(&row.path()), Some(row.id()));
-        let names: Vec<&[u8]> = row.children().map(|child| child.name()).collect();
+        let names: Vec<&[u8]> = row.children().map(Row::name).collect();
         assert!(names.is_sorted_by(|one, other| one < other), "{names:?}");
         assert!(row.children().all(|child| child.parent().id() == row.id() && child.id() > row.id()));
         let had = (0..images).any(|image| row.node(image).is_some());

@@ -26,7 +26,7 @@ const HOSTILE: &str = "</style></title></script></svg>--><img src=http://127.0.0
 
 /// A path that can be broken nowhere but anywhere.
 fn endless() -> String {
-    format!("/{}", "W".repeat(3000))
+    format!("/{}", "W".repeat(500))
 }
 
 fn all_pages() -> Vec<(&'static str, Page)> {

@@ -241,8 +241,12 @@ fn the_report_names_what_is_proposed() {
     let answer = place.run(&["dockerfile", "sample:devel", "--format", "json"]).stdout;
     let answer: Value = serde_json::from_str(&answer).unwrap();
     let short = |one: &Value| {
-        let saved = &one["predicted"]["saved_bytes"];
-        json!({"id": one["id"], "title": one["title"], "applicability": one["applicability"], "saved_bytes": saved})
+        let predicted = &one["predicted"];
+        json!({
+            "id": one["id"], "title": one["title"], "applicability": one["applicability"],
+            "saved_bytes": predicted["saved_bytes"], "merged_bytes": predicted["merged_bytes"],
+            "base_image": one["base_image"], "dockerfile": one["dockerfile"], "diff": one["diff"],
+        })
     };
     let all: Vec<Value> = list(&answer, "proposals").iter().map(short).collect();
     assert_eq!(report.json["proposals"], Value::Array(all));

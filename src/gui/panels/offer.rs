@@ -26,6 +26,7 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
     let names: Vec<String> = offer.paths.iter().take(NAMED).map(name).collect();
     let files = offer.paths.len();
     let first = !offer.seen;
+    let mut focused = false;
     let tokens = Tokens::of(ui);
     let frame =
         Frame::popup(ui.style()).fill(tokens.popup).corner_radius(radius::L).inner_margin(Margin::same(20));
@@ -53,7 +54,9 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
             let tabs = if files == 1 { "Open in a tab" } else { "Open in tabs" };
             let open = primary_button(ui, tabs);
             if first {
+                // Not before the sheet has its place.
                 open.request_focus();
+                focused = open.has_focus();
             }
             let beside = ui.button(format!("Compare with {title}"));
             // Arrows go from one to the other as well.
@@ -75,7 +78,7 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
         chosen
     });
     if let Some(offer) = &mut app.offer {
-        offer.seen = true;
+        offer.seen |= focused;
     }
     match shown.inner {
         Some(beside) => app.take_offer(beside),

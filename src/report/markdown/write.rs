@@ -124,7 +124,9 @@ fn whole(figure: &str) -> String {
 /// A bar by eighths of a character.
 fn bar(part: u64, whole: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let length = (part as f64 / whole.max(1) as f64 * (BAR * 8) as f64).round().max(1.0) as usize;
+    let whole = u128::from(whole.max(1));
+    let eighths = (u128::from(part) * (BAR as u128 * 8) + whole / 2) / whole;
+    let length = usize::try_from(eighths).unwrap_or(BAR * 8).clamp(1, BAR * 8);
     format!("{}{}", "█".repeat(length / 8), EIGHTHS[length % 8])
 }
 

@@ -48,7 +48,7 @@ fn needs(requires: &RequiresPart) -> Vec<Block> {
             facts.push(fact("Driver", text));
         }
         (Some(driver), _) | (None, Some(driver)) => {
-            facts.push(fact("Driver", format!("{} or newer", name(driver))))
+            facts.push(fact("Driver", format!("{} or newer", name(driver))));
         }
         (None, None) => {}
     }

@@ -9,7 +9,9 @@ use cutaway::jobs::{CancelToken, Progress};
 use super::{FORMS, Form, between, change, compared, compared_reading, folder, image, packed, stored};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::sparse::Sparse;
-use crate::fixtures::tarball::{character_device, dir, fifo, file, hardlink, opaque, symlink, whiteout};
+use crate::fixtures::tarball::{
+    Member, character_device, dir, fifo, file, hardlink, opaque, symlink, tar, whiteout,
+};
 use crate::support::Place;
 
 /// A body whose start, middle and end say nothing of the byte that is `odd`.
@@ -80,10 +82,7 @@ fn every_change_is_told_by_content_in_all_forms() {
 fn a_time_proves_nothing() {
     let place = Place::new();
     // Both bear the same time, and then only the times differ.
-    let later = |mut member: crate::fixtures::tarball::Member| {
-        member.mtime += 1000;
-        member
-    };
+    let later = |member: Member| Member { mtime: member.mtime + 1000, ..member };
     let images = [
         packed(&place, "one", [vec![file("a", "1"), file("b", "1")]]),
         packed(&place, "two", [vec![file("a", "2"), later(file("b", "1"))]]),
@@ -142,15 +141,13 @@ fn a_file_with_many_names_is_read_once() {
     };
     // The second images have a file more, so that no layer is shared.
     let mut more = all(&[7; 1000]);
-    more = more.layer("RUN more", &crate::fixtures::tarball::tar([file("more", "1")]));
+    more = more.layer("RUN more", &tar([file("more", "1")]));
     let mut other = image([vec![file("other", "1")]]);
     other = other.layer(
         "RUN all",
-        &crate::fixtures::tarball::tar(
-            std::iter::once(file(&names[0], [7; 1000]))
-                .chain(names[1..].iter().map(|name| hardlink(name, &names[0])))
-                .chain([file("last", "1")]),
-        ),
+        &tar(std::iter::once(file(&names[0], [7; 1000]))
+            .chain(names[1..].iter().map(|name| hardlink(name, &names[0])))
+            .chain([file("last", "1")])),
     );
     let images = [stored(&place, "one", Form::Docker, &more), stored(&place, "two", Form::Docker, &other)];
     let (comparison, read) = compared_reading(&images);
@@ -208,8 +205,9 @@ fn a_folder_that_only_one_has_is_added_with_all_below_it() {
 #[test]
 fn what_cannot_be_read_is_unknown() {
     let place = Place::new();
-    let sparse = || Sparse::regular(2, 512).old_gnu("holes");
-    let size = usize::try_from(sparse_size()).unwrap();
+    let holes = Sparse::regular(2, 512);
+    let sparse = || holes.old_gnu("holes");
+    let size = usize::try_from(holes.size).unwrap();
     let images = [
         packed(&place, "one", [vec![sparse(), file("d/a", "1")]]),
         packed(&place, "two", [vec![file("holes", vec![b'a'; size]), file("d/a", "1")]]),
@@ -227,11 +225,7 @@ fn what_cannot_be_read_is_unknown() {
     assert_eq!(between(&comparison, "/holes", 4, 0), Change::Same, "in the same layer");
     assert_eq!(between(&comparison, "/holes", 4, 1), Change::Unknown);
     let sums = comparison.tree.files(1, 0);
-    assert_eq!((sums.unknown, sums.unknown_bytes, sums.same), (1, sparse_size(), 1));
-}
-
-fn sparse_size() -> u64 {
-    Sparse::regular(2, 512).size
+    assert_eq!((sums.unknown, sums.unknown_bytes, sums.same), (1, holes.size, 1));
 }
 
 #[test]
@@ -255,7 +249,7 @@ fn a_file_that_changed_since_the_analysis_is_unknown() {
     let written = fs::File::options().write(true).open(format!("{root}/written")).unwrap();
     written.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
     fs::remove_file(format!("{root}/gone")).unwrap();
-    fs::write(format!("{root}/longer"), [b'x'; 20_001]).unwrap();
+    fs::write(format!("{root}/longer"), vec![b'x'; 20_001]).unwrap();
     let comparison = compared(&images);
     assert_eq!(change(&comparison, "/kept"), Change::Same);
     for path in ["/written", "/gone", "/longer"] {

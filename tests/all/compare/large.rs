@@ -39,7 +39,7 @@ impl Read for Stream {
             if self.made < HASHED {
                 let (folder, place) = (self.made / FILES_EACH, self.made % FILES_EACH);
                 let name = format!("srv/part{:03}/folder{folder}/file{place}.dat", folder % 100);
-                let body = vec![if self.made % 10 == 0 { self.odd } else { 1 }; 1 + self.made % 500];
+                let body = vec![if self.made.is_multiple_of(10) { self.odd } else { 1 }; 1 + self.made % 500];
                 file(name, body).write(&mut self.member);
             } else if self.made == HASHED {
                 self.member.resize(2 * BLOCK, 0);

@@ -15,7 +15,7 @@ use crate::support::Place;
 const GZIP: Form = Form::Oci(Packing::Gzip);
 
 fn one() -> Vec<Member> {
-    vec![file("one", vec![1; 3000]), symlink("s", "one"), hardlink("h", "one")]
+    vec![file("one", vec![1; 2999]), file("d/e/deep", "1"), symlink("s", "one"), hardlink("h", "one")]
 }
 
 fn two() -> Vec<Member> {
@@ -26,8 +26,10 @@ fn three() -> Vec<Member> {
     vec![file("three", "3")]
 }
 
-/// Places and matches by layer.
-fn shown(comparison: &Comparison) -> Vec<(Vec<Vec<usize>>, Vec<Option<LayerMatch>>)> {
+/// Where each image has a layer, and how it is known to be the same.
+type Shown = (Vec<Vec<usize>>, Vec<Option<LayerMatch>>);
+
+fn shown(comparison: &Comparison) -> Vec<Shown> {
     comparison.layers.iter().map(|row| (row.places.clone(), row.matches.clone())).collect()
 }
 
@@ -124,11 +126,12 @@ fn layers_whose_times_and_order_alone_differ_have_the_same_content() {
 #[test]
 fn layers_of_other_content_do_not_match() {
     let place = Place::new();
-    let base = || vec![file("a", "1234").mode(0o644), symlink("s", "a"), hardlink("h", "a")];
+    let base =
+        || vec![file("a", "1234").mode(0o644), symlink("s", "a"), hardlink("h", "a"), file("d/e/x", "1")];
     let first = packed(&place, "first", [base()]);
     let with = |at: usize, member: Member| {
         let mut members = rebuilt(base());
-        members[2 - at] = member;
+        members[3 - at] = member;
         members
     };
     let cases = [
@@ -139,6 +142,8 @@ fn layers_of_other_content_do_not_match() {
         ("owner", with(0, file("a", "1234").owned_by(1, 0))),
         ("target", with(1, symlink("s", "h"))),
         ("kind", with(1, hardlink("s", "a"))),
+        ("folder", with(3, file("f/e/x", "1"))),
+        ("depth", with(3, file("e/x", "1"))),
     ];
     for (what, members) in cases {
         let other = packed(&place, what, [members]);

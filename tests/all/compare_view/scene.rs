@@ -127,7 +127,7 @@ pub(crate) fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
 }
 
 pub(crate) fn rows(harness: &Harness<'_, Stage>) -> Vec<String> {
-    harness.get_all_by_role(Role::Row).filter_map(|row| row.accesskit_node().label()).collect()
+    harness.query_all_by_role(Role::Row).filter_map(|row| row.accesskit_node().label()).collect()
 }
 
 pub(crate) fn row(harness: &Harness<'_, Stage>, start: &str) -> String {

@@ -23,8 +23,10 @@ fn schema() -> Option<Value> {
     let manifest = PathBuf::from(package["manifest_path"].as_str()?);
     let text = std::fs::read(manifest.with_file_name("src").join("schema.json")).ok()?;
     let mut schema: Value = serde_json::from_slice(&text).ok()?;
-    // It has a bracket too many, so that no validator takes it as it is.
-    schema["definitions"]["run"]["properties"]["language"]["pattern"] = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$".into();
+    // The pattern of a language has a bracket too many, so that no validator takes it as it is.
+    for part in ["run", "toolComponent"] {
+        schema["definitions"][part]["properties"]["language"]["pattern"] = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$".into();
+    }
     Some(schema)
 }
 

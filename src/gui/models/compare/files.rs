@@ -69,6 +69,9 @@ pub struct Files {
 impl Files {
     /// Takes in what is wanted now, and what was made. To be called each frame; it does something only on news.
     pub fn update(&mut self, model: &Arc<Model>, filter: &str, only: bool, sort: Sort, waker: &Waker) {
+        if let Some(shown) = self.job.take() {
+            self.take(shown);
+        }
         let current = self.asked.as_ref().is_some_and(|asked| {
             Arc::ptr_eq(&asked.0, model) && (asked.1.as_str(), asked.2, asked.3) == (filter, only, sort)
         });
@@ -82,9 +85,6 @@ impl Files {
             }
             self.asked = Some((Arc::clone(model), filter.to_owned(), only, sort));
             self.start(waker);
-        }
-        if let Some(shown) = self.job.take() {
-            self.take(shown);
         }
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::line::Line;
 use super::verdicts::Verdicts;
 use super::{layers, packages, settings, summary};
-use crate::compare::{Change, Comparison, FileSums};
+use crate::base::convert::index32;
+use crate::compare::{Change, Comparison, FileSums, RowId};
 use crate::jobs::{CancelToken, Cancelled};
 
 /// The pages of the view.
@@ -70,6 +71,8 @@ pub struct Model {
     pub sums: Vec<FileSums>,
     /// Whether an image differs from the baseline at a path, or may.
     differs: Vec<bool>,
+    /// Paths that differ, folders with something in them aside.
+    differing: usize,
     summary: Vec<Line>,
     layers: Vec<Line>,
     packages: Vec<Line>,
@@ -99,8 +102,11 @@ impl Model {
             }
         }
         cancel.check()?;
+        let leaf = |at: usize| tree.row(RowId(index32(at))).children().len() == 0;
+        let differing = differs.iter().enumerate().filter(|(at, differs)| **differs && leaf(*at)).count();
         Ok(Self {
             differs,
+            differing,
             summary: summary::lines(&compared, baseline, &sums),
             layers: layers::lines(&compared, baseline),
             packages: packages::lines(&compared, baseline),
@@ -133,13 +139,11 @@ impl Model {
         }
     }
 
-    /// How many things of a page differ; of files, paths that some image has and another has not, or has otherwise.
+    /// How many things of a page differ; of files, paths but for folders with something
+    /// in them.
     pub fn differing(&self, page: Page) -> usize {
         match page {
-            Page::Files => {
-                let of = |sums: &FileSums| sums.added + sums.removed + sums.changed + sums.unknown;
-                usize::try_from(self.sums.iter().map(of).max().unwrap_or(0)).unwrap_or(usize::MAX)
-            }
+            Page::Files => self.differing,
             page => self.lines(page).iter().filter(|line| line.differs).count(),
         }
     }

@@ -195,9 +195,9 @@ fn basis(source: ReportSource<'_>, choice: &Choice) -> Basis {
     }
 }
 
-/// Whether a report names all files of the findings: one for people does without, as on the command line.
+/// Whether a report names all files of the findings: text does without, as on the command line.
 fn names_all_files(form: Form) -> bool {
-    form == Form::Json
+    form != Form::Text
 }
 
 /// What the work needs, so that it can be done elsewhere.

@@ -52,16 +52,16 @@ pub(super) fn take(
             Key::G if !shift => offset = Some(0.0),
             Key::End | Key::G => offset = Some(layout.height),
             Key::N => {
-                offset = Some(section(layout, now, !shift));
+                let heading = section(layout, at, now, !shift);
+                state.cursor = heading.map_or(state.cursor, |heading| heading.key);
+                offset = heading.map(|heading| (heading.top - 8.0).max(0.0)).or(offset);
             }
             Key::Enter | Key::Space => toggle = at.filter(|item| item.opens),
             Key::ArrowRight | Key::L => toggle = at.filter(|item| item.opens && !is_open(state, item)),
             Key::ArrowLeft | Key::H => toggle = at.filter(|item| item.opens && is_open(state, item)),
             Key::C => output.copied = at.and_then(|item| code(shape, layout, item)),
-            Key::Escape => {
-                if state.cursor.take().is_none() {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
-                }
+            Key::Escape if state.cursor.take().is_none() => {
+                ui.memory_mut(|memory| memory.surrender_focus(id));
             }
             _ => {}
         }
@@ -103,12 +103,15 @@ fn reveal(item: &Item, now: f32, height: f32) -> f32 {
     }
 }
 
-/// The offset of the next section, or the one before.
-fn section(layout: &Layout, now: f32, forward: bool) -> f32 {
-    let tops = || layout.sections().iter().map(|section| (section.1 - 8.0).max(0.0));
-    let to =
-        if forward { tops().find(|top| *top > now + 1.0) } else { tops().rev().find(|top| *top < now - 1.0) };
-    to.unwrap_or(if forward { now } else { 0.0 })
+/// The heading of the next section, or of the one before.
+fn section<'a>(layout: &'a Layout, at: Option<&Item>, now: f32, forward: bool) -> Option<&'a Item> {
+    let from = at.map_or(now, |item| item.top);
+    let mut headings = layout.stops().filter(|item| matches!(item.what, What::Section(_)));
+    if forward {
+        headings.find(|item| item.top > from + 1.0)
+    } else {
+        headings.rev().find(|item| item.top < from - 1.0)
+    }
 }
 
 /// The text of a code.

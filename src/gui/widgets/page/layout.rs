@@ -97,11 +97,6 @@ impl Layout {
         self.sections.get(before.saturating_sub(1)).map(|section| section.0)
     }
 
-    /// Sections with their heights.
-    pub(super) fn sections(&self) -> &[(Part, f32)] {
-        &self.sections
-    }
-
     /// Pieces that the keyboard can stand on.
     pub(super) fn stops(&self) -> impl DoubleEndedIterator<Item = &Item> {
         self.items.iter().filter(|item| item.key.is_some())
@@ -133,8 +128,8 @@ impl Making<'_> {
         self.layout.height += height;
         self.layout.items.push(item);
         // It was pushed just now.
-        let last = self.layout.items.len() - 1;
-        &mut self.layout.items[last]
+        let newest = self.layout.items.len() - 1;
+        &mut self.layout.items[newest]
     }
 
     fn gap(&mut self, points: f32) {

@@ -39,7 +39,7 @@ impl Painting<'_> {
         let page = self.page;
         match &item.what {
             What::Title => {
-                words(ui, (item, rect), RichText::new(&page.title).font(text::title()).color(tokens.text))
+                words(ui, (item, rect), RichText::new(&page.title).font(text::title()).color(tokens.text));
             }
             What::Generator => {
                 words(
@@ -97,11 +97,14 @@ impl Painting<'_> {
                 let count = grouped(table.more);
                 let words = format!("and {count} more {}; the JSON report has all", table.noun);
                 line_of_text(ui, rect.shrink2(vec2(8.0, 0.0)), &words, text::small(), tokens.text_weak);
+                say(ui, self.id.with(("more", item.list, item.block)), rect, &words);
             }
             (What::Fold, Block::Fold(title, _)) => self.fold(ui, item, rect, title),
             (What::CodeHead, Block::Code(language, words)) => self.code_head(ui, item, rect, language, words),
             (What::Code(range, whole), Block::Code(language, words)) => {
-                code_line(ui, rect, language, words.get(range.clone()).unwrap_or_default(), *whole);
+                let part = words.get(range.clone()).unwrap_or_default();
+                code_line(ui, rect, language, part, *whole);
+                say(ui, self.id.with(("code", item.list, item.block, range.start)), rect, part);
             }
             _ => {}
         }
@@ -207,7 +210,7 @@ impl Painting<'_> {
             triangle(ui, rect, open);
         }
         let Some(columns) = self.layout.tables.get(place) else { return };
-        let pointer = response.hover_pos();
+        let hover = response.hover_pos();
         for ((line, place), column) in row.cells.iter().zip(&columns.places).zip(&table.columns) {
             let Some(place) = *place else { continue };
             let room = within(rect, place);
@@ -223,7 +226,7 @@ impl Painting<'_> {
             let elided = galley.text() != line.text;
             let at = pos2(room.left(), room.center().y - galley.size().y / 2.0);
             painter.galley(at, galley, color);
-            if elided && pointer.is_some_and(|at| room.contains(at)) {
+            if elided && hover.is_some_and(|at| room.contains(at)) {
                 response.clone().on_hover_text_at_pointer(&line.text);
             }
         }
@@ -276,6 +279,12 @@ fn within(rect: Rect, place: Rangef) -> Rect {
     Rect::from_x_y_ranges(rect.left() + place.min..=rect.left() + place.max, rect.y_range())
 }
 
+/// Tells a screen reader what is painted here.
+fn say(ui: &Ui, id: Id, rect: Rect, words: &str) {
+    let response = ui.interact(rect, id, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+}
+
 /// What the keyboard stands on.
 fn cursor(ui: &Ui, is: bool, response: &Response) {
     if is {
@@ -310,6 +319,8 @@ fn fact(ui: &mut Ui, (item, rect): (&Item, Rect), names: f32, name: &str, value:
     let galley = cell::fit(ui.painter(), name, &text::body(), tokens.text_weak, room.width(), Cut::End);
     let at = Align2::LEFT_TOP.align_size_within_rect(galley.size(), room).min;
     ui.painter().galley(at, galley, tokens.text_weak);
+    let id = ui.unique_id().with(("fact", item.top.to_bits()));
+    say(ui, id, Rect::from_min_size(rect.min, vec2(names, rect.height())), name);
     let room = Rect::from_min_max(pos2(rect.left() + names, rect.top()), rect.max);
     paragraph(ui, (item, room), value);
 }

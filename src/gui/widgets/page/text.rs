@@ -61,10 +61,10 @@ pub fn text_view(
             let response = ui.interact(rect, id.with(place), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &line));
             let room = Rect::from_min_max(pos2(left + gutter, top), rect.max);
-            let painter = ui.painter().with_clip_rect(room.intersect(ui.clip_rect()));
-            let galley = painter.layout_no_wrap(line, text::mono(), tokens.text);
+            let clipped = ui.painter().with_clip_rect(room.intersect(ui.clip_rect()));
+            let galley = clipped.layout_no_wrap(line, text::mono(), tokens.text);
             let at = pos2(origin.x + gutter + 8.0, rect.center().y - galley.size().y / 2.0);
-            painter.galley(at, galley, tokens.text);
+            clipped.galley(at, galley, tokens.text);
             let numbers = Rect::from_min_size(rect.min, vec2(gutter - 8.0, row::DENSE));
             let number = (place + 1).to_string();
             cell::right(ui.painter(), numbers, &number, &text::mono(), tokens.text_weak);
