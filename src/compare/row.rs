@@ -145,7 +145,7 @@ impl<'a> Row<'a> {
     }
 
     /// Bytes of the regular file that the path is in an image; `None` where it is none.
-    pub(super) fn file_bytes(self, image: usize) -> Option<u64> {
+    pub fn file_bytes(self, image: usize) -> Option<u64> {
         self.kind(image).filter(|kind| *kind == NodeKind::File).and_then(|_| self.bytes(image))
     }
 

@@ -42,6 +42,12 @@ pub(super) fn settings(images: &[Arc<Analysis>]) -> Vec<SettingRow> {
             ports.sort();
             Some(ports.join(", "))
         }),
+        plain("volumes", |image| {
+            let mut volumes = config(image)?.volumes().clone()?;
+            volumes.sort();
+            Some(volumes.join(", "))
+        }),
+        plain("stop signal", |image| config(image)?.stop_signal().clone()),
         plain("platform", |image| image.image.platform.as_ref().map(ToString::to_string)),
         plain("base image", |image| image.inventory.as_ref()?.base.as_ref()?.reference.clone()),
     ];

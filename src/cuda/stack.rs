@@ -10,6 +10,7 @@ use super::value::{
     Class, ClassBytes, Framework, Level, Library, Role, StackLevel, Strategy, SuppliedBy, Supplier, Use,
     WeightFile,
 };
+use crate::base::redact;
 use crate::base::size::human;
 use crate::base::text::printable;
 use crate::formats::document::DocumentKind;
@@ -120,7 +121,9 @@ impl Known<'_> {
             words.cloned().collect::<Vec<String>>()
         });
         // A whole command line in one word may hold secrets: its first part names the program.
+        // It may be an assignment or a URL itself.
         let program = words.and_then(|words| Some(words.first()?.split_whitespace().next()?.to_owned()));
+        let program = program.and_then(|program| redact::words(&[program]).pop());
         StackLevel {
             supplied_by: vec![SuppliedBy::Unknown],
             note: Some(match &program {

@@ -329,7 +329,7 @@ fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunCo
     };
     let plain = |text: Option<&String>| {
         text.filter(|text| !text.is_empty()).map(|text| {
-            if options.show_secrets { text.clone() } else { redact::url_user_info(text).into_owned() }
+            if options.show_secrets { text.clone() } else { redact::value("", text).into_owned() }
         })
     };
     let mut exposed_ports = run.and_then(|run| run.exposed_ports().clone()).unwrap_or_default();

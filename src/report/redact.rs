@@ -17,11 +17,21 @@ impl Report {
                 *words = redact::words(words);
             }
             for text in [&mut config.working_dir, &mut config.user].into_iter().flatten() {
-                *text = redact::url_user_info(text).into_owned();
+                *text = redact::value("", text).into_owned();
             }
             for (name, value) in &mut config.labels {
                 *value = redact::value(name, value).into_owned();
             }
+        }
+        // Sentences of ours, in which a word of the image may stand.
+        for warning in &mut self.warnings {
+            for text in [&mut warning.message, &mut warning.subject] {
+                *text = redact::url_user_info(text).into_owned();
+            }
+        }
+        let stack = self.cuda.iter_mut().flat_map(|cuda| &mut cuda.stack);
+        for note in stack.filter_map(|level| level.note.as_mut()) {
+            *note = redact::url_user_info(note).into_owned();
         }
         let layers = self.layers.iter_mut().filter_map(|layer| layer.created_by.as_mut());
         let findings = self.findings.iter_mut().flatten();
@@ -30,7 +40,7 @@ impl Report {
             *text = redact::instruction(text);
         }
         for proposal in self.proposals.iter_mut().flatten() {
-            for base in &mut proposal.base_image {
+            if let Some(base) = &mut proposal.base_image {
                 *base = redact::reference(base);
             }
             let new = proposal.dockerfile.as_deref().unwrap_or_default();

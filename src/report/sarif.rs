@@ -57,7 +57,6 @@ pub fn to_sarif(report: &Report) -> String {
                 "version": text(&report.generator.version),
                 "rules": rules.list,
             }},
-            "automationDetails": { "id": format!("cutaway/{}/", printable(&report.image.reference)) },
             "columnKind": "utf16CodeUnits",
             "redactionTokens": [REDACTED],
             "invocations": [{

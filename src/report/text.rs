@@ -78,7 +78,8 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
     line(totals.compressed_bytes, "compressed", &layers)?;
     line(totals.uncompressed_bytes, "uncompressed", "their tar streams")?;
     line(Some(totals.content_bytes), "content", "the regular files of all layers")?;
-    let files = format!("what a container sees: {} files", grouped(totals.merged_files));
+    let noun = if totals.merged_files == 1 { "file" } else { "files" };
+    let files = format!("what a container sees: {} {noun}", grouped(totals.merged_files));
     line(Some(totals.merged_bytes), "merged", &files)?;
     let efficiency = totals
         .efficiency

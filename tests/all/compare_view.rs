@@ -353,7 +353,7 @@ fn many(files: usize) -> [Arc<Analysis>; 2] {
     [0_usize, 1].map(|which| {
         let member = |number: usize| {
             let name = format!("d{:04}/file_{number:06}", number / 100);
-            sized(&name, 10 + which * usize::from(number % 10 == 0))
+            sized(&name, 10 + which * usize::from(number.is_multiple_of(10)))
         };
         analysis_of(&image([(0..files).map(member).collect()]))
     })

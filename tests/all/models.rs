@@ -252,6 +252,17 @@ fn build(script: &Script) -> Arc<LayerIndex> {
     Arc::new(builder.finish())
 }
 
+/// A file whose first name was replaced by a second name of itself; a later layer takes another name away.
+#[test]
+fn a_name_that_is_gone_does_not_take_the_bytes_of_one_that_is_there() {
+    let scripts: [Script; 3] =
+        [vec![(0, 2, 0, 1)], vec![(0, 7, 0, 1), (4, 6, 7, 1), (4, 7, 6, 1)], vec![(0, 0, 0, 1)]];
+    let indexes: Vec<_> = scripts.iter().map(build).collect();
+    let merged = merge(&indexes, &[], 0);
+    let state = tree(&Arc::new(Timeline::new(&indexes)), Scope::Merged(2));
+    assert_eq!(state.bytes(PathId::ROOT), merged.merged_bytes);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]

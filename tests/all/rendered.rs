@@ -213,19 +213,23 @@ fn a_page_that_cannot_be_read_would_be_noticed() {
 }
 
 #[test]
-fn pages_can_be_printed_with_all_that_is_folded() {
+fn paper_has_folded_lists_and_the_evidence_that_was_opened() {
+    use cutaway::report::page::Block;
     if !have(&["chromium"]) {
         return;
     }
     let sheets = chromium::sheets(&to_html(&pages::every()));
     assert!((3..=12).contains(&sheets), "{sheets} sheets");
+
     let mut page = pages::big(60);
-    let with_details = chromium::sheets(&to_html(&page));
-    let cutaway::report::page::Block::Table(table) = &mut page.sections[0].blocks[0] else {
-        panic!("a table")
-    };
-    table.rows.iter_mut().for_each(|row| row.details.clear());
-    let without = chromium::sheets(&to_html(&page));
-    assert!((2..=4).contains(&without), "{without} sheets");
-    assert!(with_details >= 2 * without, "{with_details} sheets with details, {without} without");
+    let html = to_html(&page);
+    let closed = chromium::sheets(&html);
+    assert!((2..=4).contains(&closed), "{closed} sheets");
+    let opened = chromium::sheets(&html.replace("<details><summary>", "<details open=\"\"><summary>"));
+    assert!(2 * opened >= 3 * closed, "{opened} sheets with evidence, {closed} without");
+
+    let list = page.sections[0].blocks.clone();
+    page.sections[0].blocks.push(Block::Fold("More of the same".to_owned(), list));
+    let folded = chromium::sheets(&to_html(&page));
+    assert!(folded > closed, "{folded} sheets with a folded list, {closed} without");
 }

@@ -351,8 +351,8 @@ fn a_report_that_fails_is_told_and_can_be_tried_again() {
 #[test]
 fn the_folder_and_the_browser_are_opened_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = Arc::new(Mutex::new(Vec::new()));
-    let list = Arc::clone(&opened);
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let list = Arc::clone(&calls);
     let opener: Opener = Arc::new(move |path| {
         list.lock().unwrap().push((path.to_owned(), std::thread::current().id()));
         if path.is_dir() { Ok(()) } else { Err("nothing opens it".to_owned()) }
@@ -363,14 +363,14 @@ fn the_folder_and_the_browser_are_opened_elsewhere() {
     type_place(&mut harness, &path);
     click(&mut harness, Role::Button, "Save");
     click(&mut harness, Role::Button, "Open folder");
-    wait(&mut harness, |_| opened.lock().unwrap().len() == 1);
+    wait(&mut harness, |_| calls.lock().unwrap().len() == 1);
     click(&mut harness, Role::Button, "Open in browser");
     wait(&mut harness, |harness| sees(harness, "nothing opens it"));
     assert!(matches!(&actions(&mut harness)[..], [Action::Report(why)] if why.starts_with("Cannot open ")));
-    let opened = opened.lock().unwrap();
-    let paths: Vec<&Path> = opened.iter().map(|one| one.0.as_path()).collect();
+    let calls = calls.lock().unwrap();
+    let paths: Vec<&Path> = calls.iter().map(|one| one.0.as_path()).collect();
     assert_eq!(paths, [folder.path(), &path]);
-    assert!(opened.iter().all(|one| one.1 != std::thread::current().id()), "never on the painting thread");
+    assert!(calls.iter().all(|one| one.1 != std::thread::current().id()), "never on the painting thread");
 }
 
 fn wait(harness: &mut Harness<'_, Stage>, there: impl Fn(&Harness<'_, Stage>) -> bool) {

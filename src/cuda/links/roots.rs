@@ -8,6 +8,7 @@ use super::python::{is_extension, python_of};
 use super::shell::{commands, is_assignment};
 use super::world::{SEARCH_FOLDERS, World};
 use super::{Root, RootKind, Rules};
+use crate::base::redact;
 use crate::base::text::escape;
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -111,7 +112,8 @@ impl Finder<'_, '_> {
         if self.program(program).is_none() {
             // A whole command line in one word may hold secrets: its first part names the program.
             let name = program.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-            self.problems.push(format!("the image's {what} {} is no file of the image", escape(name)));
+            let name = redact::words(&[escape(name)]).concat();
+            self.problems.push(format!("the image's {what} {name} is no file of the image"));
         }
         self.follow(&both, &format!("the image's {what}"), 0);
         // Many entrypoints end by running the command.

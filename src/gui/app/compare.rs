@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{App, Phase, Tab};
 use crate::base::redact;
-use crate::base::size::human;
+use crate::base::size::{grouped, human};
 use crate::base::text::printable;
 use crate::gui::models::compare::{ImageState, OpenImage};
 use crate::gui::models::typed::tidy;
@@ -128,10 +128,14 @@ fn state(tab: &Tab) -> ImageState {
         Phase::Cancelled | Phase::Done => ImageState::Stopped,
         Phase::Running | Phase::Stopping => {
             let progress = tab.progress();
+            let merged = tab.analysis.as_ref().is_some_and(|analysis| analysis.merge.is_some());
             let words = match (progress.bytes_passed, progress.bytes_total) {
+                _ if merged => "looking for CUDA and findings".to_owned(),
+                (0, _) if progress.entries > 0 => {
+                    format!("{} files and folders seen", grouped(progress.entries))
+                }
                 (0, _) => "manifest and config".to_owned(),
                 (passed, 0) => human(passed),
-                (passed, total) if passed >= total => "looking for CUDA and findings".to_owned(),
                 (passed, total) => format!("{} of {}", human(passed), human(total)),
             };
             ImageState::Reading(progress.fraction(), words)

@@ -1,6 +1,6 @@
 //! What to do with files that were dropped while an image is in front.
 
-use egui::{Frame, Id, Key, Label, Margin, Modal, Modifiers, RichText, Ui};
+use egui::{Frame, Id, Label, Margin, Modal, RichText, Ui};
 
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::App;
@@ -54,18 +54,11 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
             let tabs = if files == 1 { "Open in a tab" } else { "Open in tabs" };
             let open = primary_button(ui, tabs);
             if first {
-                // Not before the sheet has its place.
-                open.request_focus();
+                // Until it stays there: the first frame only finds the place of the sheet.
                 focused = open.has_focus();
+                open.request_focus();
             }
             let beside = ui.button(format!("Compare with {title}"));
-            // Arrows go from one to the other as well.
-            let step = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-            if open.has_focus() && step(Key::ArrowRight) {
-                beside.request_focus();
-            } else if beside.has_focus() && step(Key::ArrowLeft) {
-                open.request_focus();
-            }
             if open.clicked() {
                 chosen = Some(false);
             } else if beside.clicked() {

@@ -28,7 +28,8 @@ impl CompareReport {
         let changes = tree.largest_changes(last, 0, MOST_CHANGES).into_iter().map(|id| {
             let row = tree.row(id);
             let change = row.change(last, 0);
-            let bytes = (0..images.len()).map(|image| row.bytes(image)).collect();
+            // What is below a folder that became a file has rows of its own.
+            let bytes = (0..images.len()).map(|image| row.file_bytes(image)).collect();
             FileChange { path: escape(&row.path()), change: change.as_str().into(), bytes }
         });
         let setting = |row: &SettingRow| setting(row, options);

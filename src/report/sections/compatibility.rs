@@ -32,6 +32,9 @@ pub(super) fn section(report: &Report) -> Content {
 }
 
 fn note(part: &CompatibilityPart) -> String {
+    if part.targets.iter().all(|target| target.verdict == "unknown") {
+        return "unknown".to_owned();
+    }
     let runs = part.targets.iter().filter(|target| target.verdict.starts_with("runs")).count();
     format!("on {runs} of {}", count(part.targets.len(), "GPU"))
 }

@@ -10,13 +10,10 @@ use crate::report::findings::FindingLine;
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Row, Tone};
 
-/// A verdict with its heading, its tone, and how many of its findings are listed. There are thirty rules, and
+/// A verdict with its heading, and how many of its findings are listed. There are thirty rules, and
 /// few find more than three things in an image.
-const VERDICTS: [(&str, &str, Tone, usize); 3] = [
-    ("safe", "Safe to remove", Tone::Good, 100),
-    ("unsure", "A question decides", Tone::Unsure, 60),
-    ("needed", "Needed here", Tone::Plain, 40),
-];
+const VERDICTS: [(&str, &str, usize); 3] =
+    [("safe", "Safe to remove", 100), ("unsure", "A question decides", 60), ("needed", "Needed here", 40)];
 /// Characters of a title: those that the rules write are shorter, unless a path is in them.
 const TITLE: usize = 200;
 
@@ -42,13 +39,13 @@ pub(super) fn section(report: &Report) -> Content {
         let bytes = human(sums.potential_bytes);
         blocks.push(paragraph(format!("{bytes} more cannot be cut by any tool today.")));
     }
-    for (verdict, title, tone, most) in VERDICTS {
+    for (verdict, title, most) in VERDICTS {
         let list: Vec<&FindingLine> = findings.iter().filter(|finding| finding.verdict == verdict).collect();
         if list.is_empty() {
             continue;
         }
         let heading = heading(title, &list);
-        let listed = table(columns(), "findings", (&list, most), |finding| line(finding, tone));
+        let listed = table(columns(), "findings", (&list, most), |finding| line(finding));
         if verdict == "needed" {
             blocks.push(Block::Fold(heading, vec![listed]));
         } else {
@@ -70,15 +67,15 @@ fn columns() -> [crate::report::page::Column; 4] {
     [number("Bytes"), text("Finding"), text("Severity"), text("Where")]
 }
 
-fn line(finding: &FindingLine, tone: Tone) -> Row {
-    Row { cells: cells(finding, tone), details: evidence(finding) }
+fn line(finding: &FindingLine) -> Row {
+    Row { cells: cells(finding), details: evidence(finding) }
 }
 
-fn cells(finding: &FindingLine, tone: Tone) -> Vec<Line> {
+fn cells(finding: &FindingLine) -> Vec<Line> {
     let severity = cell(&finding.severity);
     vec![
         bytes(finding),
-        Line::plain(one_line(&finding.title, TITLE)).tone(tone),
+        Line::plain(one_line(&finding.title, TITLE)),
         if finding.severity == "high" { severity.tone(Tone::Bad) } else { severity },
         Line::plain(place(finding)),
     ]

@@ -2,8 +2,9 @@
 
 use super::make::{count, name, one_line, sum};
 use crate::base::size::{grouped, human};
-use crate::base::text::{elide_middle, printable};
+use crate::base::text::{elide_end, elide_middle, printable};
 use crate::report::compatibility::TargetLine;
+use crate::report::findings::FindingLine;
 use crate::report::model::Report;
 use crate::report::page::{Line, Tone, share};
 
@@ -35,8 +36,7 @@ pub(super) fn facts(report: &Report) -> Vec<String> {
         facts.push(name(&parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")));
     }
     if let Some(created) = &image.created {
-        let created = created.split('.').next().unwrap_or(created).trim_end_matches('Z');
-        facts.push(format!("created {}", name(&created.replace('T', " "))));
+        facts.push(format!("created {}", name(&moment(created))));
     }
     if let Some(digest) = &image.manifest_digest {
         facts.push(format!("manifest {}", name(digest)));
@@ -44,8 +44,15 @@ pub(super) fn facts(report: &Report) -> Vec<String> {
     facts
 }
 
+/// A moment without parts of a second: `2026-01-02 03:04:05Z`, its zone as it is.
+fn moment(created: &str) -> String {
+    let (whole, rest) = created.split_once('.').unwrap_or((created, ""));
+    let zone = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    format!("{}{zone}", whole.replace('T', " "))
+}
+
 pub(super) fn lead(report: &Report) -> Vec<Line> {
-    [incomplete(report), Some(sizes(report)), Some(savings(report)), Some(runs(report))]
+    [incomplete(report), Some(sizes(report)), Some(savings(report)), severe(report), Some(runs(report))]
         .into_iter()
         .flatten()
         .collect()
@@ -95,6 +102,21 @@ fn sizes(report: &Report) -> Line {
     })
 }
 
+/// The findings that matter most, whatever their bytes.
+fn severe(report: &Report) -> Option<Line> {
+    let high = |finding: &&FindingLine| finding.severity == "high" && finding.verdict != "needed";
+    let list: Vec<&FindingLine> = report.findings.iter().flatten().filter(high).collect();
+    let first = list.first()?;
+    let title = elide_end(&printable(&elide_end(&first.title, TITLE)), TITLE);
+    Some(
+        Line::plain(match list.len() - 1 {
+            0 => format!("One finding is of high severity: {title}."),
+            more => format!("{} are of high severity: {title}, and {more} more.", count(more + 1, "finding")),
+        })
+        .tone(Tone::Unsure),
+    )
+}
+
 /// What can go, and what is left then.
 fn savings(report: &Report) -> Line {
     let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
@@ -108,6 +130,12 @@ fn savings(report: &Report) -> Line {
         });
     }
     let safe = match sums.safe_bytes {
+        0 if sums.unsure_bytes > 0 => {
+            let bytes = human(sums.unsure_bytes);
+            return Line::plain(format!(
+                "Nothing is safe to take away; {bytes} can go when a question is answered."
+            ));
+        }
         0 => "Nothing is safe to take away".to_owned(),
         bytes => format!("{} can go: nothing in the image uses it", human(bytes)),
     };
@@ -143,7 +171,14 @@ fn runs(report: &Report) -> Line {
         return Line::plain("It was judged against no GPU.");
     }
     let all = count(targets.len(), "GPU");
-    let mut text = format!("It runs on {} of {all} that it was judged against", grouped(ready));
+    if unknown.len() == targets.len() {
+        let text = format!("Whether it would run is unknown for all {all} that it was judged against.");
+        return Line::plain(text).tone(Tone::Unsure);
+    }
+    let mut text = format!(
+        "By its GPU code and CUDA version it runs on {} of {all} that it was judged against",
+        grouped(ready)
+    );
     let parts = [
         ("after compiling PTX on", jit),
         ("with its compatibility driver on", compat),

@@ -15,7 +15,11 @@ pub(super) fn section(report: &Report) -> Content {
         None => format!("unknown, because {why}"),
     };
     let stored = format!("{} as stored: what a first pull transfers", count(totals.layers, "layer"));
-    let files = format!("what a container sees: {} files", grouped(totals.merged_files));
+    let files = format!(
+        "what a container sees: {} {}",
+        grouped(totals.merged_files),
+        if totals.merged_files == 1 { "file" } else { "files" }
+    );
     let wasted = format!(
         "hidden from the container: {} of the content",
         share(totals.wasted_bytes, totals.content_bytes)
@@ -60,6 +64,9 @@ pub(super) fn section(report: &Report) -> Content {
 /// The content of all layers by what it is for.
 fn classes(report: &Report) -> Vec<Block> {
     let known: Vec<_> = report.layers.iter().filter_map(|layer| layer.class_bytes.as_ref()).collect();
+    if report.layers.is_empty() {
+        return vec![weak("The image has no layers.")];
+    }
     if known.is_empty() {
         return vec![weak("What the content is for is unknown, because nothing was looked at.")];
     }

@@ -86,7 +86,7 @@ fn compare_on_the_command_line_opens_all_beside_the_first() {
         window.harness.get_by_role_and_label(Role::RadioButton, name);
     }
     // To a path in the layers of another tab.
-    window.click(Role::Tab, "Files, 766 differ");
+    window.click(Role::Tab, "Files, 820 differ");
     compared(&mut window);
     window.harness.get_all_by_role(Role::Row).next().unwrap().click();
     window.harness.run_steps(3);
@@ -104,6 +104,7 @@ fn a_dropped_image_is_offered_to_stand_beside_the_one_in_front() {
     window.settles();
     window.drop_file(Path::new(&left));
     window.sees("Compare with sample:devel");
+    window.harness.run_steps(2);
     assert!(window.harness.get_by_role_and_label(Role::Button, "Open in a tab").is_focused());
     window.press(Modifiers::NONE, Key::Escape);
     assert!(!window.has_tab("left.tar"), "Escape does nothing");

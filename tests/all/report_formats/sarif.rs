@@ -25,7 +25,8 @@ fn schema() -> Option<Value> {
     let mut schema: Value = serde_json::from_slice(&text).ok()?;
     // The pattern of a language has a bracket too many, so that no validator takes it as it is.
     for part in ["run", "toolComponent"] {
-        schema["definitions"][part]["properties"]["language"]["pattern"] = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$".into();
+        schema["definitions"][part]["properties"]["language"]["pattern"] =
+            "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$".into();
     }
     Some(schema)
 }

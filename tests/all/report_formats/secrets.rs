@@ -92,6 +92,23 @@ fn no_command_tells_a_secret_in_any_format() {
     assert!(!summary.is_empty() && !summary.contains(SECRET), "{summary}");
 }
 
+/// The word that is to be started stands in more places than the config: in the stack and in warnings.
+#[test]
+fn a_command_that_begins_with_a_secret_tells_none() {
+    let place = Place::new();
+    for (number, word) in ["API_TOKEN=hunter2-first", "https://me:hunter2-url@example.org/x"].iter().enumerate() {
+        let mut image = image("x");
+        image.config = json!({ "Cmd": [word, "x"], "WorkingDir": "/w/token=hunter2-folder" });
+        let name = format!("first{number}");
+        let layout = place.put_layout(&name, &Layout::of(&image, "app:1"));
+        for (name, options) in FORMATS {
+            let told = printed(&place, &format!("oci:{layout}"), options);
+            let leak = told.lines().find(|line| line.contains(SECRET));
+            assert_eq!(leak, None, "{name} of {word}");
+        }
+    }
+}
+
 #[test]
 fn secrets_are_told_to_who_asks() {
     let (place, first, second) = scene();

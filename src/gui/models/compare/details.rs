@@ -158,9 +158,9 @@ fn layer(model: &Model, row: &LayerRow, image: usize, column: &mut ColumnFacts) 
         column.facts.push(("Against the baseline", kinship_words(kinship).to_owned()));
     }
     if let Some(source) = of_layer(&model.compared, image, first) {
-        let digest = source.digest.as_ref().map(|digest| printable(short(&digest.to_string())));
+        let digest = source.digest.as_ref().map(|digest| printable(short(digest.as_ref())));
         column.facts.extend(digest.map(|digest| ("Blob", digest)));
-        let diff_id = source.diff_id.as_ref().map(|digest| printable(short(&digest.to_string())));
+        let diff_id = source.diff_id.as_ref().map(|digest| printable(short(digest.as_ref())));
         column.facts.extend(diff_id.map(|digest| ("Tar stream", digest)));
     }
 }

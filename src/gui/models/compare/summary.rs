@@ -91,15 +91,18 @@ fn per_mille(ratio: f64) -> u64 {
     (ratio.clamp(0.0, 1.0) * 1000.0).round() as u64
 }
 
+/// Gives how many files, and how many bytes.
+type FileSum = fn(&FileSums) -> (u64, u64);
+
 /// Files that came, went or changed: how many, and how many bytes that is.
 fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
-    let rows: [(&str, Change, fn(&FileSums) -> (u64, u64)); 4] = [
+    let rows: [(&str, Change, FileSum); 4] = [
         ("Added", Change::Added, |sums| (sums.added, sums.added_bytes)),
         ("Removed", Change::Removed, |sums| (sums.removed, sums.removed_bytes)),
         ("Changed", Change::Changed, |sums| (sums.changed, sums.changed_bytes)),
         ("Not compared", Change::Unknown, |sums| (sums.unknown, sums.unknown_bytes)),
     ];
-    let line = |(name, change, value): (&str, Change, fn(&FileSums) -> (u64, u64))| {
+    let line = |(name, change, value): (&str, Change, FileSum)| {
         let cells = sums.iter().enumerate().map(|(place, sums)| {
             let (count, bytes) = value(sums);
             let sign = change.sign();

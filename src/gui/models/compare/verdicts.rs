@@ -36,9 +36,8 @@ impl Verdicts {
             .map(|(image, needs)| Some(Judge::new(needs.as_ref()?, image.known_rules())))
             .collect();
         let row = |target: &TargetGpu| {
-            let judged = judges.iter().map(|judge| judge.as_ref().map(|judge| judge.judge(target)));
-            let both = judged.map(|judged| match judged {
-                Some(judged) => (word(judged.verdict), printable(&judged.why)),
+            let both = judges.iter().map(|judge| match judge.as_ref().map(|judge| judge.judge(target)) {
+                Some(found) => (word(found.verdict), printable(&found.why)),
                 None => (None, "What the image needs of a machine is not known.".to_owned()),
             });
             let (verdicts, reasons) = both.unzip();

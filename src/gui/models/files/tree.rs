@@ -278,20 +278,22 @@ impl FileTree {
     }
 }
 
-/// The bytes of a file; 0 for a second name whose bytes stand elsewhere.
+/// The bytes of a file; 0 for a second name whose bytes stand elsewhere. `counted` has the files whose bytes were
+/// told, and whether at a path that is gone: what is gone must not take the bytes of what is there.
 fn bytes_once(
     timeline: &Timeline,
     version: &Version,
     layer: u16,
-    counted: &mut HashSet<(u16, crate::layer::EntryId)>,
+    counted: &mut HashSet<(u16, crate::layer::EntryId, bool)>,
 ) -> u64 {
     let Some((inode_layer, entry, home)) = timeline.shares(version.id) else {
         return timeline.bytes(version);
     };
     // A removed path is looked at as it was before.
-    let layer = if version.shows_after(layer) { layer } else { layer.saturating_sub(1) };
+    let gone = !version.shows_after(layer);
+    let layer = if gone { layer.saturating_sub(1) } else { layer };
     let at_home = home.0 != NONE && timeline.version(home).shows_after(layer);
-    if at_home || !counted.insert((inode_layer, entry)) { 0 } else { timeline.bytes(version) }
+    if at_home || !counted.insert((inode_layer, entry, gone)) { 0 } else { timeline.bytes(version) }
 }
 
 /// What the versions of a path are to a layer.

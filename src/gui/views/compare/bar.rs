@@ -67,7 +67,9 @@ const fn about(page: Page) -> &'static str {
         Page::Layers => {
             "Each layer once, with where every image has it; the number of those that not all share"
         }
-        Page::Files => "One tree over all images; the number of paths that differ from the baseline, folders aside",
+        Page::Files => {
+            "One tree over all images; the number of paths that differ from the baseline, folders aside"
+        }
         Page::Packages => "Packages with their versions; the number of those that differ",
         Page::Settings => "Environment, command and labels; the number of those that differ",
     }

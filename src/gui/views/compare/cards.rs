@@ -179,8 +179,8 @@ fn status(ui: &mut Ui, image: &OpenImage, rect: Rect, baseline: bool) {
                 Rect::from_min_size(pos2(rect.left(), rect.center().y - 3.0), vec2(rect.width() * 0.4, 6.0));
             let mut child = ui.new_child(UiBuilder::new().max_rect(bar));
             progress_bar(&mut child, &format!("Reading {}", image.title), *fraction, bar.size());
-            let rest = rect.with_min_x(bar.right() + 6.0);
-            line_of_text(ui, rest, words, text::small(), tokens.text_weak);
+            let behind = rect.with_min_x(bar.right() + 6.0);
+            line_of_text(ui, behind, words, text::small(), tokens.text_weak);
         }
         ImageState::Failed(_) | ImageState::Stopped | ImageState::Saved => {
             let words = match image.state {

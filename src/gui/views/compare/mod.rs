@@ -193,7 +193,7 @@ impl CompareView {
                 .default_size((height * 0.42).max(96.0))
                 .size_range(84.0..=(height * 0.62).max(96.0))
                 .show(ui, |ui| {
-                    card(ui, |ui| details::show(ui, chosen, (page, columns), model, around, went))
+                    card(ui, |ui| details::show(ui, chosen, (page, columns), model, around, went));
                 });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {

@@ -102,8 +102,8 @@ fn name(ui: &Ui, rect: Rect, line: &MatrixRow) {
     let font = if line.strong { text::strong() } else { text::body() };
     let written = cell::left(&painter, room, &line.name, &font, line.color, line.cut);
     if !line.note.is_empty() && written.right() + 40.0 < room.right() {
-        let rest = room.with_min_x(written.right() + 8.0);
-        cell::left(&painter, rest, &line.note, &text::small(), tokens.text_weak, Cut::End);
+        let behind = room.with_min_x(written.right() + 8.0);
+        cell::left(&painter, behind, &line.note, &text::small(), tokens.text_weak, Cut::End);
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn section(view: &View<'_>) -> Content {
     if !others.is_empty() {
         blocks.push(Block::Table(Table {
             columns: view.columns("Layer, compressed"),
-            rows: others.iter().take(MOST).map(|layer| row(view, layer)).collect(),
+            rows: largest(&others).into_iter().map(|layer| row(view, layer)).collect(),
             more: others.len().saturating_sub(MOST) as u64,
             noun: "layers",
         }));
@@ -40,21 +40,38 @@ pub(super) fn section(view: &View<'_>) -> Content {
     }
     let note = if layers.is_empty() {
         String::new()
+    } else if view.shown.len() > 2 {
+        format!("{} of {} in all images", shared.len(), layers.len())
     } else {
         format!("{} of {} shared", shared.len(), layers.len())
     };
     (note, blocks)
 }
 
-/// Whether all images that are shown have the layer, as one blob.
+/// The layers that are listed, in the order of the images: when they are too many, the largest.
+fn largest<'a>(layers: &[&'a CompareLayer]) -> Vec<&'a CompareLayer> {
+    let mut places: Vec<usize> = (0..layers.len()).collect();
+    places.sort_by_key(|place| std::cmp::Reverse(layers[*place].bytes.iter().flatten().max().copied()));
+    places.truncate(MOST);
+    places.sort_unstable();
+    places.into_iter().map(|place| layers[place]).collect()
+}
+
+/// Whether all images that are shown have the layer, as one blob and as often.
 fn is_shared(view: &View<'_>, layer: &CompareLayer) -> bool {
+    let times = |place: &usize| layer.indexes.get(*place).map_or(0, Vec::len);
+    let mut often = view.shown.iter().map(times);
+    let first = often.next();
     view.of(&layer.matches).all(|found| found.and_then(Option::as_deref) == Some("digest"))
+        && often.all(|times| Some(times) == first)
 }
 
 fn row(view: &View<'_>, layer: &CompareLayer) -> Row {
     let cells = view.shown.iter().map(|place| {
         if layer.shared_by.contains(place) {
-            size(layer.bytes.get(*place).copied().flatten())
+            let times = layer.indexes.get(*place).map_or(0, Vec::len);
+            let cell = size(layer.bytes.get(*place).copied().flatten());
+            if times > 1 { Line { text: format!("{} × {times}", cell.text), ..cell } } else { cell }
         } else {
             Line::default()
         }

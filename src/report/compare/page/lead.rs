@@ -1,7 +1,6 @@
 //! What stands on top of a comparison: what grew, why, and what a node pulls.
 
-use crate::base::size::human;
-use crate::base::text::counted;
+use crate::base::size::{grouped, human};
 use crate::report::compare::rows::{View, class_title, ends, more_or_less};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::{count, name};
@@ -129,18 +128,26 @@ fn pulls(view: &View<'_>) -> Option<Line> {
     let last = report.images.last()?;
     let (from, to) = (view.first(), view.last());
     let place = report.images.len() - 1;
-    let shared = report.layers.iter().filter(|layer| {
-        let here = |image: &usize| layer.shared_by.contains(image);
-        here(&0) && here(&place)
-    });
-    // A layer may lie in an image several times.
-    let same: usize = shared.map(|layer| layer.indexes.get(place).map_or(0, Vec::len)).sum();
-    let layers = counted(last.totals.layers as u64, "layer");
-    let layers = match same {
-        0 => format!("none of its {layers} is in {from}"),
-        1 => format!("1 of its {layers} is in {from} too"),
-        same => format!("{same} of its {layers} are in {from} too"),
+    // A layer may lie in an image several times. One whose files alone are the same is pulled.
+    let (mut same, mut alike) = (0, 0);
+    for layer in report.layers.iter().filter(|layer| layer.shared_by.contains(&0)) {
+        let times = layer.indexes.get(place).map_or(0, Vec::len);
+        match layer.matches.get(place).and_then(Option::as_deref) {
+            Some("content") => alike += times,
+            _ => same += times,
+        }
+    }
+    let all = last.totals.layers;
+    let mut layers = match (same, all) {
+        (0, 1) => format!("its layer is not in {from}"),
+        (0, _) => format!("none of its {all} layers is in {from}"),
+        (1, 1) => format!("its layer is in {from} too"),
+        (1, _) => format!("1 of its {all} layers is in {from} too"),
+        (same, _) => format!("{same} of its {all} layers are in {from} too"),
     };
+    if alike > 0 {
+        layers += &format!(", {alike} with the same files and other times");
+    }
     Some(Line::plain(match (report.pull_bytes.last().copied().flatten(), last.totals.compressed_bytes) {
         (Some(0), _) => format!("A node that holds {from} pulls no layer for {to}: {layers}."),
         (Some(pulled), Some(whole)) => {
@@ -160,7 +167,10 @@ fn pulls(view: &View<'_>) -> Option<Line> {
 fn files(view: &View<'_>) -> Line {
     let files = &view.report.files;
     if files.added + files.removed + files.changed + files.unknown == 0 {
-        return Line::plain(format!("All {} are the same.", counted(files.same, "file")));
+        return Line::plain(match files.same {
+            1 => "The one file is the same.".to_owned(),
+            same => format!("All {} files are the same.", grouped(same)),
+        });
     }
     let parts = [
         (files.added, "added", human(files.added_bytes)),
@@ -169,7 +179,10 @@ fn files(view: &View<'_>) -> Line {
         (files.unknown, "not compared", human(files.unknown_bytes)),
     ];
     let told = parts.iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> =
-        told.map(|(count, what, bytes)| format!("{} {what} ({bytes})", counted(*count, "file"))).collect();
+    let told = told.map(|(number, what, bytes)| {
+        let files = if *number == 1 { "file" } else { "files" };
+        format!("{} {files} {what} ({bytes})", grouped(*number))
+    });
+    let told: Vec<String> = told.collect();
     Line::plain(format!("{}.", told.join(", ")))
 }
