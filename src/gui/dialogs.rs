@@ -50,9 +50,10 @@ pub fn desktop() -> Picker {
                 .add_filter("All files", &["*"])
                 .pick_file(),
             Pick::CompareFolder => dialog.set_title("Compare with a folder").pick_folder(),
-            Pick::SaveComparison(extension) => {
-                dialog.set_title("Save comparison").set_file_name(format!("comparison.{extension}")).save_file()
-            }
+            Pick::SaveComparison(extension) => dialog
+                .set_title("Save comparison")
+                .set_file_name(format!("comparison.{extension}"))
+                .save_file(),
             Pick::Archive => dialog
                 .set_title("Open archive")
                 .add_filter("Image archives, saved reports", &["tar", "gz", "tgz", "zst", "json"])

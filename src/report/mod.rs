@@ -32,12 +32,13 @@ mod words;
 
 pub use compare::{
     CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareFormat,
-    CompareGpuCode, CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting, CompareVerdict,
-    CompareWarning, FileChange, RegressionCheck, RegressionFigure, compare_page, compare_to_csv, compare_to_text,
+    CompareGpuCode, CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting,
+    CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure, compare_page,
+    compare_to_csv, compare_to_text,
 };
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
-pub use cuda::{CudaPart, LibraryLine};
 pub use csv::{CsvTable, to_csv};
+pub use cuda::{CudaPart, LibraryLine};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use format::Format;
 pub use html::to_html;

@@ -185,7 +185,7 @@ fn an_image_is_the_same_as_itself() {
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for line in [
         "A container sees as much of devel #2 as of devel #1: 21.9 MiB.",
-        "All 1236 files are the same.",
+        "All 1,236 files are the same.",
         "  20 layers are the same blob in both images: 778 KiB.",
     ] {
         assert!(outcome.stdout.contains(line), "{line}: {}", outcome.stdout);

@@ -41,22 +41,22 @@ mod merge;
 mod models;
 mod oracle;
 mod packages;
-mod pipelines;
 #[cfg(feature = "gui")]
 mod pictures;
+mod pipelines;
 mod recipe;
 mod regressions;
 mod rendered;
 mod report_formats;
+mod report_page;
 #[cfg(feature = "gui")]
 mod report_view;
-mod report_page;
 mod rewrite_built;
 mod rewrite_command;
 mod rpm;
 mod samples;
-mod sources;
 mod schema;
+mod sources;
 mod stages;
 mod support;
 mod tidy;

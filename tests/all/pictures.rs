@@ -189,6 +189,34 @@ fn findings_that_are_waited_for() {
     findings(Theme::Dark, SMALL, "findings_loading_dark", analysis, None);
 }
 
+/// The samples side by side, in the place of a tab.
+fn comparison(theme: Theme, size: [f32; 2], name: &str, act: impl FnOnce(&mut Window)) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = sized_window(theme, size);
+    window.open("sample:runtime");
+    window.open("sample:devel");
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::Num6);
+    window.click(Role::Button, "Compare with sample:runtime");
+    window.until("comparison", |window| !window.state().is_busy() && !window.state().is_comparing());
+    act(&mut window);
+    take(&mut window, name);
+}
+
+#[test]
+fn two_images_compared() {
+    comparison(Theme::Dark, LARGE, "compare_dark", |_| ());
+}
+
+#[test]
+fn files_compared_in_a_small_window() {
+    comparison(Theme::Light, SMALL, "compare_files_light", |window| {
+        window.click(Role::Tab, "Files, 820 differ");
+    });
+}
+
 /// The Dockerfile view of proposals made by hand.
 fn dockerfile(theme: Theme, size: [f32; 2], name: &str, proposer: Proposer, act: impl FnOnce(&mut Window)) {
     if !can_paint() {

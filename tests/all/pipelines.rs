@@ -57,7 +57,9 @@ fn the_steps_of_the_manual_run_as_they_stand() {
         let wanted = i32::from(step.starts_with("cutaway check"));
         assert_eq!(code, wanted, "{step}: {told}");
     }
-    for name in ["step.md", "summary.md", "compare.md", "cutaway.json", "cutaway.html", "cutaway.md", "cutaway.sarif"] {
+    for name in
+        ["step.md", "summary.md", "compare.md", "cutaway.json", "cutaway.html", "cutaway.md", "cutaway.sarif"]
+    {
         let text = fs::read_to_string(place.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(text.len() > 500, "{name} says next to nothing: {text}");
     }

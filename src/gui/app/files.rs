@@ -105,7 +105,8 @@ impl App {
                     Dropped::Image
                 }
             };
-            let looked = paths.into_iter().map(|path| (is(&path), path)).map(|(is, path)| (path, is)).collect();
+            let looked =
+                paths.into_iter().map(|path| (is(&path), path)).map(|(is, path)| (path, is)).collect();
             drops.lock().unwrap_or_else(PoisonError::into_inner).push((tab, looked));
             waker();
         });

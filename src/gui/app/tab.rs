@@ -11,8 +11,8 @@ use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::models::report::{Looked, Looking, SavedReport};
 use crate::gui::views::{
-    CompareView, CudaView, DockerfileView, FindingsView, GpuView, Holds, LayersView, OverviewView, ReportView, SavedView,
-    View,
+    CompareView, CudaView, DockerfileView, FindingsView, GpuView, Holds, LayersView, OverviewView,
+    ReportView, SavedView, View,
 };
 use crate::jobs::{Snapshot, Waker};
 
@@ -150,9 +150,9 @@ impl Tab {
 
     /// What can be shown of it.
     pub(crate) fn holds(&self) -> Holds {
-        self.saved.as_ref().map_or(Holds::Image, |saved| {
-            Holds::Report { proposals: saved.dockerfile.is_some() }
-        })
+        self.saved
+            .as_ref()
+            .map_or(Holds::Image, |saved| Holds::Report { proposals: saved.dockerfile.is_some() })
     }
 
     pub(crate) fn is_running(&self) -> bool {

@@ -10,8 +10,8 @@ use crate::gui::models::gpu::Machine;
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::models::report::ReportSource;
 use crate::gui::panels;
-use crate::gui::views::report::ReportContext;
 use crate::gui::views::compare::Around;
+use crate::gui::views::report::ReportContext;
 use crate::gui::views::{Action, View, ViewContext};
 
 /// Narrower than this, the rail leaves out its keys.

@@ -96,7 +96,9 @@ fn no_command_tells_a_secret_in_any_format() {
 #[test]
 fn a_command_that_begins_with_a_secret_tells_none() {
     let place = Place::new();
-    for (number, word) in ["API_TOKEN=hunter2-first", "https://me:hunter2-url@example.org/x"].iter().enumerate() {
+    for (number, word) in
+        ["API_TOKEN=hunter2-first", "https://me:hunter2-url@example.org/x"].iter().enumerate()
+    {
         let mut image = image("x");
         image.config = json!({ "Cmd": [word, "x"], "WorkingDir": "/w/token=hunter2-folder" });
         let name = format!("first{number}");

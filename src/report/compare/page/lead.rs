@@ -146,7 +146,7 @@ fn pulls(view: &View<'_>) -> Option<Line> {
         (same, _) => format!("{same} of its {all} layers are in {from} too"),
     };
     if alike > 0 {
-        layers += &format!(", {alike} with the same files and other times");
+        layers = format!("{layers}, {alike} with the same files and other times");
     }
     Some(Line::plain(match (report.pull_bytes.last().copied().flatten(), last.totals.compressed_bytes) {
         (Some(0), _) => format!("A node that holds {from} pulls no layer for {to}: {layers}."),
