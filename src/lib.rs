@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | [`base`] | | sizes, digests, limits, warnings, text that is safe to show |
 //! | [`jobs`] | closures | progress, cancellation, the newest result |
+//! | [`cache`] | verified keys, bytes | the same bytes in a later run |
 //! | [`formats`] | bytes | facts: tar members, ELF, GPU code, package databases |
 //! | [`source`] | an image reference | manifest, config, where the layers lie |
 //! | [`layer`] | the bytes of one layer | its index, facts of its files |
@@ -24,6 +25,7 @@
 
 pub mod analysis;
 pub mod base;
+pub mod cache;
 pub mod cli;
 pub mod compare;
 pub mod cuda;

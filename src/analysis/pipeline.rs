@@ -9,6 +9,7 @@ use super::value::{Analysis, Layer};
 use crate::base::convert::in_memory;
 use crate::base::digest::short;
 use crate::base::{Limits, Platform, Warning, WarningCode};
+use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::{Bodies, Input, Inventory, inventory};
 use crate::findings::{self, Findings, TargetGpu, findings};
@@ -34,6 +35,8 @@ pub struct Options {
     pub targets: Vec<TargetGpu>,
     /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
     pub today: Option<u32>,
+    /// Where layers that were read before are kept; `None` to read everything anew.
+    pub cache: Option<Cache>,
 }
 
 /// Why there is no analysis at all. Faults of single layers are warnings in it instead.

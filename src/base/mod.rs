@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod convert;
 pub mod digest;
+pub mod identity;
 pub mod limits;
 pub mod platform;
 pub mod read_at;
@@ -16,6 +17,7 @@ pub mod warning;
 pub(crate) mod words;
 
 pub use digest::{Digest, Hasher};
+pub use identity::FileIdentity;
 pub use limits::Limits;
 pub use platform::Platform;
 pub use read_at::{ReadAt, Section};

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::identity::FileIdentity;
+
 /// Positioned reads without a shared cursor, so that layers in one archive are read side by side.
 pub trait ReadAt: Send + Sync {
     /// Reads up to `buffer.len()` bytes at `offset`; 0 at the end.
@@ -11,6 +13,50 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     /// Whatever the system says.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// The file that the bytes are, as it was when it was opened; `None` for what is no local file.
+    fn opened(&self) -> Option<FileIdentity> {
+        None
+    }
+
+    /// The same file as it is now.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn now(&self) -> io::Result<Option<FileIdentity>> {
+        Ok(None)
+    }
+}
+
+/// A local file that is known by its identity.
+pub struct LocalFile {
+    file: File,
+    opened: FileIdentity,
+}
+
+impl LocalFile {
+    /// Takes an open file.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn new(file: File) -> io::Result<Self> {
+        let opened = FileIdentity::of(&file)?;
+        Ok(Self { file, opened })
+    }
+}
+
+impl ReadAt for LocalFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        ReadAt::read_at(&self.file, buffer, offset)
+    }
+
+    fn opened(&self) -> Option<FileIdentity> {
+        Some(self.opened)
+    }
+
+    fn now(&self) -> io::Result<Option<FileIdentity>> {
+        FileIdentity::of(&self.file).map(Some)
+    }
 }
 
 impl ReadAt for File {
@@ -45,6 +91,21 @@ impl Section {
     /// Length in bytes.
     pub fn len(&self) -> u64 {
         self.length
+    }
+
+    /// Where it lies: the file as it was when it was opened, and the offset in it. `None` for what is no local
+    /// file.
+    pub fn place(&self) -> Option<(FileIdentity, u64)> {
+        Some((self.bytes.opened()?, self.offset))
+    }
+
+    /// Whether the file was written to since it was opened; `false` for what is no local file.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn was_written(&self) -> io::Result<bool> {
+        let (opened, now) = (self.bytes.opened(), self.bytes.now()?);
+        Ok(opened.zip(now).is_some_and(|(opened, now)| !opened.same_content(&now)))
     }
 
     /// Whether the range has no bytes.

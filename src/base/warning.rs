@@ -15,6 +15,8 @@ pub enum WarningCode {
     LayerCutShort,
     /// The layer's bytes are no tar stream that can be understood.
     LayerMalformed,
+    /// The file was written to while it was read: what is shown may be parts of two states.
+    SourceChanged,
     /// The bytes do not have the digest or diff id that is claimed for them.
     DigestMismatch,
     /// The bytes are not as many as the manifest claims.
@@ -55,6 +57,7 @@ words!(WarningCode {
     LayerMissing = "layer-missing",
     LayerCutShort = "layer-cut-short",
     LayerMalformed = "layer-malformed",
+    SourceChanged = "source-changed",
     DigestMismatch = "digest-mismatch",
     SizeMismatch = "size-mismatch",
     MediaTypeMismatch = "media-type-mismatch",

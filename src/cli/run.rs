@@ -98,6 +98,7 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         catalog,
         targets,
         today: today(plan),
+        cache: None,
     };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let analysis = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()))?;

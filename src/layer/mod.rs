@@ -9,6 +9,7 @@ mod folder;
 mod index;
 mod outcome;
 mod pass;
+mod stored;
 
 pub use builder::{IndexBuilder, IndexFull, NewEntry};
 pub use capture::{COMPARED_BYTES, is_compared};
@@ -18,3 +19,4 @@ pub(crate) use index::parts;
 pub use index::{Counts, DirId, EntryId, EntryKind, LayerIndex};
 pub use outcome::{Expected, LayerRead, Verified};
 pub use pass::{Context, read_layer, read_stream};
+pub use stored::StoredError;

@@ -11,6 +11,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use super::error::SourceError;
 use super::image::Blob;
 use crate::base::Section;
+use crate::base::read_at::LocalFile;
 
 /// Where the documents and blobs of an image lie.
 pub(super) struct Files {
@@ -160,7 +161,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<Section> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")));
     }
     let length = facts.len();
-    Ok(Section::new(Arc::new(file), 0, length))
+    Ok(Section::new(Arc::new(LocalFile::new(file)?), 0, length))
 }
 
 /// A member name without `./`, leading slashes and climbing parts.

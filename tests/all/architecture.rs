@@ -9,9 +9,9 @@ use std::fs;
 use std::path::Path;
 
 /// All rooms, planned ones included, in the order of the pipeline. A room may use those before it.
-const ROOMS: [&str; 16] = [
-    "base", "jobs", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite", "deploy",
-    "analysis", "compare", "report", "gpu", "cli", "gui",
+const ROOMS: [&str; 18] = [
+    "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite", "deploy",
+    "analysis", "compare", "report", "fuzzing", "gpu", "cli", "gui",
 ];
 
 /// What the leaf room `gpu` may use.
