@@ -31,6 +31,8 @@ pub mod compare;
 pub mod cuda;
 pub mod findings;
 pub mod formats;
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(feature = "gui")]

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
             image: window.image.clone(),
             compare: window.compare.clone(),
             platform: window.platform.clone(),
+            cache: window.cache.clone(),
             renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,
         };

@@ -1,10 +1,11 @@
 //! Reads the bodies of single files after the layers were read: where only their bytes can tell something.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+use super::known::{BodiesByLayer, Known};
 use super::value::Analysis;
 use crate::base::convert::in_memory;
 use crate::base::read_at::SectionReader;
@@ -15,7 +16,7 @@ use crate::formats::compression::Compression;
 use crate::formats::input::BUFFER_BYTES;
 use crate::formats::mentions::{Mentions, Scanner, Sort};
 use crate::jobs::{CancelToken, Cancelled, Progress};
-use crate::layer::{ContentHash, EntryId, LayerRead, open_file};
+use crate::layer::{BodyFacts, ContentHash, EntryId, LayerRead, open_file};
 use crate::rootfs::{Merge, NodeKind};
 use crate::source::{Blob, Image};
 
@@ -61,6 +62,8 @@ fn open(
     }
     let size = read.index.size(entry);
     let section = match blob {
+        // What was written to since holds something else.
+        Blob::Section(section) if section.was_written().unwrap_or(true) => return None,
         Blob::Section(section) => section.part(read.index.body_at(entry)?, size),
         Blob::Folder(root) => {
             let file = open_file(root, &path()?).ok()?;
@@ -124,16 +127,24 @@ impl Analysis {
     }
 }
 
-/// Reads what is wanted. What cannot be read stays unknown.
+/// Reads what is wanted and was not read before. What cannot be read stays unknown.
 pub(super) fn read(
     image: &Image,
     layers: &[Option<Arc<LayerRead>>],
     merge: &Merge,
     wanted: &Wanted,
+    known: Option<&Known<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
 ) -> Result<Bodies, Cancelled> {
-    let source = Source { image, layers, paths: paths(merge, wanted), progress };
+    let mut source = Source {
+        image,
+        layers,
+        paths: paths(image, merge, wanted),
+        progress,
+        before: before(image, layers, wanted, known),
+        new: BTreeMap::new(),
+    };
     let mut bodies = Bodies::default();
     // A file whose bytes passed is compared by its hash: a sample of the other would say nothing.
     let passed: HashSet<u64> = layers
@@ -143,10 +154,14 @@ pub(super) fn read(
         .collect();
     for (size, inodes) in by_size(layers, &wanted.hashes) {
         let alone = !passed.contains(&size);
-        hash_group(&source, size, &inodes, alone, cancel, &mut bodies.hashes)?;
+        hash_group(&mut source, size, &inodes, alone, cancel, &mut bodies.hashes)?;
     }
     for inode in &wanted.binaries {
         cancel.check()?;
+        if let Some(facts) = source.before(*inode).and_then(|before| before.binaries.get(&inode.1)) {
+            bodies.binaries.insert(*inode, facts.clone());
+            continue;
+        }
         let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
         let (Some(section), Some(known)) =
             (source.open(*inode), known.and_then(|read| read.facts.binary(inode.1)))
@@ -157,19 +172,46 @@ pub(super) fn read(
         let done = binary::read_deferred(&section, &mut facts, &BinaryLimits::default(), cancel);
         cancel.check()?;
         if done.is_ok() {
+            source.found(*inode).binaries.insert(inode.1, facts.clone());
             bodies.binaries.insert(*inode, facts);
         }
     }
     for inode in &wanted.texts {
+        if let Some(mentions) = source.before(*inode).and_then(|before| before.mentions.get(&inode.1)) {
+            bodies.mentions.insert(*inode, mentions.clone());
+            continue;
+        }
         let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
         let sort = known.and_then(|read| read.facts.mention_sort(read.index.name(inode.1), inode.1));
         let found = source.open(*inode).zip(sort).map(|(section, sort)| search(section, sort, cancel));
         cancel.check()?;
         if let Some(Ok(Some(mentions))) = found {
+            source.found(*inode).mentions.insert(inode.1, mentions.clone());
             bodies.mentions.insert(*inode, mentions);
         }
     }
+    if let Some(known) = known {
+        source.keep(known);
+    }
     Ok(bodies)
+}
+
+/// What is known of single files of the layers that something is wanted of.
+fn before(
+    image: &Image,
+    layers: &[Option<Arc<LayerRead>>],
+    wanted: &Wanted,
+    known: Option<&Known<'_>>,
+) -> BodiesByLayer {
+    let Some(known) = known else { return BodiesByLayer::new() };
+    let places: BTreeSet<u16> =
+        wanted.hashes.iter().chain(&wanted.binaries).chain(&wanted.texts).map(|inode| inode.0).collect();
+    let kept = |place: u16| {
+        let read = layers.get(usize::from(place))?.as_deref()?;
+        let Blob::Section(section) = &image.layers.get(usize::from(place))?.blob else { return None };
+        Some((place, known.bodies(section, read.index.len())))
+    };
+    places.into_iter().filter_map(kept).collect()
 }
 
 /// The words of a file; `None` when it is too large.
@@ -185,9 +227,56 @@ struct Source<'a> {
     /// Paths of files that lie in folders.
     paths: HashMap<Inode, Vec<u8>>,
     progress: &'a Progress,
+    /// What was read of single files before.
+    before: BodiesByLayer,
+    /// What is read of them now.
+    new: BodiesByLayer,
 }
 
 impl Source<'_> {
+    fn before(&self, inode: Inode) -> Option<&BodyFacts> {
+        self.before.get(&inode.0)
+    }
+
+    fn found(&mut self, inode: Inode) -> &mut BodyFacts {
+        self.new.entry(inode.0).or_default()
+    }
+
+    /// Keeps what is new, beside what was there.
+    fn keep(self, known: &Known<'_>) {
+        let Self { image, mut before, new, .. } = self;
+        for (place, facts) in new {
+            let Some(Blob::Section(section)) = image.layers.get(usize::from(place)).map(|layer| &layer.blob)
+            else {
+                continue;
+            };
+            // What was read while somebody wrote belongs to no state of the file.
+            if !section.was_written().unwrap_or(true) {
+                let mut all = before.remove(&place).unwrap_or_default();
+                all.merge(facts);
+                known.keep_bodies(section, &all);
+            }
+        }
+    }
+
+    fn sample(&mut self, inode: Inode, size: u64) -> Option<ContentHash> {
+        if let Some(sample) = self.before(inode).and_then(|before| before.samples.get(&inode.1)) {
+            return Some(*sample);
+        }
+        let sample = sample(&self.open(inode)?, size).ok()?;
+        self.found(inode).samples.insert(inode.1, sample);
+        Some(sample)
+    }
+
+    fn whole(&mut self, inode: Inode, cancel: &CancelToken) -> Option<ContentHash> {
+        if let Some(hash) = self.before(inode).and_then(|before| before.hashes.get(&inode.1)) {
+            return Some(*hash);
+        }
+        let hash = whole(self.open(inode)?, cancel).ok()?;
+        self.found(inode).hashes.insert(inode.1, hash);
+        Some(hash)
+    }
+
     fn open(&self, inode: Inode) -> Option<Section> {
         let read = self.layers.get(usize::from(inode.0))?.as_deref()?;
         let blob = &self.image.layers.get(usize::from(inode.0))?.blob;
@@ -209,7 +298,10 @@ impl ReadAt for Compared {
     }
 }
 
-fn paths(merge: &Merge, wanted: &Wanted) -> HashMap<Inode, Vec<u8>> {
+fn paths(image: &Image, merge: &Merge, wanted: &Wanted) -> HashMap<Inode, Vec<u8>> {
+    if !image.layers.iter().any(|layer| matches!(layer.blob, Blob::Folder(_))) {
+        return HashMap::new();
+    }
     let mut asked: Vec<Inode> =
         wanted.hashes.iter().chain(&wanted.binaries).chain(&wanted.texts).copied().collect();
     asked.sort_unstable();
@@ -234,7 +326,7 @@ fn by_size(layers: &[Option<Arc<LayerRead>>], inodes: &[Inode]) -> BTreeMap<u64,
 /// Tells the files of one size apart: by a sample, and those whose samples are the same by all of their bytes.
 /// `alone` says that there are no other files of the size.
 fn hash_group(
-    source: &Source<'_>,
+    source: &mut Source<'_>,
     size: u64,
     inodes: &[Inode],
     alone: bool,
@@ -244,7 +336,7 @@ fn hash_group(
     let mut samples: BTreeMap<ContentHash, Vec<Inode>> = BTreeMap::new();
     for inode in inodes {
         cancel.check()?;
-        if let Some(sample) = source.open(*inode).and_then(|section| sample(&section, size).ok()) {
+        if let Some(sample) = source.sample(*inode, size) {
             samples.entry(sample).or_default().push(*inode);
         }
     }
@@ -255,9 +347,9 @@ fn hash_group(
             continue;
         }
         for inode in alike {
-            let hash = source.open(inode).map(|section| whole(section, cancel));
+            let hash = source.whole(inode, cancel);
             cancel.check()?;
-            if let Some(Ok(hash)) = hash {
+            if let Some(hash) = hash {
                 hashes.insert(inode, hash);
             }
         }

@@ -4,7 +4,9 @@
 
 mod bodies;
 mod job;
+mod known;
 mod pipeline;
+mod streamed;
 mod value;
 
 pub use bodies::Body;

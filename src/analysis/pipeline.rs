@@ -5,20 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bodies;
+use super::known::Known;
+use super::streamed::{Streamed, StreamedLayer};
 use super::value::{Analysis, Layer};
-use crate::base::convert::in_memory;
 use crate::base::digest::short;
-use crate::base::{Limits, Platform, Warning, WarningCode};
+use crate::base::{Limits, Platform, Section, Warning, WarningCode};
 use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::{Bodies, Input, Inventory, inventory};
 use crate::findings::{self, Findings, TargetGpu, findings};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
-use crate::layer::{
-    Context, Expected, FolderError, LayerIndex, LayerRead, read_folder, read_layer, read_stream,
-};
+use crate::layer::{Context, Expected, FolderError, LayerIndex, LayerRead, read_folder, read_layer};
 use crate::rootfs::merge;
-use crate::source::{Blob, Image, LayerSource, OpenContext, Reference, SourceError, StreamedMember, open};
+use crate::source::{Blob, Image, LayerSource, OpenContext, Reference, SourceError, open};
 
 /// How to analyse.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +85,10 @@ pub fn analyze(
     progress: &Progress,
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
 ) -> Result<Arc<Analysis>, AnalysisError> {
-    let mut streamed: Vec<LayerRead> = Vec::new();
+    // Whoever asks for proof wants the bytes read.
+    let cache = options.cache.as_ref().filter(|_| !options.verify);
+    let known = cache.map(|cache| Known::new(cache, &options.limits));
+    let known = known.as_ref();
     let kept = Arc::new(AtomicU64::new(0));
     let context_of = |limits: Limits, subject: &str| Context {
         limits,
@@ -95,30 +97,18 @@ pub fn analyze(
         subject: subject.to_owned(),
         kept: Arc::clone(&kept),
     };
+    let mut streamed = Streamed::new(options, known, &context_of);
     let image = {
-        let mut passed_entries = 0;
-        let mut sink = |member: &StreamedMember, bytes: &mut dyn std::io::Read| {
-            // All members are kept until the manifest tells which are wanted, so they share one bound.
-            let left = in_memory(options.limits.image_entries.saturating_sub(passed_entries));
-            let layer_entries = options.limits.layer_entries.min(left);
-            let context = context_of(Limits { layer_entries, ..options.limits.clone() }, &member.name);
-            // The digest in the member's name says by which algorithm to hash; it is judged later.
-            let expected =
-                Expected { verify: options.verify, digest: member.digest.clone(), ..Expected::default() };
-            let read = read_stream(bytes, &expected, &context)?;
-            passed_entries += read.index.len() as u64;
-            streamed.push(read);
-            Ok(streamed.len() - 1)
-        };
         let mut context = OpenContext {
             limits: &options.limits,
             platform: options.platform.as_ref(),
             cancel,
             progress,
-            sink: &mut sink,
+            sink: &mut streamed,
         };
         Arc::new(open(reference, &mut context)?)
     };
+    let streamed = streamed.reads;
     let state = Mutex::new(Analysis::of(&image));
     let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
     publish(Arc::new(lock().clone()));
@@ -145,7 +135,7 @@ pub fn analyze(
             return;
         }
         let context = context_of(options.limits.clone(), &subject);
-        let done = catch_panic(|| read_one(source, &context, options.verify, &streamed));
+        let done = catch_panic(|| read_one(source, &context, options.verify, &streamed, known));
         let layer = match done {
             Ok(Ok(layer)) => layer,
             Ok(Err(error)) => {
@@ -185,9 +175,12 @@ pub fn analyze(
     analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
     cancel.check()?;
     publish(Arc::new(analysis.clone()));
-    take_inventory(&mut analysis, options, cancel, progress, publish)?;
+    take_inventory(&mut analysis, options, known, cancel, progress, publish)?;
     let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
+    if let Some(known) = known {
+        known.tidy();
+    }
     Ok(analysis)
 }
 
@@ -195,6 +188,7 @@ pub fn analyze(
 fn take_inventory(
     analysis: &mut Analysis,
     options: &Options,
+    known: Option<&Known<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
@@ -202,8 +196,9 @@ fn take_inventory(
     let Some(merge) = analysis.merge.clone() else { return Ok(()) };
     let layers: Vec<Option<Arc<LayerRead>>> =
         analysis.layers.iter().map(|layer| layer.read.clone()).collect();
+    let image = Arc::clone(&analysis.image);
     let look = |bodies: &Bodies| {
-        let image = &analysis.image;
+        let image = &image;
         let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
         let input = Input { image, layers: &layers, merge: &merge, bodies, catalog };
         catch_panic(|| inventory(&input, options.limits.warnings_per_code))
@@ -230,7 +225,8 @@ fn take_inventory(
         );
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
-        bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, cancel, progress)?;
+        bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, known, cancel, progress)?;
+        note_writes(analysis);
         found = match look(&bodies) {
             Ok((found, _)) => found,
             Err(panic) => {
@@ -251,6 +247,18 @@ fn take_inventory(
     analysis.inventory = Some(found);
     analysis.bodies = Arc::new(bodies);
     Ok(())
+}
+
+/// What was read after the layers was read from files that may have been written to since.
+fn note_writes(analysis: &mut Analysis) {
+    for (place, source) in analysis.image.layers.iter().enumerate() {
+        let (Blob::Section(section), Some(read)) = (&source.blob, &mut analysis.layers[place].read) else {
+            continue;
+        };
+        if section.was_written().unwrap_or(true) {
+            note_write(section, &expected(source, false), Arc::make_mut(read), &subject(place, source));
+        }
+    }
 }
 
 /// Lets the rules look at a complete inventory.
@@ -312,29 +320,70 @@ fn read_one(
     source: &LayerSource,
     context: &Context,
     verify: bool,
-    streamed: &[LayerRead],
+    streamed: &[StreamedLayer],
+    known: Option<&Known<'_>>,
 ) -> Result<Layer, AnalysisError> {
     let expected = expected(source, verify);
     let subject = context.subject.as_str();
     let read = match &source.blob {
-        Blob::Section(section) => read_layer(section, &expected, context)?,
+        Blob::Section(section) => read_section(section, &expected, context, known)?,
         Blob::Folder(path) => read_folder(path, context).map_err(|source| AnalysisError::Folder {
             path: crate::base::text::printable(&path.display().to_string()),
             source,
         })?,
         Blob::Streamed(id) => {
             // Two layers may be one member.
-            let Some(mut read) = streamed.get(*id).cloned() else {
+            let Some(layer) = streamed.get(*id) else {
                 return Ok(missing(subject, "its bytes did not pass in the archive"));
             };
-            for warning in &mut read.warnings {
-                subject.clone_into(&mut warning.subject);
+            let read = layer.named(subject);
+            if layer.known {
+                context.progress.add_known_layer(read.index.len() as u64);
             }
             read
         }
         Blob::Missing(reason) => return Ok(missing(subject, reason)),
     };
     Ok(Layer { read: Some(Arc::new(read)), fault: None })
+}
+
+/// A layer that can be read at any place: as it was kept when it was read before, else read now and kept.
+fn read_section(
+    section: &Section,
+    expected: &Expected,
+    context: &Context,
+    known: Option<&Known<'_>>,
+) -> Result<LayerRead, Cancelled> {
+    if let Some(known) = known
+        && let Some(read) = known.section(section, expected, context)?
+    {
+        return Ok(read);
+    }
+    let mut read = read_layer(section, expected, context)?;
+    note_write(section, expected, &mut read, &context.subject);
+    if let Some(known) = known {
+        known.keep_section(section, expected, &read, &context.subject);
+    }
+    Ok(read)
+}
+
+/// Tells when the file was written to since it was opened: what was read may be parts of two states. A digest that
+/// fits proves that it is not.
+fn note_write(section: &Section, expected: &Expected, read: &mut LayerRead, subject: &str) {
+    let proven =
+        expected.digest.as_ref().is_some_and(|digest| read.digest.as_deref() == Some(digest.as_ref()));
+    if proven || read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged) {
+        return;
+    }
+    let message = match section.was_written() {
+        Ok(false) => return,
+        Ok(true) => {
+            "the file was written to while it was read: what is shown may be parts of two states".to_owned()
+        }
+        Err(error) => format!("whether the file was written to while it was read cannot be told: {error}"),
+    };
+    read.complete = false;
+    read.warnings.push(Warning::new(WarningCode::SourceChanged, subject, message));
 }
 
 /// A layer as it was read, compared with what is claimed of this one.

@@ -2,6 +2,13 @@
 //! Out: the same bytes in a later run, unharmed, or nothing.
 //! Must not know: what the bytes mean.
 
+mod folder;
+mod record;
+mod settings;
 mod store;
+mod sweep;
 
-pub use store::{Cache, Found, Key, Usage};
+pub use record::Found;
+pub use settings::{Settings, SettingsError};
+pub use store::{Cache, Key};
+pub use sweep::Usage;

@@ -1,8 +1,26 @@
 //! A folder of records, each under a key that says what was verified.
+//!
+//! Every step stands alone, so that several processes need no lock: a record appears whole by a rename, is read by
+//! whoever opened it even while it is removed, and what is gone already was removed by somebody else.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rustix::io::Errno;
+
+use super::folder::{Folder, is, named, shown};
+use super::record::{self, FORMAT, Found, Refusal};
+use super::sweep::{self, Usage};
+
+/// Folders that vanish under a record that is written: others tidy up, but not forever.
+const ATTEMPTS: usize = 4;
+/// Bits of a mode that let strangers write. A group may have the folder that the user chose, since records lie in one
+/// below it.
+const OTHERS: u32 = 0o002;
+const GROUP_AND_OTHERS: u32 = 0o022;
 
 /// What a record is about: content that was hashed, or a file with its identity. What a document or a name
 /// merely claims is no key, since one image could then speak for another.
@@ -19,29 +37,12 @@ impl Key {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
 
-/// A record that was found and is unharmed.
-#[derive(Debug)]
-pub struct Found {
-    file: Vec<u8>,
-    start: usize,
-}
-
-impl Found {
-    /// The bytes as they were put in.
-    pub fn bytes(&self) -> &[u8] {
-        self.file.get(self.start..).unwrap_or_default()
+    /// The file of its record. All records of a version lie in one folder: there are some thousands at most, and any
+    /// file system in use finds one of these by its name at once.
+    fn file_name(&self) -> OsString {
+        blake3::hash(self.0.as_bytes()).to_hex().as_str().into()
     }
-}
-
-/// How much the cache holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Records, those of other versions included.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
 }
 
 /// A cache folder. Clones share their notes. Nothing here fails an analysis: what cannot be read or written is
@@ -53,12 +54,34 @@ pub struct Cache(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     limit: u64,
+    state: Mutex<State>,
+}
+
+/// What this run learned.
+#[derive(Debug, Default)]
+struct State {
+    notes: Vec<String>,
+    /// Everything that was ever noted.
+    told: Vec<String>,
+    /// The folder cannot be used, or must not be.
+    unusable: bool,
+    /// The folder cannot be written to.
+    closed: bool,
+    /// Something was put in since it was tidied last.
+    grown: bool,
 }
 
 impl Cache {
     /// A cache in `folder` that keeps at most `limit` bytes. Touches nothing yet.
     pub fn new(folder: PathBuf, limit: u64) -> Self {
-        Self(Arc::new(Inner { folder, limit }))
+        Self(Arc::new(Inner { folder, limit, state: Mutex::default() }))
+    }
+
+    /// A cache that holds nothing and keeps nothing, with the reason as its only note.
+    pub fn without(reason: &str) -> Self {
+        let cache = Self::new(PathBuf::new(), 0);
+        cache.give_up(format!("The index cache is not used: {reason}."));
+        cache
     }
 
     /// Where it lies.
@@ -66,41 +89,205 @@ impl Cache {
         &self.0.folder
     }
 
+    /// How many bytes it keeps at most.
+    pub fn limit(&self) -> u64 {
+        self.0.limit
+    }
+
     /// The record under `key`, when there is one and it is unharmed. Marks it as used.
-    pub fn get(&self, _key: &Key) -> Option<Found> {
+    pub fn get(&self, key: &Key) -> Option<Found> {
+        let folder = self.records()?;
+        let name = key.file_name();
+        let read = |file: std::fs::File| {
+            let found = record::read(&file, key)?;
+            // Where this is not allowed, the record goes sooner than it could.
+            file.set_modified(SystemTime::now()).ok();
+            Ok(found)
+        };
+        let refusal = match folder.open(&name) {
+            Ok(file) => match read(file) {
+                Ok(found) => return Some(found),
+                Err(refusal) => refusal,
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            // How the system says that it is a link, or a socket.
+            Err(error) if is(&error, &[Errno::LOOP, Errno::NXIO]) => Refusal::NoFile,
+            Err(error) => Refusal::Unreadable(error),
+        };
+        let file = shown(&folder.path().join(name));
+        self.note(format!(
+            "The file {file} of the index cache is not used: {refusal}; what it is about is read again and the record replaced."
+        ));
         None
     }
 
     /// Whether there is a record under `key`; it may turn out to be harmed.
-    pub fn has(&self, _key: &Key) -> bool {
-        false
+    pub fn has(&self, key: &Key) -> bool {
+        let file = self.records().and_then(|folder| folder.open(&key.file_name()).ok());
+        file.and_then(|file| file.metadata().ok()).is_some_and(|facts| facts.is_file())
     }
 
-    /// Keeps `bytes` under `key`, instead of what was there.
-    pub fn put(&self, _key: &Key, _bytes: &[u8]) {}
+    /// Keeps `bytes` under `key`, instead of what was there. Nothing waits until they are on the disk: what a system
+    /// that goes down leaves of them is refused by its checksum, and the run does not pay for that.
+    pub fn put(&self, key: &Key, bytes: &[u8]) {
+        let size = record::file_bytes(key, bytes);
+        if self.with_state(|state| state.unusable || state.closed) || self.0.limit == 0 {
+            return;
+        }
+        if size > self.0.limit.min(record::RECORD_BYTES) {
+            self.note(format!(
+                "A record of {size} bytes is not kept in the index cache {}: it holds records of at most {} bytes.",
+                shown(&self.0.folder),
+                self.0.limit.min(record::RECORD_BYTES)
+            ));
+            return;
+        }
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.write(key, bytes) {
+                Ok(()) => return self.with_state(|state| state.grown = true),
+                // Somebody tidied the folder away, or the temporary file.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {}
+                Err(error) => return self.cannot_put(key, &error),
+            }
+        }
+    }
 
     /// Removes what was used longest ago until the cache is within its limit, when this process has put
     /// something in. For the end of a run.
-    pub fn tidy(&self) {}
+    pub fn tidy(&self) {
+        if self.with_state(|state| !std::mem::take(&mut state.grown)) {
+            return;
+        }
+        if let Err(error) = self.prune(self.0.limit) {
+            self.note(format!("The index cache {} cannot be tidied: {error}.", shown(&self.0.folder)));
+        }
+    }
 
     /// What it holds now.
     ///
     /// # Errors
     /// When the folder is there and cannot be listed.
     pub fn usage(&self) -> io::Result<Usage> {
-        Ok(Usage::default())
+        Ok(sweep::survey(&self.0.folder)?.usage())
     }
 
-    /// Removes what was used longest ago until at most `limit` bytes are left; says what was removed.
+    /// What lies in the folder and is no part of the cache, sorted: it counts for nothing and is never removed.
+    ///
+    /// # Errors
+    /// When the folder is there and cannot be listed.
+    pub fn others(&self) -> io::Result<Vec<PathBuf>> {
+        Ok(sweep::survey(&self.0.folder)?.others)
+    }
+
+    /// Removes what was used longest ago until at most `limit` bytes are left, and what runs that were ended left
+    /// unfinished; says what was removed.
     ///
     /// # Errors
     /// When the folder is there and cannot be listed, or a record cannot be removed.
-    pub fn prune(&self, _limit: u64) -> io::Result<Usage> {
-        Ok(Usage { bytes: self.0.limit, ..Usage::default() })
+    pub fn prune(&self, limit: u64) -> io::Result<Usage> {
+        sweep::survey(&self.0.folder)?.prune(limit)
     }
 
     /// What could not be used or written since the last call, one sentence each, safe to show.
     pub fn take_notes(&self) -> Vec<String> {
-        Vec::new()
+        self.with_state(|state| std::mem::take(&mut state.notes))
     }
+
+    /// The folder of this version's records; `None` when it is not there, or may not be used.
+    fn records(&self) -> Option<Folder> {
+        if self.with_state(|state| state.unusable) {
+            return None;
+        }
+        let opened = Folder::root(&self.0.folder).and_then(|root| {
+            let folder = root.below(&version());
+            let folder = folder.map_err(|error| named(&self.0.folder.join(version()), &error))?;
+            Ok((folder, root))
+        });
+        let (folder, root) = match opened {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                self.give_up(format!("The index cache {} is not used: {error}.", shown(&self.0.folder)));
+                return None;
+            }
+        };
+        self.trusted(&root, OTHERS).then_some(())?;
+        self.trusted(&folder, GROUP_AND_OTHERS).then_some(folder)
+    }
+
+    /// Whether what lies in a folder is this user's word. Records decide what is shown of an image, so whoever can
+    /// write them could hide what it holds.
+    fn trusted(&self, folder: &Folder, shared: u32) -> bool {
+        let place = shown(folder.path());
+        match folder.distrust(shared) {
+            Ok(None) => return true,
+            Ok(Some(reason)) => {
+                self.give_up(format!("The index cache {place} is not used: {reason}."));
+            }
+            Err(error) => self.give_up(format!("The index cache {place} is not used: {error}.")),
+        }
+        false
+    }
+
+    /// Writes a record under a name that nobody has, and gives it its own name when it is whole.
+    fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        let root = Folder::make_root(&self.0.folder)?;
+        if !self.trusted(&root, OTHERS) {
+            return Ok(());
+        }
+        let folder = root.make_below(&version())?;
+        if !self.trusted(&folder, GROUP_AND_OTHERS) {
+            return Ok(());
+        }
+        let (name, file) = folder.temporary()?;
+        let written = record::write(&file, key, bytes).and_then(|()| {
+            // The system's own stamps are coarse: records that are used one after the other would be of one time.
+            file.set_modified(SystemTime::now()).ok();
+            folder.rename(&name, &key.file_name())
+        });
+        if written.is_err() {
+            // What stays nevertheless is removed when it is an hour old.
+            folder.remove(&name).ok();
+        }
+        written
+    }
+
+    fn cannot_put(&self, key: &Key, error: &io::Error) {
+        let folder = shown(&self.0.folder);
+        if is(error, &[Errno::ISDIR]) {
+            // It is in the way of this record only.
+            let file = shown(&self.0.folder.join(version()).join(key.file_name()));
+            return self.note(format!(
+                "A record of the index cache is not kept: {file} is a folder; remove it, it is not the cache's."
+            ));
+        }
+        self.with_state(|state| state.closed = true);
+        self.note(format!("Nothing more is kept in the index cache {folder} in this run: {error}."));
+    }
+
+    fn give_up(&self, note: String) {
+        self.with_state(|state| state.unusable = true);
+        self.note(note);
+    }
+
+    /// Notes something once.
+    fn note(&self, note: String) {
+        self.with_state(|state| {
+            if !state.told.contains(&note) {
+                state.told.push(note.clone());
+                state.notes.push(note);
+            }
+        });
+    }
+
+    fn with_state<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The folder of the records that this version understands.
+fn version() -> OsString {
+    format!("{}{FORMAT}-{}", sweep::VERSIONS, env!("CUTAWAY_INDEX_FINGERPRINT")).into()
 }

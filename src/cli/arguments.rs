@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use super::cache_arguments::{CacheArguments, CachePlan};
 use super::formats::{ReportFormatArguments, SchemaName};
 #[cfg(feature = "gpu")]
 use super::gpu_arguments::{GpuArguments, GpuPlan};
-use crate::base::{Platform, redact};
-use crate::findings::policy::Date;
+use super::reading::{Choice, How, ReadPlan, Reading};
+use crate::base::Platform;
+use crate::cache::Cache;
 use crate::report::{self, CompareFormat};
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
@@ -49,16 +51,6 @@ struct WindowArguments {
     exit_after_frames: Option<u64>,
 }
 
-#[derive(Args, Clone)]
-struct Choice {
-    /// Platform to choose from an index [default: linux and this machine's architecture]
-    #[arg(long, value_name = "OS/ARCH[/VARIANT]")]
-    platform: Option<Platform>,
-    /// Further rules on components, frameworks, targets, in the form of assets/catalog/*.toml
-    #[arg(long, value_name = "FILE")]
-    catalog: Vec<PathBuf>,
-}
-
 #[derive(Subcommand)]
 enum Command {
     /// Say what an image is made of
@@ -72,6 +64,9 @@ enum Command {
     /// Check this machine's NVIDIA GPU: run a kernel, verify it, measure launches: 0 when it works
     #[cfg(feature = "gpu")]
     Gpu(GpuArguments),
+    /// Say where layers that were read before are kept and how much that is, or remove it
+    #[command(subcommand)]
+    Cache(CacheArguments),
     /// Print the page of the manual about a rule; without one, the list of rules
     Explain {
         /// Id of a rule, or name of a chapter
@@ -97,34 +92,6 @@ pub(super) enum Format {
     Text,
     /// For scripts.
     Json,
-}
-
-/// What is read, and how: the same for all commands that read one image.
-#[derive(Args)]
-struct Reading {
-    /// Image to read, see `cutaway --help`
-    image: String,
-    #[command(flatten)]
-    how: How,
-}
-
-/// How images are read.
-#[derive(Args)]
-struct How {
-    #[command(flatten)]
-    choice: Choice,
-    /// A GPU that the image is meant for, such as gpu:a100-80 or cc=8.6 [default: five that are common]
-    #[arg(long, value_name = "TARGET")]
-    target: Vec<String>,
-    /// Read and hash every byte: diff ids too, and layers that are only walked otherwise
-    #[arg(long)]
-    verify: bool,
-    /// Say on stderr what is done and how much was read
-    #[arg(short, long)]
-    verbose: bool,
-    /// The day to judge by, instead of the clock's (for tests)
-    #[arg(long, hide = true, value_name = "YYYY-MM-DD")]
-    today: Option<Date>,
 }
 
 #[derive(Args)]
@@ -243,6 +210,8 @@ pub enum Plan {
     /// Check the GPU at hand.
     #[cfg(feature = "gpu")]
     Gpu(GpuPlan),
+    /// Look at the index cache, or remove from it.
+    Cache(CachePlan),
     /// Print a page of the manual, or what pages there are.
     Explain(Option<String>),
     /// Print a schema.
@@ -262,29 +231,12 @@ pub struct WindowPlan {
     pub platform: Option<Platform>,
     /// Files that extend the catalogue.
     pub catalog: Vec<PathBuf>,
+    /// Where layers that were read before are kept; `None` to read everything anew.
+    pub cache: Option<Cache>,
     /// What paints: `glow` or `wgpu`.
     pub renderer: Option<String>,
     /// Close after this many frames.
     pub exit_after_frames: Option<u64>,
-}
-
-/// An image to read.
-#[derive(Clone, Default)]
-pub(super) struct ReadPlan {
-    pub(super) image: String,
-    pub(super) platform: Option<Platform>,
-    pub(super) catalog: Vec<PathBuf>,
-    pub(super) targets: Vec<String>,
-    pub(super) verify: bool,
-    pub(super) verbose: bool,
-    pub(super) today: Option<Date>,
-}
-
-impl ReadPlan {
-    /// The image as messages name it: without user info.
-    pub(super) fn shown(&self) -> String {
-        redact::reference(&self.image)
-    }
 }
 
 /// A report to print.
@@ -333,26 +285,6 @@ pub struct ComparePlan {
     pub(super) output: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
     pub(super) show_secrets: bool,
-}
-
-impl Reading {
-    fn plan(self) -> ReadPlan {
-        self.how.plan(self.image)
-    }
-}
-
-impl How {
-    fn plan(self, image: String) -> ReadPlan {
-        ReadPlan {
-            image,
-            platform: self.choice.platform,
-            catalog: self.choice.catalog,
-            targets: self.target,
-            verify: self.verify,
-            verbose: self.verbose,
-            today: self.today,
-        }
-    }
 }
 
 /// A command as messages name it.
@@ -408,12 +340,14 @@ pub fn parse() -> Result<Plan, ExitCode> {
         }),
         #[cfg(feature = "gpu")]
         Some(Command::Gpu(arguments)) => Plan::Gpu(arguments.plan()),
+        Some(Command::Cache(arguments)) => Plan::Cache(arguments.plan()),
         Some(Command::Explain { name }) => Plan::Explain(name),
         Some(Command::Schema { document }) => Plan::Schema(document),
         Some(Command::Completions { shell }) => Plan::Completions(shell),
         None => Plan::Window(WindowPlan {
             image: cli.window.image,
             compare: cli.window.compare,
+            cache: cli.window.choice.cache(),
             platform: cli.window.choice.platform,
             catalog: cli.window.choice.catalog,
             renderer: cli.window.renderer,

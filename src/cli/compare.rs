@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::arguments::{ComparePlan, ReadPlan};
+use super::arguments::ComparePlan;
 use super::check::{FAILED, measured, policy_of};
 use super::output::write;
 use super::progress::with_bar;
+use super::reading::ReadPlan;
 use super::run::{TROUBLE, analyse, host_in_background, message, today, warn};
 use crate::analysis::{Analysis, AnalysisError};
 use crate::base::redact;

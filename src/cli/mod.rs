@@ -3,6 +3,8 @@
 //! Must not know: the window.
 
 mod arguments;
+mod cache;
+mod cache_arguments;
 mod check;
 mod compare;
 mod dockerfile;
@@ -17,6 +19,7 @@ mod gpu_text;
 mod host;
 mod output;
 mod progress;
+mod reading;
 mod run;
 mod saved;
 mod schema;

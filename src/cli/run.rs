@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 
-use super::arguments::{Plan, ReadPlan, ReportPlan, WindowPlan, completions};
+use super::arguments::{Plan, ReportPlan, WindowPlan, completions};
+use super::cache::cache;
 use super::check::check;
 use super::compare::{NoImageError, compare};
 use super::dockerfile::{DockerfileError, GivenFile, dockerfile, propose};
@@ -18,12 +19,14 @@ use super::gpu::gpu;
 use super::host::host_targets;
 use super::output::write;
 use super::progress::with_bar;
+use super::reading::ReadPlan;
 use super::saved::{SavedFileError, saved};
 use super::schema::schema;
 use crate::analysis::{self, Analysis, AnalysisError, analyze};
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
 use crate::base::{Limits, clock};
+use crate::cache::Cache;
 use crate::cuda::catalog::{self, Catalog};
 use crate::cuda::compat::{TargetError, TargetGpu, parse_targets};
 use crate::findings::policy::{Policy, PolicyError};
@@ -47,6 +50,7 @@ pub fn run(plan: &Plan) -> ExitCode {
         Plan::Compare(plan) => exit_code(compare(plan)),
         #[cfg(feature = "gpu")]
         Plan::Gpu(plan) => exit_code(gpu(plan)),
+        Plan::Cache(plan) => exit_code(cache(*plan)),
         Plan::Explain(name) => exit_code(explain(name.as_deref())),
         Plan::Schema(name) => exit_code(schema(*name)),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
@@ -64,6 +68,7 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
             image,
             platform: plan.platform.clone(),
             catalog: plan.catalog.clone(),
+            cache: plan.cache.clone(),
             ..ReadPlan::default()
         },
         format: Format::Text,
@@ -98,10 +103,14 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         catalog,
         targets,
         today: today(plan),
-        cache: None,
+        cache: plan.cache.clone(),
     };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
-    let analysis = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()))?;
+    let result = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()));
+    if plan.verbose || io::stderr().is_terminal() {
+        plan.cache.iter().flat_map(Cache::take_notes).for_each(|note| message(&format!("note: {note}")));
+    }
+    let analysis = result?;
     if plan.verbose {
         let done = progress.snapshot();
         message(&format!(
@@ -112,6 +121,9 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
             human(done.bytes_total),
             grouped(done.entries)
         ));
+        if plan.cache.is_some() && !plan.verify {
+            message(&format!("{} of {} layers were read before", done.layers_known, done.layers_total));
+        }
         if done.bytes_compared > 0 {
             let (bytes, size) = (done.bytes_compared, human(done.bytes_compared));
             message(&format!(
@@ -140,16 +152,21 @@ fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
     let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let host = plan.read.targets.is_empty().then(|| host_in_background(&plan.read));
     let analysis = analyse(&plan.read, None)?;
-    let options = report::Options {
+    let mut options = report::Options {
         show_secrets: plan.show_secrets,
         paths: plan.format != Format::Text,
-        host: host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default(),
         ..report::Options::default()
     };
-    let Some(mut report) = Report::new(&analysis, &options) else {
+    let (proposals, report) = std::thread::scope(|scope| {
+        let proposals = scope.spawn(|| propose(&analysis, given.as_ref(), plan.show_secrets));
+        options.host = host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default();
+        let report = Report::new(&analysis, &options);
+        (proposals.join().unwrap_or_else(|_| Err(anyhow!("the search for proposals failed"))), report)
+    });
+    let Some(mut report) = report else {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.shown());
     };
-    match propose(&analysis, given.as_ref(), plan.show_secrets) {
+    match proposals {
         Ok(Some(proposals)) => report.set_proposals(&proposals, &options),
         Ok(None) => {}
         // A report does without, but what the user gives must be right.

@@ -5,6 +5,8 @@
 use std::io;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::binary::{BinaryLimits, Problem, Problems};
 use super::elf::{self, ElfFacts, ElfScan};
 use super::fatbin::{GpuFacts, Summing};
@@ -20,7 +22,7 @@ pub(super) const THIN: &[u8; 8] = b"!<thin>\n";
 const HEADER: usize = 60;
 
 /// What a static library holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveFacts {
     /// Members, without symbol tables and the table of long names.
     pub members: u64,

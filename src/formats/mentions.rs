@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use memchr::memrchr;
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 use crate::base::convert::in_memory;
 pub use words::WORDS;
@@ -30,9 +31,10 @@ const AROUND: usize = NAME_BYTES + 32;
 const HEAD_BYTES: usize = 18;
 
 /// Words that a file holds, in the order of [`WORDS`]; empty for nearly all files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mentions {
     /// The words, each once.
+    #[serde(with = "words::numbers")]
     pub words: Vec<&'static str>,
     /// Names of shared libraries such as `libcublas.so.13`, sorted.
     pub libraries: Vec<Vec<u8>>,
@@ -46,10 +48,17 @@ impl Mentions {
         self.words.is_empty() && self.libraries.is_empty() && !self.cut
     }
 
+    /// Whether a search could have found them: names within their bounds and in order.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.libraries.len() <= LIBRARIES
+            && self.libraries.iter().all(|name| name.len() <= NAME_BYTES)
+            && self.libraries.is_sorted_by(|one, next| one < next)
+    }
+
     /// About how many bytes of memory they take.
     pub fn kept_bytes(&self) -> usize {
-        let names: usize = self.libraries.iter().map(|name| size_of::<Vec<u8>>() + name.capacity()).sum();
-        size_of::<Self>() + self.words.capacity() * size_of::<&str>() + names
+        let names: usize = self.libraries.iter().map(|name| size_of::<Vec<u8>>() + name.len()).sum();
+        size_of::<Self>() + self.words.len() * size_of::<&str>() + names
     }
 }
 

@@ -16,6 +16,7 @@ mod window;
 use std::sync::Arc;
 
 use crate::base::Platform;
+use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
 
 /// How to open the window.
@@ -29,6 +30,8 @@ pub struct WindowOptions {
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.
     pub catalog: Option<Arc<Catalog>>,
+    /// Where layers that were read before are kept; `None` to read everything anew.
+    pub cache: Option<Cache>,
     /// `glow` or `wgpu`, whichever is to be tried first.
     pub renderer: Option<String>,
     /// Close after this many frames, for tests.

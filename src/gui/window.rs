@@ -77,6 +77,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
         compare: options.compare.clone(),
         platform: options.platform.clone(),
         catalog: options.catalog.clone(),
+        cache: options.cache.clone(),
         today: crate::base::clock::today(),
         exit_after_frames: options.exit_after_frames,
         drops_arrive: drops_arrive(),

@@ -15,6 +15,7 @@ struct Counters {
     bytes_total: AtomicU64,
     entries: AtomicU64,
     layers_done: AtomicU64,
+    layers_known: AtomicU64,
     layers_total: AtomicU64,
 }
 
@@ -33,6 +34,8 @@ pub struct Snapshot {
     pub entries: u64,
     /// Layers finished, failed ones included.
     pub layers_done: u64,
+    /// Layers that were read before and are taken from the cache.
+    pub layers_known: u64,
     /// Layers of the image; 0 while unknown.
     pub layers_total: u64,
 }
@@ -65,6 +68,12 @@ impl Progress {
         self.0.entries.fetch_add(entries, Ordering::Relaxed);
     }
 
+    /// Adds a layer that was read before, with its entries.
+    pub fn add_known_layer(&self, entries: u64) {
+        self.add_entries(entries);
+        self.0.layers_known.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Adds one finished layer.
     pub fn add_layer(&self) {
         self.0.layers_done.fetch_add(1, Ordering::Relaxed);
@@ -86,6 +95,7 @@ impl Progress {
             bytes_total: load(&self.0.bytes_total),
             entries: load(&self.0.entries),
             layers_done: load(&self.0.layers_done),
+            layers_known: load(&self.0.layers_known),
             layers_total: load(&self.0.layers_total),
         }
     }

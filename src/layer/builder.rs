@@ -10,7 +10,7 @@ use crate::base::convert::index32;
 
 const WHITEOUT_PREFIX: &[u8] = b".wh.";
 /// Sparse files may claim any size: with this bound per layer no sum over an image overflows.
-const MAX_CONTENT_BYTES: u64 = 1 << 52;
+pub(super) const MAX_CONTENT_BYTES: u64 = 1 << 52;
 /// What names and folders of a layer may take, and more for each entry; real layers stay below 200.
 const NAME_BYTES: usize = 4 << 20;
 const NAME_BYTES_PER_ENTRY: usize = 512;

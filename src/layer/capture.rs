@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zstd::bulk::Compressor;
 
-use super::facts::{ContentHash, Document, LayerFacts, Packed};
+use super::facts::{ContentHash, Document, HASH_BYTES, LayerFacts, Packed};
 use super::index::{DirId, EntryId, LayerIndex};
 use super::pass::Context;
 use crate::base::convert::in_memory;
@@ -35,10 +35,8 @@ fn is_hashed(file: &File<'_>) -> bool {
 
 /// The first bytes of files from this size on are kept: smaller ones are no models.
 const KEPT_HEAD_BYTES: u64 = 1 << 20;
-/// What a hash takes in memory, with its entry.
-const HASH_BYTES: u64 = 36;
 /// The first line of a script, as far as the kernel reads it.
-const SCRIPT_BYTES: usize = 256;
+pub(super) const SCRIPT_BYTES: usize = 256;
 /// Smaller documents are not worth packing.
 const PACKED_BYTES: usize = 1 << 10;
 
@@ -263,6 +261,7 @@ impl<'a> Capture<'a> {
         let room = self.kept.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= most;
         if !room {
             self.kept.fetch_sub(bytes, Ordering::Relaxed);
+            self.facts.left_out = true;
             self.warnings.push_with(WarningCode::FactsLimited, || {
                 let what = format!("what files say takes more than {most} bytes: the rest was left out");
                 ("facts".to_owned(), what)
@@ -287,9 +286,7 @@ impl<'a> Capture<'a> {
 
     fn keep_document(&mut self, entry: EntryId, kind: DocumentKind, size: u64, bytes: Vec<u8>) {
         let packed = self.pack(bytes);
-        let length = match &packed {
-            Packed::Plain(bytes) | Packed::Zstd(bytes, _) => bytes.len() as u64,
-        };
+        let length = packed.bytes().len() as u64;
         let most = self.limits.documents_total;
         if self.kept_bytes + length > most {
             self.warnings.push_with(WarningCode::FactsLimited, || {

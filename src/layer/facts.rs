@@ -15,8 +15,11 @@ use crate::formats::mentions::{Mentions, Sort};
 /// single pass can bear.
 pub type ContentHash = [u8; 32];
 
+/// What a hash takes in memory, with its entry.
+pub(super) const HASH_BYTES: u64 = 36;
+
 /// Facts about single files, ordered by entry.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerFacts {
     pub(super) binaries: Vec<(EntryId, FileFacts)>,
     pub(super) scripts: Vec<(EntryId, Box<[u8]>)>,
@@ -26,6 +29,8 @@ pub struct LayerFacts {
     pub(super) mentions: Vec<(EntryId, Mentions)>,
     pub(super) lost_mentions: u64,
     pub(super) passed: bool,
+    /// Whether something was left out because all layers of the image together had too much of it.
+    pub(super) left_out: bool,
 }
 
 thread_local! {
@@ -34,7 +39,7 @@ thread_local! {
 }
 
 /// A small file that is kept whole.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Document {
     /// Its entry.
     pub entry: EntryId,
@@ -46,10 +51,19 @@ pub struct Document {
 }
 
 /// Bytes of a document: as they are, or as a zstd frame.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packed {
     Plain(Box<[u8]>),
     Zstd(Box<[u8]>, usize),
+}
+
+impl Packed {
+    /// The bytes as they lie in memory.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Plain(bytes) | Self::Zstd(bytes, _) => bytes,
+        }
+    }
 }
 
 impl Document {
@@ -143,6 +157,16 @@ impl LayerFacts {
     /// Entries that [`Self::hash`] knows.
     pub fn hashed(&self) -> impl Iterator<Item = EntryId> + '_ {
         self.hashes.iter().map(|(entry, _)| *entry)
+    }
+
+    /// What they were charged to the budget of the image: about the bytes of memory that they take, without those
+    /// that are bounded by number.
+    pub fn kept_bytes(&self) -> u64 {
+        let binaries = self.binaries.iter().map(|(_, facts)| facts.kept_bytes() as u64);
+        let mentions = self.mentions.iter().map(|(_, mentions)| mentions.kept_bytes() as u64);
+        let documents = self.documents.iter().map(|document| document.packed.bytes().len() as u64);
+        let hashes = HASH_BYTES.saturating_mul(self.hashes.len() as u64);
+        binaries.chain(mentions).chain(documents).fold(hashes, u64::saturating_add)
     }
 
     /// Forgets what is known of `entry` and all after it.

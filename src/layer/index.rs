@@ -1,7 +1,9 @@
 //! The entries of one layer in parallel arrays over one name arena: about 70 bytes an entry.
 
+use serde::{Deserialize, Serialize};
+
 /// An entry of one layer, in the order of the tar stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EntryId(pub u32);
 
 /// A folder that some path of the layer names, whether it has an entry of its own or not.
@@ -72,27 +74,27 @@ impl Counts {
 pub(super) const NO_BODY: u64 = u64::MAX;
 
 /// A range of the name arena.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) at: u32,
     pub(super) len: u16,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dir {
     pub(super) parent: DirId,
     pub(super) name: Name,
 }
 
 /// A link target; only links have one, so it stands apart, ordered by entry.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) entry: EntryId,
     pub(super) target: Name,
 }
 
 /// Everything known about the entries of one layer.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerIndex {
     pub(super) names: Vec<u8>,
     pub(super) dirs: Vec<Dir>,

@@ -2,6 +2,7 @@
 //! Out: a [`LayerIndex`]: every entry in flat arrays, and [`LayerFacts`] of its files, with what was proven.
 //! Must not know: other layers, the image it belongs to, or what its files mean.
 
+mod bodies;
 mod builder;
 mod capture;
 mod facts;
@@ -11,6 +12,7 @@ mod outcome;
 mod pass;
 mod stored;
 
+pub use bodies::BodyFacts;
 pub use builder::{IndexBuilder, IndexFull, NewEntry};
 pub use capture::{COMPARED_BYTES, is_compared};
 pub use facts::{ContentHash, Document, LayerFacts};

@@ -32,7 +32,7 @@ pub struct Verified {
 }
 
 /// What one pass found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerRead {
     /// All entries that could be read.
     pub index: Arc<LayerIndex>,
@@ -57,6 +57,19 @@ pub struct LayerRead {
 }
 
 impl LayerRead {
+    /// Whether the same bytes give the same in every image: all of them were there and could be read, and nothing
+    /// was left out because of what other layers hold.
+    pub fn keepable(&self) -> bool {
+        self.complete && self.says_all()
+    }
+
+    /// Whether everything was looked at that this version looks at in such bytes: nothing was left out because of
+    /// what other layers hold, or because it could not be read.
+    pub fn says_all(&self) -> bool {
+        let unread = || self.warnings.iter().any(|warning| warning.code == WarningCode::NotRead);
+        !self.facts.left_out && self.facts.lost_mentions == 0 && !unread()
+    }
+
     /// Compares what was read with what is claimed of one layer of the image. A blob that several layers
     /// share is read once and compared with the claims of each.
     pub fn check(&mut self, expected: &Expected, subject: &str) {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::OpenContext;
@@ -15,7 +16,7 @@ use super::error::SourceError;
 use super::files::{Files, Member, normal, open_regular};
 use super::samples::Sample;
 use crate::base::read_at::SectionReader;
-use crate::base::{Digest, Limits, Section};
+use crate::base::{Digest, FileIdentity, Limits, Section};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::input::{BUFFER_BYTES, SeekInput, StreamInput};
 use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk, is_header};
@@ -31,8 +32,23 @@ pub struct StreamedMember {
     pub digest: Option<Digest>,
 }
 
-/// Takes the bytes of a member as they pass and gives a number to find the result by.
-pub type Sink<'a> = dyn FnMut(&StreamedMember, &mut dyn Read) -> Result<usize, Cancelled> + 'a;
+/// Takes what passes of a compressed archive.
+pub trait Sink {
+    /// Takes the bytes of a member that may be a layer, and gives a number to find the result by.
+    ///
+    /// # Errors
+    /// Cancelled.
+    fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled>;
+
+    /// What [`Self::keep`] got for this file, when all layers that went to [`Self::layer`] then are known by their
+    /// numbers again. `None` to read the archive.
+    fn recall(&mut self, _file: &FileIdentity) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Told what the source needs to know of an archive that passed whole and without a fault.
+    fn keep(&mut self, _file: &FileIdentity, _members: &[u8]) {}
+}
 
 /// The files of an archive.
 pub(super) fn open(path: &Path, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
@@ -62,7 +78,7 @@ fn open_section(
     let compression = sniff(&start[..count]).map_err(|error| not_an_image(error.to_string()))?;
     let (members, fault) = match compression {
         Compression::None => plain_members(&label, section, context)?,
-        Compression::Gzip | Compression::Zstd => streamed_members(&label, section, compression, context)?,
+        Compression::Gzip | Compression::Zstd => known_members(&label, section, compression, context)?,
     };
     Ok(Files::archive(label, members, fault))
 }
@@ -92,6 +108,65 @@ fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> R
         insert(&mut members, &walk.member().path, bytes, label, context.limits)?;
     }
     Ok((members.0, fault))
+}
+
+/// The members of a compressed archive, without reading it when it passed before.
+fn known_members(
+    label: &str,
+    section: &Section,
+    compression: Compression,
+    context: &mut OpenContext<'_>,
+) -> Result<Members, SourceError> {
+    let file = section.place().map(|(file, _)| file);
+    let recalled = file.and_then(|file| context.sink.recall(&file));
+    if let Some(members) = recalled.and_then(|bytes| postcard::from_bytes::<Vec<(String, Kept)>>(&bytes).ok())
+    {
+        context.progress.set_totals(section.len(), 0);
+        context.progress.add_passed(section.len());
+        return Ok((members.into_iter().map(|(name, kept)| (name, kept.into())).collect(), None));
+    }
+    let (members, fault) = streamed_members(label, section, compression, context)?;
+    let whole = fault.is_none() && !section.was_written().unwrap_or(true);
+    if let Some(file) = file.filter(|_| whole) {
+        let kept: Option<Vec<(&String, Kept)>> =
+            members.iter().map(|(name, member)| Some((name, Kept::of(member)?))).collect();
+        if let Some(bytes) = kept.and_then(|kept| postcard::to_allocvec(&kept).ok()) {
+            context.sink.keep(&file, &bytes);
+        }
+    }
+    Ok((members, fault))
+}
+
+/// A member of a compressed archive, in a form that can be kept.
+#[derive(Serialize, Deserialize)]
+enum Kept {
+    Document(Vec<u8>),
+    Layer(usize),
+    Link(String),
+    Unusable(String),
+}
+
+impl Kept {
+    fn of(member: &Member) -> Option<Self> {
+        Some(match member {
+            Member::Kept(bytes) => Self::Document(bytes.to_vec()),
+            Member::Streamed(id) => Self::Layer(*id),
+            Member::Link(target) => Self::Link(target.clone()),
+            Member::Unusable(why) => Self::Unusable(why.clone()),
+            Member::Section(_) => return None,
+        })
+    }
+}
+
+impl From<Kept> for Member {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Document(bytes) => Self::Kept(bytes.into()),
+            Kept::Layer(id) => Self::Streamed(id),
+            Kept::Link(target) => Self::Link(target),
+            Kept::Unusable(why) => Self::Unusable(why),
+        }
+    }
 }
 
 fn streamed_members(
@@ -153,7 +228,7 @@ fn streamed_members(
                     let digest = digest_of_name(&String::from_utf8_lossy(&path));
                     let member =
                         StreamedMember { name: crate::base::text::escape(&path), size: stored, digest };
-                    Member::Streamed((context.sink)(&member, &mut start.as_slice().chain(&mut walk))?)
+                    Member::Streamed(context.sink.layer(&member, &mut start.as_slice().chain(&mut walk))?)
                 }
             }
             kind => match other_member(kind, &path, &walk.member().link) {

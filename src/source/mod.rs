@@ -39,7 +39,7 @@ pub struct OpenContext<'a> {
     /// Told of bytes when an archive has to be streamed.
     pub progress: &'a Progress,
     /// Gets every member of a compressed archive that may be a layer.
-    pub sink: &'a mut Sink<'a>,
+    pub sink: &'a mut dyn Sink,
 }
 
 /// Opens an image: reads its manifest and config and finds its layers. Layer bytes are not read,

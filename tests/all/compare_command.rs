@@ -1,7 +1,7 @@
 //! `cutaway compare`: what it says of images made by code, in every format, and how it ends.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use cutaway::report::{CompareReport, to_json};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::tarball::{Member, file, symlink, tar};
 use crate::schema::fits;
-use crate::support::{Outcome, Place};
+use crate::support::{self, Outcome, Place};
 
 mod budget;
 mod hostile;
@@ -266,7 +266,7 @@ fn wrong_use_is_told_with_the_image_that_it_is_about() {
 fn output_appears_whole_or_not_at_all_and_a_reader_may_hang_up() {
     let place = Place::new();
     let program = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
+        let mut command = support::program();
         command.args(["compare", "sample:runtime", "sample:devel"]).args(arguments).stdin(Stdio::null());
         command
     };

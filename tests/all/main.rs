@@ -8,6 +8,8 @@
 )]
 
 mod architecture;
+mod cache_command;
+mod cache_store;
 mod check;
 mod cli;
 mod compare;
@@ -15,6 +17,7 @@ mod compare_command;
 #[cfg(feature = "gui")]
 mod compare_view;
 mod compatibility;
+mod counts;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
@@ -28,6 +31,7 @@ mod findings_real;
 mod findings_view;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
+mod fuzz_corpus;
 #[cfg(feature = "gpu")]
 mod gpu_check;
 #[cfg(feature = "gui")]
@@ -56,8 +60,10 @@ mod rewrite_command;
 mod rpm;
 mod samples;
 mod schema;
+mod second_opening;
 mod sources;
 mod stages;
+mod stored_layers;
 mod support;
 mod tidy;
 mod tools;

@@ -20,6 +20,7 @@ use crate::fixtures::tarball::{
     Long, Member, block_device, character_device, dir, fifo, file, hardlink, member, opaque, pax_records,
     symlink, tar, whiteout, without_end,
 };
+use crate::support::program;
 
 /// Figures that are one number for the whole image.
 pub(crate) const TOTALS: [&str; 8] = [
@@ -76,7 +77,7 @@ pub(crate) fn skip(reason: &str) -> bool {
 
 /// A run of the program.
 pub(crate) fn cutaway(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cutaway")).args(arguments).output().expect("cutaway runs")
+    program().args(arguments).output().expect("cutaway runs")
 }
 
 /// The report of an image with its exit status.

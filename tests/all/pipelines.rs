@@ -33,6 +33,7 @@ fn sh(place: &Place, line: &str) -> (i32, String) {
         .args(["-e", "-c", line])
         .current_dir(place.path("."))
         .env("PATH", path)
+        .env("CUTAWAY_NO_CACHE", "1")
         .env("GITHUB_STEP_SUMMARY", place.path("step.md"))
         .output()
         .unwrap();

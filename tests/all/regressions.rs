@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::fixtures::image::{Image, Layer};
 use crate::fixtures::layout::{Layout, tagged};
 use crate::fixtures::packing::{Packing, gzip, zstd};
 use crate::fixtures::tarball::{Long, Member, file, hardlink, member, symlink, tar, whiteout};
-use crate::support::{Place, Report};
+use crate::support::{Place, Report, program};
 
 fn report_of(tars: impl IntoIterator<Item = Vec<u8>>) -> Report {
     let place = Place::new();
@@ -41,7 +41,7 @@ fn output_keeps_the_mode_of_the_file_and_goes_through_magic_links() {
     let secret = place.put("report.txt", "old");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     let run = |output: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
+        let mut command = program();
         command.args(["report", "sample:runtime", "-o", output]).stdout(Stdio::piped()).output().unwrap()
     };
     assert!(run(&secret).status.success());

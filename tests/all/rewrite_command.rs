@@ -17,7 +17,7 @@ use crate::fixtures::service::{CudaBase, Deb, debs};
 use crate::fixtures::tarball::{Member, file, symlink, tar};
 use crate::oracle::have;
 use crate::schema;
-use crate::support::{Outcome, Place};
+use crate::support::{Outcome, Place, program};
 
 const LIB: &str = "usr/local/cuda-12.8/targets/x86_64-linux/lib";
 const INCLUDE: &str = "usr/local/cuda-12.8/targets/x86_64-linux/include";
@@ -146,7 +146,7 @@ impl Scene {
 
 /// The program with its own standard input, for what [`Place::run`] does not do.
 fn run(arguments: &[&str], input: &[u8]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
+    let mut command = program();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // What is refused is not read to its end.
@@ -413,7 +413,7 @@ fn what_is_no_file_is_refused_and_never_waited_for() {
     }
     // A name that is no text.
     let name = std::ffi::OsStr::from_bytes(b"no\xff\x1b");
-    let output = Command::new(env!("CARGO_BIN_EXE_cutaway"))
+    let output = program()
         .args(["dockerfile", &scene.reference, "--dockerfile"])
         .arg(Path::new(name))
         .output()

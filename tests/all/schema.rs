@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
@@ -13,7 +12,7 @@ use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::tarball::{file, tar};
-use crate::support::Place;
+use crate::support::{Place, program};
 
 /// What has a schema in this build.
 const NAMES: &[&str] = if cfg!(feature = "gpu") {
@@ -24,7 +23,7 @@ const NAMES: &[&str] = if cfg!(feature = "gpu") {
 
 static SCHEMAS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
     let print = |name: &'static str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_cutaway")).args(["schema", name]).output().unwrap();
+        let output = program().args(["schema", name]).output().unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         (name, serde_json::from_slice(&output.stdout).unwrap())
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,6 +37,13 @@ pub struct Report {
     pub code: i32,
     /// The whole document.
     pub json: Value,
+}
+
+/// The program, for a run that is no matter of [`Place`]: without the index cache of whoever runs the tests.
+pub fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
+    command.env("CUTAWAY_NO_CACHE", "1");
+    command
 }
 
 /// A folder for one test, and a home folder beside it.
@@ -78,8 +85,15 @@ impl Place {
 
     /// Runs the program with `arguments`.
     pub fn run(&self, arguments: &[&str]) -> Outcome {
+        self.run_with(&[], arguments)
+    }
+
+    /// Runs the program with `arguments` and further variables of the environment.
+    pub fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Outcome {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
         command.args(arguments);
+        self.settle(&mut command);
+        command.envs(environment.iter().copied());
         self.watch(command)
     }
 
@@ -90,6 +104,7 @@ impl Place {
         for name in ["LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"] {
             command.env_remove(name);
         }
+        self.settle(&mut command);
         command.envs(environment.iter().cloned()).args(arguments);
         self.watch(command)
     }
@@ -99,6 +114,7 @@ impl Place {
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("ulimit -v {}; exec \"$0\" \"$@\"", mib * 1024));
         command.arg(env!("CARGO_BIN_EXE_cutaway")).args(arguments);
+        self.settle(&mut command);
         self.watch(command)
     }
 
@@ -138,15 +154,28 @@ impl Place {
         message
     }
 
-    fn watch(&self, mut command: Command) -> Outcome {
-        let before = snapshot(self.work.path());
+    /// Lets a program work in this folder, with a home and an index cache of its own.
+    pub fn settle(&self, command: &mut Command) {
         let home = self.home.path();
         command
             .current_dir(self.work.path())
             .env("HOME", home)
             .env("XDG_CACHE_HOME", home.join("cache"))
             .env("XDG_CONFIG_HOME", home.join("config"))
-            .env("XDG_DATA_HOME", home.join("data"))
+            .env("XDG_DATA_HOME", home.join("data"));
+        for name in ["CUTAWAY_CACHE_DIR", "CUTAWAY_CACHE_SIZE", "CUTAWAY_NO_CACHE"] {
+            command.env_remove(name);
+        }
+    }
+
+    /// The folder that its runs have for the index cache; made by the first that keeps something.
+    pub fn cache(&self) -> PathBuf {
+        self.home.path().join("cache/cutaway")
+    }
+
+    fn watch(&self, mut command: Command) -> Outcome {
+        let before = snapshot(self.work.path());
+        command
             .env("MALLOC_ARENA_MAX", "2")
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 use crate::oracle::have;
-use crate::support::Place;
+use crate::support::{Place, program};
 
 /// Runs a script with a display of its own; `$P` is the program, `$T` a folder that is also the home.
 fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
@@ -26,6 +26,7 @@ fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
         .env("P", env!("CARGO_BIN_EXE_cutaway"))
         .env("T", folder)
         .env("HOME", &home)
+        .env("CUTAWAY_NO_CACHE", "1")
         .env("XDG_DATA_HOME", home.join("data"))
         .env("CUTAWAY_RENDERER", renderer)
         .env("LIBGL_ALWAYS_SOFTWARE", "1")
@@ -153,7 +154,7 @@ fn without_a_display_the_report_is_printed() {
 
 #[test]
 fn with_a_display_that_is_not_there_the_report_is_printed() {
-    let output = Command::new(env!("CARGO_BIN_EXE_cutaway"))
+    let output = program()
         .arg("sample:runtime")
         .env("DISPLAY", ":4242")
         .env_remove("WAYLAND_DISPLAY")

@@ -24,7 +24,7 @@ if [[ $(id -u) != 0 ]]; then
         "CUTAWAY_REWRITE_ALL=${CUTAWAY_REWRITE_ALL:-}" "CUTAWAY_REWRITE_CLEAN=${CUTAWAY_REWRITE_CLEAN:-}" \
         "$here/build.sh" "$@"
 fi
-export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C.UTF-8
+export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C.UTF-8 CUTAWAY_NO_CACHE=1
 mkdir -p "$1" "$CUTAWAY_REWRITE_CACHE"
 work=$(cd "$1" && pwd)
 cache=$(cd "$CUTAWAY_REWRITE_CACHE" && pwd)

@@ -238,6 +238,8 @@ fn references_lose_their_user_info_only() {
         ("u:a/HUNTER2@host/image", "<redacted>@host/image"),
         ("u:a@HUNTER2@host/image", "<redacted>@host/image"),
         ("HUNTER2@host/image", "<redacted>@host/image"),
+        ("u:HUNTER2@host/image://b", "<redacted>@host/image://b"),
+        ("u:HUNTER2@host/docker://v:HUNTER2@other/b", "<redacted>@host/docker://<redacted>@other/b"),
         ("docker-daemon:u:x@h", "docker-daemon:<redacted>@h"),
         ("docker:u:x@h/i", "docker:<redacted>@h/i"),
         ("docker://u:x@h/i", "docker://<redacted>@h/i"),

@@ -83,9 +83,15 @@ fn is_digest(text: &str) -> bool {
 /// An image reference as it may be shown: without the user info that a URL has, or that stands before
 /// the host where there is no scheme (`user:secret@host/image`). A digest stays.
 pub fn reference(text: &str) -> String {
-    if text.contains("://") {
-        return url_user_info(text).into_owned();
+    match text.split_once("://") {
+        Some((before, _)) if before.contains('@') => before_host(&url_user_info(text)),
+        Some(_) => url_user_info(text).into_owned(),
+        None => before_host(text),
     }
+}
+
+/// [`reference`] where user info stands before the host without a scheme.
+fn before_host(text: &str) -> String {
     let local = LOCAL.iter().find(|scheme| text.starts_with(**scheme));
     let scheme = local.or_else(|| REMOTE.iter().find(|scheme| text.starts_with(**scheme)));
     let start = scheme.map_or(0, |scheme| scheme.len());

@@ -2,11 +2,14 @@
 //! Out: what kind of binary it is, and the facts of its headers and of the GPU code inside.
 //! Must not know: paths in an image, layers, which library is which; both ways give the same facts.
 
+mod bounds;
 mod limits;
 mod other;
 mod problem;
 
 use std::io;
+
+use serde::{Deserialize, Serialize};
 
 use super::ar::{self, ArchiveFacts, ArchiveScan};
 use super::elf::{self, ElfFacts, ElfScan};
@@ -22,7 +25,7 @@ pub(in crate::formats) use problem::Problems;
 pub const HEAD_BYTES: usize = 64;
 
 /// What a file is, and what was found in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileFacts {
     /// A library, program, object or cubin.
     Elf(Box<ElfFacts>),

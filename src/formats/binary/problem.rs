@@ -1,5 +1,7 @@
+use serde::{Deserialize, Serialize};
+
 /// Something in a file that is not as its format wants it, or more than is read of such a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// Offset in the file, in bytes.
     pub at: u64,
@@ -10,7 +12,7 @@ pub struct Problem {
 impl Problem {
     /// About how many bytes of memory it takes.
     pub(in crate::formats) fn kept_bytes(&self) -> usize {
-        size_of::<Self>() + self.what.capacity()
+        size_of::<Self>() + self.what.len()
     }
 }
 

@@ -12,6 +12,8 @@ mod ranges;
 mod scan;
 mod sections;
 
+use serde::{Deserialize, Serialize};
+
 use super::binary::Problem;
 use super::fatbin::{GpuFacts, Suffix};
 
@@ -25,7 +27,7 @@ pub(in crate::formats) const MAGIC: &[u8; 4] = b"\x7fELF";
 pub const MACHINE_CUDA: u16 = 190;
 
 /// What an ELF file is, from `e_type`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ElfKind {
     /// An object for the linker.
     Relocatable,
@@ -43,7 +45,7 @@ pub enum ElfKind {
 }
 
 /// The versions that are asked of one library (`.gnu.version_r`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionNeed {
     /// Name of the library.
     pub file: Vec<u8>,
@@ -52,7 +54,7 @@ pub struct VersionNeed {
 }
 
 /// What the headers of an ELF file say. Names are bytes as they stand in the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a bit of the file")]
 pub struct ElfFacts {
     /// Whether it is a 64-bit file.
@@ -105,16 +107,16 @@ pub struct ElfFacts {
 impl ElfFacts {
     /// About how many bytes of memory these facts take: themselves and all they point to.
     pub fn kept_bytes(&self) -> usize {
-        let name = |name: &Vec<u8>| size_of::<Vec<u8>>() + name.capacity();
+        let name = |name: &Vec<u8>| size_of::<Vec<u8>>() + name.len();
         let paths = [&self.soname, &self.rpath, &self.runpath, &self.interpreter, &self.build_id];
-        let paths: usize = paths.into_iter().flatten().map(Vec::capacity).sum();
+        let paths: usize = paths.into_iter().flatten().map(Vec::len).sum();
         let needed: usize = self.needed.iter().map(name).sum();
         let versions: usize = (self.version_needs.iter())
             .map(|need| {
                 name(&need.file) + size_of::<Vec<u8>>() + need.versions.iter().map(name).sum::<usize>()
             })
             .sum();
-        let note = self.forward_compat.as_ref().map_or(0, String::capacity);
+        let note = self.forward_compat.as_ref().map_or(0, String::len);
         let gpu = self.gpu.as_ref().map_or(0, |gpu| size_of::<GpuFacts>() + gpu.kept_bytes());
         let problems: usize = self.problems.iter().map(Problem::kept_bytes).sum();
         size_of::<Self>() + paths + needed + versions + note + gpu + problems

@@ -8,6 +8,8 @@ mod region;
 mod sum;
 mod walk;
 
+use serde::{Deserialize, Serialize};
+
 use super::binary::{BinaryLimits, Problem};
 
 pub(in crate::formats) use region::{Region, drive, regions};
@@ -15,7 +17,7 @@ pub(in crate::formats) use sum::{Summing, cubin, loose};
 pub(in crate::formats) use walk::{MAGIC, Walk};
 
 /// What an entry is, from its kind number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum GpuKind {
     /// Machine code for one architecture (kinds 2 and, in old files, 4).
     Sass,
@@ -28,7 +30,7 @@ pub enum GpuKind {
 }
 
 /// Which GPUs of an architecture the code is for, from the flags of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Suffix {
     /// This architecture alone: `sm_90a`.
     A,
@@ -37,7 +39,7 @@ pub enum Suffix {
 }
 
 /// How a payload is compressed, from the flags of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Compression {
     /// Not at all.
     None,
@@ -102,7 +104,7 @@ pub fn label(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
 }
 
 /// All entries of a file that agree in everything but their sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// What they are.
     pub kind: GpuKind,
@@ -133,7 +135,7 @@ impl Row {
 
 /// What one section holds. For an exclusive section
 /// `entry_bytes + overhead_bytes + unaccounted_bytes == bytes`, always.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectionSum {
     /// Name of the section, safe to show; empty for a loose file or a file without section names.
     pub name: String,
@@ -156,7 +158,7 @@ pub struct SectionSum {
 }
 
 /// A range that may hold containers among other things, and has not been searched yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deferred {
     /// Name of the section, safe to show.
     pub name: String,
@@ -169,7 +171,7 @@ pub struct Deferred {
 }
 
 /// The GPU code of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuFacts {
     /// Sums by kind, architecture and compression, sorted.
     pub rows: Vec<Row>,
@@ -184,8 +186,8 @@ pub struct GpuFacts {
 impl GpuFacts {
     /// About how many bytes of memory these facts take besides their own few fields.
     pub(in crate::formats) fn kept_bytes(&self) -> usize {
-        let sections = self.sections.iter().map(|section| size_of::<SectionSum>() + section.name.capacity());
-        let deferred = self.deferred.iter().map(|range| size_of::<Deferred>() + range.name.capacity());
+        let sections = self.sections.iter().map(|section| size_of::<SectionSum>() + section.name.len());
+        let deferred = self.deferred.iter().map(|range| size_of::<Deferred>() + range.name.len());
         let problems = self.problems.iter().map(Problem::kept_bytes);
         self.rows.len() * size_of::<Row>() + sections.chain(deferred).chain(problems).sum::<usize>()
     }

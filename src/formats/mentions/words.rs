@@ -174,3 +174,33 @@ pub(super) fn is_remark(line: &[u8]) -> bool {
     let Some([b'#', rest @ ..]) = line.get(blanks..) else { return false };
     !rest.starts_with(b"!") && !rest.trim_ascii_start().starts_with(b"include")
 }
+
+/// How words are stored: as a number with a bit for each of [`WORDS`].
+pub(super) mod numbers {
+    use serde::de::{Deserialize as _, Deserializer, Error as _};
+    use serde::ser::{Error as _, Serializer};
+
+    use super::WORDS;
+
+    pub(in crate::formats::mentions) fn serialize<S: Serializer>(
+        words: &[&'static str],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut bits = 0_u64;
+        for word in words {
+            let place = WORDS.iter().position(|known| known == word);
+            bits |= 1 << place.ok_or_else(|| S::Error::custom("a word that is not looked for"))?;
+        }
+        serializer.serialize_u64(bits)
+    }
+
+    pub(in crate::formats::mentions) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<&'static str>, D::Error> {
+        let bits = u64::deserialize(deserializer)?;
+        if bits >> WORDS.len() != 0 {
+            return Err(D::Error::custom("a word that is not looked for"));
+        }
+        Ok((0..).zip(WORDS).filter(|(place, _)| bits >> place & 1 == 1).map(|(_, word)| word).collect())
+    }
+}

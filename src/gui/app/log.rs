@@ -69,6 +69,17 @@ impl Log {
         });
     }
 
+    /// Adds something about the window as a whole that the user may want to know.
+    pub(crate) fn note(&mut self, message: String) {
+        self.push(Entry {
+            severity: Severity::Warning,
+            image: String::new(),
+            subject: String::new(),
+            message,
+            code: "",
+        });
+    }
+
     /// Adds those warnings of a tab that were not told yet.
     pub(crate) fn warnings(&mut self, tab: u64, image: &str, warnings: Vec<Warning>) {
         for warning in warnings {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::commands::command;
 use super::{App, Phase, Request, Tab};
+use crate::cache::Cache;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::PlanChange;
 use crate::gui::models::typed::tidy;
@@ -18,7 +19,7 @@ const TICK: Duration = Duration::from_millis(100);
 impl App {
     /// Looks for news of jobs and dialogs.
     pub(super) fn poll(&mut self) {
-        let Self { tabs, log, settings, .. } = self;
+        let Self { tabs, log, settings, options, .. } = self;
         for tab in tabs {
             if !tab.poll() {
                 continue;
@@ -31,6 +32,7 @@ impl App {
                 Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
         }
+        options.cache.iter().flat_map(Cache::take_notes).for_each(|note| log.note(note));
         self.machine.poll();
         self.poll_dialogs();
         self.poll_drops();

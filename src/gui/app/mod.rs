@@ -29,6 +29,7 @@ use super::views::gpu::MachineView;
 use super::views::{CompareView, DockerfileView, GpuView, Holds, ReportView, View};
 use crate::analysis::{Analysis, Options};
 use crate::base::Platform;
+use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
 use crate::jobs::{Snapshot, Waker};
 
@@ -42,6 +43,8 @@ pub struct Setup {
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.
     pub catalog: Option<Arc<Catalog>>,
+    /// Where layers that were read before are kept; `None` to read everything anew.
+    pub cache: Option<Cache>,
     /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
     pub today: Option<u32>,
     /// Close after this many frames.
@@ -62,6 +65,7 @@ impl Default for Setup {
             compare: Vec::new(),
             platform: None,
             catalog: None,
+            cache: None,
             today: None,
             exit_after_frames: None,
             drops_arrive: true,
@@ -161,6 +165,7 @@ impl App {
             options: Options {
                 platform: setup.platform,
                 catalog: setup.catalog,
+                cache: setup.cache,
                 today: setup.today,
                 ..Options::default()
             },

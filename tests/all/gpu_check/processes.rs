@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::{Check, GRACE, Machine, SHORT, runs, wait_for};
+use crate::support::program;
 
 /// That the command answered in time and every process that had the library is gone.
 fn over(machine: &Machine, check: &Check) {
@@ -167,7 +168,7 @@ fn a_process_left_behind_holds_nobody_up() {
 fn the_child_does_not_outlive_the_command() {
     for signal in ["-9", "-15"] {
         let machine = Machine::new().with("HANG", "cuInit").with("DEAF", "1");
-        let mut parent = Command::new(env!("CARGO_BIN_EXE_cutaway"))
+        let mut parent = program()
             .args(machine.arguments(&[]))
             .envs(machine.environment.iter().cloned())
             .stdout(Stdio::null())

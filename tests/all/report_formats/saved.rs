@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::{FORMATS, printed, scene};
-use crate::support::Place;
+use crate::support::{Place, program};
 
 #[test]
 fn a_saved_report_gives_every_format_that_the_image_gives() {
@@ -98,7 +98,7 @@ fn a_pipe_in_the_place_of_a_report_does_not_hang() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for command in ["report", "check", "dockerfile"] {
         let output =
-            Command::new(env!("CARGO_BIN_EXE_cutaway")).args([command, &pipe]).stdin(Stdio::null()).output();
+            program().args([command, &pipe]).stdin(Stdio::null()).output();
         let output = output.unwrap();
         assert_eq!(output.status.code(), Some(2), "{command}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("pipe.json"), "{command}");

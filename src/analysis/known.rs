@@ -1,0 +1,206 @@
+//! Layers that were read before: under which keys they are kept, and when they may stand for reading.
+//!
+//! A blob is kept under the digest that its bytes were hashed to, a local file under its identity. What a manifest
+//! or a name claims is never a key.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use crate::base::digest::Digest;
+use crate::base::read_at::SectionReader;
+use crate::base::{FileIdentity, Hasher, Limits, Section};
+use crate::cache::{Cache, Key};
+use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
+use crate::formats::input::BUFFER_BYTES;
+use crate::jobs::Cancelled;
+use crate::layer::{BodyFacts, Context, Expected, LayerRead};
+
+/// The cache as an analysis sees it.
+pub(super) struct Known<'a> {
+    cache: &'a Cache,
+    limits: &'a Limits,
+    /// What is kept of a layer depends on the bounds it was read within.
+    bounds: String,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(cache: &'a Cache, limits: &'a Limits) -> Self {
+        let bounds = blake3::hash(format!("{limits:?}").as_bytes()).to_hex();
+        Self { cache, limits, bounds: bounds[..16].to_owned() }
+    }
+
+    fn key(&self, what: &str, of: &str) -> Key {
+        Key::new(format!("{what} {of} within {}", self.bounds))
+    }
+
+    /// The text of a place in a file that can be told from all it was and will be.
+    fn place(section: &Section) -> Option<String> {
+        let (file, offset) = section.place()?;
+        file.is_settled().then(|| format!("{offset}+{} of file {}", section.len(), file.key()))
+    }
+
+    /// The layer that a section holds, when it was read before.
+    pub(super) fn section(
+        &self,
+        section: &Section,
+        expected: &Expected,
+        context: &Context,
+    ) -> Result<Option<LayerRead>, Cancelled> {
+        let Some(place) = Self::place(section) else { return Ok(None) };
+        let digest = self.cache.get(&self.digest_key(&place, expected));
+        let found = match digest.as_ref().map(|found| std::str::from_utf8(found.bytes())) {
+            Some(digest) => digest.ok().and_then(|digest| self.blob(digest, context)),
+            None => match self.load(&self.key("plain layer", &place), context) {
+                None => self.claimed(section, &place, expected, context)?,
+                found => found,
+            },
+        };
+        if let Some(read) = &found {
+            context.progress.add_passed(section.len());
+            context.progress.add_known_layer(read.index.len() as u64);
+        }
+        Ok(found)
+    }
+
+    /// Keeps what was read of a section.
+    pub(super) fn keep_section(
+        &self,
+        section: &Section,
+        expected: &Expected,
+        read: &LayerRead,
+        subject: &str,
+    ) {
+        let Some(place) = Self::place(section) else { return };
+        if read.compression == Some(Compression::None) {
+            if read.keepable() {
+                self.cache.put(&self.key("plain layer", &place), &read.to_bytes(subject));
+            }
+        } else if let Some(digest) = read.digest.as_deref().filter(|_| self.keep_blob(read, subject)) {
+            self.cache.put(&self.digest_key(&place, expected), digest.as_bytes());
+        }
+    }
+
+    /// By which algorithm a blob is hashed depends on what its manifest claims.
+    fn digest_key(&self, place: &str, expected: &Expected) -> Key {
+        let known = expected.digest.as_ref().filter(|digest| Hasher::for_digest(digest).is_some());
+        let algorithm = known.map_or_else(|| "sha256".to_owned(), |digest| digest.algorithm().to_string());
+        self.key(&format!("{algorithm} of"), place)
+    }
+
+    fn blob_key(&self, digest: &str) -> Key {
+        self.key("layer", digest)
+    }
+
+    /// The layer whose bytes were hashed to `digest` when they passed.
+    pub(super) fn blob(&self, digest: &str, context: &Context) -> Option<LayerRead> {
+        let read = self.load(&self.blob_key(digest), context)?;
+        (read.digest.as_deref() == Some(digest)).then_some(read)
+    }
+
+    /// Keeps a layer whose bytes all passed; whether it is kept.
+    pub(super) fn keep_blob(&self, read: &LayerRead, subject: &str) -> bool {
+        // Bytes that were all hashed say the same again, also where they are no layer.
+        let Some(digest) = read.digest.as_deref().filter(|_| read.says_all()) else { return false };
+        // Also where there is a record: it was not used, so it may be harmed.
+        self.cache.put(&self.blob_key(digest), &read.to_bytes(subject));
+        true
+    }
+
+    /// A blob in a file that was not seen before, of which another copy was: hashing it costs a fifth of inflating it.
+    fn claimed(
+        &self,
+        section: &Section,
+        place: &str,
+        expected: &Expected,
+        context: &Context,
+    ) -> Result<Option<LayerRead>, Cancelled> {
+        let Some(digest) = &expected.digest else { return Ok(None) };
+        let Some(read) = self.look_up(&self.blob_key(digest.as_ref()), context) else { return Ok(None) };
+        let mut start = [0; SNIFF_BYTES];
+        let sniffed = section.read_full_at(&mut start, 0).ok().and_then(|count| sniff(&start[..count]).ok());
+        // A plain layer is walked without its bodies: less is known of it than of one that passed.
+        if sniffed.is_none_or(|compression| compression == Compression::None)
+            || !hashes_to(section, digest, context)?
+            || section.was_written().unwrap_or(true)
+        {
+            return Ok(None);
+        }
+        let found = self.admit(read, context);
+        if found.is_some() {
+            self.cache.put(&self.digest_key(place, expected), digest.as_ref().as_bytes());
+        }
+        Ok(found)
+    }
+
+    fn load(&self, key: &Key, context: &Context) -> Option<LayerRead> {
+        self.admit(self.look_up(key, context)?, context)
+    }
+
+    fn look_up(&self, key: &Key, context: &Context) -> Option<LayerRead> {
+        LayerRead::from_bytes(self.cache.get(key)?.bytes(), &context.subject, self.limits).ok()
+    }
+
+    /// Charges the facts of a layer to the budget of the image, as if they were picked up now; without room the
+    /// layer is read within it.
+    fn admit(&self, read: LayerRead, context: &Context) -> Option<LayerRead> {
+        let bytes = read.facts.kept_bytes();
+        let before = context.kept.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > self.limits.facts_total {
+            context.kept.fetch_sub(bytes, Ordering::Relaxed);
+            return None;
+        }
+        Some(read)
+    }
+
+    /// What was kept of an archive that passed.
+    pub(super) fn archive(&self, file: &FileIdentity) -> Option<Vec<u8>> {
+        let key = self.key("archive", &file.key());
+        file.is_settled().then(|| self.cache.get(&key)).flatten().map(|found| found.bytes().to_vec())
+    }
+
+    /// Keeps what an archive that passed consists of.
+    pub(super) fn keep_archive(&self, file: &FileIdentity, bytes: &[u8]) {
+        if file.is_settled() {
+            self.cache.put(&self.key("archive", &file.key()), bytes);
+        }
+    }
+
+    /// What was read of single files of a section that holds a plain layer.
+    pub(super) fn bodies(&self, section: &Section, entries: usize) -> BodyFacts {
+        let found = Self::place(section).and_then(|place| self.cache.get(&self.key("bodies", &place)));
+        found.and_then(|found| BodyFacts::from_bytes(found.bytes(), entries).ok()).unwrap_or_default()
+    }
+
+    /// Keeps what was read of single files of a section.
+    pub(super) fn keep_bodies(&self, section: &Section, facts: &BodyFacts) {
+        if let Some(place) = Self::place(section) {
+            self.cache.put(&self.key("bodies", &place), &facts.to_bytes());
+        }
+    }
+
+    /// Makes room for what was put in.
+    pub(super) fn tidy(&self) {
+        self.cache.tidy();
+    }
+}
+
+/// Facts of single files, by the place of their layer in the image.
+pub(super) type BodiesByLayer = BTreeMap<u16, BodyFacts>;
+
+/// Whether all bytes of a section have this digest. What cannot be read has none.
+fn hashes_to(section: &Section, digest: &Digest, context: &Context) -> Result<bool, Cancelled> {
+    let Some(mut hasher) = Hasher::for_digest(digest) else { return Ok(false) };
+    let mut reader = SectionReader::new(section.clone());
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        context.cancel.check()?;
+        match std::io::Read::read(&mut reader, &mut buffer) {
+            Ok(0) => return Ok(hasher.finish() == digest.as_ref()),
+            Ok(count) => {
+                hasher.update(&buffer[..count]);
+                context.progress.add_read(count as u64);
+            }
+            Err(_) => return Ok(false),
+        }
+    }
+}

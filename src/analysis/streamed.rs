@@ -1,0 +1,101 @@
+//! Takes the members of a compressed archive as they pass, and knows again those of one that passed before.
+
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+
+use super::known::Known;
+use super::pipeline::Options;
+use crate::base::convert::in_memory;
+use crate::base::{FileIdentity, Limits};
+use crate::jobs::Cancelled;
+use crate::layer::{Context, Expected, LayerRead, read_stream};
+use crate::source::{Sink, StreamedMember};
+
+/// Layers of a compressed archive, by the number that the source has for them.
+pub(super) struct Streamed<'a> {
+    options: &'a Options,
+    known: Option<&'a Known<'a>>,
+    context_of: &'a dyn Fn(Limits, &str) -> Context,
+    passed_entries: u64,
+    pub(super) reads: Vec<StreamedLayer>,
+}
+
+/// A layer of a compressed archive, and what its warnings call it until its place in the image is known.
+pub(super) struct StreamedLayer {
+    subject: String,
+    read: LayerRead,
+    /// Whether the archive passed in an earlier run.
+    pub(super) known: bool,
+}
+
+impl StreamedLayer {
+    /// The layer with warnings about `subject`.
+    pub(super) fn named(&self, subject: &str) -> LayerRead {
+        let mut read = self.read.clone();
+        for warning in read.warnings.iter_mut().filter(|warning| warning.subject == self.subject) {
+            subject.clone_into(&mut warning.subject);
+        }
+        read
+    }
+}
+
+/// An archive that passed: what the source knows of its members, and the digests of its layers by their number.
+#[derive(Serialize, Deserialize)]
+struct Passed<'a> {
+    digests: Vec<&'a str>,
+    members: &'a [u8],
+}
+
+impl<'a> Streamed<'a> {
+    pub(super) fn new(
+        options: &'a Options,
+        known: Option<&'a Known<'a>>,
+        context_of: &'a dyn Fn(Limits, &str) -> Context,
+    ) -> Self {
+        Self { options, known, context_of, passed_entries: 0, reads: Vec::new() }
+    }
+}
+
+impl Sink for Streamed<'_> {
+    fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled> {
+        let limits = &self.options.limits;
+        // All members are kept until the manifest tells which are wanted, so they share one bound.
+        let left = in_memory(limits.image_entries.saturating_sub(self.passed_entries));
+        let layer_entries = limits.layer_entries.min(left);
+        let context = (self.context_of)(Limits { layer_entries, ..limits.clone() }, &member.name);
+        // The digest in the member's name says by which algorithm to hash; it is judged later.
+        let verify = self.options.verify;
+        let expected = Expected { verify, digest: member.digest.clone(), ..Expected::default() };
+        let read = read_stream(bytes, &expected, &context)?;
+        self.passed_entries += read.index.len() as u64;
+        self.reads.push(StreamedLayer { subject: context.subject, read, known: false });
+        Ok(self.reads.len() - 1)
+    }
+
+    fn recall(&mut self, file: &FileIdentity) -> Option<Vec<u8>> {
+        let known = self.known?;
+        let record = known.archive(file)?;
+        let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
+        let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
+        let named = |read| StreamedLayer { subject: context.subject.clone(), read, known: true };
+        let reads: Option<Vec<StreamedLayer>> =
+            passed.digests.iter().map(|digest| known.blob(digest, &context).map(named)).collect();
+        self.reads = reads?;
+        Some(passed.members.to_vec())
+    }
+
+    fn keep(&mut self, file: &FileIdentity, members: &[u8]) {
+        let Some(known) = self.known else { return };
+        let mut digests = Vec::with_capacity(self.reads.len());
+        for StreamedLayer { subject, read, .. } in &self.reads {
+            match read.digest.as_deref() {
+                Some(digest) if known.keep_blob(read, subject) => digests.push(digest),
+                _ => return,
+            }
+        }
+        if let Ok(record) = postcard::to_allocvec(&Passed { digests, members }) {
+            known.keep_archive(file, &record);
+        }
+    }
+}

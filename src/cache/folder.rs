@@ -1,0 +1,158 @@
+//! A folder that is held open, so that nobody can put another one in its place between two steps.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File, Metadata};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::base::text::printable;
+
+/// What names of temporary files begin with.
+const TEMPORARY: &str = ".new-";
+/// Names that are drawn before a folder full of them is taken for broken.
+const DRAWN: usize = 16;
+
+/// An open folder.
+pub(super) struct Folder {
+    handle: File,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The folder that the user chose; a link to it is their choice too.
+    pub(super) fn root(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = File::from(openat(CWD, path, flags, Mode::empty())?);
+        Ok(Self { handle, path: path.to_owned() })
+    }
+
+    /// [`Self::root`]; one that is not there is made, for this user only, with the folders above it.
+    pub(super) fn make_root(path: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        Self::root(path)
+    }
+
+    /// A folder in it; never one that a link leads to.
+    pub(super) fn below(&self, name: &OsStr) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = File::from(openat(&self.handle, name, flags, Mode::empty())?);
+        Ok(Self { handle, path: self.path.join(name) })
+    }
+
+    /// [`Self::below`]; one that is not there is made, for this user only.
+    pub(super) fn make_below(&self, name: &OsStr) -> io::Result<Self> {
+        match mkdirat(&self.handle, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => self.below(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why what lies here may not be this user's word; `None` when it is. `shared` bits of the mode are refused.
+    pub(super) fn distrust(&self, shared: u32) -> io::Result<Option<&'static str>> {
+        let facts = self.handle.metadata()?;
+        Ok(if !is_own(&facts) {
+            Some("it belongs to another user, who could say what images hold")
+        } else if facts.mode() & shared != 0 {
+            Some("other users may write to it, and could say what images hold")
+        } else {
+            None
+        })
+    }
+
+    /// Names of all that is in it, sorted.
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.handle)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name.to_vec()));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Opens a file to read. Follows no link, and does not wait for whoever writes into a pipe.
+    pub(super) fn open(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(openat(&self.handle, name, flags, Mode::empty())?))
+    }
+
+    /// A new file that only this user may read, under a name that nobody has.
+    pub(super) fn temporary(&self) -> io::Result<(OsString, File)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for _ in 0..DRAWN {
+            // Not the process id: containers that share the folder have the same ones.
+            let drawn = RandomState::new().build_hasher().finish();
+            let name = OsString::from(format!("{TEMPORARY}{drawn:016x}"));
+            match openat(&self.handle, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(file) => return Ok((name, File::from(file))),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Errno::EXIST.into())
+    }
+
+    /// Puts one file in the place of another.
+    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.handle, from, &self.handle, to)?)
+    }
+
+    /// Removes a file; one that is gone already is no error.
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        match unlinkat(&self.handle, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a folder in it, when that is empty.
+    pub(super) fn remove_empty(&self, name: &OsStr) {
+        // Whoever still has something there keeps it.
+        unlinkat(&self.handle, name, AtFlags::REMOVEDIR).ok();
+    }
+}
+
+/// Whether a file belongs to whoever runs this.
+pub(super) fn is_own(facts: &Metadata) -> bool {
+    facts.uid() == geteuid().as_raw()
+}
+
+/// Whether this is the name of a temporary file.
+pub(super) fn is_temporary(name: &OsStr) -> bool {
+    let drawn = name.as_bytes().strip_prefix(TEMPORARY.as_bytes());
+    drawn.is_some_and(|drawn| is_hex(drawn, 16))
+}
+
+/// Whether these are `digits` digits as this program writes them.
+pub(super) fn is_hex(text: &[u8], digits: usize) -> bool {
+    text.len() == digits && text.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// An error with the file or folder that it is about.
+pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", shown(path)))
+}
+
+/// Whether an error is one of these.
+pub(super) fn is(error: &io::Error, errors: &[Errno]) -> bool {
+    errors.iter().any(|known| error.raw_os_error() == Some(known.raw_os_error()))
+}
+
+/// A path as it may be shown.
+pub(super) fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}

@@ -1,0 +1,122 @@
+//! One file of the cache: a head that says what it is about, and the bytes behind it.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+
+use super::folder::is_own;
+use super::store::Key;
+
+/// What every file of the cache begins with, in every version: what lacks it was written by somebody else.
+pub(super) const MAGIC: [u8; 8] = *b"cutaway\x1a";
+/// How the head is laid out. It stands in the name of the folder too.
+pub(super) const FORMAT: u32 = 1;
+/// Longer files are not read: the index of an image with all the entries that it may have is smaller.
+pub(super) const RECORD_BYTES: u64 = 4 << 30;
+/// Magic, format, both lengths, checksum.
+const HEAD_BYTES: usize = 8 + 4 + 8 + 8 + blake3::OUT_LEN;
+/// Where the checksum begins.
+const CHECKSUM: usize = HEAD_BYTES - blake3::OUT_LEN;
+
+/// A record that was found and is unharmed.
+#[derive(Debug)]
+pub struct Found {
+    file: Vec<u8>,
+    start: usize,
+}
+
+impl Found {
+    /// The bytes as they were put in.
+    pub fn bytes(&self) -> &[u8] {
+        self.file.get(self.start..).unwrap_or_default()
+    }
+}
+
+/// Why a file is no record of a key.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("it is no regular file")]
+    NoFile,
+    #[error("it belongs to another user")]
+    Foreign,
+    #[error("it is larger than a record may be")]
+    TooLarge,
+    #[error("its head is not that of this record")]
+    Head,
+    #[error("its bytes do not match their checksum")]
+    Checksum,
+    #[error("there is no memory for its {0} bytes")]
+    Memory(u64),
+    #[error("{0}")]
+    Unreadable(#[from] io::Error),
+}
+
+/// Everything that stands before the payload. A reader makes it again and compares: no number in a file is believed.
+fn head(key: &Key, payload: &[u8]) -> Vec<u8> {
+    let key = key.as_str().as_bytes();
+    let mut head = Vec::with_capacity(HEAD_BYTES + key.len());
+    head.extend(MAGIC);
+    head.extend(FORMAT.to_le_bytes());
+    head.extend((key.len() as u64).to_le_bytes());
+    head.extend((payload.len() as u64).to_le_bytes());
+    head.extend(blake3::hash(payload).as_bytes());
+    head.extend(key);
+    head
+}
+
+/// How long the file of a record is.
+pub(super) fn file_bytes(key: &Key, payload: &[u8]) -> u64 {
+    (HEAD_BYTES as u64).saturating_add(key.as_str().len() as u64).saturating_add(payload.len() as u64)
+}
+
+/// Writes a record.
+pub(super) fn write(mut file: &File, key: &Key, payload: &[u8]) -> io::Result<()> {
+    file.write_all(&head(key, payload))?;
+    file.write_all(payload)
+}
+
+/// Reads a record whole, and takes it only when every byte is as it was written for this key.
+pub(super) fn read(file: &File, key: &Key) -> Result<Found, Refusal> {
+    let facts = file.metadata()?;
+    if !facts.is_file() {
+        return Err(Refusal::NoFile);
+    }
+    if !is_own(&facts) {
+        return Err(Refusal::Foreign);
+    }
+    let length = facts.len();
+    if length > RECORD_BYTES {
+        return Err(Refusal::TooLarge);
+    }
+    let start = HEAD_BYTES + key.as_str().len();
+    // What is too short, or is about something else, is not read to its end: it may be long.
+    let mut bytes = Vec::new();
+    file.take(start as u64).read_to_end(&mut bytes)?;
+    let payload = length.checked_sub(start as u64).ok_or(Refusal::Head)?;
+    if !is_head(&bytes, key, payload) {
+        return Err(Refusal::Head);
+    }
+    // As much as the file has, which is what the head says, or it would have been refused.
+    let room = usize::try_from(payload).map_err(|_| Refusal::Memory(payload))?;
+    bytes.try_reserve_exact(room).map_err(|_| Refusal::Memory(payload))?;
+    file.take(payload).read_to_end(&mut bytes)?;
+    let found = Found { file: bytes, start };
+    let same =
+        found.file.get(CHECKSUM..HEAD_BYTES) == Some(blake3::hash(found.bytes()).as_bytes().as_slice());
+    if same { Ok(found) } else { Err(Refusal::Checksum) }
+}
+
+/// Whether this is the head of a record of `key` with so many bytes behind it, whatever their checksum.
+fn is_head(bytes: &[u8], key: &Key, payload: u64) -> bool {
+    let text = key.as_str().as_bytes();
+    let parts: [&[u8]; 4] =
+        [&MAGIC, &FORMAT.to_le_bytes(), &(text.len() as u64).to_le_bytes(), &payload.to_le_bytes()];
+    bytes.get(..CHECKSUM).is_some_and(|head| head == parts.concat()) && bytes.get(HEAD_BYTES..) == Some(text)
+}
+
+/// Whether this program wrote a file, as far as its first bytes tell. One that ends before it can tell holds nothing
+/// that anybody would miss: a system that went down leaves such files.
+pub(super) fn is_ours(file: &File) -> io::Result<bool> {
+    let mut begins = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut begins)?;
+    Ok(MAGIC.starts_with(&begins))
+}

@@ -1,0 +1,87 @@
+//! Where the cache lies and how large it may become, as the user's environment says.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+
+use super::store::Cache;
+use crate::base::size;
+use crate::base::text::printable;
+
+/// The folder; else the user's cache folder is asked for.
+const FOLDER: &str = "CUTAWAY_CACHE_DIR";
+/// The most bytes that are kept.
+const SIZE: &str = "CUTAWAY_CACHE_SIZE";
+/// Anything but nothing and `0` does without a cache.
+const NONE: &str = "CUTAWAY_NO_CACHE";
+/// Indexes of a thousand layers with tens of thousands of files each, and little beside the images themselves.
+const LIMIT: u64 = 2 << 30;
+
+/// Where the cache lies, and how many bytes it keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// An absolute path.
+    pub folder: PathBuf,
+    /// At most so many bytes; 0 for none at all.
+    pub limit: u64,
+}
+
+/// What is wrong with the environment. Nothing is guessed then: a folder or a size that the user did not mean could
+/// fill a disk.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// It would be another folder in every folder that the program is started in.
+    #[error("CUTAWAY_CACHE_DIR is {0:?}, and has to be an absolute path")]
+    Relative(String),
+    /// No size.
+    #[error("CUTAWAY_CACHE_SIZE: {0}")]
+    Size(String),
+    /// Nowhere to put it.
+    #[error("there is no home folder for it; CUTAWAY_CACHE_DIR can name another one")]
+    NoHome,
+}
+
+impl Settings {
+    /// As the environment says. An empty variable is one that is not set.
+    ///
+    /// # Errors
+    /// When a variable makes no sense, or there is no home folder.
+    pub fn from_environment() -> Result<Self, SettingsError> {
+        let folder = match set(FOLDER) {
+            Some(folder) if Path::new(&folder).is_absolute() => PathBuf::from(folder),
+            Some(folder) => return Err(SettingsError::Relative(printable(&folder.to_string_lossy()))),
+            None => usual_folder().ok_or(SettingsError::NoHome)?,
+        };
+        let limit = match set(SIZE) {
+            Some(text) => size::parse(&text.to_string_lossy()).map_err(SettingsError::Size)?,
+            None => LIMIT,
+        };
+        Ok(Self { folder, limit })
+    }
+}
+
+impl Cache {
+    /// The cache of whoever runs this; `None` when the environment says to do without. One that cannot be used says
+    /// so in its notes.
+    pub fn of_user() -> Option<Self> {
+        if set(NONE).is_some_and(|value| value != "0") {
+            return None;
+        }
+        match Settings::from_environment() {
+            Ok(Settings { limit: 0, .. }) => None,
+            Ok(Settings { folder, limit }) => Some(Self::new(folder, limit)),
+            Err(error) => Some(Self::without(&error.to_string())),
+        }
+    }
+}
+
+/// The user's cache folder as the desktop knows it: `$XDG_CACHE_HOME/cutaway`, else `~/.cache/cutaway`.
+fn usual_folder() -> Option<PathBuf> {
+    let folder = ProjectDirs::from("", "", "cutaway")?.cache_dir().to_owned();
+    folder.is_absolute().then_some(folder)
+}
+
+fn set(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,183 @@
+//! What a cache folder holds, of all versions, and how it becomes less.
+//!
+//! A file counts as the cache's by its place, the form of its name, and how it begins. Everything else was put there
+//! by somebody else, and stays.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::io::Errno;
+
+use super::folder::{Folder, is, is_hex, is_temporary, named};
+use super::record::is_ours;
+
+/// What names of the versions' folders begin with.
+pub(super) const VERSIONS: &str = "index-";
+/// Younger temporary files may be those of a run that goes on.
+const UNFINISHED: Duration = Duration::from_hours(1);
+
+/// How much the cache holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Records, those of other versions included.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Usage {
+    fn add(&mut self, file: &Held) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(file.bytes);
+    }
+}
+
+/// One file of the cache.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    /// When it was used last.
+    used: SystemTime,
+    version: OsString,
+    name: OsString,
+    bytes: u64,
+}
+
+/// All that lies in a cache folder.
+#[derive(Default)]
+pub(super) struct Survey {
+    root: Option<Folder>,
+    versions: Vec<OsString>,
+    records: Vec<Held>,
+    /// What runs that were ended left unfinished.
+    unfinished: Vec<Held>,
+    /// What is no part of the cache.
+    pub(super) others: Vec<PathBuf>,
+}
+
+/// Looks at a cache folder; one that is not there holds nothing.
+pub(super) fn survey(folder: &Path) -> io::Result<Survey> {
+    let mut survey = Survey::default();
+    let root = match Folder::root(folder) {
+        Ok(root) => root,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(survey),
+        Err(error) => return Err(error),
+    };
+    for name in root.names()? {
+        if !is_version(&name) {
+            survey.others.push(name.into());
+            continue;
+        }
+        match root.below(&name) {
+            Ok(version) => {
+                survey.look(&name, &version).map_err(|error| named(version.path(), &error))?;
+                survey.versions.push(name);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // A link, or no folder.
+            Err(error) if is(&error, &[Errno::NOTDIR, Errno::LOOP]) => survey.others.push(name.into()),
+            Err(error) => return Err(named(&folder.join(name), &error)),
+        }
+    }
+    survey.records.sort();
+    survey.root = Some(root);
+    Ok(survey)
+}
+
+impl Survey {
+    pub(super) fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        self.records.iter().for_each(|record| usage.add(record));
+        usage
+    }
+
+    /// Removes records until at most `limit` bytes are left, those that were used longest ago first.
+    pub(super) fn prune(&self, limit: u64) -> io::Result<Usage> {
+        let mut removed = Usage::default();
+        let Some(root) = &self.root else { return Ok(removed) };
+        for file in &self.unfinished {
+            if file.remove(root)? {
+                removed.add(file);
+            }
+        }
+        let mut left = self.usage().bytes;
+        for record in &self.records {
+            if left <= limit {
+                break;
+            }
+            if record.remove(root)? {
+                removed.add(record);
+                left = left.saturating_sub(record.bytes);
+            }
+        }
+        // A run that wants one of these makes it again.
+        self.versions.iter().for_each(|version| root.remove_empty(version));
+        Ok(removed)
+    }
+
+    /// Sorts what lies in the folder of a version.
+    fn look(&mut self, version: &OsStr, folder: &Folder) -> io::Result<()> {
+        for name in folder.names()? {
+            let is_record = is_hex(name.as_bytes(), 64);
+            let file =
+                (is_record || is_temporary(&name)).then(|| folder.open(&name).and_then(|file| ours(&file)));
+            let (used, bytes) = match file {
+                Some(Ok(Some(facts))) => facts,
+                // Somebody else tidies.
+                Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => continue,
+                _ => {
+                    self.others.push(Path::new(version).join(name));
+                    continue;
+                }
+            };
+            let held = Held { used, version: version.to_owned(), name, bytes };
+            if is_record {
+                self.records.push(held);
+            } else if SystemTime::now().duration_since(used).is_ok_and(|age| age > UNFINISHED) {
+                self.unfinished.push(held);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Held {
+    /// Removes it, unless it was used or replaced since it was looked at.
+    fn remove(&self, root: &Folder) -> io::Result<bool> {
+        let folder = match root.below(&self.version) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            folder => folder?,
+        };
+        let used = match folder.open(&self.name).and_then(|file| file.metadata()?.modified()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            used => used.map_err(|error| named(&folder.path().join(&self.name), &error))?,
+        };
+        if used != self.used {
+            return Ok(false);
+        }
+        folder.remove(&self.name).map_err(|error| named(&folder.path().join(&self.name), &error))?;
+        Ok(true)
+    }
+}
+
+/// When a file was used last and how long it is, when this program wrote it.
+fn ours(file: &File) -> io::Result<Option<(SystemTime, u64)>> {
+    let facts = file.metadata()?;
+    if !facts.is_file() || !is_ours(file)? {
+        return Ok(None);
+    }
+    Ok(Some((facts.modified()?, facts.len())))
+}
+
+/// Whether this is the name of a folder of records, of whatever version.
+fn is_version(name: &OsStr) -> bool {
+    let parts = name.to_str().and_then(|name| name.strip_prefix(VERSIONS)?.split_once('-'));
+    parts.is_some_and(|(format, fingerprint)| {
+        !format.is_empty()
+            && format.bytes().all(|digit| digit.is_ascii_digit())
+            && is_hex(fingerprint.as_bytes(), 16)
+    })
+}

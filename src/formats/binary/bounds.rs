@@ -1,0 +1,85 @@
+//! Which facts a file can have: facts that were stored may be anybody's.
+
+use super::super::ar::ArchiveFacts;
+use super::super::elf::ElfFacts;
+use super::super::fatbin::{GpuFacts, SectionSum};
+use super::{BinaryLimits, FileFacts, Problem};
+use crate::base::text::is_unsafe;
+
+/// Larger than every architecture number that is believed.
+const ARCH_MAX: u32 = 10_000;
+
+impl FileFacts {
+    /// Whether a file of `size` bytes could have these facts, as far as anything relies on it: no more of anything
+    /// than is read of a file, no sum above the size of the file, texts that are safe to show.
+    pub(crate) fn is_possible(&self, size: u64) -> bool {
+        let limits = BinaryLimits::default();
+        match self {
+            Self::Elf(elf) => elf_is(elf, size, &limits),
+            Self::Archive(archive) => archive_is(archive, size, &limits),
+            Self::Fatbin(gpu) => gpu_is(gpu, size, &limits),
+            Self::Ptx { bytes, .. } => *bytes <= size,
+            Self::Pe { .. } | Self::MachO => true,
+        }
+    }
+}
+
+fn elf_is(elf: &ElfFacts, size: u64, limits: &BinaryLimits) -> bool {
+    let single = [&elf.soname, &elf.rpath, &elf.runpath, &elf.interpreter, &elf.build_id];
+    let versions =
+        elf.version_needs.iter().flat_map(|need| std::iter::once(&need.file).chain(&need.versions));
+    single.into_iter().flatten().all(|text| text.len() <= limits.note_bytes)
+        && elf.needed.len() <= limits.needed
+        && elf.needed.iter().all(|name| name.len() <= limits.string_bytes)
+        && versions.clone().count() <= limits.versions
+        && versions.clone().all(|name| name.len() <= limits.string_bytes)
+        && elf.forward_compat.as_ref().is_none_or(|note| note.len() <= limits.compat_bytes)
+        && elf.cubin.is_none_or(|(arch, _)| arch <= ARCH_MAX)
+        && elf.gpu.as_ref().is_none_or(|gpu| gpu_is(gpu, size, limits))
+        && problems_are(&elf.problems, limits)
+}
+
+fn archive_is(archive: &ArchiveFacts, size: u64, limits: &BinaryLimits) -> bool {
+    archive.members <= limits.members.min(size)
+        && gpu_is(&archive.gpu, size, limits)
+        && problems_are(&archive.problems, limits)
+}
+
+fn gpu_is(gpu: &GpuFacts, size: u64, limits: &BinaryLimits) -> bool {
+    let sum = |mut all: &mut dyn Iterator<Item = u64>| {
+        (&mut all).try_fold(0_u64, u64::checked_add).is_some_and(|sum| sum <= size)
+    };
+    gpu.rows.len() <= limits.rows
+        && gpu.rows.iter().all(|row| row.arch <= ARCH_MAX && row.without_kernel <= row.entries)
+        && sum(&mut gpu.rows.iter().map(|row| row.entries))
+        && sum(&mut gpu.rows.iter().map(|row| row.bytes))
+        && gpu.sections.len() <= limits.gpu_sections
+        && gpu.sections.iter().all(section_is)
+        && gpu.deferred.len() <= limits.gpu_sections
+        && gpu.deferred.iter().all(|range| {
+            range.base <= range.at
+                && range.at.checked_add(range.bytes).is_some_and(|end| end <= size)
+                && is_safe(&range.name)
+        })
+        && sum(&mut { gpu.sections.iter().map(|section| section.bytes) }
+            .chain(gpu.deferred.iter().map(|range| range.bytes)))
+        && problems_are(&gpu.problems, limits)
+}
+
+fn section_is(section: &SectionSum) -> bool {
+    let parts = [section.entry_bytes, section.overhead_bytes, section.unaccounted_bytes];
+    let sum = parts.into_iter().try_fold(0_u64, u64::checked_add);
+    sum.is_some_and(|sum| sum <= section.bytes)
+        && section.containers <= section.bytes
+        && section.entries <= section.bytes
+        && is_safe(&section.name)
+}
+
+fn problems_are(problems: &[Problem], limits: &BinaryLimits) -> bool {
+    // One more counts those that are not listed.
+    problems.len() <= limits.problems + 1 && problems.iter().all(|problem| is_safe(&problem.what))
+}
+
+fn is_safe(text: &str) -> bool {
+    !text.chars().any(is_unsafe)
+}

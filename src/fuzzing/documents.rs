@@ -1,0 +1,57 @@
+//! Single files of an image that have no function of their own beside their parser.
+
+use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::mentions::{Scanner, Sort};
+use crate::formats::packages::rpm as packages;
+
+/// The databases of rpm that are read without `SQLite`, and one header alone.
+pub fn rpm(data: &[u8]) {
+    if let Some(kind) = packages::sniff(data).filter(|kind| *kind != packages::DatabaseKind::Sqlite) {
+        packages::read(data, kind);
+    }
+    packages::read_header(data);
+}
+
+/// The database of rpm that `SQLite` reads.
+pub fn rpm_sqlite(data: &[u8]) {
+    if packages::sniff(data) == Some(packages::DatabaseKind::Sqlite) {
+        packages::read(data, packages::DatabaseKind::Sqlite);
+    }
+}
+
+/// Words that a file names: pieces of any length give the same.
+///
+/// # Panics
+/// When the length of pieces matters, or names are not in order.
+pub fn mentions(data: &[u8]) {
+    for sort in [Sort::Script, Sort::Text, Sort::Binary] {
+        let search = |piece: usize| {
+            let mut scanner = Scanner::new(sort, data.len() as u64)?;
+            data.chunks(piece).for_each(|bytes| scanner.push(bytes));
+            Some(scanner.finish())
+        };
+        let whole = search(data.len().max(1));
+        assert_eq!(whole, search(7), "{sort:?}: the length of pieces matters");
+        let libraries = whole.map(|found| found.libraries).unwrap_or_default();
+        assert!(libraries.is_sorted(), "names of libraries are sorted");
+    }
+}
+
+/// Which compression a stream has, and how much memory its first frame asks for.
+///
+/// # Panics
+/// When bytes behind those that are looked at change the answer, or a zstd frame is taken for something else.
+pub fn sniffing(data: &[u8]) {
+    let head = data.get(..SNIFF_BYTES).unwrap_or(data);
+    let found = sniff(head);
+    if data.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) && !crate::formats::tar::is_header(head) {
+        assert_eq!(found, Ok(Compression::Zstd));
+    }
+    if let Some(window) = zstd_window(head) {
+        assert_eq!(
+            zstd_window(data),
+            Some(window),
+            "a header that is there says the same with more behind it"
+        );
+    }
+}

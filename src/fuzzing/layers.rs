@@ -1,0 +1,189 @@
+//! One layer: by ranges, as a stream, and compressed.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use flate2::write::GzEncoder;
+
+use super::{limits, promises};
+use crate::base::{Limits, ReadAt, Section};
+use crate::formats::compression::Compression;
+use crate::jobs::{CancelToken, Progress};
+use crate::layer::{Context, Expected, LayerRead, read_layer, read_stream};
+
+/// What the fuzzer's layer is called in warnings.
+pub(super) const SUBJECT: &str = "layer 0";
+
+/// Any bytes as the tar stream of a layer: as they are, and with the checksums of their headers set right, so that
+/// a change of a header does not end there.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn tar_walk(data: &[u8]) {
+    let summed = with_checksums(data, 0);
+    if summed != data {
+        by_both_ways(data);
+    }
+    by_both_ways(&summed);
+}
+
+/// Any bytes as a gzip stream, or packed as one: a layer is the same whether it is compressed or not.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn gzip_layer(data: &[u8]) {
+    if data.starts_with(&[0x1f, 0x8b]) {
+        packed_by_both_ways(data);
+        return;
+    }
+    let tar = with_checksums(data, 0);
+    let half = tar.len() / 2;
+    let members = [tar.get(..half), tar.get(half..)].map(Option::unwrap_or_default);
+    packed(&tar, &members.map(gzip).concat(), Compression::Gzip);
+}
+
+/// The same with zstd.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn zstd_layer(data: &[u8]) {
+    if data.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || data.get(1..4) == Some(&[0x2a, 0x4d, 0x18]) {
+        packed_by_both_ways(data);
+        return;
+    }
+    let tar = with_checksums(data, 0);
+    let half = tar.len() / 2;
+    let frames = [tar.get(..half), tar.get(half..)].map(Option::unwrap_or_default);
+    let frames = frames.map(|part| zstd::bulk::compress(part, 1).unwrap_or_default());
+    packed(&tar, &frames.concat(), Compression::Zstd);
+}
+
+fn by_both_ways(tar: &[u8]) -> LayerRead {
+    let limits = limits();
+    let seek = by_ranges(tar, &limits);
+    let stream = as_stream(tar, &limits);
+    for read in [&seek, &stream] {
+        promises::layer(read, &limits);
+    }
+    if seek.complete && stream.complete {
+        promises::same_index(&seek.index, &stream.index);
+        documents(&seek, &stream);
+    }
+    promises::merges(&seek.index);
+    stream
+}
+
+/// What is kept of small files does not depend on how the layer is read.
+fn documents(seek: &LayerRead, stream: &LayerRead) {
+    let list = |read: &LayerRead| -> Vec<_> {
+        let documents = read.facts.documents().iter();
+        documents.map(|document| (document.entry, document.kind, document.bytes().ok())).collect()
+    };
+    assert_eq!(list(seek), list(stream));
+    for entry in seek.index.entries() {
+        assert_eq!(seek.facts.script(entry), stream.facts.script(entry));
+    }
+}
+
+fn packed_by_both_ways(blob: &[u8]) {
+    let limits = limits();
+    let (file, stream) = (by_ranges(blob, &limits), as_stream(blob, &limits));
+    for read in [&file, &stream] {
+        promises::layer(read, &limits);
+    }
+    assert_eq!(file.complete, stream.complete);
+    // A file whose window is refused is not read any further, and so has no digest.
+    assert!(file.digest.is_none() || file.digest == stream.digest);
+    assert_eq!(file.uncompressed_bytes, stream.uncompressed_bytes);
+    promises::same_index(&file.index, &stream.index);
+}
+
+/// A layer that is read from `blob` is the one that is read from `tar`.
+fn packed(tar: &[u8], blob: &[u8], compression: Compression) {
+    let limits = limits();
+    let (plain, packed) = (as_stream(tar, &limits), by_ranges(blob, &limits));
+    promises::layer(&packed, &limits);
+    assert_eq!(packed.compression, Some(compression));
+    // Bytes that are no tar at all are told before they are walked, but only where they are not packed.
+    if plain.compression == Some(Compression::None) {
+        assert_eq!(plain.complete, packed.complete);
+        assert_eq!(plain.uncompressed_bytes, packed.uncompressed_bytes);
+        promises::same_index(&plain.index, &packed.index);
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    // Writing to memory has nothing that can fail.
+    encoder.write_all(bytes).ok();
+    encoder.finish().unwrap_or_default()
+}
+
+pub(super) fn by_ranges(blob: &[u8], limits: &Limits) -> LayerRead {
+    read_layer(&section(blob), &Expected::default(), &context(limits)).unwrap_or_else(|_| never())
+}
+
+pub(super) fn as_stream(blob: &[u8], limits: &Limits) -> LayerRead {
+    let mut rest = blob;
+    read_stream(&mut rest, &Expected::default(), &context(limits)).unwrap_or_else(|_| never())
+}
+
+fn never() -> ! {
+    unreachable!("nobody cancels")
+}
+
+fn context(limits: &Limits) -> Context {
+    Context {
+        limits: limits.clone(),
+        cancel: CancelToken::new(),
+        progress: Progress::default(),
+        subject: SUBJECT.to_owned(),
+        kept: Arc::default(),
+    }
+}
+
+fn section(bytes: &[u8]) -> Section {
+    Section::new(Arc::new(Copied(bytes.to_vec())), 0, bytes.len() as u64)
+}
+
+struct Copied(Vec<u8>);
+
+impl ReadAt for Copied {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|start| self.0.get(start..)).unwrap_or(&[]);
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}
+
+/// The bytes with the checksum of every header set right, as far as headers can be told; `depth` times also in the
+/// archives that members are.
+pub(super) fn with_checksums(data: &[u8], depth: usize) -> Vec<u8> {
+    const BLOCK: usize = 512;
+    let mut bytes = data.to_vec();
+    let mut at = 0_usize;
+    while let Some(block) = bytes.get_mut(at..at.saturating_add(BLOCK)) {
+        if block.iter().all(|byte| *byte == 0) {
+            break;
+        }
+        let mut header = tar::Header::from_byte_slice(block).clone();
+        header.set_cksum();
+        block.copy_from_slice(header.as_bytes());
+        // Links, folders and devices have no body, whatever they claim.
+        let has_body = !matches!(block.get(156), Some(b'1'..=b'6'));
+        let size = if has_body { header.entry_size().unwrap_or(0) } else { 0 };
+        let start = at.saturating_add(BLOCK);
+        let end = start.saturating_add(usize::try_from(size).unwrap_or(usize::MAX)).min(bytes.len());
+        if let Some(body) = bytes.get_mut(start..end).filter(|body| depth > 0 && is_archive(body)) {
+            let summed = with_checksums(body, depth - 1);
+            body.copy_from_slice(&summed);
+        }
+        at = start.saturating_add(end.saturating_sub(start).next_multiple_of(BLOCK));
+    }
+    bytes
+}
+
+fn is_archive(body: &[u8]) -> bool {
+    body.get(257..262) == Some(b"ustar")
+}

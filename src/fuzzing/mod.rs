@@ -1,0 +1,86 @@
+//! In: any bytes.
+//! Out: nothing, or a panic where a promise of another room is broken.
+//! Must not know: which fuzzer calls, and what was found before.
+
+mod documents;
+mod images;
+mod layers;
+mod promises;
+mod stored;
+mod texts;
+
+use crate::base::Limits;
+use crate::formats;
+
+pub use documents::{mentions, rpm, rpm_sqlite, sniffing};
+pub use images::{archive_members, image_archive, image_documents};
+pub use layers::{gzip_layer, tar_walk, zstd_layer};
+pub use stored::{body_facts, cache_file, layer_record};
+pub use texts::{policy, reference, saved_report, secrets};
+
+/// What a fuzzer calls.
+pub type Target = fn(&[u8]);
+
+/// Every target by the name of its binary and of its folders. The tests and the fuzzers read this table, so that
+/// neither has what the other lacks.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("archive", formats::ar::fuzz_archive),
+    ("archive_members", archive_members),
+    ("body_facts", body_facts),
+    ("cache_file", cache_file),
+    ("dockerfile", formats::dockerfile::fuzz_dockerfile),
+    ("dockerfile_edits", crate::rewrite::fuzz_edits),
+    ("elf", formats::elf::fuzz_elf),
+    ("fatbin", formats::fatbin::fuzz_fatbin),
+    ("gzip_layer", gzip_layer),
+    ("image_archive", image_archive),
+    ("image_documents", image_documents),
+    ("layer_record", layer_record),
+    ("loader_conf", formats::ld_so_conf::fuzz_ld_so_conf),
+    ("mentions", mentions),
+    ("packages_system", formats::packages::fuzz_dpkg),
+    ("packages_python", formats::packages::fuzz_pip),
+    ("policy", policy),
+    ("reference", reference),
+    ("rpm", rpm),
+    ("rpm_sqlite", rpm_sqlite),
+    ("saved_report", saved_report),
+    ("secrets", secrets),
+    ("sniffing", sniffing),
+    ("tar_walk", tar_walk),
+    ("zstd_layer", zstd_layer),
+];
+
+/// The target of this name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
+}
+
+/// Limits so low that small inputs reach them, and no input takes long.
+fn limits() -> Limits {
+    Limits {
+        json_bytes: 64 << 10,
+        index_depth: 3,
+        documents_bytes: 128 << 10,
+        index_descriptors: 40,
+        layers: 12,
+        archive_members: 60,
+        archive_name_bytes: 8 << 10,
+        archive_json_total: 64 << 10,
+        layer_entries: 100,
+        image_entries: 300,
+        path_bytes: 300,
+        pax_bytes: 4 << 10,
+        sparse_blocks: 4,
+        sparse_file_bytes: 1 << 30,
+        inflated_bytes: 1 << 20,
+        zstd_window_log: 20,
+        database_bytes: 64 << 10,
+        document_bytes: 16 << 10,
+        document_head_bytes: 1 << 10,
+        documents_total: 64 << 10,
+        facts_total: 128 << 10,
+        layer_binaries: 20,
+        warnings_per_code: 3,
+    }
+}

@@ -1,0 +1,96 @@
+//! Texts that users and saved files bring: references, policies, reports.
+
+use super::{images, promises};
+use crate::base::redact;
+use crate::base::text::printable;
+use crate::cuda::catalog::Catalog;
+use crate::findings::policy::{Policy, PolicyError};
+use crate::report::{read_saved, to_json};
+use crate::source::Reference;
+
+/// A word that no input holds by chance.
+const SECRET: &str = "Zq7ThisIsASecretWord";
+
+/// A reference: what was parsed is parsed to the same again, and user info before the host is never shown.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn reference(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Ok(parsed) = Reference::parse(&text) {
+        assert_eq!(parsed.text, text, "the text is kept as it was given");
+        assert!(text.contains(&parsed.location), "the location is a part of the text");
+        let again = Reference::parse(&parsed.text).map(|again| format!("{again:?}"));
+        assert_eq!(again.ok(), Some(format!("{parsed:?}")), "parsing has one answer");
+    }
+    let shown = redact::reference(&printable(&text));
+    promises::is_safe(&shown);
+    for before in ["", "docker://", "docker-daemon:", "podman:", "registry:", "https://"] {
+        let with_user = format!("{before}user:{SECRET}@host.example/{text}");
+        let shown = redact::reference(&printable(&with_user));
+        assert!(!shown.contains(SECRET), "{before} shows user info: {shown}");
+        if let Err(error) = Reference::parse(&with_user) {
+            assert!(!error.to_string().contains(SECRET), "{before} shows user info: {error}");
+        }
+    }
+}
+
+/// Instructions, commands and variables: values whose names tell a secret are not shown, whatever stands around.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn secrets(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    redact::instruction(&text);
+    let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    assert_eq!(redact::words(&words).len(), words.len(), "a word stays a word");
+    let assignment = redact::assignment(&format!("API_TOKEN={SECRET}{text}"));
+    assert!(!assignment.contains(SECRET), "{assignment}");
+    let after: Vec<String> = ["run", "--password", SECRET, &text].map(str::to_owned).to_vec();
+    let shown = redact::words(&after).join(" ");
+    assert!(!shown.contains(SECRET), "{shown}");
+    let host: String =
+        text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '`')).collect();
+    let url = format!("see https://user:{SECRET}@host.example/{host}");
+    assert!(!redact::url_user_info(&url).contains(SECRET), "{url}");
+}
+
+/// A `cutaway.toml`.
+///
+/// # Panics
+/// When the place of a fault is not in the file.
+pub fn policy(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let fault = |error: PolicyError| {
+        let PolicyError::Fault { line, column, .. } = &error else { return };
+        let lines = text.split('\n').count();
+        assert!((1..=lines).contains(line) && *column >= 1, "a fault stands in the file: {error}");
+        let width = text.split('\n').nth(line - 1).map_or(0, |line| line.chars().count());
+        assert!(*column <= width + 1, "a fault stands in its line: {error}");
+    };
+    match Policy::parse("cutaway.toml", &text) {
+        Ok(policy) => {
+            let targets = policy.targets(Catalog::builtin(), &|| Err("no driver here".to_owned()));
+            targets.err().into_iter().for_each(fault);
+            assert!(!policy.denies("no-such-rule"));
+        }
+        Err(error) => fault(error),
+    }
+}
+
+/// A report that was saved, in all formats.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn saved_report(data: &[u8]) {
+    match read_saved(data) {
+        Ok(mut report) => {
+            images::every_format(&report);
+            report.redact();
+            let once = to_json(&report);
+            report.redact();
+            assert_eq!(to_json(&report), once, "what is redacted stays as it is");
+        }
+        Err(error) => promises::is_safe(&error.to_string()),
+    }
+}

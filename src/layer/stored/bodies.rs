@@ -1,0 +1,42 @@
+//! What was read of single files, as bytes.
+
+use super::StoredError;
+use super::bytes::{Reader, Writer};
+use crate::formats::mentions::Mentions;
+use crate::layer::bodies::BodyFacts;
+use crate::layer::builder::MAX_CONTENT_BYTES;
+use crate::layer::index::EntryId;
+
+impl BodyFacts {
+    /// All of it as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.pieces(self.samples.iter().map(|(entry, sample)| (*entry, sample)));
+        out.pieces(self.hashes.iter().map(|(entry, hash)| (*entry, hash)));
+        out.known(self.binaries.iter().map(|(entry, facts)| (*entry, facts)));
+        out.known(self.mentions.iter().map(|(entry, mentions)| (*entry, mentions)));
+        out.finish()
+    }
+
+    /// What [`Self::to_bytes`] wrote for a layer with so many `entries`. Trusts nothing, as
+    /// [`LayerRead::from_bytes`](crate::layer::LayerRead::from_bytes).
+    ///
+    /// # Errors
+    /// When `bytes` are damaged, of another version, or tell of other entries.
+    pub fn from_bytes(bytes: &[u8], entries: usize) -> Result<Self, StoredError> {
+        let mut from = Reader::new(bytes);
+        let is_one = |entry: EntryId| (entry.0 as usize) < entries;
+        let facts = Self {
+            samples: from.pieces_of(&is_one)?.into_iter().collect(),
+            hashes: from.pieces_of(&is_one)?.into_iter().collect(),
+            binaries: from.known(&is_one)?.into_iter().collect(),
+            mentions: from.known(&is_one)?.into_iter().collect(),
+        };
+        from.finish()?;
+        // The sizes of the files are not known here: no file is larger than a layer may be.
+        let possible = facts.binaries.values().all(|facts| facts.is_possible(MAX_CONTENT_BYTES))
+            && facts.mentions.values().all(Mentions::is_possible);
+        from.expect(possible, "facts that no file has")?;
+        Ok(facts)
+    }
+}

@@ -1,0 +1,152 @@
+//! A layer that was read, as bytes that can be kept and read again.
+//!
+//! What is regular (entries, hashes, documents) lies in columns, whose decoding is little more than copying; what
+//! is not (the facts of binaries, warnings) is written by serde as postcard. Who keeps the bytes knows which
+//! version of the program wrote them, so they say nothing of it.
+
+mod bodies;
+mod bytes;
+mod entries;
+mod files;
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::builder::MAX_CONTENT_BYTES;
+use super::index::{EntryKind, LayerIndex, NO_BODY};
+use super::outcome::{LayerRead, Verified};
+use crate::base::text::is_unsafe;
+use crate::base::{Digest, Limits, Warning, WarningCode};
+use crate::formats::compression::Compression;
+use bytes::{Reader, Writer};
+
+/// Why bytes are no layer that this version stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {at}: {what}")]
+pub struct StoredError {
+    /// Offset behind what is wrong.
+    pub at: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+/// What is known of the layer as a whole.
+#[derive(Serialize, Deserialize)]
+struct Whole {
+    /// Place in [`Compression::ALL`].
+    compression: Option<usize>,
+    compressed_bytes: Option<u64>,
+    uncompressed_bytes: Option<u64>,
+    digest: Option<String>,
+    diff_id: Option<String>,
+    complete: bool,
+    warnings: Vec<Told>,
+}
+
+/// A warning.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    /// Place in [`WarningCode::ALL`].
+    code: usize,
+    message: String,
+    /// `None` for the layer itself.
+    subject: Option<String>,
+}
+
+impl LayerRead {
+    /// All of it as bytes. Warnings about `subject`, the layer itself, are marked, since it has another number in
+    /// another image. What was proven is not kept, as that is each image's own: for the same reason this is asked
+    /// before [`Self::check`].
+    pub fn to_bytes(&self, subject: &str) -> Vec<u8> {
+        let mut out = Writer::default();
+        entries::write(&mut out, &self.index);
+        files::write(&mut out, &self.facts);
+        let told = |warning: &Warning| Told {
+            code: WarningCode::ALL.iter().position(|code| *code == warning.code).unwrap_or(usize::MAX),
+            message: warning.message.clone(),
+            subject: (warning.subject != subject).then(|| warning.subject.clone()),
+        };
+        out.value(&Whole {
+            compression: self.compression.and_then(|one| Compression::ALL.iter().position(|all| *all == one)),
+            compressed_bytes: self.compressed_bytes,
+            uncompressed_bytes: self.uncompressed_bytes,
+            digest: self.digest.clone(),
+            diff_id: self.diff_id.clone(),
+            complete: self.complete,
+            warnings: self.warnings.iter().map(told).collect(),
+        });
+        out.finish()
+    }
+
+    /// The layer that [`Self::to_bytes`] wrote, with warnings about `subject`. Trusts nothing: bytes that no layer
+    /// could have given are refused, and nothing is set aside that the bytes are not there for.
+    ///
+    /// # Errors
+    /// When `bytes` are damaged, of another version, or more than `limits` allow.
+    pub fn from_bytes(bytes: &[u8], subject: &str, limits: &Limits) -> Result<Self, StoredError> {
+        let mut from = Reader::new(bytes);
+        let index = entries::read(&mut from, limits)?;
+        let facts = files::read(&mut from, &index, limits)?;
+        let whole: Whole = from.value()?;
+        from.finish()?;
+        let compression = match whole.compression {
+            None => None,
+            Some(place) => Some(*Compression::ALL.get(place).ok_or_else(|| from.fault("no compression"))?),
+        };
+        let sizes = [whole.compressed_bytes, whole.uncompressed_bytes];
+        let sizes_fit = sizes.into_iter().flatten().all(|size| size <= MAX_CONTENT_BYTES);
+        from.expect(sizes_fit, "more bytes than a layer may have")?;
+        from.expect(bodies_fit(&index, &whole), "a body behind the end of the layer")?;
+        let digests = [&whole.digest, &whole.diff_id];
+        let all = digests.into_iter().flatten().all(|digest| Digest::from_str(digest).is_ok());
+        from.expect(all, "no digest")?;
+        from.expect(few(&whole.warnings, limits), "more warnings than a layer may have")?;
+        let warnings =
+            whole.warnings.into_iter().map(|told| told.warning(subject)).collect::<Option<Vec<_>>>();
+        Ok(Self {
+            index: Arc::new(index),
+            facts: Arc::new(facts),
+            compression,
+            compressed_bytes: whole.compressed_bytes,
+            uncompressed_bytes: whole.uncompressed_bytes,
+            digest: whole.digest,
+            diff_id: whole.diff_id,
+            verified: Verified::default(),
+            complete: whole.complete,
+            warnings: warnings.ok_or_else(|| from.fault("no warning"))?,
+        })
+    }
+}
+
+/// Whether bodies of files lie within the tar stream, where its length is known.
+fn bodies_fit(index: &LayerIndex, whole: &Whole) -> bool {
+    let Some(length) = whole.uncompressed_bytes else { return true };
+    let files = index.kind.iter().zip(&index.body_at).zip(&index.size);
+    let mut files = files.filter(|((kind, at), _)| **kind == EntryKind::File && **at != NO_BODY);
+    files.all(|((_, at), size)| at.checked_add(*size).is_some_and(|end| end <= length))
+}
+
+/// Whether there are no more warnings of one code than a pass keeps: it has four places that count them apart.
+fn few(warnings: &[Told], limits: &Limits) -> bool {
+    let most = limits.warnings_per_code.saturating_add(1).saturating_mul(4);
+    let mut counts = [0_usize; WarningCode::ALL.len()];
+    warnings.iter().all(|told| {
+        counts.get_mut(told.code).is_some_and(|count| {
+            *count += 1;
+            *count <= most
+        })
+    })
+}
+
+impl Told {
+    /// The warning; `None` when it has no code, or is not safe to show.
+    fn warning(self, subject: &str) -> Option<Warning> {
+        let code = *WarningCode::ALL.get(self.code)?;
+        let safe = |text: &str| !text.chars().any(is_unsafe);
+        let shown = safe(&self.message) && self.subject.as_deref().is_none_or(safe);
+        let subject = self.subject.unwrap_or_else(|| subject.to_owned());
+        shown.then(|| Warning::new(code, subject, self.message))
+    }
+}

@@ -1,0 +1,127 @@
+//! Every form of an image, opened again.
+
+use std::fs;
+
+use super::*;
+
+/// What the program reads without reading an image: itself as far as the loader reads it, its libraries, what the
+/// system tells it, and the documents and headers of an image.
+fn read_without_layers(bench: &Bench) -> u64 {
+    let tiny = bench.put_layout("tiny", &Layout::of(&Image::of(Packing::Plain, [tar([dir("a")])]), TAG));
+    bench.report(&format!("oci:{tiny}")).read + (64 << 10)
+}
+
+#[test]
+fn a_second_opening_reads_no_byte_of_a_layer_and_says_the_same() {
+    for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
+        let bench = Bench::new();
+        let base = read_without_layers(&bench);
+        for reference in every_form(&bench, packing) {
+            let (first, second) = bench.twice(&reference);
+            assert!(second.stderr.contains("read 0 bytes"), "{reference}: {}", second.stderr);
+            assert!(
+                second.stderr.contains("2 of 2 layers were read before"),
+                "{reference}: {}",
+                second.stderr
+            );
+            assert!(!second.stderr.contains("then read"), "{reference}: {}", second.stderr);
+            assert!(!first.stderr.contains("note:"), "{reference}: {}", first.stderr);
+            // Not only by its own word: the system counts what is read, records of the cache included.
+            let most = base + bench.cached_bytes();
+            assert!(most < base + (1 << 20), "the cache holds {} bytes", bench.cached_bytes());
+            assert!(second.read < most, "{reference}: {} bytes, not below {most}", second.read);
+            fs::remove_dir_all(bench.cache()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_report_of_the_second_opening_has_what_only_bodies_tell() {
+    let bench = Bench::new();
+    let path = bench.put_layout("layout", &Layout::of(&image(Packing::Plain), TAG));
+    let (first, second) = bench.twice(&format!("oci:{path}"));
+    assert!(first.stderr.contains("then read"), "bodies were read: {}", first.stderr);
+    assert!(are_twins(&second.stdout), "{}", second.stdout);
+}
+
+#[test]
+fn other_commands_and_formats_know_the_layers_too() {
+    let bench = Bench::new();
+    let path = bench.put_layout("layout", &Layout::of(&image(Packing::Gzip), TAG));
+    let reference = format!("oci:{path}");
+    for command in [&["report"][..], &["check"], &["dockerfile"], &["report", "--format", "html"]] {
+        let mut arguments = command.to_vec();
+        arguments.push(&reference);
+        let cold = run({
+            let mut command = bench.command(&arguments);
+            command.env("CUTAWAY_NO_CACHE", "1");
+            command
+        });
+        let (first, second) = (run(bench.command(&arguments)), run(bench.command(&arguments)));
+        for warm in [&first, &second] {
+            assert_eq!((warm.code, &warm.stdout), (cold.code, &cold.stdout), "{command:?}: {}", warm.stderr);
+        }
+        assert!(second.stderr.contains("read 0 bytes"), "{command:?}: {}", second.stderr);
+    }
+}
+
+#[test]
+fn a_copy_of_a_blob_is_hashed_and_not_inflated_again() {
+    let bench = Bench::new();
+    let image = image(Packing::Gzip);
+    let one = bench.put_layout("one", &Layout::of(&image, TAG));
+    let first = bench.report(&format!("oci:{one}"));
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    let records = files(&bench.cache()).len();
+    let two = bench.put_layout("two", &Layout::of(&image, TAG));
+    let second = bench.report(&format!("oci:{two}"));
+    assert_eq!(first.stdout.replace(&one, ""), second.stdout.replace(&two, ""));
+    let bytes: usize = image.layers.iter().map(|layer| layer.blob.len()).sum();
+    assert!(second.stderr.contains(&format!("read {bytes} bytes")), "{}", second.stderr);
+    assert!(second.stderr.contains("2 of 2 layers were read before"), "{}", second.stderr);
+    // The layers are there once, and for each file its digest.
+    assert_eq!(files(&bench.cache()).len(), records + 2);
+    let third = bench.report(&format!("oci:{two}"));
+    assert!(third.stderr.contains("read 0 bytes"), "{}", third.stderr);
+    assert!(third.stdout == second.stdout);
+}
+
+#[test]
+fn a_layer_is_known_in_another_image() {
+    let bench = Bench::new();
+    let both = image(Packing::Zstd);
+    let mut layout = Layout::of(&both, TAG);
+    let alone = layout.add_image(&Image::of(Packing::Zstd, [tars().swap_remove(1)]));
+    layout.root(crate::fixtures::layout::tagged(alone, "example.org/app:alone"));
+    let path = bench.put_layout("layout", &layout);
+    assert_eq!(bench.report(&format!("oci:{path}:{TAG}")).code, 0);
+    let reference = format!("oci:{path}:example.org/app:alone");
+    let cold = run({
+        let mut command = bench.command(&["report", &reference, "--format", "json"]);
+        command.env("CUTAWAY_NO_CACHE", "1");
+        command
+    });
+    let known = bench.report(&reference);
+    // The layer is the first of this image and was the second of the other: its warnings say so.
+    assert!(known.stdout.contains("layer 0 ("), "{}", known.stdout);
+    assert!(known.stdout == cold.stdout, "a layer says the same in whichever image it was met first");
+    assert!(known.stderr.contains("1 of 1 layers were read before"), "{}", known.stderr);
+}
+
+#[test]
+fn whoever_asks_for_proof_or_wants_no_cache_gets_the_bytes_read() {
+    let bench = Bench::new();
+    let path = bench.put_layout("layout", &Layout::of(&image(Packing::Gzip), TAG));
+    let reference = format!("oci:{path}");
+    bench.twice(&reference);
+    let bytes: usize = image(Packing::Gzip).layers.iter().map(|layer| layer.blob.len()).sum();
+    for switch in ["--verify", "--no-cache"] {
+        let run = run(bench.command(&["report", &reference, "--format", "json", switch]));
+        assert!(run.stderr.contains(&format!("read {bytes} bytes")), "{switch}: {}", run.stderr);
+        assert!(run.read > bytes as u64, "{switch}");
+    }
+    let verified = run(bench.command(&["report", &reference, "--format", "json", "--verify"]));
+    assert!(verified.stdout.contains("\"verified\": \"both\""), "{}", verified.stdout);
+    let after = bench.report(&reference);
+    assert!(after.stdout.contains("\"verified\": \"digest\""), "what --verify proved is its own");
+}
