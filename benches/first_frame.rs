@@ -37,7 +37,7 @@ fn main() {
     };
     let cutaway = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
-        command.args(["--exit-after-frames", "1"]).args(&arguments);
+        command.env("CUTAWAY_NO_CACHE", "1").args(["--exit-after-frames", "1"]).args(&arguments);
         command
     };
     let (mut empties, mut ours) = (Vec::new(), Vec::new());

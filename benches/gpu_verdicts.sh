@@ -9,6 +9,8 @@
 # first GPU only. $TARGET is asked for instead of `host`, for trying the script out.
 # The exit status is 1 when verdict and truth differ, 2 when it could not be done.
 set -euo pipefail
+# What is measured or held against the truth is reading.
+export CUTAWAY_NO_CACHE=1
 here=$(cd "$(dirname "$0")" && pwd)
 sources=$here/gpu_verdicts
 

@@ -9,6 +9,7 @@ noise meets all alike. Ratios are to the first command, or to the one that --aga
 CPU is user and system time of the process and its children. `peak` is the largest resident set of one
 process; below what this script weighs itself (some 10 MiB) it is polled, and of a shell alone. `read` is
 what read calls returned (rchar), that of finished children included.
+`benches/budgets.py` measures by the same functions.
 """
 
 import argparse
@@ -20,6 +21,16 @@ import subprocess
 import sys
 import threading
 import time
+from typing import NamedTuple
+
+
+class Cost(NamedTuple):
+    """What one run took: seconds, seconds, bytes, bytes."""
+
+    cpu: float
+    wall: float
+    peak: int
+    read: int
 
 
 def field(path, name):
@@ -33,8 +44,8 @@ def field(path, name):
     return 0
 
 
-def run(command, expected):
-    """One run: CPU seconds, wall seconds, peak resident bytes, bytes read."""
+def run(command, expected=(0,)):
+    """The cost of one run; ends this script when the exit status is none of those expected."""
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     errors = []
@@ -63,10 +74,54 @@ def run(command, expected):
     # ru_maxrss starts at what this script itself weighs when it forks; below that, polling has to do.
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     memory = usage.ru_maxrss if usage.ru_maxrss > own * 1.1 else peak[0]
-    return usage.ru_utime + usage.ru_stime, wall, memory * 1024, read
+    return Cost(usage.ru_utime + usage.ru_stime, wall, memory * 1024, read)
 
 
-CALIBRATION = [sys.executable, "-S", "-c", "total = 0\nfor n in range(6_000_000): total += n * n % 7"]
+CALIBRATION = "calibration loop"
+LOOP = [sys.executable, "-S", "-c", "total = 0\nfor n in range(6_000_000): total += n * n % 7"]
+
+
+def measure(commands, rounds, expected=(0,)):
+    """Costs by the name of the command, a calibration loop beside them: one warm-up round, then `rounds`."""
+    commands = {**commands, CALIBRATION: LOOP}
+    costs = {name: [] for name in commands}
+    for number in range(rounds + 1):
+        for name, command in commands.items():
+            if sys.stderr.isatty():
+                print(f"\rround {number} of {rounds}: {name}\033[K", end="", file=sys.stderr)
+            cost = run(command, expected)
+            if number > 0:
+                costs[name].append(cost)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    return costs
+
+
+def median(costs, what):
+    return statistics.median(getattr(cost, what) for cost in costs)
+
+
+def print_table(costs, title, against, file=None):
+    """Medians as a Markdown table, with the CPU as a multiple of that of each command in `against`."""
+    heads = [title, "CPU s", "(lowest to highest)", "wall s", "peak MiB", "read MiB"]
+    heads += [f"CPU / {name}" for name in against]
+    print("| " + " | ".join(heads) + " |", file=file)
+    print("|---" + "|---:" * (len(heads) - 1) + "|", file=file)
+    for name, runs in costs.items():
+        cpus = [cost.cpu for cost in runs]
+        peak = median(runs, "peak")
+        cells = [
+            name,
+            f"{median(runs, 'cpu'):.3f}",
+            f"{min(cpus):.3f} to {max(cpus):.3f}",
+            f"{median(runs, 'wall'):.3f}",
+            f"{peak / (1 << 20):.1f}" if peak else "",
+            f"{median(runs, 'read') / (1 << 20):.1f}",
+        ]
+        for other in against:
+            base = median(costs[other], "cpu")
+            cells.append(f"{median(runs, 'cpu') / base:.2f}" if base and name != CALIBRATION else "")
+        print("| " + " | ".join(cells) + " |", file=file)
 
 
 def main():
@@ -77,7 +132,6 @@ def main():
     parser.add_argument("--title", default="command")
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
     options = parser.parse_args()
-    expected = {int(part) for part in options.exit.split(",")}
     commands = {}
     for text in options.commands:
         name, separator, line = text.partition("=")
@@ -88,39 +142,8 @@ def main():
     for name in against:
         if name not in commands:
             parser.error(f"--against {name}: no such command")
-    commands["calibration loop"] = CALIBRATION
-    results = {name: [] for name in commands}
-    for number in range(options.n + 1):
-        for name, command in commands.items():
-            if sys.stderr.isatty():
-                print(f"\rround {number} of {options.n}: {name}\033[K", end="", file=sys.stderr)
-            outcome = run(command, expected)
-            if number > 0:
-                results[name].append(outcome)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
-
-    def median(name, column):
-        return statistics.median(outcome[column] for outcome in results[name])
-
-    heads = [options.title, "CPU s", "(lowest to highest)", "wall s", "peak MiB", "read MiB"]
-    heads += [f"CPU / {name}" for name in against]
-    print("| " + " | ".join(heads) + " |")
-    print("|---" + "|---:" * (len(heads) - 1) + "|")
-    for name in commands:
-        cpus = [outcome[0] for outcome in results[name]]
-        cells = [
-            name,
-            f"{median(name, 0):.3f}",
-            f"{min(cpus):.3f} to {max(cpus):.3f}",
-            f"{median(name, 1):.3f}",
-            f"{median(name, 2) / (1 << 20):.1f}" if median(name, 2) else "",
-            f"{median(name, 3) / (1 << 20):.1f}",
-        ]
-        for other in against:
-            base = median(other, 0)
-            cells.append(f"{median(name, 0) / base:.2f}" if base and name != "calibration loop" else "")
-        print("| " + " | ".join(cells) + " |")
+    costs = measure(commands, options.n, {int(part) for part in options.exit.split(",")})
+    print_table(costs, options.title, against)
 
 
 if __name__ == "__main__":

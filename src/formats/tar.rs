@@ -329,7 +329,10 @@ impl<I: TarInput> TarWalk<I> {
             path = extensions.sparse_name.or(path);
         }
         // As in Go, a GNU long name wins over a PAX one, and an empty one of either kind says nothing.
-        let path = extensions.gnu_path.or(path).unwrap_or_else(|| header_path(header.as_bytes()));
+        let path = extensions
+            .gnu_path
+            .or(path)
+            .unwrap_or_else(|| header_path(header.as_bytes(), std::mem::take(&mut self.member.path)));
         let link = extensions
             .gnu_link
             .or(extensions.link)
@@ -476,13 +479,18 @@ fn number(field: &[u8]) -> Option<u64> {
     octal(field)
 }
 
-/// The name in a header, behind the prefix where the form has one. The `tar` crate looks at the version
-/// too, which Go does not.
-fn header_path(block: &[u8; 512]) -> Vec<u8> {
-    let until_zero = |field: &[u8]| field.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
-    let name = until_zero(&block[..100]);
-    let prefix = if &block[257..263] == b"ustar\0" { until_zero(&block[345..500]) } else { Vec::new() };
-    if prefix.is_empty() { name } else { [prefix, name].join(&b'/') }
+/// The name in a header, behind the prefix where the form has one, in the buffer of the name before it. The `tar`
+/// crate looks at the version too, which Go does not.
+fn header_path(block: &[u8; 512], mut path: Vec<u8>) -> Vec<u8> {
+    let until_zero = |field: Range<usize>| block[field].split(|byte| *byte == 0).next().unwrap_or_default();
+    path.clear();
+    let prefix = if &block[257..263] == b"ustar\0" { until_zero(345..500) } else { b"" };
+    if !prefix.is_empty() {
+        path.extend_from_slice(prefix);
+        path.push(b'/');
+    }
+    path.extend_from_slice(until_zero(0..100));
+    path
 }
 
 /// The sum of all bytes with the checksum field as spaces; very old writers summed signed bytes.

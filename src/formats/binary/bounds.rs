@@ -83,3 +83,81 @@ fn problems_are(problems: &[Problem], limits: &BinaryLimits) -> bool {
 fn is_safe(text: &str) -> bool {
     !text.chars().any(is_unsafe)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::elf::ElfFacts;
+    use super::super::super::fatbin::{Compression, Deferred, GpuFacts, GpuKind, Row, SectionSum};
+    use super::super::{FileFacts, Problem};
+
+    const SIZE: u64 = 1_000;
+
+    fn gpu() -> GpuFacts {
+        let row = Row {
+            kind: GpuKind::Sass,
+            arch: 90,
+            suffix: None,
+            isa: None,
+            compression: Compression::None,
+            entries: 2,
+            without_kernel: 1,
+            bytes: 400,
+            uncompressed_bytes: u64::MAX,
+        };
+        let section = SectionSum {
+            name: ".nv_fatbin".to_owned(),
+            at: 100,
+            bytes: 500,
+            exclusive: true,
+            containers: 1,
+            entries: 2,
+            entry_bytes: 400,
+            overhead_bytes: 60,
+            unaccounted_bytes: 40,
+        };
+        let deferred = Deferred { name: ".data".to_owned(), at: 700, bytes: 300, base: 0 };
+        let problems = vec![Problem { at: 5, what: "odd".to_owned() }];
+        GpuFacts { rows: vec![row], sections: vec![section], problems, deferred: vec![deferred] }
+    }
+
+    fn is_possible(change: impl FnOnce(&mut GpuFacts)) -> bool {
+        let mut gpu = gpu();
+        change(&mut gpu);
+        FileFacts::Fatbin(Box::new(gpu)).is_possible(SIZE)
+    }
+
+    #[test]
+    fn sums_stay_within_the_file() {
+        assert!(is_possible(|_| {}));
+        assert!(!is_possible(|gpu| gpu.rows[0].bytes = SIZE + 1));
+        assert!(!is_possible(|gpu| gpu.rows = vec![Row { bytes: u64::MAX, ..gpu.rows[0].clone() }; 2]));
+        assert!(!is_possible(|gpu| gpu.rows[0].entries = u64::MAX));
+        assert!(!is_possible(|gpu| gpu.rows[0].without_kernel = 3));
+        assert!(!is_possible(|gpu| gpu.sections[0].entry_bytes = u64::MAX));
+        assert!(!is_possible(|gpu| gpu.sections[0].overhead_bytes = 101));
+        assert!(!is_possible(|gpu| gpu.sections = vec![gpu.sections[0].clone(); 2]));
+        assert!(!is_possible(|gpu| gpu.deferred[0].bytes = 301));
+        assert!(!is_possible(|gpu| gpu.deferred[0].at = u64::MAX));
+        assert!(!is_possible(|gpu| gpu.deferred[0].base = 701));
+        let ptx = |bytes| FileFacts::Ptx { isa: None, arch: Some(u32::MAX), suffix: None, bytes };
+        assert!(ptx(SIZE).is_possible(SIZE) && !ptx(SIZE + 1).is_possible(SIZE));
+    }
+
+    #[test]
+    fn there_is_no_more_than_is_read_of_a_file() {
+        assert!(!is_possible(|gpu| gpu.rows[0].arch = 10_001));
+        assert!(!is_possible(|gpu| gpu.problems = vec![gpu.problems[0].clone(); 10]));
+        let elf = |elf: ElfFacts| FileFacts::Elf(Box::new(elf)).is_possible(SIZE);
+        assert!(elf(ElfFacts { needed: vec![vec![b'a'; 4_096]; 2], ..ElfFacts::default() }));
+        assert!(!elf(ElfFacts { needed: vec![vec![b'a'; 4_097]], ..ElfFacts::default() }));
+        assert!(!elf(ElfFacts { needed: vec![Vec::new(); 4_097], ..ElfFacts::default() }));
+        assert!(!elf(ElfFacts { cubin: Some((u32::MAX, None)), ..ElfFacts::default() }));
+    }
+
+    #[test]
+    fn texts_are_safe_to_show() {
+        assert!(!is_possible(|gpu| gpu.sections[0].name.push('\u{1b}')));
+        assert!(!is_possible(|gpu| gpu.deferred[0].name.push('\n')));
+        assert!(!is_possible(|gpu| gpu.problems[0].what.push('\u{202e}')));
+    }
+}

@@ -301,3 +301,6 @@ impl<'a> Reader<'a> {
         Ok(cells.iter().map(|cell| T::of(low + wide(cell))).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

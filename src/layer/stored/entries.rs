@@ -81,13 +81,13 @@ pub(super) fn read(from: &mut Reader<'_>, limits: &Limits) -> Result<LayerIndex,
         lengths.chain(links.iter().map(|link| &link.target.len)).map(|len| usize::from(*len)).sum();
     from.expect(used <= names.len().saturating_mul(2), "names that share their bytes")?;
     let places = kind.iter().zip(&dir).zip(name_at.iter().zip(&name_len));
-    let named = places.map(|((kind, dir), (at, len))| (*kind, *dir, Name { at: *at, len: *len }));
+    let mut all = places.map(|((kind, dir), (at, len))| (*kind, *dir, Name { at: *at, len: *len }));
     let longest = limits.path_bytes.saturating_add(1);
-    let all = named.into_iter().all(|(kind, dir, name)| {
+    let sound = all.all(|(kind, dir, name)| {
         let path = paths.get(dir as usize).map_or(usize::MAX, |path| path + 1 + usize::from(name.len));
         path <= longest && text(names, name).is_some_and(|name| is_name(kind, dir, name))
     });
-    from.expect(all, "no name of an entry")?;
+    from.expect(sound, "no name of an entry")?;
     let names = names.to_vec();
     Ok(LayerIndex {
         names,

@@ -90,7 +90,7 @@ fn what_is_no_file_is_neither_followed_nor_waited_for() {
     // A path of a socket has little room.
     let short = tempfile::Builder::new().prefix("s").tempdir().unwrap();
     let bound = std::os::unix::net::UnixListener::bind(short.path().join("s")).unwrap();
-    fs::rename(short.path().join("s"), &socket).unwrap_or_else(|_| fs::write(&socket, "").unwrap());
+    fs::rename(short.path().join("s"), &socket).unwrap();
     let all = [
         ("linked", &linked),
         ("piped", &piped),
@@ -99,7 +99,8 @@ fn what_is_no_file_is_neither_followed_nor_waited_for() {
         ("socket", &socket),
     ];
     for (name, file) in all {
-        refused(place.path(), name, file, name);
+        let note = refused(place.path(), name, file, name);
+        assert!(note.contains("it is no regular file"), "{note}");
     }
     drop(bound);
     let cache = Cache::new(place.path().to_owned(), PLENTY);

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -37,16 +37,21 @@ fn again(name: &str, folder: &Path) -> Command {
         .env("BEFORE", ":")
         .env(FOLDER, folder)
         .stdin(Stdio::null())
-        .stdout(Stdio::null());
+        .stdout(Stdio::piped());
     command
+}
+
+/// That a process was the test that it was meant to be, and did its part.
+fn ran(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{}: {said}", output.status);
 }
 
 /// What any process keeps under a key: of different lengths, and different for each process.
 fn payload(place: usize) -> Vec<u8> {
-    let seed = place * 7919 + std::process::id() as usize;
-    let mut bytes = vec![place as u8];
-    bytes.extend((0..place * 1000).map(|at| (seed + at) as u8));
-    bytes
+    let [seed, ..] = std::process::id().to_le_bytes();
+    let counted = (0..=u8::MAX).cycle().skip(seed.into()).take(place * 1000);
+    u8::try_from(place).into_iter().chain(counted).collect()
 }
 
 /// Whether it is what some process kept under this key.
@@ -82,9 +87,8 @@ fn several_processes_share_a_folder_without_harm() {
     }
     let place = folder();
     let start = || again("several_processes_share_a_folder_without_harm", place.path()).spawn().unwrap();
-    let children = [start(), start(), start(), start()];
-    for mut child in children {
-        assert!(child.wait().unwrap().success(), "a process failed: what it says stands above");
+    for child in [start(), start(), start(), start()] {
+        ran(&child.wait_with_output().unwrap());
     }
     let cache = Cache::new(place.path().to_owned(), SMALL);
     cache.put(&key("0"), &payload(0));
@@ -100,9 +104,9 @@ fn a_full_disk_is_noted_once_and_nothing_is_left_of_the_record() {
         let cache = Cache::new(folder.clone(), PLENTY);
         cache.put(&key("small"), b"fits");
         assert!(cache.has(&key("small")) && cache.take_notes().is_empty());
-        cache.put(&key("large"), &[1; 1 << 20]);
+        cache.put(&key("large"), &vec![1; 1 << 20]);
         cache.put(&key("late"), b"would fit");
-        cache.put(&key("larger"), &[1; 2 << 20]);
+        cache.put(&key("larger"), &vec![1; 2 << 20]);
         let notes = cache.take_notes();
         assert!(notes.len() == 1 && notes[0].contains("File too large"), "{notes:?}");
         let kept = ["small", "large", "late", "larger"].map(|name| cache.has(&key(name)));
@@ -116,8 +120,7 @@ fn a_full_disk_is_noted_once_and_nothing_is_left_of_the_record() {
     let place = folder();
     let mut child = again("a_full_disk_is_noted_once_and_nothing_is_left_of_the_record", place.path());
     // No file may become larger than some kilobytes; the signal that comes with it would end the process.
-    let status = child.env("BEFORE", "trap '' XFSZ; ulimit -f 64").status().unwrap();
-    assert!(status.success(), "{status}");
+    ran(&child.env("BEFORE", "trap '' XFSZ; ulimit -f 64").output().unwrap());
     assert_eq!(records(place.path()).len(), 2, "{:?}", records(place.path()));
 }
 
@@ -155,7 +158,7 @@ fn a_process_that_is_killed_leaves_a_temporary_file_at_most() {
     }
     assert_eq!(cache.take_notes(), [""; 0]);
     cache.prune(0).unwrap();
-    assert_eq!(records(place.path()), [left.clone()], "it may be one of a run that goes on");
+    assert_eq!(records(place.path()), std::slice::from_ref(&left), "it may be one of a run that goes on");
     let old = SystemTime::now() - Duration::from_hours(2);
     File::open(&left).unwrap().set_modified(old).unwrap();
     cache.prune(0).unwrap();

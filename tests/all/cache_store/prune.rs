@@ -77,7 +77,6 @@ fn what_is_not_of_the_cache_stays_and_is_named() {
         place.path().join(hex),
         version.join("notes.txt"),
         version.join(".new-zz"),
-        version.join(hex.to_uppercase()),
         // A name of the cache, and another content.
         digit("1"),
         version.join(".new-0123456789abcdef"),
@@ -86,6 +85,9 @@ fn what_is_not_of_the_cache_stays_and_is_named() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "somebody's").unwrap();
     }
+    // A content of the cache, and another name.
+    let loud = version.join(hex.to_uppercase());
+    fs::copy(&file, &loud).unwrap();
     fs::create_dir(digit("2")).unwrap();
     symlink(&target, digit("3")).unwrap();
     symlink(outside.path(), place.path().join("index-1-0123456789abcdef")).unwrap();
@@ -99,13 +101,13 @@ fn what_is_not_of_the_cache_stays_and_is_named() {
     for path in &foreign {
         assert_eq!(fs::read(path).unwrap(), b"somebody's", "{}", path.display());
     }
-    assert!(left(&digit("2")) && left(&digit("3")) && left(&target));
+    assert!(left(&digit("2")) && left(&digit("3")) && left(&target) && left(&loud));
     let others: Vec<String> =
         run.others().unwrap().iter().map(|path| path.to_string_lossy().into_owned()).collect();
     for named in ["wheels", "index-1-short", "index-1-0123456789abcdef", "index-1-1111111111111111", hex] {
         assert!(others.contains(&named.to_owned()), "{named} is not among {others:?}");
     }
-    // Four at the top and the stray record, six files, a folder and a link beside the records.
+    // Four at the top and a stray record; five files, a folder and a link beside the records.
     assert_eq!(others.len(), 5 + 7, "{others:?}");
 }
 

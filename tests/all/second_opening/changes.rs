@@ -11,6 +11,9 @@ use cutaway::source::Reference;
 
 use super::*;
 
+/// Whether a stage is the one to act at.
+type When = fn(&Analysis) -> bool;
+
 /// Where `needle` stands in a file.
 fn find(path: &str, needle: &[u8]) -> u64 {
     let bytes = fs::read(path).unwrap();
@@ -95,7 +98,6 @@ fn a_file_that_is_written_to_while_it_is_read_is_told_and_not_kept() {
         let file = File::options().write(true).open(path).unwrap();
         file.write_all_at(b"o", find(path, &[b'o'; 700])).unwrap();
     };
-    type When = fn(&Analysis) -> bool;
     let moments: [(&str, When); 2] = [
         ("before the layers", |analysis| analysis.layers_done() == 0),
         ("before the bodies of single files", |analysis| analysis.merge.is_some()),

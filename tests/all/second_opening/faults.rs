@@ -5,6 +5,11 @@ use std::sync::OnceLock;
 
 use super::*;
 
+/// Does something to a record that held these bytes.
+type Harm = fn(&Path, &[u8]);
+/// How many moments of a run a process is killed at.
+const MOMENTS: u32 = 24;
+
 fn layout(bench: &Bench) -> String {
     format!("oci:{}", bench.put_layout("layout", &Layout::of(&image(Packing::Gzip), TAG)))
 }
@@ -25,7 +30,6 @@ fn damaged_records_are_ignored_with_a_note_and_replaced() {
     let (first, _) = bench.twice(&reference);
     let records = files(&bench.cache());
     assert!(records.len() >= 4, "{records:?}");
-    type Harm = fn(&Path, &[u8]);
     let harms: [(&str, Harm); 5] = [
         ("one bit", |path, bytes| {
             let mut bytes = bytes.to_vec();
@@ -83,7 +87,6 @@ fn a_process_that_is_killed_at_any_moment_leaves_nothing_wrong() {
     bench.report(&reference);
     let whole = start.elapsed();
     fs::remove_dir_all(bench.cache()).unwrap();
-    const MOMENTS: u32 = 24;
     for moment in 0..MOMENTS {
         let mut command = bench.command(&["report", &reference, "--format", "json"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -9,7 +9,8 @@ use proptest::prelude::{ProptestConfig, any, proptest};
 use proptest::sample::Index;
 
 use super::bodies::bodies;
-use super::{OTHER, SUBJECT, entry, everything, harmless, of_index, read};
+use super::indexes::{entry, of_index};
+use super::{OTHER, SUBJECT, everything, harmless, read};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::tarball::tar;
 
