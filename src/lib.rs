@@ -17,6 +17,7 @@
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`compare`] | several analyses | what they share, where they differ |
 //! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
+//! | `fuzzing` | any bytes | nothing, or a panic where a promise of another room is broken |
 //! | `gpu` | which device | whether this machine's GPU works, in a child process |
 //! | [`cli`] | arguments | output and an exit code |
 //! | `gui` | an analysis | the window |

@@ -224,7 +224,9 @@ impl Cache {
         match folder.distrust(shared) {
             Ok(None) => return true,
             Ok(Some(reason)) => {
-                self.give_up(format!("The index cache {place} is not used: {reason}."));
+                self.give_up(format!(
+                    "The index cache {place} is not used: {reason}; `cutaway explain cache` says more."
+                ));
             }
             Err(error) => self.give_up(format!("The index cache {place} is not used: {error}.")),
         }

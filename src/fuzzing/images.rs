@@ -39,7 +39,9 @@ pub fn image_documents(data: &[u8]) {
     };
     let parts = data.split(|byte| *byte == 0);
     for (names, part) in names.iter().zip(parts).filter(|(_, part)| !part.is_empty()) {
-        names.iter().for_each(|name| add(name, part));
+        for name in names {
+            add(name, part);
+        }
     }
     add(&format!("{a}/layer.tar"), &[0; 1024]);
     add(&format!("{b}/layer.tar"), &[0; 1024]);

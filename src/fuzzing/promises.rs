@@ -127,8 +127,8 @@ pub(super) fn merges(index: &Arc<LayerIndex>) {
         }
         let timeline = Timeline::new(&layers);
         let last = crate::base::convert::layer16(count - 1);
-        let shows = |path| timeline.versions(path).filter(|version| version.shows_after(last)).count();
-        let shown: usize = timeline.paths().skip(1).map(shows).sum();
+        let seen = |path| timeline.versions(path).filter(|version| version.shows_after(last)).count();
+        let shown: usize = timeline.paths().skip(1).map(seen).sum();
         assert_eq!(shown, rootfs.len() - 1, "the timeline shows what the merge does");
     }
 }

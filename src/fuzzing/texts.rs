@@ -17,6 +17,9 @@ const SECRET: &str = "Zq7ThisIsASecretWord";
 /// When a promise is broken.
 pub fn reference(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
+    if text.contains(SECRET) {
+        return;
+    }
     if let Ok(parsed) = Reference::parse(&text) {
         assert_eq!(parsed.text, text, "the text is kept as it was given");
         assert!(text.contains(&parsed.location), "the location is a part of the text");
@@ -40,7 +43,11 @@ pub fn reference(data: &[u8]) {
 /// # Panics
 /// When a promise is broken.
 pub fn secrets(data: &[u8]) {
+    // A fuzzer learns the word from this file, and puts it where it is no secret.
     let text = String::from_utf8_lossy(data);
+    if text.contains(SECRET) {
+        return;
+    }
     redact::instruction(&text);
     let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     assert_eq!(redact::words(&words).len(), words.len(), "a word stays a word");

@@ -164,7 +164,8 @@ impl From<Kept> for Member {
             Kept::Document(bytes) => Self::Kept(bytes.into()),
             Kept::Layer(id) => Self::Streamed(id),
             Kept::Link(target) => Self::Link(target),
-            Kept::Unusable(why) => Self::Unusable(why),
+            // Reasons are shown as they are, and this one comes from a file.
+            Kept::Unusable(why) => Self::Unusable(crate::base::text::printable(&why)),
         }
     }
 }

@@ -167,13 +167,15 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn small_changes_of_every_seed_hold_the_promises(changes in vec(change(), 1..5)) {
         for (name, target) in TARGETS {
             for (file, mut bytes) in inputs(name) {
-                changes.iter().for_each(|change| change.apply(&mut bytes));
+                for change in &changes {
+                    change.apply(&mut bytes);
+                }
                 println!("{file}");
                 target(&bytes);
             }

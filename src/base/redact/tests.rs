@@ -239,7 +239,14 @@ fn references_lose_their_user_info_only() {
         ("u:a@HUNTER2@host/image", "<redacted>@host/image"),
         ("HUNTER2@host/image", "<redacted>@host/image"),
         ("u:HUNTER2@host/image://b", "<redacted>@host/image://b"),
-        ("u:HUNTER2@host/docker://v:HUNTER2@other/b", "<redacted>@host/docker://<redacted>@other/b"),
+        (
+            "u:HUNTER2@host/image@sha256:01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b",
+            "<redacted>@host/image@sha256:01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b",
+        ),
+        (
+            "u:HUNTER2@host.example/docker://v:HUNTER2@other/b",
+            "<redacted>@host.example/docker://<redacted>@other/b",
+        ),
         ("docker-daemon:u:x@h", "docker-daemon:<redacted>@h"),
         ("docker:u:x@h/i", "docker:<redacted>@h/i"),
         ("docker://u:x@h/i", "docker://<redacted>@h/i"),
