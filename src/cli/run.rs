@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 
 use super::arguments::{Plan, ReportPlan, WindowPlan, completions};
 use super::cache::cache;
@@ -30,7 +30,7 @@ use crate::cache::Cache;
 use crate::cuda::catalog::{self, Catalog};
 use crate::cuda::compat::{TargetError, TargetGpu, parse_targets};
 use crate::findings::policy::{Policy, PolicyError};
-use crate::jobs::{CancelToken, Progress};
+use crate::jobs::{CancelToken, Progress, both};
 use crate::report::page::Part;
 use crate::report::{self, Format, Report, WarningLine};
 use crate::rewrite::RewriteError;
@@ -87,14 +87,15 @@ pub(super) fn today(plan: &ReadPlan) -> Option<u32> {
 pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Result<Arc<Analysis>> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
     let catalog = read_catalog(&plan.catalog)?;
-    let known = catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
-    let host = || host_targets(known);
+    // Making the built-in one takes milliseconds, in which the image can be read.
+    let known = || catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+    let host = || host_targets(known());
     let mut targets = Vec::new();
     for text in &plan.targets {
-        targets.extend(parse_targets(known, text, &host)?);
+        targets.extend(parse_targets(known(), text, &host)?);
     }
     if let Some(policy) = policy.filter(|_| targets.is_empty()) {
-        targets = policy.targets(known, &host)?;
+        targets = policy.targets(known(), &host)?;
     }
     let options = analysis::Options {
         platform: plan.platform.clone(),
@@ -157,12 +158,13 @@ fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
         paths: plan.format != Format::Text,
         ..report::Options::default()
     };
-    let (proposals, report) = std::thread::scope(|scope| {
-        let proposals = scope.spawn(|| propose(&analysis, given.as_ref(), plan.show_secrets));
-        options.host = host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default();
-        let report = Report::new(&analysis, &options);
-        (proposals.join().unwrap_or_else(|_| Err(anyhow!("the search for proposals failed"))), report)
-    });
+    let (proposals, report) = both(
+        || propose(&analysis, given.as_ref(), plan.show_secrets),
+        || {
+            options.host = host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default();
+            Report::new(&analysis, &options)
+        },
+    );
     let Some(mut report) = report else {
         anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.shown());
     };

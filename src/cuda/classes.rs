@@ -1,7 +1,9 @@
 //! What each byte of the image is for.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use super::catalog::{FolderState, PackageKind, Walker};
 use super::packages::Packages;
@@ -52,12 +54,11 @@ struct Judge<'a> {
     walker: Walker<'a>,
 }
 
-/// The folder that the entries of a layer are in.
+/// A folder of a layer. What is in a cell is found for the first file that asks for it: the files of a folder need
+/// not stand side by side in a layer.
 struct Folder {
     id: DirId,
     state: FolderState,
-    /// Made for the first file that asks for it, as all below.
-    path: OnceCell<Vec<u8>>,
     /// What its path leads to in the view through symbolic links; `None` where there is no link on the way.
     node: OnceCell<Option<NodeId>>,
     /// Whether what lies right in it is the system's, where its name does not matter.
@@ -78,7 +79,7 @@ enum PackageClass {
 
 impl Folder {
     fn new(id: DirId, state: FolderState) -> Self {
-        Self { id, state, path: OnceCell::new(), node: OnceCell::new(), system: OnceCell::new() }
+        Self { id, state, node: OnceCell::new(), system: OnceCell::new() }
     }
 }
 
@@ -99,23 +100,17 @@ impl<'a> Judge<'a> {
     fn layer(&mut self, layer: u16, merged: &mut Sums) -> Sums {
         let index = self.scene.rootfs.layer(layer);
         let mut sums = Sums::default();
-        let mut states: Vec<FolderState> = Vec::with_capacity(index.dir_count());
+        let mut folders: Vec<Folder> = Vec::with_capacity(index.dir_count());
         for dir in (0..index32(index.dir_count())).map(DirId) {
             // A folder comes after the one it is in.
-            let state = match states.get(index.dir_parent(dir).0 as usize) {
-                Some(parent) => self.walker.below(*parent, index.dir_name(dir)),
+            let state = match folders.get(index.dir_parent(dir).0 as usize) {
+                Some(parent) => self.walker.below(parent.state, index.dir_name(dir)),
                 None => self.walker.root(),
             };
-            states.push(state);
+            folders.push(Folder::new(dir, state));
         }
-        let mut folder: Option<Folder> = None;
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
-            let id = index.dir(entry);
-            let folder = match &mut folder {
-                Some(known) if known.id == id => known,
-                other => other.insert(Folder::new(id, states[id.0 as usize])),
-            };
-            let class = self.class(layer, index, entry, folder);
+            let class = self.class(layer, index, entry, &folders[index.dir(entry).0 as usize]);
             add(&mut sums, class, index.size(entry));
             if self.scene.rootfs.first_name(layer, entry).is_some() {
                 add(merged, class, index.size(entry));
@@ -127,8 +122,8 @@ impl<'a> Judge<'a> {
     fn class(&mut self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &Folder) -> Class {
         let (scene, catalog) = (self.scene, self.scene.catalog);
         let (name, size) = (index.name(entry), index.size(entry));
-        let parent = || folder.path.get_or_init(|| index.dir_path(folder.id));
-        let path = || [parent(), &b"/"[..], name].concat();
+        let parent = || index.dir_path(folder.id);
+        let path = || [&parent()[..], b"/", name].concat();
         let head = || scene.head((layer, entry));
         if scene.is_entry_named_weights(layer, entry) && catalog.may_be_weights(name, size) {
             let of_name = name.contains(&b'.');
@@ -146,8 +141,8 @@ impl<'a> Judge<'a> {
             // A folder of its path may be a symbolic link in the view. Where it is not, nothing is there.
             let lookup = || {
                 let path = parent();
-                let node = scene.paths.lookup(if path.is_empty() { b"/" } else { path })?;
-                (!path.is_empty() && scene.path(node) != *path).then_some(node)
+                let node = scene.paths.lookup(if path.is_empty() { b"/" } else { &path })?;
+                (!path.is_empty() && scene.path(node) != path).then_some(node)
             };
             scene.paths.child((*folder.node.get_or_init(lookup))?, name)
         });
@@ -162,7 +157,7 @@ impl<'a> Judge<'a> {
                 PackageClass::Cuda => cuda(),
                 PackageClass::System => Class::System,
                 PackageClass::Framework => Class::Framework,
-                PackageClass::Conda if has_part(parent(), b"site-packages") => Class::Framework,
+                PackageClass::Conda if has_part(&parent(), b"site-packages") => Class::Framework,
                 PackageClass::Conda => Class::System,
             };
         }

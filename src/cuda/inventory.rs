@@ -16,6 +16,7 @@ use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
 use crate::formats::binary::FileFacts;
+use crate::jobs::both;
 use crate::rootfs::copies;
 
 /// What only whole bodies can tell, of layers whose bodies did not pass.
@@ -69,7 +70,11 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
     let weights = weights::find(&scene);
     let base = base_image::find(&scene, &packages);
     let base_layers = base.as_ref().map_or(0, |base| base.layers);
-    let class_bytes = classes::sum(&scene, &packages, &libraries, base_layers);
+    // Each of these two looks at every file.
+    let (class_bytes, heard) = both(
+        || classes::sum(&scene, &packages, &libraries, base_layers),
+        || mentions::gather(&scene, &packages, &found_toolkits, base_layers),
+    );
     let gpu_code = gpu_code::sum(&scene);
     let stack = stack::levels(&Known {
         scene: &scene,
@@ -83,7 +88,6 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         linked_code: gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
     });
     binary_faults(&scene, &mut warnings);
-    let heard = mentions::gather(&scene, &packages, &found_toolkits, base_layers);
     let wanted = Wanted { texts: heard.wanted, ..wanted(&scene) };
     let found = Inventory {
         toolkits: found_toolkits,

@@ -1,8 +1,10 @@
 //! What the files of whoever made the image name: tools of the build, headers of CUDA, shared libraries.
 
+mod order;
 mod recipes;
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
+use order::{Places, by_path};
 
 use super::packages::Packages;
 use super::scene::{Inode, Scene};
@@ -90,7 +92,7 @@ fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>>
     scene.input.bodies.mentions.get(&inode).map(Some)
 }
 
-fn mention(scene: &Scene<'_>, file: &OwnFile, mentions: &Mentions, room: usize) -> Option<Mention> {
+fn mention(scene: &Scene<'_>, file: &OwnFile<'_>, mentions: &Mentions, room: usize) -> Option<Mention> {
     let facts = scene.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
     let of_links = |name: &Vec<u8>| match facts {
         Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
@@ -136,8 +138,11 @@ const DISTRIBUTIONS: [&str; 11] = [
     "alpinelinux.org",
 ];
 
-struct OwnFile {
+struct OwnFile<'a> {
     node: NodeId,
+    /// Its folder, and its name there.
+    folder: NodeId,
+    name: &'a [u8],
     inode: Inode,
     sort: Sort,
     /// It belongs to a package of Python that the catalogue does not know.
@@ -164,28 +169,20 @@ struct Choice<'a> {
     started: HashSet<NodeId>,
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
     /// Scripts, settings and programs that no package owns and that lie in none of the system's folders, by
     /// path; then the sources of packages of Python that the catalogue does not know. Each inode once.
-    fn files(&self, left_out: &mut u64) -> Vec<OwnFile> {
+    fn files(&self, left_out: &mut u64) -> Vec<OwnFile<'a>> {
         let scene = self.scene;
-        // By node: folders with nothing of the application in them. Folders come before what they hold.
-        let mut foreign = vec![Folder::Own; scene.rootfs.len()];
-        let mut depths = vec![0_u16; scene.rootfs.len()];
-        let mut files: Vec<(bool, Vec<u8>, OwnFile)> = Vec::new();
-        let mut path_bytes = 0;
-        for node in scene.rootfs.nodes().skip(1) {
-            let above = foreign[node.parent().id().0 as usize];
-            if node.kind() == NodeKind::Directory {
-                let depth = depths[node.parent().id().0 as usize].saturating_add(1);
-                depths[node.id().0 as usize] = depth;
-                // Paths of folders in folders cost the square of their depth. Those far down are the application's.
-                let path = if depth > DEPTH { Vec::new() } else { node.path() };
-                foreign[node.id().0 as usize] = self.folder(above, &path, node.name());
-                continue;
-            }
+        let folders = self.folders();
+        let mut files: Vec<OwnFile<'a>> = Vec::new();
+        let mut places = Places::new(scene.rootfs);
+        let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && scene.size(inode) > 0;
+        for (inode, node) in scene.files(|inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode)) {
+            let (folder, name) = places.of(inode, node);
+            let above = folders[folder.0 as usize].0;
             let started = self.started.contains(&node.id());
-            if node.kind() != NodeKind::File || (above == Folder::Foreign && !started) {
+            if above == Folder::Foreign && !started {
                 continue;
             }
             let in_packages = above == Folder::Packages;
@@ -196,34 +193,42 @@ impl Choice<'_> {
             }
             // What an application says in its own package counts as a whole.
             let of_package = in_packages && !own;
-            let Some(inode) = node.content().filter(|inode| usize::from(inode.0) >= self.base_layers) else {
+            if of_package && !name.ends_with(b".py") {
                 continue;
-            };
-            let Some(read) = scene.layer(inode.0).filter(|_| scene.size(inode) > 0) else { continue };
+            }
+            let Some(read) = scene.layer(inode.0) else { continue };
             let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
-            if of_package && !node.name().ends_with(b".py") {
-                continue;
-            }
-            let path = node.path();
-            if is_system(&path) && !in_packages && !started
-                || (sort == Sort::Binary && is_known(scene, inode, node.name()))
-            {
-                continue;
-            }
-            path_bytes += path.len();
-            if path_bytes > PATH_BYTES {
-                *left_out += 1;
+            if sort == Sort::Binary && is_known(scene, inode, name) {
                 continue;
             }
             let of_distribution = owner
                 .and_then(|owner| self.packages.list.get(owner)?.maker.as_deref())
                 .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
-            let file = OwnFile { node: node.id(), inode, sort, of_package, of_distribution };
-            files.push((of_package, path, file));
+            files.push(OwnFile { node: node.id(), folder, name, inode, sort, of_package, of_distribution });
         }
-        files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        *left_out += leave_out_long(&folders, &mut files);
+        let mut files = by_path(scene, files);
+        files.sort_by_key(|file| file.of_package);
         let mut seen = HashSet::new();
-        files.into_iter().map(|(_, _, file)| file).filter(|file| seen.insert(file.inode)).collect()
+        files.retain(|file| seen.insert(file.inode));
+        files
+    }
+
+    /// By node: whose files a folder holds, and the length of its path.
+    fn folders(&self) -> Vec<(Folder, usize)> {
+        let rootfs = self.scene.rootfs;
+        let mut folders = vec![(Folder::Own, 0_usize); rootfs.len()];
+        let mut depths = vec![0_u16; rootfs.len()];
+        // Folders come before what they hold.
+        for node in rootfs.nodes().skip(1).filter(|node| node.kind() == NodeKind::Directory) {
+            let (id, parent) = (node.id().0 as usize, node.parent().id().0 as usize);
+            depths[id] = depths[parent].saturating_add(1);
+            // Paths of folders in folders cost the square of their depth. Those far down are the application's.
+            let path = if depths[id] > DEPTH { Vec::new() } else { node.path() };
+            let (above, length) = folders[parent];
+            folders[id] = (self.folder(above, &path, node.name()), length + 1 + node.name().len());
+        }
+        folders
     }
 
     /// Whether a file belongs to somebody whose habits are known: below a folder of packages whatever the
@@ -258,6 +263,21 @@ impl Choice<'_> {
             above
         }
     }
+}
+
+/// Leaves out the last files in the order of the view when the paths of all are too long together. Returns how many.
+fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> u64 {
+    let length = |file: &OwnFile<'_>| folders[file.folder.0 as usize].1 + 1 + file.name.len();
+    if files.iter().map(length).sum::<usize>() <= PATH_BYTES {
+        return 0;
+    }
+    files.sort_unstable_by_key(|file| file.node);
+    let (before, mut bytes) = (files.len(), 0);
+    files.retain(|file| {
+        bytes += length(file);
+        bytes <= PATH_BYTES
+    });
+    (before - files.len()) as u64
 }
 
 /// Whether somebody may name a file of this name: a compiler, or a part of CUDA.
@@ -303,8 +323,8 @@ fn started(scene: &Scene<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<N
             own.extend(file.and_then(|node| packages.owners.of(node)));
         }
     }
-    for node in scene.rootfs.nodes().filter(|node| node.name() == b"direct_url.json") {
-        own.extend(packages.owners.of(node.id()));
+    for node in scene.nodes_named(b"direct_url.json") {
+        own.extend(packages.owners.of(node));
     }
     // Whatever the catalogue or the distribution knows stays theirs: python and uvicorn are no application.
     own.retain(|place| {

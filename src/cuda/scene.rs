@@ -189,6 +189,16 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// The paths of the merged view with this name that an entry shows at, in no set order.
+    pub(super) fn nodes_named(&self, name: &[u8]) -> impl Iterator<Item = NodeId> {
+        let rootfs = self.rootfs;
+        (0..layer16(self.input.layers.len())).flat_map(move |layer| {
+            let index = rootfs.layer(layer);
+            let named = index.entries().filter(move |entry| index.name(*entry) == name);
+            named.filter_map(move |entry| rootfs.node_showing(layer, entry))
+        })
+    }
+
     fn named(&self, node: Node<'_>) -> Option<Named> {
         self.names.get(usize::from(node.layer()))?.get(node.entry()?.0 as usize).copied()
     }

@@ -4,6 +4,8 @@
 //! first of those that its names fit, and none when one of its names is something else, because then taking
 //! away the others frees nothing.
 
+use std::ops::Range;
+
 use super::facts::Input;
 use super::value::{Category, Item};
 use crate::base::convert::layer16;
@@ -12,6 +14,7 @@ use crate::cuda::links::ObjectId;
 use crate::cuda::{Inode, Package};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
+use crate::jobs::both;
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::{NodeId, Rootfs};
 
@@ -47,16 +50,17 @@ impl<'c> Census<'c> {
         let links = &input.inventory.links;
         let object = |id: ObjectId| Some((rootfs.node(links.object(id).node).content()?, id));
         let packages = &input.inventory.packages;
-        let mut sorter = Sorter {
-            input,
-            rootfs,
-            walker: input.catalog.walker(),
-            packages: packages.iter().map(|package| category_of_package(input.catalog, package)).collect(),
+        let packages: Vec<_> =
+            packages.iter().map(|package| category_of_package(input.catalog, package)).collect();
+        let sorted = |layers: Range<u16>| {
+            let mut sorter = Sorter { input, rootfs, walker: input.catalog.walker(), packages: &packages };
+            let mut files = Vec::new();
+            layers.for_each(|layer| sorter.layer(layer, &mut files));
+            files
         };
-        let mut files = Vec::new();
-        for layer in 0..layer16(input.layers.len()) {
-            sorter.layer(layer, &mut files);
-        }
+        let (layers, middle) = (layer16(input.layers.len()), middle(rootfs, input.layers.len()));
+        let (upper, mut files) = both(|| sorted(middle..layers), || sorted(0..middle));
+        files.extend(upper);
         Self { files, rootfs, objects: links.ids().filter_map(object).collect() }
     }
 
@@ -69,6 +73,18 @@ impl<'c> Census<'c> {
     pub(super) fn object_of(&self, inode: Inode) -> Option<ObjectId> {
         self.objects.get(&inode).copied()
     }
+}
+
+/// How many of the lower layers have about half of all entries.
+fn middle(rootfs: &Rootfs, layers: usize) -> u16 {
+    let entries = |layer: u16| rootfs.layer(layer).len();
+    let half = (0..layer16(layers)).map(entries).sum::<usize>() / 2;
+    let mut below = 0;
+    let is_below = |layer: &u16| {
+        below += entries(*layer);
+        below <= half
+    };
+    layer16((0..layer16(layers)).take_while(is_below).count())
 }
 
 /// What the files of a package are, by the rules about packages.
@@ -90,7 +106,7 @@ struct Sorter<'i, 'c> {
     rootfs: &'c Rootfs,
     walker: Walker<'c>,
     /// By package of the inventory.
-    packages: Vec<Option<(Category, bool)>>,
+    packages: &'i [Option<(Category, bool)>],
 }
 
 impl<'c> Sorter<'_, 'c> {

@@ -1,6 +1,8 @@
 //! From what rules say to findings: bytes, layers, owners, ids, order and sums.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashSet;
 
 use super::facts::{Facts, Input};
 use super::rule::Rule;

@@ -70,7 +70,8 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 9] = [
+const CHAPTERS: [(&str, &str); 10] = [
+    ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
     ("compare", include_str!("../../assets/manual/compare.md")),

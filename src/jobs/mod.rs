@@ -8,6 +8,6 @@ mod progress;
 mod slot;
 
 pub use cancel::{CancelToken, Cancelled};
-pub use pool::{catch_panic, run_all, spawn, workers};
+pub use pool::{both, catch_panic, run_all, spawn, workers};
 pub use progress::{Progress, Snapshot};
 pub use slot::{Slot, Waker};

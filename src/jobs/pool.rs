@@ -40,6 +40,16 @@ pub fn run_all<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) 
     });
 }
 
+/// Does `there` on a thread of its own while `here` is done on this one, and returns when both are done. A panic of
+/// either goes on.
+pub fn both<A: Send, B>(there: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let there = scope.spawn(there);
+        let here = here();
+        (there.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), here)
+    })
+}
+
 /// Starts `work` on a thread of its own that nobody waits for.
 ///
 /// # Errors

@@ -37,10 +37,14 @@ use crate::layer::{IndexBuilder, LayerIndex};
 use crate::rootfs::merge_kept;
 use crate::source::Image;
 
-/// Computes the view, holds it to the closure, and predicts sizes.
-pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposal {
+/// Computes the view, holds it to the closure, and predicts sizes; `None` for a draft without an edit, of which
+/// nothing is to be proven.
+pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Option<Proposal> {
     let before = recipe.file.text();
     let (dockerfile, reasons, overlapping) = apply(before, &draft.edits);
+    if reasons.is_empty() {
+        return None;
+    }
     let diff = unified("Dockerfile", before, &dockerfile);
     let mut proven = check(input, &draft);
     if !overlapping.is_empty() {
@@ -73,7 +77,7 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposa
             *text = sentence(text);
         }
     }
-    Proposal {
+    Some(Proposal {
         id: draft.id.to_owned(),
         title: draft.title,
         applicability: proven.applicability,
@@ -91,7 +95,7 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Proposa
         removed: proven.removed,
         closure: proven.closure,
         hints: draft.hints,
-    }
+    })
 }
 
 /// What is known of a draft's image.

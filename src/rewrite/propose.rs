@@ -104,7 +104,7 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let marks = [UNKNOWN, redact::REDACTED].into_iter();
     let to_fill_in: Vec<&str> =
         marks.filter(|mark| recipe.origin == Origin::Rebuilt && recipe.file.text().contains(mark)).collect();
-    let proven = drafts.into_iter().map(|mut draft| {
+    let proven = drafts.into_iter().filter_map(|mut draft| {
         draft.by_hand.extend(to_fill_in.iter().map(|mark| match *mark {
             UNKNOWN => format!("{mark} stands for what the history does not say: fill it in"),
             _ => format!(
@@ -113,7 +113,7 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
         }));
         prove(input, &recipe, draft)
     });
-    let mut list: Vec<_> = proven.filter(|proposal| !proposal.reasons.is_empty()).collect();
+    let mut list: Vec<_> = proven.collect();
     list.sort_by_key(|proposal| {
         let by_hand = proposal.applicability == Applicability::Manual;
         (!proposal.closure.resolved, by_hand, Reverse(proposal.predicted.saved_bytes))

@@ -1,72 +1,40 @@
 //! The end of a merge: nodes that were linked lists come to lie side by side.
 
-use std::collections::HashMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::copies;
 use super::entries::Entries;
 use super::merge::{Inode, Live, Merge, Merger, NONE};
 use super::tree::{NodeId, NodeKind, Record, Rootfs};
 use crate::base::convert::index32;
-use crate::layer::EntryId;
+use crate::layer::{EntryId, LayerIndex};
 
 impl<W> Merger<'_, W> {
     /// Lays the living nodes out with children side by side and sums sizes.
     pub(super) fn finish(self) -> Merge {
-        let Self { layers, nodes, by_name, shared, mut hidden, waste, put_at, warnings, .. } = self;
+        let Self { layers, mut nodes, by_name, shared, again, mut hidden, waste, put_at, warnings, .. } =
+            self;
         drop(by_name);
-        let living = nodes.iter().filter(|live| live.alive).count();
-        let mut records: Vec<Record> = Vec::with_capacity(living);
-        let mut old_of = Vec::with_capacity(living);
-        let record = |parent: u32, live: &Live| Record {
-            parent: NodeId(parent),
-            children: 0,
-            child_count: 0,
-            place: live.place,
-            kind: live.kind,
-            shared: false,
-            bytes: 0,
-            files: u32::from(live.kind == NodeKind::File),
-        };
-        records.push(record(0, &nodes[0]));
-        old_of.push(0u32);
-        let mut at = 0;
-        while at < records.len() {
-            records[at].children = index32(records.len());
-            let mut child = nodes[old_of[at] as usize].first_child;
-            while child != NONE {
-                let live = &nodes[child as usize];
-                records.push(record(index32(at), live));
-                old_of.push(child);
-                child = live.next;
-            }
-            records[at].child_count = index32(records.len()) - records[at].children;
-            at += 1;
-        }
-        let mut shared_nodes = Vec::with_capacity(shared.len());
-        // Of several names of a file, the bytes stand at the one it was written under, or, when that is
-        // gone, at the link that was made first; the others add nothing.
-        let mut holders: HashMap<Inode, (u16, EntryId, usize)> = HashMap::new();
-        for (id, old) in old_of.iter().enumerate() {
-            let Record { place, kind: NodeKind::File, .. } = records[id] else { continue };
-            let made = (place.layer, EntryId(place.id));
-            let Some(inode) = shared.get(old) else {
-                records[id].bytes = layers[usize::from(made.0)].size(made.1);
-                continue;
+        let layout = lay_out(&mut nodes, again);
+        let new_of = layout.new_of;
+        let mut records = vec![Record::root(nodes[0].place); layout.living];
+        for (old, live) in nodes.iter().enumerate().filter(|(_, live)| live.alive) {
+            let is_file = live.kind == NodeKind::File;
+            let made = || layers[usize::from(live.place.layer)].size(EntryId(live.place.id));
+            records[new_of[old] as usize] = Record {
+                parent: NodeId(new_of[live.parent as usize]),
+                children: layout.first[old],
+                child_count: layout.count[old],
+                place: live.place,
+                kind: live.kind,
+                shared: false,
+                bytes: if is_file { made() } else { 0 },
+                files: u32::from(is_file),
             };
-            records[id].shared = true;
-            shared_nodes.push((NodeId(index32(id)), inode.0, inode.1));
-            let holder = holders.entry(*inode).or_insert((made.0, made.1, id));
-            // A link comes after the file it links to, so the file itself is the least.
-            if made < (holder.0, holder.1) {
-                *holder = (made.0, made.1, id);
-            }
         }
-        let layers_of = |inode: &Inode| layers[usize::from(inode.0)].size(inode.1);
-        let bytes_at: Vec<(usize, u64)> =
-            holders.iter().map(|(inode, (_, _, id))| (*id, layers_of(inode))).collect();
-        for (id, bytes) in bytes_at {
-            records[id].bytes = bytes;
-        }
+        let shared = share(layers, &mut records, &shared, &new_of);
         for id in (1..records.len()).rev() {
             let (bytes, files) = (records[id].bytes, records[id].files);
             let parent = records[id].parent.0 as usize;
@@ -77,9 +45,106 @@ impl<W> Merger<'_, W> {
         hidden.sort_unstable_by_key(|hidden| (hidden.layer, hidden.entry));
         let (merged_bytes, merged_files) = (records[0].bytes, u64::from(records[0].files));
         let copied = copies::find(layers, &hidden, &put_at, nodes.len());
-        let entries = Entries::new(put_at, &nodes, &old_of, &shared_nodes);
-        let rootfs =
-            Rootfs { layers: layers.to_vec(), nodes: records, shared: shared_nodes, hidden, copied, entries };
+        let entries = Entries::new(put_at, &nodes, &new_of, &shared);
+        let rootfs = Rootfs { layers: layers.to_vec(), nodes: records, shared, hidden, copied, entries };
         Merge { rootfs, merged_bytes, merged_files, waste, warnings: warnings.finish("merged view") }
     }
+}
+
+/// Where nodes lie in the view.
+struct Layout {
+    living: usize,
+    /// By node: its place; `NONE` for what is gone.
+    new_of: Vec<u32>,
+    /// By node: the place of the first child, and how many there are.
+    first: Vec<u32>,
+    count: Vec<u32>,
+}
+
+/// Gives the living nodes their places: folder by folder, and in a folder the newest first, as they are linked.
+/// The links are not followed: of a large folder every step would wait for memory. `again` has the nodes that came
+/// back, which are as new as that. The links become those of folders only.
+fn lay_out(nodes: &mut [Live], mut again: Vec<(u32, u32)>) -> Layout {
+    let mut new_of = vec![NONE; nodes.len()];
+    let mut first = vec![0; nodes.len()];
+    let mut count: Vec<u32> = vec![0; nodes.len()];
+    let mut folders = Vec::new();
+    let mut living = 1;
+    let mut number = |id: u32| {
+        let live = &nodes[id as usize];
+        if live.alive && new_of[id as usize] == NONE {
+            let beside = &mut count[live.parent as usize];
+            new_of[id as usize] = *beside;
+            *beside += 1;
+            living += 1;
+            if live.kind == NodeKind::Directory {
+                folders.push(id);
+            }
+        }
+    };
+    for id in (1..index32(nodes.len())).rev() {
+        while let Some((_, back)) = again.pop_if(|(time, _)| *time > id) {
+            number(back);
+        }
+        number(id);
+    }
+    nodes[0].first_child = NONE;
+    for id in &folders {
+        nodes[*id as usize].first_child = NONE;
+    }
+    for id in folders.into_iter().rev() {
+        let parent = nodes[id as usize].parent as usize;
+        nodes[id as usize].next = std::mem::replace(&mut nodes[parent].first_child, id);
+    }
+    new_of[0] = 0;
+    let mut open = vec![0];
+    let (mut at, mut next) = (0, 1);
+    while let Some(folder) = open.get(at).copied() {
+        let start = next;
+        first[folder as usize] = start;
+        next += count[folder as usize];
+        let mut child = nodes[folder as usize].first_child;
+        while child != NONE {
+            new_of[child as usize] += start;
+            open.push(child);
+            child = nodes[child as usize].next;
+        }
+        at += 1;
+    }
+    for (old, live) in nodes.iter().enumerate() {
+        if live.alive && live.kind != NodeKind::Directory {
+            new_of[old] += first[live.parent as usize];
+        }
+    }
+    Layout { living, new_of, first, count }
+}
+
+/// Gives files with several names their bytes: they stand at the name that was written first, or, when that is
+/// gone, at the link that was made first; the others add nothing. Returns the names, by node.
+fn share(
+    layers: &[Arc<LayerIndex>],
+    records: &mut [Record],
+    shared: &HashMap<u32, Inode>,
+    new_of: &[u32],
+) -> Vec<(NodeId, u16, EntryId)> {
+    let mut names: Vec<(NodeId, u16, EntryId)> = shared
+        .iter()
+        .map(|(old, inode)| (NodeId(new_of[*old as usize]), inode.0, inode.1))
+        .filter(|(node, ..)| node.0 != NONE)
+        .collect();
+    names.sort_unstable_by_key(|(node, ..)| *node);
+    let mut holders: HashMap<Inode, (u16, EntryId, NodeId)> = HashMap::new();
+    for (node, layer, entry) in &names {
+        let record = &mut records[node.0 as usize];
+        record.shared = true;
+        record.bytes = 0;
+        let made = (record.place.layer, EntryId(record.place.id), *node);
+        // A link comes after the file it links to, so the file itself is the least.
+        holders.entry((*layer, *entry)).and_modify(|holder| *holder = made.min(*holder)).or_insert(made);
+    }
+    #[allow(clippy::iter_over_hash_type, reason = "each sets the bytes of its own record")]
+    for ((layer, entry), (.., node)) in holders {
+        records[node.0 as usize].bytes = layers[usize::from(layer)].size(entry);
+    }
+    names
 }

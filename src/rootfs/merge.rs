@@ -4,11 +4,10 @@
 //! unpacker would: a later entry replaces an earlier one, a file replaces a folder with all below it.
 //! Bytes belong to inodes (regular-file entries): an inode is wasted once its last path is gone.
 
-use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::tree::{Hidden, NodeKind, Origin, Place, Rootfs};
 use crate::base::convert::{index32, layer16};
@@ -83,6 +82,8 @@ pub(super) struct Merger<'a, W> {
     paths_left: HashMap<Inode, u32>,
     /// Nodes that show another entry's bytes or whose bytes another node shows.
     pub(super) shared: HashMap<u32, Inode>,
+    /// Nodes that came back, in the order of time: how many nodes there were then, and the node.
+    pub(super) again: Vec<(u32, u32)>,
     pub(super) hidden: Vec<Hidden>,
     pub(super) waste: Vec<LayerWaste>,
     /// By layer and entry: the node of its path, whatever shows there by now; `NONE` for what was not put anywhere.
@@ -114,11 +115,13 @@ pub(super) fn apply_all<'a, W: Watch>(
     let entries: usize = layers.iter().map(|layer| layer.len()).sum();
     let mut merger = Merger {
         layers,
-        nodes: Vec::with_capacity(entries / 2 + 16),
-        by_name: HashTable::with_capacity(entries / 2 + 16),
+        nodes: Vec::with_capacity(entries + 1),
+        // Room for all at once: to grow, every name would have to be read again.
+        by_name: HashTable::with_capacity(entries),
         hasher: DefaultHashBuilder::default(),
         paths_left: HashMap::new(),
         shared: HashMap::new(),
+        again: Vec::new(),
         hidden: Vec::new(),
         waste: vec![LayerWaste::default(); layers.len()],
         put_at: Vec::with_capacity(layers.len()),
@@ -178,12 +181,16 @@ impl<W: Watch> Merger<'_, W> {
 
     /// Finds a path in what is there now.
     fn find(&self, parent: u32, name: &[u8]) -> Option<u32> {
-        self.known(parent, name).filter(|node| self.nodes[*node as usize].alive)
+        let known = self.known(self.hash(parent, name), parent, name);
+        known.filter(|node| self.nodes[*node as usize].alive)
+    }
+
+    fn hash(&self, parent: u32, name: &[u8]) -> u64 {
+        self.hasher.hash_one((parent, name))
     }
 
     /// Finds a path that is there or was there.
-    fn known(&self, parent: u32, name: &[u8]) -> Option<u32> {
-        let hash = self.hasher.hash_one((parent, name));
+    fn known(&self, hash: u64, parent: u32, name: &[u8]) -> Option<u32> {
         self.by_name
             .find(hash, |id| self.nodes[*id as usize].parent == parent && self.name(*id) == name)
             .copied()
@@ -284,7 +291,8 @@ impl<W: Watch> Merger<'_, W> {
             }
             return 0;
         }
-        let known = self.known(parent, name);
+        let hash = self.hash(parent, name);
+        let known = self.known(hash, parent, name);
         if let Some(found) = known.filter(|node| self.nodes[*node as usize].alive) {
             let both_folders =
                 kind == NodeKind::Directory && self.nodes[found as usize].kind == NodeKind::Directory;
@@ -313,11 +321,11 @@ impl<W: Watch> Merger<'_, W> {
         self.nodes[parent as usize].first_child = id;
         self.watch.put(id, place, kind);
         if known.is_some() {
+            self.again.push((index32(self.nodes.len()), id));
             self.nodes[id as usize] = live;
             return id;
         }
         self.nodes.push(live);
-        let hash = self.hasher.hash_one((parent, name));
         let (nodes, layers, hasher) = (&self.nodes, self.layers, &self.hasher);
         self.by_name.insert_unique(hash, id, |id| {
             let live = &nodes[*id as usize];

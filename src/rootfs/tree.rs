@@ -50,7 +50,7 @@ impl Place {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) parent: NodeId,
     pub(super) children: u32,
@@ -63,6 +63,22 @@ pub(super) struct Record {
     pub(super) bytes: u64,
     /// Regular files at or below, hard links included.
     pub(super) files: u32,
+}
+
+impl Record {
+    /// An empty root.
+    pub(super) fn root(place: Place) -> Self {
+        Self {
+            parent: NodeId::ROOT,
+            children: 0,
+            child_count: 0,
+            place,
+            kind: NodeKind::Directory,
+            shared: false,
+            bytes: 0,
+            files: 0,
+        }
+    }
 }
 
 /// Bytes that a layer holds and no path of the merged view reaches.
@@ -166,9 +182,11 @@ impl Rootfs {
         for (id, record) in self.nodes.iter().enumerate() {
             // A second name of an inode has no bytes of its own.
             if record.kind == NodeKind::File && record.bytes > 0 {
-                heap.push(Reverse((record.bytes, Reverse(index32(id)))));
-                if heap.len() > count {
-                    heap.pop();
+                let file = Reverse((record.bytes, Reverse(index32(id))));
+                if heap.len() < count {
+                    heap.push(file);
+                } else if let Some(mut least) = heap.peek_mut().filter(|least| file < **least) {
+                    *least = file;
                 }
             }
         }

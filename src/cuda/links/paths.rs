@@ -1,7 +1,7 @@
 //! Paths of the merged view, looked up as a kernel does: through symbolic links, relative to folders.
 
-use std::cell::RefCell;
 use std::hash::BuildHasher as _;
+use std::sync::{Mutex, PoisonError};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -18,7 +18,8 @@ const FEW: usize = 8;
 /// that were looked into.
 pub struct Paths<'a> {
     rootfs: &'a Rootfs,
-    names: RefCell<Names>,
+    /// One for all threads that look at an image.
+    names: Mutex<Names>,
     /// Seeded anew in every process: the names of an image cannot be made to fall together.
     hasher: DefaultHashBuilder,
 }
@@ -34,7 +35,7 @@ struct Names {
 impl<'a> Paths<'a> {
     /// Reads no name yet: those of a folder are read when something is looked for in it.
     pub fn new(rootfs: &'a Rootfs) -> Self {
-        Self { rootfs, names: RefCell::default(), hasher: DefaultHashBuilder::default() }
+        Self { rootfs, names: Mutex::default(), hasher: DefaultHashBuilder::default() }
     }
 
     /// The merged view.
@@ -50,7 +51,7 @@ impl<'a> Paths<'a> {
             return children.find(|child| child.name() == name).map(Node::id);
         }
         let hash = |folder: NodeId, name: &[u8]| self.hasher.hash_one((folder, name));
-        let mut names = self.names.borrow_mut();
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let Names { table, known } = &mut *names;
         if known.is_empty() {
             known.resize(self.rootfs.len(), false);

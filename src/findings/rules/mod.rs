@@ -38,6 +38,7 @@ use super::finish::Draft;
 use super::rule::Rule;
 use super::value::Category;
 use super::verdict::{self, Place};
+use crate::jobs::both;
 
 /// Every rule, by category and id.
 pub(super) static ALL: &[&Rule] = &[
@@ -75,10 +76,22 @@ pub(super) static ALL: &[&Rule] = &[
 
 /// Lets every rule look. What several rules find is kept by the first category.
 pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
+    let (of_image, mut drafts) = both(|| of_image(facts), || of_builds(facts));
+    drafts.extend(of_image);
+    drafts
+}
+
+/// Those about what building leaves behind.
+fn of_builds(facts: &Facts<'_>) -> Vec<Draft> {
     let mut drafts = verdict::devel(facts);
     drafts.extend(package_caches::find(facts));
     drafts.extend(build_artifacts::find(facts));
-    drafts.extend(driver_libraries::find(facts));
+    drafts
+}
+
+/// All others.
+fn of_image(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut drafts = driver_libraries::find(facts);
     drafts.extend(duplicates::find(facts));
     drafts.extend(unused_libraries::find(facts));
     drafts.extend(metadata_copies::find(facts));

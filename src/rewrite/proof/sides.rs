@@ -224,11 +224,13 @@ impl<'a> Both<'a> {
 fn twins(from: &Side<'_>, to: &Side<'_>) -> Vec<u32> {
     let mut twins = vec![NONE; from.rootfs.len()];
     for node in from.rootfs.nodes() {
+        // An entry has the same path in both views; only of those that one of them lacks the name is looked for.
+        let by_entry = || to.rootfs.node_at(node.layer(), node.entry()?);
         let twin = if node.id() == NodeId::ROOT {
             Some(NodeId::ROOT)
         } else {
             let above = twins.get(node.parent().id().0 as usize).copied().filter(|above| *above != NONE);
-            above.and_then(|above| to.paths.child(NodeId(above), node.name()))
+            above.and_then(|above| by_entry().or_else(|| to.paths.child(NodeId(above), node.name())))
         };
         if let (Some(twin), Some(place)) = (twin, twins.get_mut(node.id().0 as usize)) {
             *place = twin.0;

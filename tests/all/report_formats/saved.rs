@@ -97,8 +97,7 @@ fn a_pipe_in_the_place_of_a_report_does_not_hang() {
     let pipe = place.path("pipe.json");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for command in ["report", "check", "dockerfile"] {
-        let output =
-            program().args([command, &pipe]).stdin(Stdio::null()).output();
+        let output = program().args([command, &pipe]).stdin(Stdio::null()).output();
         let output = output.unwrap();
         assert_eq!(output.status.code(), Some(2), "{command}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("pipe.json"), "{command}");

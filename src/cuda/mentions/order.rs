@@ -1,0 +1,95 @@
+//! Files in the order of their paths, without putting the paths together.
+
+use std::cmp::Ordering;
+
+use hashbrown::HashSet;
+
+use super::OwnFile;
+use crate::base::convert::layer16;
+use crate::cuda::scene::{Inode, Scene};
+use crate::rootfs::{Node, NodeId, Rootfs};
+
+/// Finds folders and names of files without reading the view, in which files lie in another order than in layers.
+pub(super) struct Places<'a> {
+    rootfs: &'a Rootfs,
+    /// By layer and folder there: the folder of the view.
+    folders: Vec<Vec<Option<NodeId>>>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(rootfs: &'a Rootfs) -> Self {
+        Self { rootfs, folders: Vec::new() }
+    }
+
+    /// The folder of a node that shows a file, and its name there.
+    pub(super) fn of(&mut self, (layer, entry): Inode, node: Node<'a>) -> (NodeId, &'a [u8]) {
+        if !self.rootfs.names(layer, entry).is_empty() {
+            return (node.parent().id(), node.name());
+        }
+        // It has the path of its entry.
+        let index = self.rootfs.layer(layer);
+        while self.folders.len() <= usize::from(layer) {
+            let next = self.rootfs.layer(layer16(self.folders.len()));
+            self.folders.push(vec![None; next.dir_count()]);
+        }
+        let folder = &mut self.folders[usize::from(layer)][index.dir(entry).0 as usize];
+        (*folder.get_or_insert_with(|| node.parent().id()), index.name(entry))
+    }
+}
+
+/// What lies in a folder: a file, or a folder with files at or below it.
+struct Item<'a> {
+    parent: NodeId,
+    name: &'a [u8],
+    /// The file; a folder has none.
+    file: Option<OwnFile<'a>>,
+    node: NodeId,
+}
+
+/// Sorts files by their paths, byte by byte.
+pub(super) fn by_path<'a>(scene: &Scene<'a>, files: Vec<OwnFile<'a>>) -> Vec<OwnFile<'a>> {
+    let mut items: Vec<Item<'_>> = Vec::with_capacity(files.len());
+    let mut folders: HashSet<NodeId> = HashSet::new();
+    folders.insert(NodeId::ROOT);
+    for file in files {
+        let mut folder = scene.node(file.folder);
+        items.push(Item { parent: file.folder, name: file.name, node: file.node, file: Some(file) });
+        while folders.insert(folder.id()) {
+            let parent = folder.parent();
+            items.push(Item { parent: parent.id(), name: folder.name(), node: folder.id(), file: None });
+            folder = parent;
+        }
+    }
+    // Those of a folder often are in order: a stable sort sees that.
+    items.sort_by_key(|item| item.parent);
+    for folder in items.chunk_by_mut(|a, b| a.parent == b.parent) {
+        folder.sort_by(in_folder);
+    }
+    // From folder to folder, by the places of their items.
+    let range = |folder: NodeId| {
+        let start = items.partition_point(|item| item.parent < folder);
+        start..start + items[start..].partition_point(|item| item.parent == folder)
+    };
+    let mut order = Vec::with_capacity(items.len());
+    let mut open = vec![range(NodeId::ROOT)];
+    while let Some(mut left) = open.pop() {
+        let Some(place) = left.next() else { continue };
+        open.push(left);
+        match &items[place].file {
+            Some(_) => order.push(place),
+            None => open.push(range(items[place].node)),
+        }
+    }
+    let mut files: Vec<Option<OwnFile<'_>>> = items.into_iter().map(|item| item.file).collect();
+    order.into_iter().filter_map(|place| files[place].take()).collect()
+}
+
+/// A folder sorts by its name with the slash that follows in the paths below it.
+fn in_folder(a: &Item<'_>, b: &Item<'_>) -> Ordering {
+    let shared = a.name.len().min(b.name.len());
+    let next = |item: &Item<'_>| {
+        let slash = item.file.is_none().then_some(b'/');
+        item.name.get(shared).copied().or(slash)
+    };
+    a.name[..shared].cmp(&b.name[..shared]).then_with(|| next(a).cmp(&next(b)))
+}
