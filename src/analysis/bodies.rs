@@ -245,15 +245,19 @@ impl Source<'_> {
     /// Keeps what is new, beside what was there.
     fn keep(self, known: &Known<'_>) {
         let Self { image, mut before, new, .. } = self;
+        // Layers that are one blob share what is kept of it.
+        let mut by_place: BTreeMap<String, (&Section, BodyFacts)> = BTreeMap::new();
         for (place, facts) in new {
-            let Some(Blob::Section(section)) = image.layers.get(usize::from(place)).map(|layer| &layer.blob)
-            else {
-                continue;
-            };
+            let layer = image.layers.get(usize::from(place));
+            let Some(Blob::Section(section)) = layer.map(|layer| &layer.blob) else { continue };
+            let Some(bytes) = Known::place(section) else { continue };
+            let (_, all) = by_place.entry(bytes).or_insert((section, BodyFacts::default()));
+            all.merge(before.remove(&place).unwrap_or_default());
+            all.merge(facts);
+        }
+        for (section, all) in by_place.into_values() {
             // What was read while somebody wrote belongs to no state of the file.
             if !section.was_written().unwrap_or(true) {
-                let mut all = before.remove(&place).unwrap_or_default();
-                all.merge(facts);
                 known.keep_bodies(section, &all);
             }
         }

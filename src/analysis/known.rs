@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::digest::Digest;
 use crate::base::read_at::SectionReader;
-use crate::base::{FileIdentity, Hasher, Limits, Section};
+use crate::base::{FileIdentity, Hasher, Limits, Section, WarningCode};
 use crate::cache::{Cache, Key};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::input::BUFFER_BYTES;
@@ -34,7 +34,7 @@ impl<'a> Known<'a> {
     }
 
     /// The text of a place in a file that can be told from all it was and will be.
-    fn place(section: &Section) -> Option<String> {
+    pub(super) fn place(section: &Section) -> Option<String> {
         let (file, offset) = section.place()?;
         file.is_settled().then(|| format!("{offset}+{} of file {}", section.len(), file.key()))
     }
@@ -46,18 +46,18 @@ impl<'a> Known<'a> {
         expected: &Expected,
         context: &Context,
     ) -> Result<Option<LayerRead>, Cancelled> {
-        let Some(place) = Self::place(section) else { return Ok(None) };
+        let Some(place) = Self::place(section) else { return self.claimed(section, None, expected, context) };
         let digest = self.cache.get(&self.digest_key(&place, expected));
         let found = match digest.as_ref().map(|found| std::str::from_utf8(found.bytes())) {
             Some(digest) => digest.ok().and_then(|digest| self.blob(digest, context)),
             None => match self.load(&self.key("plain layer", &place), context) {
-                None => self.claimed(section, &place, expected, context)?,
+                None => self.claimed(section, Some(&place), expected, context)?,
                 found => found,
             },
         };
         if let Some(read) = &found {
             context.progress.add_passed(section.len());
-            context.progress.add_known_layer(read.index.len() as u64);
+            context.progress.add_entries(read.index.len() as u64);
         }
         Ok(found)
     }
@@ -70,12 +70,14 @@ impl<'a> Known<'a> {
         read: &LayerRead,
         subject: &str,
     ) {
-        let Some(place) = Self::place(section) else { return };
+        let place = Self::place(section).filter(|_| self.cache.is_open());
         if read.compression == Some(Compression::None) {
-            if read.keepable() {
+            if let Some(place) = place.filter(|_| read.keepable()) {
                 self.cache.put(&self.key("plain layer", &place), &read.to_bytes(subject));
             }
-        } else if let Some(digest) = read.digest.as_deref().filter(|_| self.keep_blob(read, subject)) {
+        } else if let Some(digest) = read.digest.as_deref().filter(|_| self.keep_blob(read, subject))
+            && let Some(place) = place
+        {
             self.cache.put(&self.digest_key(&place, expected), digest.as_bytes());
         }
     }
@@ -99,8 +101,14 @@ impl<'a> Known<'a> {
 
     /// Keeps a layer whose bytes all passed; whether it is kept.
     pub(super) fn keep_blob(&self, read: &LayerRead, subject: &str) -> bool {
-        // Bytes that were all hashed say the same again, also where they are no layer.
-        let Some(digest) = read.digest.as_deref().filter(|_| read.says_all()) else { return false };
+        // Bytes that were all hashed say the same again, also where they are no layer. But not where the bytes that
+        // were hashed may be others than those that were walked, or were walked in a stream only.
+        let written = || read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged);
+        let refused = read.compression == Some(Compression::Zstd) && read.uncompressed_bytes.is_none();
+        let Some(digest) = read.digest.as_deref().filter(|_| self.cache.is_open()) else { return false };
+        if !read.says_all() || refused || written() {
+            return false;
+        }
         // Also where there is a record: it was not used, so it may be harmed.
         self.cache.put(&self.blob_key(digest), &read.to_bytes(subject));
         true
@@ -110,7 +118,7 @@ impl<'a> Known<'a> {
     fn claimed(
         &self,
         section: &Section,
-        place: &str,
+        place: Option<&str>,
         expected: &Expected,
         context: &Context,
     ) -> Result<Option<LayerRead>, Cancelled> {
@@ -126,7 +134,7 @@ impl<'a> Known<'a> {
             return Ok(None);
         }
         let found = self.admit(read, context);
-        if found.is_some() {
+        if let Some(place) = place.filter(|_| found.is_some()) {
             self.cache.put(&self.digest_key(place, expected), digest.as_ref().as_bytes());
         }
         Ok(found)
@@ -140,16 +148,19 @@ impl<'a> Known<'a> {
         LayerRead::from_bytes(self.cache.get(key)?.bytes(), &context.subject, self.limits).ok()
     }
 
-    /// Charges the facts of a layer to the budget of the image, as if they were picked up now; without room the
-    /// layer is read within it.
     fn admit(&self, read: LayerRead, context: &Context) -> Option<LayerRead> {
-        let bytes = read.facts.kept_bytes();
+        self.charge(read.facts.kept_bytes(), context).then_some(read)
+    }
+
+    /// Charges facts to the budget of the image, as if they were picked up now; without room their layer is read
+    /// within it.
+    fn charge(&self, bytes: u64, context: &Context) -> bool {
         let before = context.kept.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) > self.limits.facts_total {
+        let room = before.saturating_add(bytes) <= self.limits.facts_total;
+        if !room {
             context.kept.fetch_sub(bytes, Ordering::Relaxed);
-            return None;
         }
-        Some(read)
+        room
     }
 
     /// What was kept of an archive that passed.
@@ -178,8 +189,21 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Makes room for what was put in.
-    pub(super) fn tidy(&self) {
+    /// The layers with these digests, all of them or none.
+    pub(super) fn blobs(&self, digests: &[&str], context: &Context) -> Option<Vec<LayerRead>> {
+        let look_up = |digest: &&str| {
+            let read = self.look_up(&self.blob_key(digest), context)?;
+            (read.digest.as_deref() == Some(*digest)).then_some(read)
+        };
+        let reads: Vec<LayerRead> = digests.iter().map(look_up).collect::<Option<_>>()?;
+        let bytes = reads.iter().map(|read| read.facts.kept_bytes()).sum();
+        self.charge(bytes, context).then_some(reads)
+    }
+}
+
+/// Makes room for what was put in, however the run ended.
+impl Drop for Known<'_> {
+    fn drop(&mut self) {
         self.cache.tidy();
     }
 }

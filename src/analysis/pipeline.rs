@@ -136,15 +136,16 @@ pub fn analyze(
         }
         let context = context_of(options.limits.clone(), &subject);
         let done = catch_panic(|| read_one(source, &context, options.verify, &streamed, known));
-        let layer = match done {
-            Ok(Ok(layer)) => layer,
+        let (layer, known) = match done {
+            Ok(Ok(read)) => read,
             Ok(Err(error)) => {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 return;
             }
             Err(panic) => {
                 let message = format!("reading it failed inside cutaway, please report this: {panic}");
-                Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
+                let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));
+                (Layer { read: None, fault }, false)
             }
         };
         let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
@@ -158,6 +159,9 @@ pub fn analyze(
                 judged(&layer, &image.layers[place], &subject_of(place))
             };
             progress.add_layer();
+            if known {
+                progress.add_known_layer();
+            }
         }
         // Within the lock, so that no older stage is published after a newer one.
         publish(Arc::new(state.clone()));
@@ -178,9 +182,6 @@ pub fn analyze(
     take_inventory(&mut analysis, options, known, cancel, progress, publish)?;
     let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
-    if let Some(known) = known {
-        known.tidy();
-    }
     Ok(analysis)
 }
 
@@ -316,35 +317,39 @@ fn subject(place: usize, layer: &LayerSource) -> String {
     }
 }
 
+/// Reads one layer; `true` beside it when that took no reading.
 fn read_one(
     source: &LayerSource,
     context: &Context,
     verify: bool,
     streamed: &[StreamedLayer],
     known: Option<&Known<'_>>,
-) -> Result<Layer, AnalysisError> {
+) -> Result<(Layer, bool), AnalysisError> {
     let expected = expected(source, verify);
     let subject = context.subject.as_str();
-    let read = match &source.blob {
+    let (read, was_known) = match &source.blob {
         Blob::Section(section) => read_section(section, &expected, context, known)?,
-        Blob::Folder(path) => read_folder(path, context).map_err(|source| AnalysisError::Folder {
-            path: crate::base::text::printable(&path.display().to_string()),
-            source,
-        })?,
+        Blob::Folder(path) => {
+            let read = read_folder(path, context).map_err(|source| AnalysisError::Folder {
+                path: crate::base::text::printable(&path.display().to_string()),
+                source,
+            })?;
+            (read, false)
+        }
         Blob::Streamed(id) => {
             // Two layers may be one member.
             let Some(layer) = streamed.get(*id) else {
-                return Ok(missing(subject, "its bytes did not pass in the archive"));
+                return Ok((missing(subject, "its bytes did not pass in the archive"), false));
             };
             let read = layer.named(subject);
             if layer.known {
-                context.progress.add_known_layer(read.index.len() as u64);
+                context.progress.add_entries(read.index.len() as u64);
             }
-            read
+            (read, layer.known)
         }
-        Blob::Missing(reason) => return Ok(missing(subject, reason)),
+        Blob::Missing(reason) => return Ok((missing(subject, reason), false)),
     };
-    Ok(Layer { read: Some(Arc::new(read)), fault: None })
+    Ok((Layer { read: Some(Arc::new(read)), fault: None }, was_known))
 }
 
 /// A layer that can be read at any place: as it was kept when it was read before, else read now and kept.
@@ -353,18 +358,18 @@ fn read_section(
     expected: &Expected,
     context: &Context,
     known: Option<&Known<'_>>,
-) -> Result<LayerRead, Cancelled> {
+) -> Result<(LayerRead, bool), Cancelled> {
     if let Some(known) = known
         && let Some(read) = known.section(section, expected, context)?
     {
-        return Ok(read);
+        return Ok((read, true));
     }
     let mut read = read_layer(section, expected, context)?;
     note_write(section, expected, &mut read, &context.subject);
     if let Some(known) = known {
         known.keep_section(section, expected, &read, &context.subject);
     }
-    Ok(read)
+    Ok((read, false))
 }
 
 /// Tells when the file was written to since it was opened: what was read may be parts of two states. A digest that

@@ -27,6 +27,8 @@ pub(super) struct StreamedLayer {
     read: LayerRead,
     /// Whether the archive passed in an earlier run.
     pub(super) known: bool,
+    /// Whether nothing of it was left out because of what passed before it.
+    whole: bool,
 }
 
 impl StreamedLayer {
@@ -63,13 +65,15 @@ impl Sink for Streamed<'_> {
         // All members are kept until the manifest tells which are wanted, so they share one bound.
         let left = in_memory(limits.image_entries.saturating_sub(self.passed_entries));
         let layer_entries = limits.layer_entries.min(left);
-        let context = (self.context_of)(Limits { layer_entries, ..limits.clone() }, &member.name);
+        let within = Limits { layer_entries, ..limits.clone() };
+        let context = (self.context_of)(within, &member.name);
         // The digest in the member's name says by which algorithm to hash; it is judged later.
         let verify = self.options.verify;
         let expected = Expected { verify, digest: member.digest.clone(), ..Expected::default() };
         let read = read_stream(bytes, &expected, &context)?;
         self.passed_entries += read.index.len() as u64;
-        self.reads.push(StreamedLayer { subject: context.subject, read, known: false });
+        let whole = read.complete || layer_entries == limits.layer_entries;
+        self.reads.push(StreamedLayer { subject: context.subject, read, known: false, whole });
         Ok(self.reads.len() - 1)
     }
 
@@ -78,19 +82,17 @@ impl Sink for Streamed<'_> {
         let record = known.archive(file)?;
         let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
         let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
-        let named = |read| StreamedLayer { subject: context.subject.clone(), read, known: true };
-        let reads: Option<Vec<StreamedLayer>> =
-            passed.digests.iter().map(|digest| known.blob(digest, &context).map(named)).collect();
-        self.reads = reads?;
+        let named = |read| StreamedLayer { subject: context.subject.clone(), read, known: true, whole: true };
+        self.reads = known.blobs(&passed.digests, &context)?.into_iter().map(named).collect();
         Some(passed.members.to_vec())
     }
 
     fn keep(&mut self, file: &FileIdentity, members: &[u8]) {
         let Some(known) = self.known else { return };
         let mut digests = Vec::with_capacity(self.reads.len());
-        for StreamedLayer { subject, read, .. } in &self.reads {
+        for StreamedLayer { subject, read, whole, .. } in &self.reads {
             match read.digest.as_deref() {
-                Some(digest) if known.keep_blob(read, subject) => digests.push(digest),
+                Some(digest) if *whole && known.keep_blob(read, subject) => digests.push(digest),
                 _ => return,
             }
         }

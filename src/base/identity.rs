@@ -10,7 +10,7 @@ type Moment = (i64, i64);
 
 /// Which file it is, and the last changes that the system saw.
 ///
-/// The time of change is part of it since it cannot be set back: tools that keep the time of modification
+/// The time of change is part of it since programs cannot set it back: tools that keep the time of modification
 /// (`touch -r`, `rsync --inplace`) would otherwise make two contents look like one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
@@ -19,19 +19,21 @@ pub struct FileIdentity {
     size: u64,
     modified: Moment,
     changed: Moment,
-    /// Whether any later change must show in one of the times: file systems count them in steps.
+    /// Whether any later change must show in one of the times: file systems count them in steps, and some not at all.
     settled: bool,
 }
 
-/// Times of changes are counted in steps of at most this: 10 ms by local file systems, 2 s by FAT; clocks of
-/// file servers may be off by more, and their files then wait for the next opening.
+/// Times of changes are counted in steps of at most this: 10 ms by local file systems; the clock of a file server may
+/// be off by more.
 const LOCAL_STEP: Duration = Duration::from_millis(50);
-const OTHER_STEP: Duration = Duration::from_secs(3);
+const SERVER_STEP: Duration = Duration::from_secs(3);
 
-/// Magic numbers of linux/magic.h, of file systems whose times are those of this machine's clock: ext2 to 4,
-/// XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
+/// Magic numbers of linux/magic.h, of file systems that keep the time of change themselves, by this machine's clock:
+/// ext2 to 4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
 const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
+/// NFS, whose server keeps it.
+const NFS: u64 = 0x6969;
 
 impl FileIdentity {
     /// The identity of an open file.
@@ -40,15 +42,20 @@ impl FileIdentity {
     /// Whatever the system says.
     pub fn of(file: &File) -> io::Result<Self> {
         let facts = file.metadata()?;
-        let local = rustix::fs::fstatfs(file)
-            .is_ok_and(|system| u64::try_from(system.f_type).is_ok_and(|kind| LOCAL.contains(&kind)));
-        let step = if local { LOCAL_STEP } else { OTHER_STEP };
+        let kind = rustix::fs::fstatfs(file).ok().and_then(|system| u64::try_from(system.f_type).ok());
+        // FAT, FUSE and shares of Windows let the time of change be set or make it up, and images that are mounted
+        // to be read have the times of their making: files there are never known again by identity.
+        let step = match kind {
+            Some(kind) if LOCAL.contains(&kind) => Some(LOCAL_STEP),
+            Some(NFS) => Some(SERVER_STEP),
+            _ => None,
+        };
         Ok(Self::from_facts(&facts, SystemTime::now(), step))
     }
 
-    fn from_facts(facts: &Metadata, now: SystemTime, step: Duration) -> Self {
+    fn from_facts(facts: &Metadata, now: SystemTime, step: Option<Duration>) -> Self {
         let (modified, changed) = ((facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec()));
-        let before = now.checked_sub(step).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let before = step.and_then(|step| now.checked_sub(step)?.duration_since(UNIX_EPOCH).ok());
         let before: Option<Moment> = before
             .and_then(|time| Some((i64::try_from(time.as_secs()).ok()?, i64::from(time.subsec_nanos()))));
         Self {

@@ -11,6 +11,8 @@ use std::time::SystemTime;
 
 use rustix::io::Errno;
 
+use crate::base::size::human;
+
 use super::folder::{Folder, is, named, shown};
 use super::record::{self, FORMAT, Found, Refusal};
 use super::sweep::{self, Usage};
@@ -127,18 +129,23 @@ impl Cache {
         file.and_then(|file| file.metadata().ok()).is_some_and(|facts| facts.is_file())
     }
 
+    /// Whether anything would be kept: what is not need not be made.
+    pub fn is_open(&self) -> bool {
+        self.0.limit > 0 && self.with_state(|state| !state.unusable && !state.closed)
+    }
+
     /// Keeps `bytes` under `key`, instead of what was there. Nothing waits until they are on the disk: what a system
     /// that goes down leaves of them is refused by its checksum, and the run does not pay for that.
     pub fn put(&self, key: &Key, bytes: &[u8]) {
         let size = record::file_bytes(key, bytes);
-        if self.with_state(|state| state.unusable || state.closed) || self.0.limit == 0 {
+        if !self.is_open() {
             return;
         }
         if size > self.0.limit.min(record::RECORD_BYTES) {
             self.note(format!(
-                "A record of {size} bytes is not kept in the index cache {}: it holds records of at most {} bytes.",
+                "Not all is kept in the index cache {}: it takes records of up to {}, and CUTAWAY_CACHE_SIZE can allow more.",
                 shown(&self.0.folder),
-                self.0.limit.min(record::RECORD_BYTES)
+                human(self.0.limit.min(record::RECORD_BYTES))
             ));
             return;
         }
@@ -188,6 +195,11 @@ impl Cache {
     /// When the folder is there and cannot be listed, or a record cannot be removed.
     pub fn prune(&self, limit: u64) -> io::Result<Usage> {
         sweep::survey(&self.0.folder)?.prune(limit)
+    }
+
+    /// Looks whether the folder may be used; if not, the notes say why.
+    pub fn check(&self) {
+        self.records();
     }
 
     /// What could not be used or written since the last call, one sentence each, safe to show.

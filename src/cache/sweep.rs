@@ -52,7 +52,7 @@ pub(super) struct Survey {
     root: Option<Folder>,
     versions: Vec<OsString>,
     records: Vec<Held>,
-    /// What runs that were ended left unfinished.
+    /// What runs have not finished, or never will.
     unfinished: Vec<Held>,
     /// What is no part of the cache.
     pub(super) others: Vec<PathBuf>,
@@ -99,7 +99,9 @@ impl Survey {
         let mut removed = Usage::default();
         let Some(root) = &self.root else { return Ok(removed) };
         for file in &self.unfinished {
-            if file.remove(root)? {
+            // Whoever wants nothing left means these too; a run that is writing one writes it again.
+            let old = SystemTime::now().duration_since(file.used).is_ok_and(|age| age > UNFINISHED);
+            if (old || limit == 0) && file.remove(root)? {
                 removed.add(file);
             }
         }
@@ -136,7 +138,7 @@ impl Survey {
             let held = Held { used, version: version.to_owned(), name, bytes };
             if is_record {
                 self.records.push(held);
-            } else if SystemTime::now().duration_since(used).is_ok_and(|age| age > UNFINISHED) {
+            } else {
                 self.unfinished.push(held);
             }
         }

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 
 use super::cache_arguments::CachePlan;
 use super::output::write;
+use super::run::message;
 use crate::base::size::{grouped, human};
 use crate::base::text::{counted, printable};
 use crate::cache::{Cache, Settings, Usage};
@@ -29,6 +30,11 @@ pub(super) fn cache(plan: CachePlan) -> anyhow::Result<ExitCode> {
         CachePlan::Prune(limit) => prune(&cache, limit.unwrap_or(cache.limit()))?.into_bytes(),
     };
     write(&text, None)?;
+    if plan != CachePlan::Dir {
+        // Whoever looks here wonders why runs read everything.
+        cache.check();
+        cache.take_notes().iter().for_each(|note| message(&format!("note: {note}")));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

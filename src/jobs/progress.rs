@@ -68,9 +68,8 @@ impl Progress {
         self.0.entries.fetch_add(entries, Ordering::Relaxed);
     }
 
-    /// Adds a layer that was read before, with its entries.
-    pub fn add_known_layer(&self, entries: u64) {
-        self.add_entries(entries);
+    /// Adds a layer that was read before.
+    pub fn add_known_layer(&self) {
         self.0.layers_known.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -88,9 +88,10 @@ fn a_record_larger_than_the_limit_is_not_kept_and_a_limit_of_nothing_keeps_nothi
     let place = folder();
     let small = Cache::new(place.path().join("small"), 1000);
     small.put(&key("a"), &[1; 1000]);
+    small.put(&key("c"), &[1; 2000]);
     small.put(&key("b"), &[1; 500]);
     let notes = small.take_notes();
-    assert!(notes.len() == 1 && notes[0].contains("1000 bytes"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("1000 B"), "one note for all of them: {notes:?}");
     assert!(!small.has(&key("a")) && small.has(&key("b")));
     let none = Cache::new(place.path().join("none"), 0);
     none.put(&key("a"), b"");

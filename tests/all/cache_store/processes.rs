@@ -157,10 +157,21 @@ fn a_process_that_is_killed_leaves_a_temporary_file_at_most() {
         assert!(found.is_none_or(|found| found.bytes().len() == LARGE), "half a record was taken");
     }
     assert_eq!(cache.take_notes(), [""; 0]);
-    cache.prune(0).unwrap();
+    cache.prune(1).unwrap();
     assert_eq!(records(place.path()), std::slice::from_ref(&left), "it may be one of a run that goes on");
     let old = SystemTime::now() - Duration::from_hours(2);
     File::open(&left).unwrap().set_modified(old).unwrap();
-    cache.prune(0).unwrap();
+    cache.prune(1).unwrap();
     assert!(!left.exists() && fs::read_dir(place.path()).unwrap().count() == 0);
+}
+
+#[test]
+fn whoever_wants_nothing_left_means_what_is_unfinished_too() {
+    let place = folder();
+    let cache = Cache::new(place.path().to_owned(), PLENTY);
+    cache.put(&key("a"), b"record");
+    let record = records(place.path()).remove(0);
+    fs::write(record.with_file_name(".new-0123456789abcdef"), b"").unwrap();
+    cache.prune(0).unwrap();
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
 }

@@ -96,14 +96,15 @@ fn a_file_that_is_written_to_while_it_is_read_is_told_and_not_kept() {
     let write = |path: &str| {
         // The same byte again: the content is the same, but nobody can know.
         let file = File::options().write(true).open(path).unwrap();
-        file.write_all_at(b"o", find(path, &[b'o'; 700])).unwrap();
+        file.write_all_at(&[0], file.metadata().unwrap().len() - 1).unwrap();
     };
-    let moments: [(&str, When); 2] = [
-        ("before the layers", |analysis| analysis.layers_done() == 0),
-        ("before the bodies of single files", |analysis| analysis.merge.is_some()),
+    let moments: [(&str, Packing, When); 3] = [
+        ("before the layers", Packing::Plain, |analysis| analysis.layers_done() == 0),
+        ("before the packed layers", Packing::Gzip, |analysis| analysis.layers_done() == 0),
+        ("before the bodies of single files", Packing::Plain, |analysis| analysis.merge.is_some()),
     ];
-    for (name, when) in moments {
-        let path = bench.put(&format!("{name}.tar"), tar(save_classic(&[(&image(Packing::Plain), &[TAG])])));
+    for (name, packing, when) in moments {
+        let path = bench.put(&format!("{name}.tar"), tar(save_classic(&[(&image(packing), &[TAG])])));
         let analysis = analyzed(&path, &cache, when, || write(&path));
         assert!(codes(&analysis).contains(&WarningCode::SourceChanged), "{name}: {:?}", analysis.warnings());
         assert!(!analysis.totals().unwrap().complete, "{name}");
@@ -150,4 +151,32 @@ fn a_file_that_is_cut_while_it_is_read_is_incomplete() {
     settle(Path::new(&path));
     let (again, _) = bench.twice(&path);
     assert!(again.stdout.contains("\"complete\": true"));
+}
+
+#[test]
+fn a_layer_that_others_left_no_room_for_is_not_kept_as_it_was_read_then() {
+    let bench = Bench::new();
+    let cache = Cache::new(bench.cache(), 1 << 30);
+    let many = |count: usize, name: &str| {
+        tar((0..count).map(|index| file(format!("{name}/{index}"), b"x".to_vec())))
+    };
+    let (junk, base) = (many(28, "junk"), many(10, "base"));
+    let archive = |name: &str, tars: Vec<Vec<u8>>| {
+        let image = Image::of(Packing::Plain, tars);
+        bench.put(name, gzip(&tar(save_classic(&[(&image, &[TAG])]))))
+    };
+    let crowded = archive("crowded.tar.gz", vec![junk, base.clone()]);
+    let alone = archive("alone.tar.gz", vec![base]);
+    let limits = cutaway::base::Limits { image_entries: 30, ..Default::default() };
+    let analyzed = |path: &str| {
+        let options = Options { cache: Some(cache.clone()), limits: limits.clone(), ..Options::default() };
+        let reference = Reference::parse(path).unwrap();
+        analyze(&reference, &options, &CancelToken::new(), &Progress::default(), &|_| ()).unwrap()
+    };
+    assert!(!analyzed(&crowded).totals().unwrap().complete, "the second layer is cut short");
+    for _ in 0..2 {
+        let totals = analyzed(&alone).totals().unwrap();
+        assert!(totals.complete);
+        assert_eq!(totals.merged_files, 10);
+    }
 }

@@ -125,3 +125,16 @@ fn whoever_asks_for_proof_or_wants_no_cache_gets_the_bytes_read() {
     let after = bench.report(&reference);
     assert!(after.stdout.contains("\"verified\": \"digest\""), "what --verify proved is its own");
 }
+
+#[test]
+fn a_layer_that_the_image_has_twice_counts_twice() {
+    for packing in [Packing::Plain, Packing::Gzip] {
+        let bench = Bench::new();
+        let one = tars().swap_remove(1);
+        let path = bench.put_layout("layout", &Layout::of(&Image::of(packing, [one.clone(), one]), TAG));
+        let (_, second) = bench.twice(&format!("oci:{path}"));
+        assert!(second.stderr.contains("read 0 bytes"), "{packing:?}: {}", second.stderr);
+        assert!(second.stderr.contains("2 of 2 layers were read before"), "{packing:?}: {}", second.stderr);
+        assert!(!second.stderr.contains("then read"), "{packing:?}: {}", second.stderr);
+    }
+}
