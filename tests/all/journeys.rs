@@ -419,6 +419,20 @@ fn a_damaged_layer_is_a_warning_in_the_log() {
 }
 
 #[test]
+fn what_the_inventory_warns_of_is_in_the_log() {
+    let folder = folder();
+    let mut image = Image::of(Packing::Gzip, [tar([file("etc/settings", b"x".to_vec())])]);
+    image.config = serde_json::json!({"Entrypoint": ["/bin/gone"]});
+    let path = folder.path().join("image");
+    Layout::of(&image, "latest").write(&path);
+    let mut window = Window::new();
+    window.open(path.to_str().unwrap());
+    window.settles();
+    window.click(Role::Button, "1 warning");
+    window.sees("links-oddity");
+}
+
+#[test]
 fn the_key_sheet_opens_and_closes() {
     let mut window = Window::new();
     window.press(Modifiers::NONE, Key::F1);

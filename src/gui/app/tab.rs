@@ -235,8 +235,10 @@ impl Tab {
 #[derive(Default)]
 struct Told {
     documents: bool,
-    layers: Vec<bool>,
+    /// Warnings of each layer that were told; more may come after it was read.
+    layers: Vec<usize>,
     merge: bool,
+    inventory: bool,
     findings: bool,
 }
 
@@ -247,17 +249,23 @@ impl Told {
         if !std::mem::replace(&mut self.documents, true) {
             news.extend_from_slice(&analysis.image.warnings);
         }
-        self.layers.resize(analysis.layers.len(), false);
+        self.layers.resize(analysis.layers.len(), 0);
         for (told, layer) in self.layers.iter_mut().zip(&analysis.layers) {
-            if layer.is_done() && !std::mem::replace(told, true) {
-                news.extend(layer.fault.iter().cloned());
-                news.extend(layer.read.iter().flat_map(|read| read.warnings.iter().cloned()));
-            }
+            let read = layer.read.iter().flat_map(|read| &read.warnings);
+            let before = std::mem::replace(told, layer.fault.iter().count() + read.clone().count());
+            news.extend(layer.fault.iter().chain(read).skip(before).cloned());
         }
         if let Some(merge) = &analysis.merge
             && !std::mem::replace(&mut self.merge, true)
         {
             news.extend_from_slice(&merge.warnings);
+        }
+        // The first look at single files may still be mended by the second.
+        let complete = analysis.inventory.as_ref().filter(|inventory| inventory.waits_for.is_none());
+        if let Some(inventory) = complete
+            && !std::mem::replace(&mut self.inventory, true)
+        {
+            news.extend_from_slice(&inventory.warnings);
         }
         if let Some(findings) = &analysis.findings
             && !std::mem::replace(&mut self.findings, true)
