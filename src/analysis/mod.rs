@@ -6,6 +6,7 @@ mod bodies;
 mod job;
 mod known;
 mod pipeline;
+mod single;
 mod streamed;
 mod value;
 

@@ -233,6 +233,7 @@ impl Tab {
 }
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a stage that was told")]
 struct Told {
     documents: bool,
     /// Warnings of each layer that were told; more may come after it was read.

@@ -1,0 +1,131 @@
+//! One layer of the image: read, or taken as it was kept, and compared with what is claimed of it.
+
+use std::sync::Arc;
+
+use super::known::Known;
+use super::pipeline::{AnalysisError, Options};
+use super::streamed::StreamedLayer;
+use super::value::Layer;
+use crate::base::digest::short;
+use crate::base::{Section, Warning, WarningCode};
+use crate::jobs::Cancelled;
+use crate::layer::{Context, Expected, LayerRead, read_folder, read_layer};
+use crate::source::{Blob, LayerSource};
+
+pub(super) fn length(layer: &LayerSource) -> u64 {
+    match &layer.blob {
+        Blob::Section(section) => section.len(),
+        Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => 0,
+    }
+}
+
+pub(super) fn subject(place: usize, layer: &LayerSource) -> String {
+    match layer.digest.as_ref().or(layer.diff_id.as_ref()) {
+        Some(digest) => format!("layer {place} ({}:{})", digest.algorithm(), short(digest.as_ref())),
+        None => format!("layer {place}"),
+    }
+}
+
+/// Reads one layer; `true` beside it when that took no reading.
+pub(super) fn read_one(
+    source: &LayerSource,
+    context: &Context,
+    verify: bool,
+    streamed: &[StreamedLayer],
+    known: Option<&Known<'_>>,
+) -> Result<(Layer, bool), AnalysisError> {
+    let expected = expected(source, verify);
+    let subject = context.subject.as_str();
+    let (read, was_known) = match &source.blob {
+        Blob::Section(section) => read_section(section, &expected, context, known)?,
+        Blob::Folder(path) => {
+            let read = read_folder(path, context).map_err(|source| AnalysisError::Folder {
+                path: crate::base::text::printable(&path.display().to_string()),
+                source,
+            })?;
+            (read, false)
+        }
+        Blob::Streamed(id) => {
+            // Two layers may be one member.
+            let Some(layer) = streamed.get(*id) else {
+                return Ok((missing(subject, "its bytes did not pass in the archive"), false));
+            };
+            let read = layer.named(subject);
+            if layer.known {
+                context.progress.add_entries(read.index.len() as u64);
+            }
+            (read, layer.known)
+        }
+        Blob::Missing(reason) => return Ok((missing(subject, reason), false)),
+    };
+    Ok((Layer { read: Some(Arc::new(read)), fault: None }, was_known))
+}
+
+/// A layer that can be read at any place: as it was kept when it was read before, else read now and kept.
+fn read_section(
+    section: &Section,
+    expected: &Expected,
+    context: &Context,
+    known: Option<&Known<'_>>,
+) -> Result<(LayerRead, bool), Cancelled> {
+    if let Some(known) = known
+        && let Some(read) = known.section(section, expected, context)?
+    {
+        return Ok((read, true));
+    }
+    let mut read = read_layer(section, expected, context)?;
+    note_write(section, expected, &mut read, &context.subject);
+    if let Some(known) = known {
+        known.keep_section(section, expected, &read, &context.subject);
+    }
+    Ok((read, false))
+}
+
+/// Tells when the file was written to since it was opened: what was read may be parts of two states. A digest that
+/// fits proves that it is not.
+pub(super) fn note_write(section: &Section, expected: &Expected, read: &mut LayerRead, subject: &str) {
+    let proven =
+        expected.digest.as_ref().is_some_and(|digest| read.digest.as_deref() == Some(digest.as_ref()));
+    if proven || read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged) {
+        return;
+    }
+    let message = match section.was_written() {
+        Ok(false) => return,
+        Ok(true) => {
+            "the file was written to while it was read: what is shown may be parts of two states".to_owned()
+        }
+        Err(error) => format!("whether the file was written to while it was read cannot be told: {error}"),
+    };
+    read.complete = false;
+    read.warnings.push(Warning::new(WarningCode::SourceChanged, subject, message));
+}
+
+/// A layer as it was read, compared with what is claimed of this one.
+pub(super) fn judged(layer: &Layer, source: &LayerSource, subject: &str) -> Layer {
+    let mut judged = layer.clone();
+    if let Some(read) = &mut judged.read {
+        Arc::make_mut(read).check(&expected(source, false), subject);
+    }
+    judged
+}
+
+pub(super) fn expected(source: &LayerSource, verify: bool) -> Expected {
+    Expected {
+        digest: source.digest.clone(),
+        diff_id: source.diff_id.clone(),
+        size: source.size,
+        media_type: source.media_type.clone(),
+        verify,
+    }
+}
+
+/// A layer that is left out because those before it have as many entries as an image may have.
+pub(super) fn too_many(subject: &str, options: &Options) -> Layer {
+    let message = format!("not read: the image has more than {} entries", options.limits.image_entries);
+    Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
+}
+
+fn missing(subject: &str, reason: &str) -> Layer {
+    let fault = Warning::new(WarningCode::LayerMissing, subject, reason);
+    Layer { read: None, fault: Some(fault) }
+}
