@@ -22,7 +22,7 @@ fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
     fs::create_dir_all(&home).unwrap();
     Command::new("timeout")
         .args(["110", "xvfb-run", "-a", "-n", &number, "-s", "-screen 0 1000x700x24"])
-        .args(["bash", "-c", script])
+        .args(["bash", "-c", &format!("{ANSWERS}\n{script}")])
         .env("P", env!("CARGO_BIN_EXE_cutaway"))
         .env("T", folder)
         .env("HOME", &home)
@@ -36,6 +36,10 @@ fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
         .output()
         .expect("the shell runs")
 }
+
+/// Waits until the display takes connections: on a busy machine it says that it is ready before it does.
+const ANSWERS: &str =
+    "for _ in $(seq 50); do xdotool getdisplaygeometry >/dev/null 2>&1 && break; sleep 0.2; done";
 
 fn tools() -> bool {
     have(&["xvfb-run", "xdotool", "import", "identify", "timeout"])
