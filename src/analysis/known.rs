@@ -46,14 +46,19 @@ impl<'a> Known<'a> {
         expected: &Expected,
         context: &Context,
     ) -> Result<Option<LayerRead>, Cancelled> {
-        let Some(place) = Self::place(section) else { return self.claimed(section, None, expected, context) };
-        let digest = self.cache.get(&self.digest_key(&place, expected));
-        let found = match digest.as_ref().map(|found| std::str::from_utf8(found.bytes())) {
-            Some(digest) => digest.ok().and_then(|digest| self.blob(digest, context)),
-            None => match self.load(&self.key("plain layer", &place), context) {
-                None => self.claimed(section, Some(&place), expected, context)?,
-                found => found,
-            },
+        let place = Self::place(section);
+        let found = match &place {
+            None => self.claimed(section, None, expected, context)?,
+            Some(place) => {
+                let digest = self.cache.get(&self.digest_key(place, expected));
+                match digest.as_ref().map(|found| std::str::from_utf8(found.bytes())) {
+                    Some(digest) => digest.ok().and_then(|digest| self.blob(digest, context)),
+                    None => match self.load(&self.key("plain layer", place), context) {
+                        None => self.claimed(section, Some(place), expected, context)?,
+                        found => found,
+                    },
+                }
+            }
         };
         if let Some(read) = &found {
             context.progress.add_passed(section.len());
