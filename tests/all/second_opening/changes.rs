@@ -165,12 +165,11 @@ fn a_layer_that_others_left_no_room_for_is_not_kept_as_it_was_read_then() {
         tar((0..count).map(|index| file(format!("{name}/{index}"), b"x".to_vec())))
     };
     let (junk, base) = (many(28, "junk"), many(10, "base"));
-    let archive = |name: &str, tars: Vec<Vec<u8>>| {
-        let image = Image::of(Packing::Plain, tars);
-        bench.put(name, gzip(&tar(save_classic(&[(&image, &[TAG])]))))
-    };
-    let crowded = archive("crowded.tar.gz", vec![junk, base.clone()]);
-    let alone = archive("alone.tar.gz", vec![base]);
+    let image = |tars: Vec<Vec<u8>>| Image::of(Packing::Gzip, tars);
+    let crowded = gzip(&tar(save_classic(&[(&image(vec![junk, base.clone()]), &[TAG])])));
+    let crowded = bench.put("crowded.tar.gz", crowded);
+    // The same blob, which is known by its digest.
+    let alone = format!("oci:{}", bench.put_layout("alone", &Layout::of(&image(vec![base]), TAG)));
     let limits = cutaway::base::Limits { image_entries: 30, ..Default::default() };
     let analyzed = |path: &str| {
         let options = Options { cache: Some(cache.clone()), limits: limits.clone(), ..Options::default() };
