@@ -21,6 +21,7 @@ fn main() -> ExitCode {
             compare: window.compare.clone(),
             platform: window.platform.clone(),
             cache: window.cache.clone(),
+            access: window.access.clone(),
             renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,
         };

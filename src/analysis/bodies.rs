@@ -45,7 +45,7 @@ fn is_readable(blob: &Blob, read: &LayerRead, entry: EntryId) -> bool {
             read.compression == Some(Compression::None) && read.index.body_at(entry).is_some()
         }
         Blob::Folder(_) => true,
-        Blob::Streamed(_) | Blob::Missing(_) => false,
+        Blob::Streamed(_) | Blob::Remote(_) | Blob::Missing(_) => false,
     }
 }
 
@@ -73,7 +73,7 @@ fn open(
             let same = now.len() == size && now.mtime() == read.index.mtime(entry);
             (same && full).then(|| Section::new(Arc::new(file), 0, size))?
         }
-        Blob::Streamed(_) | Blob::Missing(_) => return None,
+        Blob::Streamed(_) | Blob::Remote(_) | Blob::Missing(_) => return None,
     };
     let whole = section.len() == size;
     whole.then(|| Section::new(Arc::new(Compared { section, progress: progress.clone() }), 0, size))

@@ -8,12 +8,13 @@ use std::sync::atomic::Ordering;
 
 use crate::base::digest::Digest;
 use crate::base::read_at::SectionReader;
-use crate::base::{FileIdentity, Hasher, Limits, Section, WarningCode};
+use crate::base::{Hasher, Limits, Section, WarningCode};
 use crate::cache::{Cache, Key};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::input::BUFFER_BYTES;
 use crate::jobs::Cancelled;
 use crate::layer::{BodyFacts, Context, Expected, LayerRead};
+use crate::source::SourceKey;
 
 /// The cache as an analysis sees it.
 pub(super) struct Known<'a> {
@@ -168,16 +169,22 @@ impl<'a> Known<'a> {
         room
     }
 
-    /// What was kept of an archive that passed.
-    pub(super) fn archive(&self, file: &FileIdentity) -> Option<Vec<u8>> {
-        let key = self.key("archive", &file.key());
-        file.is_settled().then(|| self.cache.get(&key)).flatten().map(|found| found.bytes().to_vec())
+    /// What was kept of an archive or an engine's stream that passed.
+    pub(super) fn archive(&self, key: &SourceKey) -> Option<Vec<u8>> {
+        self.cache.get(&self.source_key(key)?).map(|found| found.bytes().to_vec())
     }
 
     /// Keeps what an archive that passed consists of.
-    pub(super) fn keep_archive(&self, file: &FileIdentity, bytes: &[u8]) {
-        if file.is_settled() {
-            self.cache.put(&self.key("archive", &file.key()), bytes);
+    pub(super) fn keep_archive(&self, key: &SourceKey, bytes: &[u8]) {
+        if let Some(key) = self.source_key(key) {
+            self.cache.put(&key, bytes);
+        }
+    }
+
+    fn source_key(&self, key: &SourceKey) -> Option<Key> {
+        match key {
+            SourceKey::File(file) => file.is_settled().then(|| self.key("archive", &file.key())),
+            SourceKey::Engine(id) => Some(self.key("engine image", id)),
         }
     }
 

@@ -12,5 +12,5 @@ mod value;
 
 pub use bodies::Body;
 pub use job::{AnalysisJob, Failure, JobState};
-pub use pipeline::{AnalysisError, Options, analyze};
+pub use pipeline::{AnalysisError, Depth, Options, analyze};
 pub use value::{Analysis, Layer, Totals};

@@ -17,7 +17,19 @@ use crate::findings::{self, Findings, TargetGpu, findings};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{Context, FolderError, LayerIndex, LayerRead};
 use crate::rootfs::merge;
-use crate::source::{Blob, Image, OpenContext, Reference, SourceError, open};
+use crate::source::{Access, Blob, Image, OpenContext, Reference, SourceError, open};
+
+/// How much of an image is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// Manifest and config only.
+    Documents,
+    /// Also what tables of contents tell of layers that have one; no layer is fetched.
+    Tables,
+    /// All layers: those with a table of contents by it and by the files that the inventory needs, the others whole.
+    #[default]
+    Whole,
+}
 
 /// How to analyse.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +48,10 @@ pub struct Options {
     pub today: Option<u32>,
     /// Where layers that were read before are kept; `None` to read everything anew.
     pub cache: Option<Cache>,
+    /// How registries and engines are reached.
+    pub access: Access,
+    /// How much of an image at a registry is read.
+    pub depth: Depth,
 }
 
 /// Why there is no analysis at all. Faults of single layers are warnings in it instead.
@@ -102,6 +118,7 @@ pub fn analyze(
         let mut context = OpenContext {
             limits: &options.limits,
             platform: options.platform.as_ref(),
+            access: &options.access,
             cancel,
             progress,
             sink: &mut streamed,
@@ -292,7 +309,8 @@ fn distinct(image: &Image) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_digest = std::collections::HashMap::new();
     for (place, layer) in image.layers.iter().enumerate() {
-        let digest = layer.digest.as_ref().filter(|_| matches!(layer.blob, Blob::Section(_)));
+        let digest =
+            layer.digest.as_ref().filter(|_| matches!(layer.blob, Blob::Section(_) | Blob::Remote(_)));
         let group = digest.map_or(groups.len(), |digest| *by_digest.entry(digest).or_insert(groups.len()));
         if group == groups.len() {
             groups.push(Vec::new());

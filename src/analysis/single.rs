@@ -1,5 +1,6 @@
 //! One layer of the image: read, or taken as it was kept, and compared with what is claimed of it.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use super::known::Known;
@@ -9,12 +10,14 @@ use super::value::Layer;
 use crate::base::digest::short;
 use crate::base::{Section, Warning, WarningCode};
 use crate::jobs::Cancelled;
-use crate::layer::{Context, Expected, LayerRead, read_folder, read_layer};
+use crate::layer::{Context, Expected, LayerRead, read_download, read_folder, read_layer};
+use crate::source::registry::RemoteBlob;
 use crate::source::{Blob, LayerSource};
 
 pub(super) fn length(layer: &LayerSource) -> u64 {
     match &layer.blob {
         Blob::Section(section) => section.len(),
+        Blob::Remote(blob) => blob.size(),
         Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => 0,
     }
 }
@@ -38,6 +41,7 @@ pub(super) fn read_one(
     let subject = context.subject.as_str();
     let (read, was_known) = match &source.blob {
         Blob::Section(section) => read_section(section, &expected, context, known)?,
+        Blob::Remote(blob) => read_remote(blob, &expected, context, known)?,
         Blob::Folder(path) => {
             let read = read_folder(path, context).map_err(|source| AnalysisError::Folder {
                 path: crate::base::text::printable(&path.display().to_string()),
@@ -77,6 +81,30 @@ fn read_section(
     note_write(section, expected, &mut read, &context.subject);
     if let Some(known) = known {
         known.keep_section(section, expected, &read, &context.subject);
+    }
+    Ok((read, false))
+}
+
+/// A layer at a registry: as it was kept when its bytes passed before, else fetched now and kept. The digest in the
+/// manifest says what the registry has there, so it is the key; a record lies under it only when its bytes were hashed
+/// to it.
+fn read_remote(
+    blob: &RemoteBlob,
+    expected: &Expected,
+    context: &Context,
+    known: Option<&Known<'_>>,
+) -> Result<(LayerRead, bool), Cancelled> {
+    if let Some(known) = known
+        && let Some(read) = known.blob(blob.digest().as_ref(), context)
+    {
+        context.progress.add_passed(blob.size());
+        context.progress.add_entries(read.index.len() as u64);
+        return Ok((read, true));
+    }
+    let open = || -> Box<dyn Read + Send> { Box::new(blob.stream(&context.cancel, &context.progress)) };
+    let read = read_download(&open, blob.size(), expected, context)?;
+    if let Some(known) = known {
+        known.keep_blob(&read, &context.subject);
     }
     Ok((read, false))
 }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::known::Known;
 use super::pipeline::Options;
+use crate::base::Limits;
 use crate::base::convert::in_memory;
-use crate::base::{FileIdentity, Limits};
 use crate::jobs::Cancelled;
 use crate::layer::{Context, Expected, LayerRead, read_stream};
-use crate::source::{Sink, StreamedMember};
+use crate::source::{Sink, SourceKey, StreamedMember};
 
 /// Layers of a compressed archive, by the number that the source has for them.
 pub(super) struct Streamed<'a> {
@@ -77,9 +77,9 @@ impl Sink for Streamed<'_> {
         Ok(self.reads.len() - 1)
     }
 
-    fn recall(&mut self, file: &FileIdentity) -> Option<Vec<u8>> {
+    fn recall(&mut self, key: &SourceKey) -> Option<Vec<u8>> {
         let known = self.known?;
-        let record = known.archive(file)?;
+        let record = known.archive(key)?;
         let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
         let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
         let named = |read| StreamedLayer { subject: context.subject.clone(), read, known: true, whole: true };
@@ -87,7 +87,7 @@ impl Sink for Streamed<'_> {
         Some(passed.members.to_vec())
     }
 
-    fn keep(&mut self, file: &FileIdentity, members: &[u8]) {
+    fn keep(&mut self, key: &SourceKey, members: &[u8]) {
         let Some(known) = self.known else { return };
         let mut digests = Vec::with_capacity(self.reads.len());
         for StreamedLayer { subject, read, whole, .. } in &self.reads {
@@ -97,7 +97,7 @@ impl Sink for Streamed<'_> {
             }
         }
         if let Ok(record) = postcard::to_allocvec(&Passed { digests, members }) {
-            known.keep_archive(file, &record);
+            known.keep_archive(key, &record);
         }
     }
 }

@@ -13,6 +13,7 @@ use super::reading::{Choice, How, ReadPlan, Reading};
 use crate::base::Platform;
 use crate::cache::Cache;
 use crate::report::{self, CompareFormat};
+use crate::source::Access;
 
 /// Open a container image and see, as in a cutaway drawing, what it is made of.
 #[derive(Parser)]
@@ -233,6 +234,8 @@ pub struct WindowPlan {
     pub catalog: Vec<PathBuf>,
     /// Where layers that were read before are kept; `None` to read everything anew.
     pub cache: Option<Cache>,
+    /// How registries and engines are reached.
+    pub access: Access,
     /// What paints: `glow` or `wgpu`.
     pub renderer: Option<String>,
     /// Close after this many frames.
@@ -348,6 +351,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
             image: cli.window.image,
             compare: cli.window.compare,
             cache: cli.window.choice.cache(),
+            access: cli.window.choice.access(),
             platform: cli.window.choice.platform,
             catalog: cli.window.choice.catalog,
             renderer: cli.window.renderer,

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use crate::analysis::Depth;
 use crate::base::{Platform, redact};
 use crate::cache::Cache;
 use crate::findings::policy::Date;
+use crate::source::Access;
 
 #[derive(Args, Clone)]
 pub(super) struct Choice {
@@ -19,12 +21,23 @@ pub(super) struct Choice {
     /// Read everything anew, and keep nothing of it for the next run
     #[arg(long)]
     no_cache: bool,
+    /// Certificates (PEM) to trust beside those of the system, for registries
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Talk plain HTTP to registries
+    #[arg(long)]
+    plain_http: bool,
 }
 
 impl Choice {
     /// Where layers that were read before are kept.
     pub(super) fn cache(&self) -> Option<Cache> {
         if self.no_cache { None } else { Cache::of_user() }
+    }
+
+    /// How registries and engines are reached.
+    pub(super) fn access(&self) -> Access {
+        Access { plain_http: self.plain_http, ca_file: self.ca_file.clone(), ..Access::default() }
     }
 }
 
@@ -48,12 +61,36 @@ pub(super) struct How {
     /// Read and hash every byte: diff ids too, and layers that are only walked otherwise
     #[arg(long)]
     verify: bool,
+    /// How much of an image at a registry is read: its documents, also tables of contents, or all that is needed
+    #[arg(long, value_enum, default_value = "whole")]
+    depth: DepthName,
     /// Say on stderr what is done and how much was read
     #[arg(short, long)]
     verbose: bool,
     /// The day to judge by, instead of the clock's (for tests)
     #[arg(long, hide = true, value_name = "YYYY-MM-DD")]
     today: Option<Date>,
+}
+
+/// How much of an image is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DepthName {
+    /// Manifest and config: what layers there are, and how large
+    Documents,
+    /// Also the tables of contents of layers that have one (eStargz, zstd:chunked)
+    Tables,
+    /// All layers
+    Whole,
+}
+
+impl From<DepthName> for Depth {
+    fn from(name: DepthName) -> Self {
+        match name {
+            DepthName::Documents => Self::Documents,
+            DepthName::Tables => Self::Tables,
+            DepthName::Whole => Self::Whole,
+        }
+    }
 }
 
 /// An image to read.
@@ -68,6 +105,8 @@ pub(super) struct ReadPlan {
     pub(super) today: Option<Date>,
     /// Where layers that were read before are kept.
     pub(super) cache: Option<Cache>,
+    pub(super) access: Access,
+    pub(super) depth: Depth,
 }
 
 impl ReadPlan {
@@ -88,6 +127,8 @@ impl How {
         ReadPlan {
             image,
             cache: self.choice.cache(),
+            access: self.choice.access(),
+            depth: self.depth.into(),
             platform: self.choice.platform,
             catalog: self.choice.catalog,
             targets: self.target,

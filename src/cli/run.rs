@@ -69,6 +69,7 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
             platform: plan.platform.clone(),
             catalog: plan.catalog.clone(),
             cache: plan.cache.clone(),
+            access: plan.access.clone(),
             ..ReadPlan::default()
         },
         format: Format::Text,
@@ -105,6 +106,8 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         targets,
         today: today(plan),
         cache: plan.cache.clone(),
+        access: plan.access.clone(),
+        depth: plan.depth,
     };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let result = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()));

@@ -9,10 +9,10 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use super::layers::with_checksums;
 use super::{limits, promises};
 use crate::analysis::{Analysis, Options, analyze};
-use crate::base::{FileIdentity, Platform};
+use crate::base::Platform;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::report::{self, CsvTable, Format, Report, read_saved, to_json};
-use crate::source::{Blob, OpenContext, Reference, Sink, StreamedMember, open};
+use crate::source::{Access, Blob, OpenContext, Reference, Sink, SourceKey, StreamedMember, open};
 
 /// Documents of an image: the parts of `data` between zero bytes become the files of an archive that have these
 /// names; a digest is made of one letter, so that the documents can name each other.
@@ -62,6 +62,7 @@ pub fn archive_members(data: &[u8]) {
     let mut context = OpenContext {
         limits: &limits,
         platform: None,
+        access: &Access::default(),
         cancel: &CancelToken::new(),
         progress: &Progress::default(),
         sink: &mut Recalls(Some(data)),
@@ -84,7 +85,7 @@ impl Sink for Recalls<'_> {
         Ok(0)
     }
 
-    fn recall(&mut self, _: &FileIdentity) -> Option<Vec<u8>> {
+    fn recall(&mut self, _: &SourceKey) -> Option<Vec<u8>> {
         self.0.map(<[u8]>::to_vec)
     }
 }
@@ -98,6 +99,7 @@ fn opened(transport: &str, archive: &[u8]) {
         let mut context = OpenContext {
             limits: &limits,
             platform,
+            access: &Access::default(),
             cancel: &CancelToken::new(),
             progress: &Progress::default(),
             sink: &mut Recalls(None),

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::base::Platform;
 use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
+use crate::source::Access;
 
 /// How to open the window.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub struct WindowOptions {
     pub catalog: Option<Arc<Catalog>>,
     /// Where layers that were read before are kept; `None` to read everything anew.
     pub cache: Option<Cache>,
+    /// How registries and engines are reached.
+    pub access: Access,
     /// `glow` or `wgpu`, whichever is to be tried first.
     pub renderer: Option<String>,
     /// Close after this many frames, for tests.

@@ -78,6 +78,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
         platform: options.platform.clone(),
         catalog: options.catalog.clone(),
         cache: options.cache.clone(),
+        access: options.access.clone(),
         today: crate::base::clock::today(),
         exit_after_frames: options.exit_after_frames,
         drops_arrive: drops_arrive(),

@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::convert::fraction;
 
@@ -17,7 +17,11 @@ struct Counters {
     layers_done: AtomicU64,
     layers_known: AtomicU64,
     layers_total: AtomicU64,
+    told: Mutex<Vec<String>>,
 }
+
+/// Messages that one job may leave; what follows them is not told.
+const MOST_TOLD: usize = 200;
 
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +86,20 @@ impl Progress {
     pub fn set_totals(&self, bytes: u64, layers: u64) {
         self.0.bytes_total.store(bytes, Ordering::Relaxed);
         self.0.layers_total.store(layers, Ordering::Relaxed);
+    }
+
+    /// Leaves a message for people on what the work does, such as a retry or what it is about to fetch.
+    pub fn tell(&self, message: impl Into<String>) {
+        let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST_TOLD {
+            told.push(message.into());
+        }
+    }
+
+    /// Messages from number `first` on, counted from 0.
+    pub fn told_since(&self, first: usize) -> Vec<String> {
+        let told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.get(first..).map(<[String]>::to_vec).unwrap_or_default()
     }
 
     /// The counters now.

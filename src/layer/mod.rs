@@ -20,5 +20,5 @@ pub use folder::{FolderError, open_file, read_folder};
 pub(crate) use index::parts;
 pub use index::{Counts, DirId, EntryId, EntryKind, LayerIndex};
 pub use outcome::{Expected, LayerRead, Verified};
-pub use pass::{Context, read_layer, read_stream};
+pub use pass::{Context, read_download, read_layer, read_stream};
 pub use stored::StoredError;

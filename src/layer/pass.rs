@@ -63,39 +63,46 @@ pub fn read_layer(section: &Section, expected: &Expected, context: &Context) -> 
         context.progress.add_passed(section.len());
         return pass.finish(None);
     };
-    match compression {
-        Compression::None if !expected.verify => {
-            let input = SeekInput::new(section.clone(), &context.progress, &context.cancel);
-            if pass.walk(input)?.is_some() {
-                pass.read.uncompressed_bytes = Some(section.len());
-            }
-            pass.finish(None)
+    if compression == Compression::None && !expected.verify {
+        let input = SeekInput::new(section.clone(), &context.progress, &context.cancel);
+        if pass.walk(input)?.is_some() {
+            pass.read.uncompressed_bytes = Some(section.len());
         }
-        Compression::Zstd => {
-            let window = zstd_window(&start);
-            let Some(largest) = pass.admit_window(window) else {
-                context.progress.add_passed(section.len());
-                return pass.finish(None);
-            };
-            if window.is_none_or(|window| window <= COMMON_WINDOW) {
-                let fed = pass.inflate(section, compression, COMMON_WINDOW_LOG.min(largest))?;
-                if !pass.wants_larger_window {
-                    return pass.finish(Some(fed));
-                }
-                // A later frame asks for more than the first did: again from the start.
-                pass = Pass::new(expected, context);
-                pass.read.compressed_bytes = Some(section.len());
-                pass.sniff(&start);
-            }
-            let _one_at_a_time = LARGE_WINDOW.lock().unwrap_or_else(PoisonError::into_inner);
-            let fed = pass.inflate(section, compression, largest)?;
-            pass.finish(Some(fed))
-        }
-        Compression::None | Compression::Gzip => {
-            let fed = pass.inflate(section, compression, 0)?;
-            pass.finish(Some(fed))
-        }
+        return pass.finish(None);
     }
+    let open = || -> Box<dyn Read + Send> { Box::new(SectionReader::new(section.clone())) };
+    pass.inflate_all(&start, &open, None, section.len())
+}
+
+/// Reads a layer that comes from afar, hashing, inflating and walking it while it arrives. `open` starts the stream,
+/// from its first byte, and may be asked again when the layer needs a larger window than its first frame says.
+/// `claimed_bytes` is the length that the manifest tells; what counts is what came.
+///
+/// # Errors
+/// Only when cancelled: faults of the stream are warnings, and what could be read is kept.
+pub fn read_download(
+    open: &dyn Fn() -> Box<dyn Read + Send>,
+    claimed_bytes: u64,
+    expected: &Expected,
+    context: &Context,
+) -> Result<LayerRead, Cancelled> {
+    let mut pass = Pass::new(expected, context);
+    let mut stream = open();
+    let mut start = Vec::with_capacity(SNIFF_BYTES);
+    if let Err(error) = stream.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start) {
+        check_cancelled(&error)?;
+        pass.unreadable(&error.to_string());
+        context.progress.add_passed(claimed_bytes);
+        return pass.finish(None);
+    }
+    pass.sniff(&start);
+    let begun = Box::new(io::Cursor::new(start.clone()).chain(stream));
+    let mut read = pass.inflate_all(&start, open, Some(begun), claimed_bytes)?;
+    if read.digest.is_none() {
+        // How long it is, only its end tells.
+        read.compressed_bytes = None;
+    }
+    Ok(read)
 }
 
 /// Reads a layer from a stream that passes once, such as a member of a compressed archive. Always
@@ -216,10 +223,49 @@ impl<'a> Pass<'a> {
         );
     }
 
-    /// Reads and hashes the section on one thread, inflates and walks it on this one.
+    /// Reads all of a layer that passes as a stream. `begun` is one that was started already.
+    fn inflate_all(
+        mut self,
+        start: &[u8],
+        open: &dyn Fn() -> Box<dyn Read + Send>,
+        begun: Option<Box<dyn Read + Send>>,
+        bytes: u64,
+    ) -> Result<LayerRead, Cancelled> {
+        let mut begun = begun;
+        let mut stream = || begun.take().unwrap_or_else(open);
+        let Some(compression) = self.read.compression else {
+            self.context.progress.add_passed(bytes);
+            return self.finish(None);
+        };
+        if compression != Compression::Zstd {
+            let fed = self.inflate(stream(), compression, 0)?;
+            return self.finish(Some(fed));
+        }
+        let window = zstd_window(start);
+        let Some(largest) = self.admit_window(window) else {
+            self.context.progress.add_passed(bytes);
+            return self.finish(None);
+        };
+        if window.is_none_or(|window| window <= COMMON_WINDOW) {
+            let fed = self.inflate(stream(), compression, COMMON_WINDOW_LOG.min(largest))?;
+            if !self.wants_larger_window {
+                return self.finish(Some(fed));
+            }
+            // A later frame asks for more than the first did: again from the start.
+            let compressed_bytes = self.read.compressed_bytes;
+            self = Pass::new(self.expected, self.context);
+            self.read.compressed_bytes = compressed_bytes;
+            self.sniff(start);
+        }
+        let _one_at_a_time = LARGE_WINDOW.lock().unwrap_or_else(PoisonError::into_inner);
+        let fed = self.inflate(stream(), compression, largest)?;
+        self.finish(Some(fed))
+    }
+
+    /// Reads and hashes the stream on one thread, inflates and walks it on this one.
     fn inflate(
         &mut self,
-        section: &Section,
+        source: Box<dyn Read + Send>,
         compression: Compression,
         window_log: u32,
     ) -> Result<Fed, Cancelled> {
@@ -228,7 +274,6 @@ impl<'a> Pass<'a> {
         let context = self.context;
         let hasher =
             self.expected.digest.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256);
-        let source = SectionReader::new(section.clone());
         std::thread::scope(|scope| {
             let feeder = scope.spawn(move || {
                 let (progress, cancel) = (&context.progress, &context.cancel);
@@ -402,6 +447,9 @@ impl<'a> Pass<'a> {
 
     fn finish(mut self, fed: Option<Fed>) -> Result<LayerRead, Cancelled> {
         self.context.cancel.check()?;
+        if let Some(fed) = fed.as_ref().filter(|fed| fed.digest.is_some()) {
+            self.read.compressed_bytes = Some(fed.bytes);
+        }
         let digest = fed.and_then(|fed| fed.digest);
         if self.read.compression == Some(Compression::None) && self.read.diff_id.is_none() {
             self.read.diff_id.clone_from(&digest);

@@ -32,6 +32,15 @@ pub struct StreamedMember {
     pub digest: Option<Digest>,
 }
 
+/// What tells that a stream of members is the one that passed before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceKey {
+    /// A local file.
+    File(FileIdentity),
+    /// An image of an engine, by the digest that the engine knows it by.
+    Engine(String),
+}
+
 /// Takes what passes of a compressed archive.
 pub trait Sink {
     /// Takes the bytes of a member that may be a layer, and gives a number to find the result by.
@@ -40,14 +49,14 @@ pub trait Sink {
     /// Cancelled.
     fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled>;
 
-    /// What [`Self::keep`] got for this file, when all layers that went to [`Self::layer`] then are known by their
+    /// What [`Self::keep`] got for this key, when all layers that went to [`Self::layer`] then are known by their
     /// numbers again. `None` to read the archive.
-    fn recall(&mut self, _file: &FileIdentity) -> Option<Vec<u8>> {
+    fn recall(&mut self, _key: &SourceKey) -> Option<Vec<u8>> {
         None
     }
 
     /// Told what the source needs to know of an archive that passed whole and without a fault.
-    fn keep(&mut self, _file: &FileIdentity, _members: &[u8]) {}
+    fn keep(&mut self, _key: &SourceKey, _members: &[u8]) {}
 }
 
 /// The files of an archive.
@@ -117,8 +126,8 @@ fn known_members(
     compression: Compression,
     context: &mut OpenContext<'_>,
 ) -> Result<Members, SourceError> {
-    let file = section.place().map(|(file, _)| file);
-    let recalled = file.and_then(|file| context.sink.recall(&file));
+    let file = section.place().map(|(file, _)| SourceKey::File(file));
+    let recalled = file.as_ref().and_then(|file| context.sink.recall(file));
     if let Some(members) = recalled.and_then(|bytes| postcard::from_bytes::<Vec<(String, Kept)>>(&bytes).ok())
     {
         context.progress.set_totals(section.len(), 0);

@@ -166,6 +166,7 @@ fn layer(files: &Files, name: &str) -> LayerSource {
         diff_id: None,
         media_type: None,
         size: None,
+        annotations: BTreeMap::new(),
         created_by: None,
     }
 }

@@ -1,5 +1,7 @@
 use std::io;
 
+use super::access::Tried;
+use super::registry::RegistryError;
 use crate::jobs::Cancelled;
 
 /// Why an image cannot be opened. Each says what was looked at and why it cannot be used.
@@ -81,6 +83,19 @@ pub enum SourceError {
         /// What to try.
         hint: Option<String>,
     },
+    /// A registry did not give what was asked.
+    #[error(transparent)]
+    Registry(#[from] Box<RegistryError>),
+    /// No container engine gives the image.
+    #[error("no container engine gives {object}: {}", list(&.tried.iter().map(ToString::to_string).collect::<Vec<_>>()))]
+    Engine {
+        /// The image.
+        object: String,
+        /// Sockets that were tried, with what came of each.
+        tried: Vec<Tried>,
+        /// What to try.
+        hint: Option<String>,
+    },
     /// Nobody wants the result any more.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -93,7 +108,9 @@ impl SourceError {
             Self::Reference { hint, .. }
             | Self::Open { hint, .. }
             | Self::NotAnImage { hint, .. }
+            | Self::Engine { hint, .. }
             | Self::Unsupported { hint, .. } => hint.clone(),
+            Self::Registry(error) => error.hint(),
             Self::NoPlatform { offered, .. } => {
                 let known = offered.iter().find(|platform| platform.contains('/'));
                 known.map(|platform| format!("choose one with --platform {platform}"))
@@ -102,6 +119,14 @@ impl SourceError {
                 names.first().map(|name| format!("add the name to the reference, such as {object}:{name}"))
             }
             Self::Malformed { .. } | Self::NoSuchImage { .. } | Self::Cancelled(_) => None,
+        }
+    }
+
+    /// The host to log in to, when that may help.
+    pub fn login(&self) -> Option<&str> {
+        match self {
+            Self::Registry(error) => error.login(),
+            _ => None,
         }
     }
 

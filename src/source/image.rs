@@ -1,11 +1,13 @@
 //! An opened image: what its documents claim and where its layers lie.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oci_spec::image::{ImageConfiguration, ImageManifest};
 
 use super::error::SourceError;
+use super::registry::RemoteBlob;
 use crate::base::{Digest, Platform, Section, Warning};
 
 /// An image with its documents, raw and parsed.
@@ -54,6 +56,8 @@ pub struct LayerSource {
     pub media_type: Option<String>,
     /// Bytes of the blob, from the descriptor.
     pub size: Option<u64>,
+    /// Annotations of the descriptor: eStargz and zstd:chunked tell there where their table of contents lies.
+    pub annotations: BTreeMap<String, String>,
     /// The instruction that made it, from the history.
     pub created_by: Option<String>,
 }
@@ -67,6 +71,8 @@ pub enum Blob {
     Streamed(usize),
     /// A folder that holds the files themselves.
     Folder(PathBuf),
+    /// At a registry.
+    Remote(RemoteBlob),
     /// Not here.
     Missing(String),
 }
@@ -84,6 +90,7 @@ pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
         diff_id: None,
         media_type: None,
         size: None,
+        annotations: BTreeMap::new(),
         created_by: None,
     };
     Ok(Image { layers: vec![layer], ..Image::empty() })

@@ -2,29 +2,32 @@
 //! Out: an [`Image`]: manifest, config, and where the bytes of each layer lie.
 //! Must not know: what is inside a layer. Members of a compressed archive go to a sink that the caller brings.
 
+mod access;
 mod archive;
 mod choose;
 mod config;
 mod detect;
 mod docker;
+pub mod engine;
 mod error;
 mod files;
 mod image;
 mod oci;
 mod reference;
+pub mod registry;
 mod samples;
 
 use std::path::Path;
 
-pub use archive::{Sink, StreamedMember};
+pub use access::{Access, Credential, Logins, Tried};
+pub use archive::{Sink, SourceKey, StreamedMember};
 pub use detect::is_json;
 pub use error::SourceError;
 pub use image::{Blob, Image, LayerSource};
 pub use reference::{Reference, Select, Transport};
 pub use samples::Sample;
 
-use crate::base::text::printable;
-use crate::base::{Limits, Platform, redact};
+use crate::base::{Limits, Platform};
 use crate::jobs::{CancelToken, Progress};
 use files::Files;
 
@@ -34,6 +37,8 @@ pub struct OpenContext<'a> {
     pub limits: &'a Limits,
     /// The platform to choose from an index; `None` for Linux on this machine's architecture.
     pub platform: Option<&'a Platform>,
+    /// How registries and engines are reached.
+    pub access: &'a Access,
     /// Stops the opening.
     pub cancel: &'a CancelToken,
     /// Told of bytes when an archive has to be streamed.
@@ -85,28 +90,20 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
             }
         }
         Transport::Sample(sample) => oci::open(&archive::open_bytes(*sample, context)?, &chosen)?,
-        Transport::Registry | Transport::Engine | Transport::Path => return Err(not_yet(&reference)),
+        Transport::Registry => registry::open(&reference, context)?,
+        Transport::Engine => engine::open(&reference, context)?,
+        // Resolved above.
+        Transport::Path => {
+            return Err(SourceError::NotAnImage {
+                object: reference.text,
+                reason: "it is no path".into(),
+                hint: None,
+            });
+        }
     };
     form.name().clone_into(&mut image.source);
     image.reference.clone_from(&reference.text);
     Ok(image)
-}
-
-fn not_yet(reference: &Reference) -> SourceError {
-    let name = redact::reference(&printable(&reference.location));
-    let text = redact::reference(&printable(&reference.text));
-    let copy = format!("copy it first: skopeo copy docker://{name} oci:FOLDER:latest, then open oci:FOLDER");
-    let (reason, hint) = match reference.transport {
-        Transport::Engine => (
-            "this version does not talk to container engines",
-            format!("save it first: docker save -o image.tar {name}, then open image.tar"),
-        ),
-        _ if text == name => {
-            ("there is no such path here, and this version does not talk to registries", copy)
-        }
-        _ => ("this version does not talk to registries", copy),
-    };
-    SourceError::Unsupported { object: text, reason: reason.into(), hint: Some(hint) }
 }
 
 /// What was asked for, beside the place.

@@ -313,6 +313,12 @@ impl Store<'_> {
             diff_id: None,
             media_type: Some(media_type),
             size: Some(descriptor.size()),
+            annotations: descriptor
+                .annotations()
+                .iter()
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
             created_by: None,
         }
     }

@@ -32,6 +32,7 @@ use crate::base::Platform;
 use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
 use crate::jobs::{Snapshot, Waker};
+use crate::source::Access;
 
 /// What the window starts with.
 pub struct Setup {
@@ -45,6 +46,8 @@ pub struct Setup {
     pub catalog: Option<Arc<Catalog>>,
     /// Where layers that were read before are kept; `None` to read everything anew.
     pub cache: Option<Cache>,
+    /// How registries and engines are reached.
+    pub access: Access,
     /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
     pub today: Option<u32>,
     /// Close after this many frames.
@@ -66,6 +69,7 @@ impl Default for Setup {
             platform: None,
             catalog: None,
             cache: None,
+            access: Access::default(),
             today: None,
             exit_after_frames: None,
             drops_arrive: true,
@@ -166,6 +170,7 @@ impl App {
                 platform: setup.platform,
                 catalog: setup.catalog,
                 cache: setup.cache,
+                access: setup.access,
                 today: setup.today,
                 ..Options::default()
             },

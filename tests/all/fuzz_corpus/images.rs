@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cutaway::analysis::{Analysis, Options, analyze};
-use cutaway::base::{FileIdentity, Limits};
+use cutaway::base::Limits;
 use cutaway::cache::{Cache, Key};
 use cutaway::jobs::{CancelToken, Cancelled, Progress};
 use cutaway::layer::BodyFacts;
 use cutaway::report::{Options as ReportOptions, Report, to_json};
-use cutaway::source::{OpenContext, Reference, Sink, StreamedMember, open};
+use cutaway::source::{Access, OpenContext, Reference, Sink, SourceKey, StreamedMember, open};
 use serde_json::json;
 
 use crate::fixtures::docker::{save_ancient, save_classic};
@@ -141,7 +141,7 @@ fn members(path: &str) -> Vec<u8> {
             io::copy(bytes, &mut io::sink()).unwrap();
             Ok(0)
         }
-        fn keep(&mut self, _: &FileIdentity, members: &[u8]) {
+        fn keep(&mut self, _: &SourceKey, members: &[u8]) {
             *self.0.borrow_mut() = members.to_vec();
         }
     }
@@ -149,6 +149,7 @@ fn members(path: &str) -> Vec<u8> {
     let mut context = OpenContext {
         limits: &Limits::default(),
         platform: None,
+        access: &Access::default(),
         cancel: &CancelToken::new(),
         progress: &Progress::default(),
         sink: &mut sink,
