@@ -4,6 +4,7 @@
 
 mod bodies;
 mod job;
+mod kept;
 mod known;
 mod pipeline;
 mod single;

@@ -152,7 +152,7 @@ pub fn analyze(
             return;
         }
         let context = context_of(options.limits.clone(), &subject);
-        let done = catch_panic(|| read_one(source, &context, options.verify, &streamed, known));
+        let done = catch_panic(|| read_one(source, &context, options.verify, &streamed, known, options.access.blobs.as_ref()));
         let (layer, known) = match done {
             Ok(Ok(read)) => read,
             Ok(Err(error)) => {

@@ -3,12 +3,14 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use super::kept::read_and_keep;
 use super::known::Known;
 use super::pipeline::{AnalysisError, Options};
 use super::streamed::StreamedLayer;
 use super::value::Layer;
 use crate::base::digest::short;
 use crate::base::{Section, Warning, WarningCode};
+use crate::cache::Blobs;
 use crate::jobs::Cancelled;
 use crate::layer::{Context, Expected, LayerRead, read_download, read_folder, read_layer};
 use crate::source::registry::RemoteBlob;
@@ -36,12 +38,13 @@ pub(super) fn read_one(
     verify: bool,
     streamed: &[StreamedLayer],
     known: Option<&Known<'_>>,
+    blobs: Option<&Blobs>,
 ) -> Result<(Layer, bool), AnalysisError> {
     let expected = expected(source, verify);
     let subject = context.subject.as_str();
     let (read, was_known) = match &source.blob {
         Blob::Section(section) => read_section(section, &expected, context, known)?,
-        Blob::Remote(blob) => read_remote(blob, &expected, context, known)?,
+        Blob::Remote(blob) => read_remote(blob, blobs, &expected, context, known)?,
         Blob::Folder(path) => {
             let read = read_folder(path, context).map_err(|source| AnalysisError::Folder {
                 path: crate::base::text::printable(&path.display().to_string()),
@@ -90,6 +93,7 @@ fn read_section(
 /// to it.
 fn read_remote(
     blob: &RemoteBlob,
+    blobs: Option<&Blobs>,
     expected: &Expected,
     context: &Context,
     known: Option<&Known<'_>>,
@@ -101,8 +105,12 @@ fn read_remote(
         context.progress.add_entries(read.index.len() as u64);
         return Ok((read, true));
     }
-    let open = || -> Box<dyn Read + Send> { Box::new(blob.stream(&context.cancel, &context.progress)) };
-    let read = read_download(&open, blob.size(), expected, context)?;
+    let read = if let Some(blobs) = blobs {
+        read_and_keep(blob, blobs, expected, context)?
+    } else {
+        let open = || -> Box<dyn Read + Send> { Box::new(blob.stream(&context.cancel, &context.progress)) };
+        read_download(&open, blob.size(), expected, context)?
+    };
     if let Some(known) = known {
         known.keep_blob(&read, &context.subject);
     }

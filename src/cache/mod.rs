@@ -2,12 +2,14 @@
 //! Out: the same bytes in a later run, unharmed, or nothing.
 //! Must not know: what the bytes mean.
 
+mod blobs;
 mod folder;
 mod record;
 mod settings;
 mod store;
 mod sweep;
 
+pub use blobs::{Blobs, NewBlob};
 pub use record::Found;
 pub use settings::{Settings, SettingsError};
 pub use store::{Cache, Key};

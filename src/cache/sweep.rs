@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::io::Errno;
 
+use super::blobs::is_blobs;
 use super::folder::{Folder, is, is_hex, is_temporary, named};
 use super::record::is_ours;
 
@@ -67,6 +68,9 @@ pub(super) fn survey(folder: &Path) -> io::Result<Survey> {
         Err(error) => return Err(error),
     };
     for name in root.names()? {
+        if is_blobs(Path::new(&name)) {
+            continue;
+        }
         if !is_version(&name) {
             survey.others.push(name.into());
             continue;

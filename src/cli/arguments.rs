@@ -10,6 +10,7 @@ use super::formats::{ReportFormatArguments, SchemaName};
 #[cfg(feature = "gpu")]
 use super::gpu_arguments::{GpuArguments, GpuPlan};
 use super::reading::{Choice, How, ReadPlan, Reading};
+use super::tags::{TagsArguments, TagsPlan};
 use crate::base::Platform;
 use crate::cache::Cache;
 use crate::report::{self, CompareFormat};
@@ -32,8 +33,11 @@ Image references:
   docker-archive:FILE[:NAME]     what docker save writes
   dir:FOLDER                     skopeo's flat folder
   rootfs:FOLDER                  an unpacked root filesystem
+  docker://NAME, registry:NAME   an image at a registry
+  docker-daemon:NAME, podman:NAME   an image of docker or podman on this machine
   sample:devel, sample:runtime   built-in samples
-  PATH                           any of these, told by content";
+  PATH                           any of these files and folders, told by content
+  NAME                           an image at a registry, when there is no such path";
 
 #[derive(Args)]
 struct WindowArguments {
@@ -68,6 +72,8 @@ enum Command {
     /// Say where layers that were read before are kept and how much that is, or remove it
     #[command(subcommand)]
     Cache(CacheArguments),
+    /// List the tags of a repository at a registry
+    Tags(TagsArguments),
     /// Print the page of the manual about a rule; without one, the list of rules
     Explain {
         /// Id of a rule, or name of a chapter
@@ -213,6 +219,8 @@ pub enum Plan {
     Gpu(GpuPlan),
     /// Look at the index cache, or remove from it.
     Cache(CachePlan),
+    /// List the tags of a repository.
+    Tags(TagsPlan),
     /// Print a page of the manual, or what pages there are.
     Explain(Option<String>),
     /// Print a schema.
@@ -344,6 +352,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
         #[cfg(feature = "gpu")]
         Some(Command::Gpu(arguments)) => Plan::Gpu(arguments.plan()),
         Some(Command::Cache(arguments)) => Plan::Cache(arguments.plan()),
+        Some(Command::Tags(arguments)) => Plan::Tags(arguments.plan()),
         Some(Command::Explain { name }) => Plan::Explain(name),
         Some(Command::Schema { document }) => Plan::Schema(document),
         Some(Command::Completions { shell }) => Plan::Completions(shell),

@@ -1,5 +1,6 @@
 //! The index cache as a user looks at it and clears it.
 
+use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ use super::output::write;
 use super::run::message;
 use crate::base::size::{grouped, human};
 use crate::base::text::{counted, printable};
-use crate::cache::{Cache, Settings, Usage};
+use crate::cache::{Blobs, Cache, Settings, Usage};
 
 /// Strangers in the folder that are named; more are counted.
 const NAMED: usize = 5;
@@ -25,7 +26,8 @@ pub(super) fn cache(plan: CachePlan) -> anyhow::Result<ExitCode> {
         CachePlan::Dir => [cache.folder().as_os_str().as_bytes(), b"\n"].concat(),
         CachePlan::Size => {
             let usage = cache.usage().with_context(|| unread(&cache))?;
-            format!("{}, of at most {}\n", told(usage, "record"), sized(cache.limit())).into_bytes()
+            let records = format!("{}, of at most {}\n", told(usage, "record"), sized(cache.limit()));
+            (records + &held_blobs(&cache)?).into_bytes()
         }
         CachePlan::Prune(limit) => prune(&cache, limit.unwrap_or(cache.limit()))?.into_bytes(),
     };
@@ -41,10 +43,27 @@ pub(super) fn cache(plan: CachePlan) -> anyhow::Result<ExitCode> {
 fn prune(cache: &Cache, limit: u64) -> anyhow::Result<String> {
     let removed = cache.prune(limit);
     let removed = removed.with_context(|| format!("cannot clear the index cache {}", place(cache)))?;
+    // How many blobs may stay is said where they are kept; whoever wants nothing left means them too.
+    let removed_blobs =
+        blobs(cache).prune(if limit == 0 { 0 } else { u64::MAX }).with_context(|| unread(cache))?;
     let left = cache.usage().with_context(|| unread(cache))?;
     let mut text = format!("removed {}\nleft    {}\n", told(removed, "file"), told(left, "record"));
+    if removed_blobs.files > 0 {
+        writeln!(text, "removed {}", told(removed_blobs, "kept layer"))?;
+    }
+    text.push_str(&held_blobs(cache)?);
     text.push_str(&strangers(&cache.others().with_context(|| unread(cache))?));
     Ok(text)
+}
+
+/// Layers that were kept as they came; nothing when there are none.
+fn held_blobs(cache: &Cache) -> anyhow::Result<String> {
+    let usage = blobs(cache).usage().with_context(|| unread(cache))?;
+    Ok(if usage.files > 0 { format!("and     {}\n", told(usage, "kept layer")) } else { String::new() })
+}
+
+fn blobs(cache: &Cache) -> Blobs {
+    Blobs::new(cache.folder().to_owned(), 0)
 }
 
 /// What lies in the folder and was not looked at; nothing when there is nothing else.

@@ -46,7 +46,7 @@ pub(super) fn compare(plan: &ComparePlan) -> anyhow::Result<ExitCode> {
     let host = if own_targets { None } else { host_in_background(&plan.read) };
     let images = analyse_all(plan, policy.as_ref())?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());
-    let comparison = with_bar(&progress, || compare_images(&images, &cancel, &progress))?;
+    let comparison = with_bar(&progress, plan.read.verbose, || compare_images(&images, &cancel, &progress))?;
     let options = Options {
         show_secrets: plan.show_secrets,
         host: host.and_then(|asked| asked.join().ok()).unwrap_or_default(),

@@ -17,12 +17,14 @@ mod gpu_arguments;
 #[cfg(feature = "gpu")]
 mod gpu_text;
 mod host;
+mod network;
 mod output;
 mod progress;
 mod reading;
 mod run;
 mod saved;
 mod schema;
+mod tags;
 
 pub use arguments::{Plan, WindowPlan, parse};
 pub use run::{catalog, run, without_window};

@@ -1,4 +1,4 @@
-//! A progress bar on stderr while work goes on, when stderr is a terminal.
+//! What is seen on stderr while work goes on: a progress bar on a terminal, and messages of the work.
 
 use std::io::IsTerminal as _;
 use std::thread;
@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::run::message;
 use crate::base::size::{grouped, human};
 use crate::jobs::Progress;
 
-/// Runs `work` and shows how far it is.
-pub(super) fn with_bar<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
-    if !std::io::stderr().is_terminal() {
+/// Runs `work` and shows how far it is and what it has to say: on a terminal, or when asked to.
+pub(super) fn with_bar<T>(progress: &Progress, verbose: bool, work: impl FnOnce() -> T) -> T {
+    let terminal = std::io::stderr().is_terminal();
+    if !terminal && !verbose {
         return work();
     }
-    let bar = ProgressBar::new(0);
+    let bar = if terminal { ProgressBar::new(0) } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}") {
         bar.set_style(style.progress_chars("━━─"));
     }
@@ -22,6 +24,13 @@ pub(super) fn with_bar<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let shown = &bar;
         scope.spawn(move || {
+            let mut told = 0;
+            let mut tell = || {
+                for text in progress.told_since(told) {
+                    told += 1;
+                    shown.suspend(|| message(&format!("note: {text}")));
+                }
+            };
             // Nothing flashes up for work that is over at once.
             let mut wait = Duration::from_millis(200);
             while finished.recv_timeout(wait) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
@@ -36,9 +45,11 @@ pub(super) fn with_bar<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
                     now.layers_total,
                     grouped(now.entries),
                 ));
+                tell();
                 wait = Duration::from_millis(100);
             }
             shown.finish_and_clear();
+            tell();
         });
         let result = work();
         drop(done);

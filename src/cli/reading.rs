@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::network::Network;
 use crate::analysis::Depth;
 use crate::base::{Platform, redact};
 use crate::cache::Cache;
@@ -21,12 +22,8 @@ pub(super) struct Choice {
     /// Read everything anew, and keep nothing of it for the next run
     #[arg(long)]
     no_cache: bool,
-    /// Certificates (PEM) to trust beside those of the system, for registries
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
-    /// Talk plain HTTP to registries
-    #[arg(long)]
-    plain_http: bool,
+    #[command(flatten)]
+    network: Network,
 }
 
 impl Choice {
@@ -37,7 +34,7 @@ impl Choice {
 
     /// How registries and engines are reached.
     pub(super) fn access(&self) -> Access {
-        Access { plain_http: self.plain_http, ca_file: self.ca_file.clone(), ..Access::default() }
+        self.network.access()
     }
 }
 

@@ -22,6 +22,7 @@ use super::progress::with_bar;
 use super::reading::ReadPlan;
 use super::saved::{SavedFileError, saved};
 use super::schema::schema;
+use super::tags::tags;
 use crate::analysis::{self, Analysis, AnalysisError, analyze};
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
@@ -34,7 +35,7 @@ use crate::jobs::{CancelToken, Progress, both};
 use crate::report::page::Part;
 use crate::report::{self, Format, Report, WarningLine};
 use crate::rewrite::RewriteError;
-use crate::source::Reference;
+use crate::source::{Reference, engine, registry};
 
 /// Wrong use, unreadable input, incomplete result.
 pub(super) const TROUBLE: u8 = 2;
@@ -51,6 +52,7 @@ pub fn run(plan: &Plan) -> ExitCode {
         #[cfg(feature = "gpu")]
         Plan::Gpu(plan) => exit_code(gpu(plan)),
         Plan::Cache(plan) => exit_code(cache(*plan)),
+        Plan::Tags(plan) => exit_code(tags(plan)),
         Plan::Explain(name) => exit_code(explain(name.as_deref())),
         Plan::Schema(name) => exit_code(schema(*name)),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
@@ -87,6 +89,7 @@ pub(super) fn today(plan: &ReadPlan) -> Option<u32> {
 /// Analyses the image of a plan. Targets on the command line go before those of `policy`.
 pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Result<Arc<Analysis>> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
+    let local = note_registry(plan, &reference);
     let catalog = read_catalog(&plan.catalog)?;
     // Making the built-in one takes milliseconds, in which the image can be read.
     let known = || catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
@@ -110,9 +113,13 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         depth: plan.depth,
     };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
-    let result = with_bar(&progress, || analyze(&reference, &options, &cancel, &progress, &|_| ()));
+    let result =
+        with_bar(&progress, plan.verbose, || analyze(&reference, &options, &cancel, &progress, &|_| ()));
     if plan.verbose || io::stderr().is_terminal() {
         plan.cache.iter().flat_map(Cache::take_notes).for_each(|note| message(&format!("note: {note}")));
+    }
+    if let Some(name) = local.and_then(|asked| asked.join().ok()).flatten() {
+        message(&format!("note: an engine on this machine holds an image of this name too: {name}"));
     }
     let analysis = result?;
     if plan.verbose {
@@ -136,6 +143,22 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         }
     }
     Ok(analysis)
+}
+
+/// Says that a name without a transport is taken for one at a registry, and asks in the background whether an engine
+/// on this machine has an image of this name too.
+fn note_registry(plan: &ReadPlan, reference: &Reference) -> Option<JoinHandle<Option<String>>> {
+    let host = registry::host(reference)?;
+    if reference.text == reference.location {
+        let shown = plan.shown();
+        message(&format!("there is no path {shown} here: it is read from the registry {host}"));
+    }
+    if !plan.verbose && !io::stderr().is_terminal() {
+        return None;
+    }
+    let name = reference.location.clone();
+    let ask = move || engine::holds(&name, &CancelToken::new());
+    std::thread::Builder::new().name("engines".into()).spawn(ask).ok()
 }
 
 fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {

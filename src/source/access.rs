@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::registry::KeptBlobs;
+use crate::cache::Blobs;
 
 /// How registries and engines are reached.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Access {
     /// What the user entered in this session.
     pub logins: Logins,
     /// Where layers from registries are kept as they are; `None` to keep only what was found in them.
-    pub blobs: Option<KeptBlobs>,
+    pub blobs: Option<Blobs>,
 }
 
 /// What proves to a registry who asks. `Debug` shows the kind only.

@@ -18,10 +18,18 @@ const ROOMS: [&str; 18] = [
 const GPU_USES: [&str; 2] = ["base", "jobs"];
 
 /// Crates that belong to some rooms only, by the name that a path to them begins with.
-const CRATE_HOMES: [(&str, &[&str]); 9] = [
+const CRATE_HOMES: [(&str, &[&str]); 17] = [
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
     ("indicatif", &["cli"]),
+    ("bollard", &["source"]),
+    ("docker_credential", &["source"]),
+    ("futures_util", &["source"]),
+    ("http_auth", &["source"]),
+    ("oci_client", &["source"]),
+    ("reqwest", &["source"]),
+    ("rustls", &["source"]),
+    ("tokio", &["source"]),
     ("eframe", &["gui"]),
     ("egui", &["gui"]),
     ("egui_extras", &["gui"]),

@@ -1,0 +1,103 @@
+//! Layers at a registry that the user wants kept as they come: written while they are read, under the digest that the
+//! reading proves, and read from there the next time.
+
+use std::io::{self, Read, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::size::human;
+use crate::cache::{Blobs, NewBlob};
+use crate::jobs::{Cancelled, Progress};
+use crate::layer::{Context, Expected, LayerRead, read_download};
+use crate::source::registry::RemoteBlob;
+
+/// Reads a layer at a registry: from where it was kept, else from there, and keeps it.
+pub(super) fn read_and_keep(
+    blob: &RemoteBlob,
+    blobs: &Blobs,
+    expected: &Expected,
+    context: &Context,
+) -> Result<LayerRead, Cancelled> {
+    let digest = blob.digest().as_ref();
+    if let Some(file) = blobs.find(digest) {
+        let file = Mutex::new(Some(file));
+        let open = || -> Box<dyn Read + Send> {
+            let first = file.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match first.or_else(|| blobs.find(digest)) {
+                Some(file) => Box::new(file),
+                None => Box::new(Gone),
+            }
+        };
+        let read = read_download(&open, blob.size(), expected, context)?;
+        if read.digest.as_deref() == Some(digest) {
+            return Ok(read);
+        }
+        blobs.remove(digest);
+        context.progress.tell(format!("{digest} was kept, and is not what it was: it is fetched again"));
+    }
+    let kept: Kept = Arc::default();
+    let open = || -> Box<dyn Read + Send> {
+        let begun = begin(blobs, blob, &context.progress);
+        // A layer that is read again from its start is kept again from its start.
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = begun;
+        let stream = blob.stream(&context.cancel, &context.progress);
+        Box::new(Keeping { stream, kept: Arc::clone(&kept), progress: context.progress.clone() })
+    };
+    let read = read_download(&open, blob.size(), expected, context)?;
+    let written = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(written) = written.filter(|_| read.digest.as_deref() == Some(digest)) {
+        let room = blobs.limit().saturating_sub(blob.size());
+        // Room first, so that the limit holds also while the new one is there.
+        if let Err(error) = blobs.prune(room).map(drop).and_then(|()| written.keep(digest)) {
+            context.progress.tell(cannot_keep(digest, &error));
+        }
+    }
+    Ok(read)
+}
+
+type Kept = Arc<Mutex<Option<NewBlob>>>;
+
+fn begin(blobs: &Blobs, blob: &RemoteBlob, progress: &Progress) -> Option<NewBlob> {
+    match blobs.begin(blob.size()) {
+        Ok(Some(begun)) => return Some(begun),
+        Ok(None) => progress.tell(format!(
+            "{} is not kept: it has {}, and at most {} are kept in all",
+            blob.digest(),
+            human(blob.size()),
+            human(blobs.limit())
+        )),
+        Err(error) => progress.tell(cannot_keep(blob.digest().as_ref(), &error)),
+    }
+    None
+}
+
+fn cannot_keep(digest: &str, error: &io::Error) -> String {
+    format!("{digest} is not kept: {error}")
+}
+
+/// A stream whose bytes are written down while they pass. Not being able to write costs the copy, not the reading.
+struct Keeping<R> {
+    stream: R,
+    kept: Kept,
+    progress: Progress,
+}
+
+impl<R: Read> Read for Keeping<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Err(error)) = kept.as_mut().map(|kept| kept.write_all(&buffer[..count])) {
+            *kept = None;
+            self.progress.tell(format!("a layer is not kept: {error}"));
+        }
+        Ok(count)
+    }
+}
+
+/// A file that was there a moment ago.
+struct Gone;
+
+impl Read for Gone {
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}

@@ -1,0 +1,228 @@
+//! Blobs as they came, for users who want them kept: downloads that need not be repeated.
+//!
+//! A blob lies under the digest that its bytes were hashed to. Who reads it hashes it again: a file that was changed
+//! since costs a download, and no more.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::io::Errno;
+
+use super::folder::{Folder, is, is_temporary, named};
+use super::sweep::Usage;
+
+/// The folder of the blobs, beside those of the records.
+pub(super) const BLOBS: &str = "blobs";
+/// Younger temporary files may be those of a download that goes on.
+const UNFINISHED: Duration = Duration::from_hours(24);
+/// Bits of a mode that let others write.
+const SHARED: u32 = 0o022;
+
+/// A folder of blobs by digest, and how many bytes it may hold. Touches nothing until it is asked for something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blobs {
+    root: PathBuf,
+    limit: u64,
+}
+
+/// A blob that is being written. Dropped before [`NewBlob::keep`] it leaves nothing behind.
+pub struct NewBlob {
+    folder: Folder,
+    file: File,
+    /// `None` once it has its name.
+    temporary: Option<OsString>,
+}
+
+impl Blobs {
+    /// Blobs below the cache folder `root`, at most `limit` bytes of them.
+    pub fn new(root: PathBuf, limit: u64) -> Self {
+        Self { root, limit }
+    }
+
+    /// How many bytes it keeps at most.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Where they lie.
+    pub fn folder(&self) -> PathBuf {
+        self.root.join(BLOBS)
+    }
+
+    /// The blob of this digest, when it was kept. Marks it as used. Its bytes are to be hashed before they are
+    /// believed.
+    pub fn find(&self, digest: &str) -> Option<File> {
+        let name = file_name(digest)?;
+        let file = self.existing().ok()??.open(&name).ok()?;
+        file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        // Where this is not allowed, the blob goes sooner than it could.
+        file.set_modified(SystemTime::now()).ok();
+        Some(file)
+    }
+
+    /// Starts to keep a blob of so many bytes; `None` for one that would leave no room for itself.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written to, or is not this user's.
+    pub fn begin(&self, bytes: u64) -> io::Result<Option<NewBlob>> {
+        if bytes > self.limit {
+            return Ok(None);
+        }
+        let folder = Folder::make_root(&self.root)?.make_below(OsStr::new(BLOBS))?;
+        refuse_strangers(&folder)?;
+        let (temporary, file) = folder.temporary()?;
+        Ok(Some(NewBlob { folder, file, temporary: Some(temporary) }))
+    }
+
+    /// Removes a blob whose bytes are not those of its digest.
+    pub fn remove(&self, digest: &str) {
+        if let (Some(name), Ok(Some(folder))) = (file_name(digest), self.existing()) {
+            folder.remove(&name).ok();
+        }
+    }
+
+    /// What is held now.
+    ///
+    /// # Errors
+    /// When the folder is there and cannot be listed.
+    pub fn usage(&self) -> io::Result<Usage> {
+        let blobs = self.held()?.1;
+        Ok(Usage { files: blobs.len() as u64, bytes: blobs.iter().map(|blob| blob.bytes).sum() })
+    }
+
+    /// Removes blobs until at most `limit` bytes are left, those that were used longest ago first, and what downloads
+    /// that were ended left unfinished; says what was removed.
+    ///
+    /// # Errors
+    /// When the folder is there and cannot be listed, or a blob cannot be removed.
+    pub fn prune(&self, limit: u64) -> io::Result<Usage> {
+        let (folder, blobs, unfinished) = self.held()?;
+        let mut removed = Usage::default();
+        let Some(folder) = folder else { return Ok(removed) };
+        let mut remove = |file: &Held| -> io::Result<()> {
+            folder.remove(&file.name).map_err(|error| named(&folder.path().join(&file.name), &error))?;
+            removed.files += 1;
+            removed.bytes += file.bytes;
+            Ok(())
+        };
+        for file in &unfinished {
+            let old = SystemTime::now().duration_since(file.used).is_ok_and(|age| age > UNFINISHED);
+            if old || limit == 0 {
+                remove(file)?;
+            }
+        }
+        let mut left: u64 = blobs.iter().map(|blob| blob.bytes).sum();
+        for blob in &blobs {
+            if left <= limit {
+                break;
+            }
+            remove(blob)?;
+            left = left.saturating_sub(blob.bytes);
+        }
+        Ok(removed)
+    }
+
+    fn existing(&self) -> io::Result<Option<Folder>> {
+        match Folder::root(&self.root).and_then(|root| root.below(OsStr::new(BLOBS))) {
+            Ok(folder) => {
+                refuse_strangers(&folder)?;
+                Ok(Some(folder))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Blobs, those used longest ago first, and unfinished ones.
+    fn held(&self) -> io::Result<(Option<Folder>, Vec<Held>, Vec<Held>)> {
+        let Some(folder) = self.existing()? else { return Ok((None, Vec::new(), Vec::new())) };
+        let (mut blobs, mut unfinished) = (Vec::new(), Vec::new());
+        for name in folder.names()? {
+            let file = match folder.open(&name) {
+                Ok(file) => file,
+                Err(error) if is(&error, &[Errno::NOENT, Errno::LOOP, Errno::NXIO]) => continue,
+                Err(error) => return Err(named(&folder.path().join(name), &error)),
+            };
+            let facts = file.metadata()?;
+            let used = facts.modified()?;
+            let held = Held { used, bytes: facts.len(), name };
+            match held.name.as_bytes() {
+                _ if !facts.is_file() => {}
+                _ if is_temporary(&held.name) => unfinished.push(held),
+                name if is_blob_name(name) => blobs.push(held),
+                _ => {}
+            }
+        }
+        blobs.sort();
+        Ok((Some(folder), blobs, unfinished))
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    used: SystemTime,
+    bytes: u64,
+    name: OsString,
+}
+
+impl NewBlob {
+    /// Puts the blob under the digest that all its bytes were hashed to.
+    ///
+    /// # Errors
+    /// When the system cannot write the rest, or rename.
+    pub fn keep(mut self, digest: &str) -> io::Result<()> {
+        let Some(name) = file_name(digest) else { return Ok(()) };
+        if let Some(temporary) = &self.temporary {
+            self.folder.rename(temporary, &name)?;
+            self.temporary = None;
+        }
+        Ok(())
+    }
+}
+
+impl Write for NewBlob {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewBlob {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            self.folder.remove(temporary).ok();
+        }
+    }
+}
+
+fn refuse_strangers(folder: &Folder) -> io::Result<()> {
+    match folder.distrust(SHARED)? {
+        None => Ok(()),
+        Some(why) => Err(named(folder.path(), &io::Error::new(io::ErrorKind::PermissionDenied, why))),
+    }
+}
+
+/// `sha256:HEX` as a file name; `None` for what is no digest.
+fn file_name(digest: &str) -> Option<OsString> {
+    let name = digest.replacen(':', "-", 1);
+    is_blob_name(name.as_bytes()).then(|| name.into())
+}
+
+fn is_blob_name(name: &[u8]) -> bool {
+    let hex = [&b"sha256-"[..], b"sha384-", b"sha512-"].iter().find_map(|start| name.strip_prefix(*start));
+    hex.is_some_and(|hex| {
+        (64..=128).contains(&hex.len()) && hex.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Whether this is the folder of kept blobs in a cache folder.
+pub(super) fn is_blobs(name: &Path) -> bool {
+    name == Path::new(BLOBS)
+}
