@@ -70,7 +70,7 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Chapters of the manual that are no rule: name and text.
-const CHAPTERS: [(&str, &str); 10] = [
+const CHAPTERS: [(&str, &str); 11] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -78,6 +78,7 @@ const CHAPTERS: [(&str, &str); 10] = [
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
+    ("registries", include_str!("../../assets/manual/registries.md")),
     ("report", include_str!("../../assets/manual/report.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),

@@ -38,6 +38,7 @@ mod gpu_check;
 mod gpu_view;
 #[cfg(feature = "gui")]
 mod journeys;
+mod kept_blobs;
 mod loader;
 mod manual;
 mod merge;
