@@ -9,16 +9,20 @@ Everything runs on two processors, where more are there on the first two.
 """
 
 import argparse
+import contextlib
 import io
 import json
 import os
 import platform
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
+import urllib.request
 
 # No compiled file beside the sources.
 sys.dont_write_bytecode = True
@@ -289,6 +293,74 @@ def second_group(bench):
     bench.memory("the first opening", report, costs["first opening"])
 
 
+def registry_group(bench):
+    """The same image from a registry on the loopback and from disk, and opened again."""
+    missing = [name for name in ("docker-registry", "skopeo") if not shutil.which(name)]
+    if missing:
+        bench.left_out.append(f"all rows of registries: {', '.join(missing)} is not installed")
+        return
+    with Registry(bench.work) as registry:
+        image = bench.image("gzip")
+        if image:
+            files = layers_of(image)
+            remote = f"docker://{registry.push(image, 'gzip')}"
+            commands = {"cutaway": bench.report(remote), "the same image from disk": bench.report(f"oci:{image}")}
+            costs = bench.measure("registry on the loopback", commands)
+            work = f"registry on the loopback, {sum(map(os.path.getsize, files)) / 1e9:.1f} GB in {len(files)} gzip layers"
+            bench.ratios(work, costs, "CPU", {"the same image from disk": (1.15, 1.05)})
+            bench.ratios("the same", costs, "wall", {})
+            bench.memory("the same", bench.read_report(remote)[0], costs["cutaway"])
+        image = bench.image("many")
+        if image:
+            remote, cache = f"docker://{registry.push(image, 'many')}", os.path.join(bench.work, "registry-cache")
+            output = os.path.join(bench.work, "registry.json")
+            costs = bench.measure("second opening from a registry", {"cutaway": bench.report(remote, output, cache)})
+            with open(output, encoding="utf-8") as file:
+                report = json.load(file)
+            entries = sum(layer["entries"] or 0 for layer in report["layers"])
+            ours = costs["cutaway"]
+            work = f"second opening from a registry, {entries:,} entries"
+            bench.row(f"{work}, start to JSON written", "wall", 1000 * median(ours, "wall"), 250, 120, "{:.0f} ms", ours)
+            bench.memory("the same", report, ours)
+
+
+class Registry:
+    """Debian's docker-registry on the loopback, with its blobs in the bench's folder."""
+
+    def __init__(self, work):
+        self.folder = os.path.join(work, "registry")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.host = f"127.0.0.1:{free.getsockname()[1]}"
+
+    def __enter__(self):
+        os.mkdir(self.folder)
+        config = os.path.join(self.folder, "config.json")
+        with open(config, "w", encoding="utf-8") as file:
+            # JSON is YAML.
+            storage = {"filesystem": {"rootdirectory": os.path.join(self.folder, "blobs")}}
+            log = {"level": "error", "accesslog": {"disabled": True}}
+            json.dump({"version": "0.1", "log": log, "storage": storage, "http": {"addr": self.host}}, file)
+        command = ["docker-registry", "serve", config]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(100):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{self.host}/v2/"):
+                return self
+            time.sleep(0.1)
+        sys.exit("error: docker-registry does not answer")
+
+    def push(self, layout, name):
+        """Copies a layout there; its name there."""
+        target = f"{self.host}/{name}:latest"
+        copy = ["skopeo", "copy", "--quiet", "--dest-tls-verify=false", f"oci:{layout}", f"docker://{target}"]
+        subprocess.run(copy, check=True)
+        return target
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
 def parts_group(bench):
     """What the program's own bench says of the steps that no other program has."""
     image = bench.image("many")
@@ -317,6 +389,7 @@ GROUPS = {
     "saved": saved_group,
     "second": second_group,
     "parts": parts_group,
+    "registry": registry_group,
 }
 
 

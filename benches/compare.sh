@@ -5,13 +5,13 @@
 #
 # --images DIR    where the images lie; those that are not there are made, by benches/make_image.py, and stay.
 #                 They take 10 GB. Without it they lie in a temporary folder and are removed at the end.
-# --only NAME     gzip, giant, zstd, plain, saved, second or parts, and only their images; may be repeated
+# --only NAME     gzip, giant, zstd, plain, saved, second, parts or registry, and only their images; may be repeated
 # --cutaway       this program; without it a release build
 # --markdown      the table alone on standard output
 # --small         images of some MB, to try the script: their figures say nothing
 #
 # Rivals are programs of Debian's packages isal, pigz, zstd, tar and libarchive-tools, and benches/inflate, which is
-# built when cargo is there. Rows whose rival is missing are left out and named.
+# built when cargo is there; registries take docker-registry and skopeo. Rows whose rival is missing are left out and named.
 set -euo pipefail
 # What is measured or held against the truth is reading.
 export CUTAWAY_NO_CACHE=1
@@ -96,7 +96,7 @@ mkdir "$making"
 
 # One pass makes all forms of the same layers.
 forms=()
-wants gzip && [[ ! -e $images/gzip ]] && forms+=(--oci-gzip "$making/gzip")
+wants gzip registry && [[ ! -e $images/gzip ]] && forms+=(--oci-gzip "$making/gzip")
 wants zstd && [[ ! -e $images/zstd ]] && has zstd && forms+=(--oci-zstd "$making/zstd")
 wants plain && [[ ! -e $images/plain ]] && forms+=(--oci-plain "$making/plain")
 wants plain saved && [[ ! -e $images/plain.tar ]] && forms+=(--docker-archive "$making/plain.tar")
@@ -117,7 +117,7 @@ if wants giant && [[ ! -e $images/giant ]]; then
     make_image --bytes "$size" --files 2000 --layers 1 --oci-gzip "$making/giant"
     settle giant
 fi
-if wants second parts && [[ ! -e $images/many ]]; then
+if wants second parts registry && [[ ! -e $images/many ]]; then
     note "making an image of $many_files files"
     make_image --bytes "$many_size" --files "$many_files" --layers 8 --oci-gzip "$making/many"
     settle many
