@@ -1,23 +1,26 @@
 //! Reads the bodies of single files after the layers were read: where only their bytes can tell something.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 use super::known::{BodiesByLayer, Known};
-use super::value::Analysis;
+use super::value::{Analysis, Layer};
 use crate::base::convert::in_memory;
 use crate::base::read_at::SectionReader;
+use crate::base::size::{grouped, human};
 use crate::base::{ReadAt, Section};
 use crate::cuda::{Bodies, Inode, Wanted};
 use crate::formats::binary::{self, BinaryLimits};
 use crate::formats::compression::Compression;
+use crate::formats::contents::Sum;
 use crate::formats::input::BUFFER_BYTES;
 use crate::formats::mentions::{Mentions, Scanner, Sort};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::layer::{BodyFacts, ContentHash, EntryId, LayerRead, open_file};
 use crate::rootfs::{Merge, NodeKind};
+use crate::source::table::{Table, Want};
 use crate::source::{Blob, Image};
 
 /// Bytes at the start, in the middle and at the end that tell most files of one size apart.
@@ -25,12 +28,8 @@ const SAMPLE_BYTES: u64 = 4 << 10;
 
 /// What of `wanted` lies where it can be read without inflating a layer again. A single file is not worth
 /// comparing.
-pub(super) fn readable(image: &Image, layers: &[Option<Arc<LayerRead>>], wanted: Wanted) -> Wanted {
-    let can = |inode: &Inode| {
-        let read = layers.get(usize::from(inode.0)).and_then(Option::as_deref);
-        let blob = image.layers.get(usize::from(inode.0)).map(|layer| &layer.blob);
-        blob.zip(read).is_some_and(|(blob, read)| is_readable(blob, read, inode.1))
-    };
+pub(super) fn readable(analysis: &Analysis, wanted: Wanted) -> Wanted {
+    let can = |inode: &Inode| analysis.has_body(*inode);
     Wanted {
         hashes: wanted.hashes.into_iter().filter(can).collect(),
         binaries: wanted.binaries.into_iter().filter(can).collect(),
@@ -39,7 +38,10 @@ pub(super) fn readable(image: &Image, layers: &[Option<Arc<LayerRead>>], wanted:
 }
 
 /// Whether the body of an entry can be read without inflating its layer again.
-fn is_readable(blob: &Blob, read: &LayerRead, entry: EntryId) -> bool {
+fn is_readable(blob: &Blob, read: &LayerRead, table: Option<&Arc<Table>>, entry: EntryId) -> bool {
+    if let Some(table) = table {
+        return table.has_body(entry.0 as usize);
+    }
     match blob {
         Blob::Section(_) => {
             read.compression == Some(Compression::None) && read.index.body_at(entry).is_some()
@@ -53,15 +55,17 @@ fn is_readable(blob: &Blob, read: &LayerRead, entry: EntryId) -> bool {
 fn open(
     blob: &Blob,
     read: &LayerRead,
+    table: Option<&Arc<Table>>,
     entry: EntryId,
     path: impl FnOnce() -> Option<Vec<u8>>,
     progress: &Progress,
 ) -> Option<Section> {
-    if !is_readable(blob, read, entry) {
+    if !is_readable(blob, read, table, entry) {
         return None;
     }
     let size = read.index.size(entry);
     let section = match blob {
+        _ if table.is_some() => table?.body(entry.0 as usize),
         // What was written to since holds something else.
         Blob::Section(section) if section.was_written().unwrap_or(true) => return None,
         Blob::Section(section) => section.part(read.index.body_at(entry)?, size),
@@ -107,9 +111,11 @@ impl Analysis {
     /// trying.
     pub fn has_body(&self, (layer, entry): Inode) -> bool {
         let place = usize::from(layer);
-        let read = self.layers.get(place).and_then(|layer| layer.read.as_deref());
+        let layer = self.layers.get(place);
+        let (read, table) =
+            (layer.and_then(|layer| layer.read.as_deref()), layer.and_then(|layer| layer.table.as_ref()));
         let blob = self.image.layers.get(place).map(|layer| &layer.blob);
-        blob.zip(read).is_some_and(|(blob, read)| is_readable(blob, read, entry))
+        blob.zip(read).is_some_and(|(blob, read)| is_readable(blob, read, table, entry))
     }
 
     /// Opens the bytes of a file, by the layer and entry that hold them; `None` when that takes inflating a
@@ -122,14 +128,15 @@ impl Analysis {
         progress: &Progress,
     ) -> Option<Body> {
         let place = usize::from(layer);
-        let read = self.layers.get(place)?.read.as_deref()?;
-        open(&self.image.layers.get(place)?.blob, read, entry, path, progress).map(Body)
+        let Layer { read, table, .. } = self.layers.get(place)?;
+        let blob = &self.image.layers.get(place)?.blob;
+        open(blob, read.as_deref()?, table.as_ref(), entry, path, progress).map(Body)
     }
 }
 
 /// Reads what is wanted and was not read before. What cannot be read stays unknown.
 pub(super) fn read(
-    image: &Image,
+    analysis: &Analysis,
     layers: &[Option<Arc<LayerRead>>],
     merge: &Merge,
     wanted: &Wanted,
@@ -137,9 +144,13 @@ pub(super) fn read(
     cancel: &CancelToken,
     progress: &Progress,
 ) -> Result<Bodies, Cancelled> {
+    let image = &*analysis.image;
+    let tables: Vec<Option<Arc<Table>>> = analysis.layers.iter().map(|layer| layer.table.clone()).collect();
+    plan(&tables, wanted, progress);
     let mut source = Source {
         image,
         layers,
+        tables: &tables,
         paths: paths(image, merge, wanted),
         progress,
         before: before(image, layers, wanted, known),
@@ -147,14 +158,18 @@ pub(super) fn read(
     };
     let mut bodies = Bodies::default();
     // A file whose bytes passed is compared by its hash: a sample of the other would say nothing.
-    let passed: HashSet<u64> = layers
-        .iter()
-        .flatten()
-        .flat_map(|read| read.facts.hashed().map(|entry| read.index.size(entry)))
-        .collect();
+    let mut passed: HashMap<u64, Vec<Option<Sum>>> = HashMap::new();
+    for (read, table) in
+        layers.iter().zip(&tables).filter_map(|(read, table)| Some((read.as_deref()?, table)))
+    {
+        for entry in read.facts.hashed() {
+            let sum = table.as_ref().and_then(|table| table.sum(entry.0 as usize));
+            passed.entry(read.index.size(entry)).or_default().push(sum);
+        }
+    }
     for (size, inodes) in by_size(layers, &wanted.hashes) {
-        let alone = !passed.contains(&size);
-        hash_group(&mut source, size, &inodes, alone, cancel, &mut bodies.hashes)?;
+        let passed = passed.get(&size).map(Vec::as_slice).unwrap_or_default();
+        hash_group(&mut source, size, &inodes, passed, cancel, &mut bodies.hashes)?;
     }
     for inode in &wanted.binaries {
         cancel.check()?;
@@ -176,7 +191,10 @@ pub(super) fn read(
             bodies.binaries.insert(*inode, facts);
         }
     }
-    for inode in &wanted.texts {
+    // Those of one layer in the order of its bytes.
+    let mut texts = wanted.texts.clone();
+    texts.sort_unstable();
+    for inode in &texts {
         if let Some(mentions) = source.before(*inode).and_then(|before| before.mentions.get(&inode.1)) {
             bodies.mentions.insert(*inode, mentions.clone());
             continue;
@@ -224,6 +242,7 @@ fn search(section: Section, sort: Sort, cancel: &CancelToken) -> io::Result<Opti
 struct Source<'a> {
     image: &'a Image,
     layers: &'a [Option<Arc<LayerRead>>],
+    tables: &'a [Option<Arc<Table>>],
     /// Paths of files that lie in folders.
     paths: HashMap<Inode, Vec<u8>>,
     progress: &'a Progress,
@@ -236,6 +255,15 @@ struct Source<'a> {
 impl Source<'_> {
     fn before(&self, inode: Inode) -> Option<&BodyFacts> {
         self.before.get(&inode.0)
+    }
+
+    fn table(&self, inode: Inode) -> Option<&'_ Arc<Table>> {
+        self.tables.get(usize::from(inode.0))?.as_ref()
+    }
+
+    /// The sum that a table of contents has for a file.
+    fn claimed(&self, inode: Inode) -> Option<Sum> {
+        self.table(inode)?.sum(inode.1.0 as usize)
     }
 
     fn found(&mut self, inode: Inode) -> &mut BodyFacts {
@@ -267,7 +295,12 @@ impl Source<'_> {
         if let Some(sample) = self.before(inode).and_then(|before| before.samples.get(&inode.1)) {
             return Some(*sample);
         }
-        let sample = sample(&self.open(inode)?, size).ok()?;
+        let sample = match (self.claimed(inode), self.table(inode)) {
+            (Some(sum), _) => mark_of(&sum),
+            // Jumping to and fro costs more requests than reading it all.
+            (None, Some(_)) => [0; 32],
+            (None, None) => sample(&self.open(inode)?, size).ok()?,
+        };
         self.found(inode).samples.insert(inode.1, sample);
         Some(sample)
     }
@@ -284,7 +317,7 @@ impl Source<'_> {
     fn open(&self, inode: Inode) -> Option<Section> {
         let read = self.layers.get(usize::from(inode.0))?.as_deref()?;
         let blob = &self.image.layers.get(usize::from(inode.0))?.blob;
-        open(blob, read, inode.1, || self.paths.get(&inode).cloned(), self.progress)
+        open(blob, read, self.table(inode), inode.1, || self.paths.get(&inode).cloned(), self.progress)
     }
 }
 
@@ -328,12 +361,12 @@ fn by_size(layers: &[Option<Arc<LayerRead>>], inodes: &[Inode]) -> BTreeMap<u64,
 }
 
 /// Tells the files of one size apart: by a sample, and those whose samples are the same by all of their bytes.
-/// `alone` says that there are no other files of the size.
+/// `passed` has other files of the size, whose hashes are known, with what tables of contents claim of them.
 fn hash_group(
     source: &mut Source<'_>,
     size: u64,
     inodes: &[Inode],
-    alone: bool,
+    passed: &[Option<Sum>],
     cancel: &CancelToken,
     hashes: &mut HashMap<Inode, ContentHash>,
 ) -> Result<(), Cancelled> {
@@ -345,7 +378,13 @@ fn hash_group(
         }
     }
     for (sample, alike) in samples {
-        if let ([one], true) = (&alike[..], alone) {
+        let alone = |one: Inode| {
+            let sum = source.claimed(one);
+            passed.iter().all(|other| other.is_some() && sum.is_some() && *other != sum)
+        };
+        if let [one] = &alike[..]
+            && alone(*one)
+        {
             // It differs from all others: the mark of its sample is no hash of any content.
             hashes.insert(*one, sample);
             continue;
@@ -359,6 +398,32 @@ fn hash_group(
         }
     }
     Ok(())
+}
+
+/// Files with different sums in their tables are different. That those with the same sum are the same is only claimed,
+/// so they are read.
+fn mark_of(sum: &Sum) -> ContentHash {
+    let mut hasher = blake3::Hasher::new_derive_key("cutaway sum of a file in a table of contents");
+    hasher.update(sum);
+    *hasher.finalize().as_bytes()
+}
+
+/// Lays out what will be fetched of layers that are read by their tables of contents, and says how much it is.
+fn plan(tables: &[Option<Arc<Table>>], wanted: &Wanted, progress: &Progress) {
+    // A sum that stands alone needs no reading; which do not is known when they are compared.
+    let (mut files, mut bytes) = (0_u64, 0_u64);
+    for (place, table) in tables.iter().enumerate() {
+        let Some(table) = table else { continue };
+        let of_layer =
+            wanted.texts.iter().chain(&wanted.binaries).filter(|inode| usize::from(inode.0) == place);
+        let planned = table.plan(of_layer.map(|inode| (inode.1.0 as usize, Want::Whole)));
+        files = files.saturating_add(planned.files);
+        bytes = bytes.saturating_add(planned.bytes);
+    }
+    if files > 0 {
+        let what = "scripts, settings and programs that nobody's package owns";
+        progress.tell(format!("{what}: {} files, {} are fetched", grouped(files), human(bytes)));
+    }
 }
 
 fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::pipeline::{Options, analyze};
+use super::pipeline::{AnalysisError, Options, analyze};
 use super::value::Analysis;
 use crate::jobs::{CancelToken, Progress, Slot, Waker, catch_panic, spawn};
-use crate::source::Reference;
+use crate::source::{Reference, SourceError, Tried};
 
 /// Why a job ended without a result, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,37 @@ pub struct Failure {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The host to log in to, when that may help.
+    pub login: Option<String>,
+    /// Ways that were tried, with what came of each; `message` ends with them.
+    pub tried: Vec<Tried>,
+}
+
+impl Failure {
+    /// The message without what was tried, for where that is listed apart.
+    pub fn summary(&self) -> &str {
+        let tried: Vec<String> = self.tried.iter().map(ToString::to_string).collect();
+        let before = self.message.strip_suffix(&tried.join(", ")).filter(|_| !tried.is_empty());
+        let before = before.map(|before| before.trim_end_matches([':', ' ']));
+        before.map_or(&self.message, |before| before.strip_suffix("; tried").unwrap_or(before))
+    }
+
+    /// A failure that nobody can do anything about.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, login: None, tried: Vec::new() }
+    }
+}
+
+impl From<&SourceError> for Failure {
+    fn from(error: &SourceError) -> Self {
+        let tried = match error {
+            SourceError::Registry(error) => error.tried.clone(),
+            SourceError::Engine { tried, .. } => tried.clone(),
+            _ => Vec::new(),
+        };
+        let login = error.login().map(str::to_owned);
+        Self { message: error.to_string(), hint: error.hint(), login, tried }
+    }
 }
 
 /// Where a job stands.
@@ -53,13 +84,13 @@ impl AnalysisJob {
             let state = catch_panic(|| work(&text, &options, &cancel, &progress, &work_slot));
             let state = state.unwrap_or_else(|panic| {
                 let message = format!("cutaway failed while it read {text}, please report this: {panic}");
-                JobState::Failed(Failure { message, hint: None })
+                JobState::Failed(Failure::new(message))
             });
             work_slot.publish(Arc::new(state));
         });
         if let Err(error) = started {
             let message = format!("the system gives no thread to work on: {error}");
-            slot.publish(Arc::new(JobState::Failed(Failure { message, hint: None })));
+            slot.publish(Arc::new(JobState::Failed(Failure::new(message))));
         }
         job
     }
@@ -105,6 +136,31 @@ fn work(
     match result {
         Ok(analysis) => JobState::Done(analysis),
         Err(error) if error.is_cancelled() => JobState::Cancelled,
-        Err(error) => JobState::Failed(Failure { message: error.to_string(), hint: error.hint() }),
+        Err(AnalysisError::Source(error)) => JobState::Failed(Failure::from(&error)),
+        Err(error) => JobState::Failed(Failure { hint: error.hint(), ..Failure::new(error.to_string()) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+    use crate::source::Tried;
+
+    #[test]
+    fn what_was_tried_is_told_once() {
+        let tried = |way: &str| Tried { way: way.to_owned(), result: "no entry".to_owned() };
+        let list = vec![tried("auth.json"), tried("config.json")];
+        for (message, summary) in [
+            (
+                "cannot get a from b: 401; tried: auth.json: no entry, config.json: no entry",
+                "cannot get a from b: 401",
+            ),
+            ("no engine gives a: auth.json: no entry, config.json: no entry", "no engine gives a"),
+            ("something else", "something else"),
+        ] {
+            let failure = Failure { tried: list.clone(), ..Failure::new(message) };
+            assert_eq!(failure.summary(), summary);
+            assert_eq!(Failure::new(message).summary(), message);
+        }
     }
 }

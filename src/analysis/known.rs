@@ -105,6 +105,11 @@ impl<'a> Known<'a> {
         (read.digest.as_deref() == Some(digest)).then_some(read)
     }
 
+    /// Whether a layer is kept whose bytes were hashed to `digest`.
+    pub(super) fn has_blob(&self, digest: &str) -> bool {
+        self.cache.get(&self.blob_key(digest)).is_some()
+    }
+
     /// Keeps a layer whose bytes all passed; whether it is kept.
     pub(super) fn keep_blob(&self, read: &LayerRead, subject: &str) -> bool {
         // Bytes that were all hashed say the same again, also where they are no layer. But not where the bytes that

@@ -9,6 +9,7 @@ mod known;
 mod pipeline;
 mod single;
 mod streamed;
+mod tables;
 mod value;
 
 pub use bodies::Body;

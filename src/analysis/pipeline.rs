@@ -8,6 +8,7 @@ use super::bodies;
 use super::known::Known;
 use super::single::{expected, judged, length, note_write, read_one, subject, too_many};
 use super::streamed::Streamed;
+use super::tables;
 use super::value::{Analysis, Layer};
 use crate::base::{Limits, Platform, Warning, WarningCode};
 use crate::cache::Cache;
@@ -152,7 +153,7 @@ pub fn analyze(
             return;
         }
         let context = context_of(options.limits.clone(), &subject);
-        let done = catch_panic(|| read_one(source, &context, options.verify, &streamed, known, options.access.blobs.as_ref()));
+        let done = catch_panic(|| read_one(source, &context, options, &streamed, known));
         let (layer, known) = match done {
             Ok(Ok(read)) => read,
             Ok(Err(error)) => {
@@ -162,7 +163,7 @@ pub fn analyze(
             Err(panic) => {
                 let message = format!("reading it failed inside cutaway, please report this: {panic}");
                 let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));
-                (Layer { read: None, fault }, false)
+                (Layer { fault, ..Layer::default() }, false)
             }
         };
         let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
@@ -189,6 +190,13 @@ pub fn analyze(
     }
 
     let mut analysis = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if options.depth == Depth::Documents && !image.layers.is_empty() {
+        // Nothing is merged, so that no sum over it is known.
+        return Ok(Arc::new(analysis));
+    }
+    if options.depth == Depth::Tables {
+        tables::leave_bodies(&mut analysis);
+    }
     let indexes: Vec<Arc<LayerIndex>> =
         analysis.layers.iter().map(|layer| index_of(layer, options)).collect();
     let subjects: Vec<String> =
@@ -196,6 +204,13 @@ pub fn analyze(
     analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
     cancel.check()?;
     publish(Arc::new(analysis.clone()));
+    if tables::is_shallow(options, &analysis.layers) {
+        return Ok(Arc::new(analysis));
+    }
+    let context = |place: usize| context_of(options.limits.clone(), &subject(place, &image.layers[place]));
+    if tables::look_into_all(&mut analysis, &distinct(&image), &context)? {
+        publish(Arc::new(analysis.clone()));
+    }
     take_inventory(&mut analysis, options, known, cancel, progress, publish)?;
     let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
@@ -235,7 +250,7 @@ fn take_inventory(
         }
     };
     cancel.check()?;
-    let wanted = bodies::readable(&analysis.image, &layers, wanted);
+    let wanted = bodies::readable(analysis, wanted);
     if !wanted.is_empty() {
         found.waits_for = Some(
             "files of equal size to be compared, and others to be searched for GPU code and names of tools"
@@ -243,7 +258,7 @@ fn take_inventory(
         );
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
-        bodies = bodies::read(&analysis.image, &layers, &merge, &wanted, known, cancel, progress)?;
+        bodies = bodies::read(analysis, &layers, &merge, &wanted, known, cancel, progress)?;
         note_writes(analysis);
         found = match look(&bodies) {
             Ok((found, _)) => found,

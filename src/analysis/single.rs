@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::kept::read_and_keep;
 use super::known::Known;
-use super::pipeline::{AnalysisError, Options};
+use super::pipeline::{AnalysisError, Depth, Options};
 use super::streamed::StreamedLayer;
+use super::tables::{Listed, left_out, note_refused, read_tree};
 use super::value::Layer;
 use crate::base::digest::short;
 use crate::base::{Section, Warning, WarningCode};
@@ -31,17 +32,30 @@ pub(super) fn subject(place: usize, layer: &LayerSource) -> String {
     }
 }
 
-/// Reads one layer; `true` beside it when that took no reading.
+/// Reads one layer, as far as `options` say; `true` beside it when that took no reading.
 pub(super) fn read_one(
     source: &LayerSource,
     context: &Context,
-    verify: bool,
+    options: &Options,
     streamed: &[StreamedLayer],
     known: Option<&Known<'_>>,
-    blobs: Option<&Blobs>,
 ) -> Result<(Layer, bool), AnalysisError> {
-    let expected = expected(source, verify);
+    let (expected, blobs) = (expected(source, options.verify), options.access.blobs.as_ref());
     let subject = context.subject.as_str();
+    let was_read = options.depth != Depth::Documents && was_read(source, known);
+    let mut refused = None;
+    if by_table(source, options) && !was_read {
+        match read_tree(source, context)? {
+            Listed::Tree(layer) => return Ok((*layer, false)),
+            Listed::Refused(why) => refused = Some(why),
+            Listed::None => {}
+        }
+    }
+    if let Some(why) = left_out(options.depth, refused.as_ref()).filter(|_| !was_read) {
+        context.progress.add_passed(length(source));
+        let fault = Some(Warning::new(WarningCode::NotRead, subject, why));
+        return Ok((Layer { fault, ..Layer::default() }, false));
+    }
     let (read, was_known) = match &source.blob {
         Blob::Section(section) => read_section(section, &expected, context, known)?,
         Blob::Remote(blob) => read_remote(blob, blobs, &expected, context, known)?,
@@ -65,7 +79,28 @@ pub(super) fn read_one(
         }
         Blob::Missing(reason) => return Ok((missing(subject, reason), false)),
     };
-    Ok((Layer { read: Some(Arc::new(read)), fault: None }, was_known))
+    let mut read = read;
+    if let Some(refused) = refused {
+        note_refused(&refused, &mut read, context);
+    }
+    Ok((Layer { read: Some(Arc::new(read)), ..Layer::default() }, was_known))
+}
+
+/// Whether a layer is read by its table of contents, if it has one. One that lies here is quickly read whole, and so is
+/// one that is to be proven, or kept as it is.
+fn by_table(source: &LayerSource, options: &Options) -> bool {
+    let is_remote = matches!(source.blob, Blob::Remote(_));
+    match options.depth {
+        Depth::Documents => false,
+        Depth::Tables => true,
+        Depth::Whole => is_remote && !options.verify && options.access.blobs.is_none(),
+    }
+}
+
+/// Whether a layer at a registry was read whole before, which tells more than its table.
+fn was_read(source: &LayerSource, known: Option<&Known<'_>>) -> bool {
+    let Blob::Remote(blob) = &source.blob else { return false };
+    known.is_some_and(|known| known.has_blob(blob.digest().as_ref()))
 }
 
 /// A layer that can be read at any place: as it was kept when it was read before, else read now and kept.
@@ -158,10 +193,11 @@ pub(super) fn expected(source: &LayerSource, verify: bool) -> Expected {
 /// A layer that is left out because those before it have as many entries as an image may have.
 pub(super) fn too_many(subject: &str, options: &Options) -> Layer {
     let message = format!("not read: the image has more than {} entries", options.limits.image_entries);
-    Layer { read: None, fault: Some(Warning::new(WarningCode::LayerMalformed, subject, message)) }
+    let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));
+    Layer { fault, ..Layer::default() }
 }
 
 fn missing(subject: &str, reason: &str) -> Layer {
     let fault = Warning::new(WarningCode::LayerMissing, subject, reason);
-    Layer { read: None, fault: Some(fault) }
+    Layer { fault: Some(fault), ..Layer::default() }
 }

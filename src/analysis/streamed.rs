@@ -5,7 +5,7 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::known::Known;
-use super::pipeline::Options;
+use super::pipeline::{Depth, Options};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
 use crate::jobs::Cancelled;
@@ -61,6 +61,10 @@ impl<'a> Streamed<'a> {
 
 impl Sink for Streamed<'_> {
     fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled> {
+        if self.options.depth != Depth::Whole {
+            // It passes all the same, but nobody asked for what is in it.
+            return Ok(usize::MAX);
+        }
         let limits = &self.options.limits;
         // All members are kept until the manifest tells which are wanted, so they share one bound.
         let left = in_memory(limits.image_entries.saturating_sub(self.passed_entries));
@@ -78,7 +82,7 @@ impl Sink for Streamed<'_> {
     }
 
     fn recall(&mut self, key: &SourceKey) -> Option<Vec<u8>> {
-        let known = self.known?;
+        let known = self.known.filter(|_| self.options.depth == Depth::Whole)?;
         let record = known.archive(key)?;
         let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
         let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
@@ -88,7 +92,7 @@ impl Sink for Streamed<'_> {
     }
 
     fn keep(&mut self, key: &SourceKey, members: &[u8]) {
-        let Some(known) = self.known else { return };
+        let Some(known) = self.known.filter(|_| self.options.depth == Depth::Whole) else { return };
         let mut digests = Vec::with_capacity(self.reads.len());
         for StreamedLayer { subject, read, whole, .. } in &self.reads {
             match read.digest.as_deref() {

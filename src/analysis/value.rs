@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::base::Warning;
+use crate::base::{Warning, WarningCode};
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{self, Needs, NeedsInput};
 use crate::cuda::{Bodies, Inventory};
@@ -9,6 +9,7 @@ use crate::layer::{Counts, LayerRead};
 use crate::rewrite::{self, Given, Proposals, RewriteError, propose};
 use crate::rootfs::{LayerWaste, Merge};
 use crate::source::Image;
+use crate::source::table::Table;
 
 /// What is known about an image. Immutable: each stage publishes a newer one.
 #[derive(Clone)]
@@ -39,6 +40,8 @@ pub struct Layer {
     pub read: Option<Arc<LayerRead>>,
     /// Faults that are not the pass's own: missing bytes, a crash while reading.
     pub fault: Option<Warning>,
+    /// The table of contents that it was read by, instead of whole.
+    pub table: Option<Arc<Table>>,
 }
 
 impl Layer {
@@ -47,7 +50,8 @@ impl Layer {
         self.read.is_some() || self.fault.is_some()
     }
 
-    /// Whether every byte of the layer was there and fits its digest.
+    /// Whether every byte of the layer was there and fits its digest; of one that was read by its table of contents,
+    /// every byte that was needed.
     pub fn is_complete(&self) -> bool {
         self.fault.is_none() && self.read.as_ref().is_some_and(|read| read.complete)
     }
@@ -61,7 +65,8 @@ impl Layer {
 /// Sums over the layers and the merged view, in bytes. `None` is unknown, never zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Totals {
-    /// Whether every layer was read to its end and fits its digest.
+    /// Whether every layer was read to its end and fits its digest, or was read by a table of contents that fits its
+    /// own, with all files that were needed.
     pub complete: bool,
     /// Layers that the manifest names.
     pub layers: usize,
@@ -94,6 +99,14 @@ impl Analysis {
             catalog: None,
             targets: Arc::default(),
         }
+    }
+
+    /// Whether nothing more will come, since only manifest and config were asked for.
+    pub fn is_documents_only(&self) -> bool {
+        self.merge.is_none()
+            && self.layers.iter().all(|layer| {
+                layer.fault.as_ref().is_some_and(|fault| fault.code == WarningCode::NotRead) && layer.read.is_none()
+            })
     }
 
     /// Sums over what was read; `None` until the layers are merged.

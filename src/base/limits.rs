@@ -37,6 +37,12 @@ pub struct Limits {
     pub inflated_bytes: u64,
     /// Base-2 logarithm of the largest zstd window: 128 MiB, what `zstd --long` makes.
     pub zstd_window_log: u32,
+    /// Bytes of one table of contents as it is stored. JSON of paths packs to a sixth or less, so this is more than
+    /// [`Self::table_json_bytes`] take.
+    pub table_bytes: u64,
+    /// Bytes of one table of contents as JSON: some 600,000 entries, as those of real images have 300 to 500 bytes.
+    /// Layers with more of them are read whole.
+    pub table_json_bytes: u64,
     /// Bytes of one package database: that of a system with all of a distribution installed.
     pub database_bytes: u64,
     /// Bytes of one other document that is kept, such as the file list of a package. The longest `RECORD` that
@@ -74,6 +80,8 @@ impl Default for Limits {
             sparse_file_bytes: 16 << 40,
             inflated_bytes: 256 << 30,
             zstd_window_log: 27,
+            table_bytes: 64 << 20,
+            table_json_bytes: 256 << 20,
             database_bytes: 256 << 20,
             document_bytes: 8 << 20,
             document_head_bytes: 256 << 10,

@@ -49,6 +49,8 @@ pub enum WarningCode {
     FactsLimited,
     /// The search for libraries met something odd: an entrypoint that is no file, a limit on work.
     LinksOddity,
+    /// No fault: figures of the layer come from its table of contents, and its bytes were not read whole.
+    FromTable,
     /// More warnings of the same kind were counted, not kept.
     MoreWarnings,
 }
@@ -74,6 +76,7 @@ words!(WarningCode {
     PackagesMalformed = "packages-malformed",
     FactsLimited = "facts-limited",
     LinksOddity = "links-oddity",
+    FromTable = "from-table",
     MoreWarnings = "more-warnings",
 });
 

@@ -5,6 +5,7 @@
 pub mod ar;
 pub mod binary;
 pub mod compression;
+pub mod contents;
 pub mod cuda_version;
 pub mod dockerfile;
 pub mod document;

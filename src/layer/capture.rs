@@ -51,6 +51,14 @@ pub(super) struct File<'a> {
     pub(super) mode: u32,
 }
 
+/// What is wanted of a file that has to be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    Whole,
+    /// Its first bytes tell whether it says more.
+    Head,
+}
+
 /// Gathers the facts of one layer.
 pub(super) struct Capture<'a> {
     limits: &'a Limits,
@@ -169,6 +177,21 @@ impl<'a> Capture<'a> {
     /// Whether anything of a file would be read.
     pub(super) fn wants(&mut self, file: &File<'_>, index: &LayerIndex) -> bool {
         is_worth_a_look(file) || self.document_of(file, index).is_some()
+    }
+
+    /// What of a file would be looked at, as far as its path and mode tell.
+    pub(super) fn wants_listed(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Want> {
+        if let Some((_, most)) = self.document_of(file, index) {
+            return Some(if most as u64 >= file.size { Want::Whole } else { Want::Head });
+        }
+        is_worth_a_look(file).then(|| if is_likely_binary(file) { Want::Whole } else { Want::Head })
+    }
+
+    /// [`Self::watch`] for one of the files that are fetched: those of the layer do not all pass.
+    pub(super) fn watch_listed(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
+        let watch = self.watch(file, index);
+        self.facts.passed = false;
+        watch
     }
 
     /// Looks at a file that can be read at any place.
@@ -351,6 +374,20 @@ impl Watch {
         }
     }
 
+    /// Whether what passed so far does not tell all there is to tell but for the hash and the words.
+    pub(super) fn wants_more(&self) -> bool {
+        if let Some((_, kept, most)) = &self.document {
+            return kept.len() < *most;
+        }
+        self.scan.is_some() || (self.look && self.head.len() < HEAD_BYTES)
+    }
+
+    /// The rest of the file will not pass: nothing is said that only all bytes tell.
+    pub(super) fn stop_early(&mut self) {
+        self.hashing = Hashing::Off;
+        self.mentions = None;
+    }
+
     /// Tells what the file is from its head, or from all of it when it is shorter than a head.
     fn begin(&mut self, limits: &BinaryLimits) {
         let head = &self.head[..self.head.len().min(HEAD_BYTES)];
@@ -419,6 +456,15 @@ fn is_worth_a_look(file: &File<'_>) -> bool {
     }
     let extension = file.name.iter().rposition(|byte| *byte == b'.').map(|dot| &file.name[dot + 1..]);
     extension.is_none_or(|extension| !TEXT.contains(&extension))
+}
+
+/// Whether the name or mode of a file promises a binary, which is looked at as a whole.
+fn is_likely_binary(file: &File<'_>) -> bool {
+    const BINARY: [&[u8]; 6] = [b"a", b"o", b"cubin", b"fatbin", b"ptx", b"exe"];
+    let extension = file.name.iter().rposition(|byte| *byte == b'.').map(|dot| &file.name[dot + 1..]);
+    file.mode & 0o111 != 0
+        || memchr::memmem::find(file.name, b".so").is_some()
+        || extension.is_some_and(|extension| BINARY.contains(&extension))
 }
 
 fn path(file: &File<'_>, index: &LayerIndex) -> String {

@@ -515,14 +515,14 @@ impl Fault {
     }
 }
 
-fn check_cancelled(error: &io::Error) -> Result<(), Cancelled> {
+pub(super) fn check_cancelled(error: &io::Error) -> Result<(), Cancelled> {
     match error.get_ref() {
         Some(inner) if inner.is::<Cancelled>() => Err(Cancelled),
         _ => Ok(()),
     }
 }
 
-fn entry_kind(kind: MemberKind) -> EntryKind {
+pub(super) fn entry_kind(kind: MemberKind) -> EntryKind {
     match kind {
         MemberKind::File => EntryKind::File,
         MemberKind::HardLink => EntryKind::HardLink,

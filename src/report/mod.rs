@@ -44,7 +44,9 @@ pub use format::Format;
 pub use html::to_html;
 pub use json::to_json;
 pub use markdown::{markdown_escape, to_markdown};
-pub use model::{FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TotalsPart, image_part};
+pub use model::{
+    FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TablePart, TotalsPart, image_part,
+};
 pub use proposal::{ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart};
 pub use rewrite::{DockerfilePart, InstructionLine, ProposalLine, RecipePart, RewriteImage, RewriteReport};
 pub use sarif::to_sarif;

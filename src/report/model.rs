@@ -23,6 +23,7 @@ use crate::cuda::compat::TargetGpu;
 use crate::findings::Plan;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
+use crate::rootfs::Rootfs;
 
 /// What makes reports: this program.
 pub(super) const GENERATOR: Generator =
@@ -156,7 +157,8 @@ pub struct RunConfig {
 /// Sums in bytes.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TotalsPart {
-    /// Whether every layer was read to its end and fits its digest.
+    /// Whether every layer was read to its end and fits its digest, or was read by a table of contents that fits its
+    /// own, with all files that were needed.
     pub complete: bool,
     /// Number of layers.
     pub layers: usize,
@@ -164,14 +166,14 @@ pub struct TotalsPart {
     pub compressed_bytes: Option<u64>,
     /// Tar streams.
     pub uncompressed_bytes: Option<u64>,
-    /// Regular files of all layers.
-    pub content_bytes: u64,
-    /// Regular files of the merged view, hard links included.
-    pub merged_files: u64,
-    /// Bytes of the merged view, each inode once.
-    pub merged_bytes: u64,
-    /// Bytes that layers hold and no path reaches.
-    pub wasted_bytes: u64,
+    /// Regular files of all layers; null when no layer was to be read.
+    pub content_bytes: Option<u64>,
+    /// Regular files of the merged view, hard links included; null when no layer was to be read.
+    pub merged_files: Option<u64>,
+    /// Bytes of the merged view, each inode once; null when no layer was to be read.
+    pub merged_bytes: Option<u64>,
+    /// Bytes that layers hold and no path reaches; null when no layer was to be read.
+    pub wasted_bytes: Option<u64>,
     /// `merged_bytes / content_bytes`; null when there is no content.
     #[serde(default, deserialize_with = "fraction")]
     pub efficiency: Option<f64>,
@@ -194,8 +196,14 @@ pub struct LayerLine {
     /// What was proven: digest, diff-id, both, none.
     #[schemars(transform = vocabulary::verified)]
     pub verified: Word,
-    /// Blob as stored.
+    /// Blob as stored; of a layer that was read by its table of contents, as the manifest claims.
     pub compressed_bytes: Option<u64>,
+    /// Blob as stored, as the manifest claims.
+    #[serde(default)]
+    pub claimed_bytes: Option<u64>,
+    /// The table of contents that the layer was read by; null when it was read whole, or not at all.
+    #[serde(default)]
+    pub table: Option<TablePart>,
     /// Tar stream.
     pub uncompressed_bytes: Option<u64>,
     /// Regular files; null when the layer could not be read at all.
@@ -229,6 +237,18 @@ pub struct LayerLine {
     pub class_bytes: Option<BTreeMap<Word, u64>>,
 }
 
+/// The table of contents of a layer, which the manifest proves: tree, sizes, owners, modes and times are its own.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct TablePart {
+    /// Who wrote it: estargz, zstd:chunked.
+    #[schemars(transform = vocabulary::table_format)]
+    pub format: Word,
+    /// The digest that the manifest has for it.
+    pub digest: String,
+    /// Bytes of the layer that were fetched, the table included.
+    pub fetched_bytes: u64,
+}
+
 /// One file of the merged view.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FileLine {
@@ -241,25 +261,19 @@ pub struct FileLine {
 }
 
 impl Report {
-    /// The report of a finished analysis, without proposals; `None` while its layers are not merged.
+    /// The report of a finished analysis, without proposals; `None` while its layers are not merged, but for one of
+    /// which only the documents were asked for.
     pub fn new(analysis: &Analysis, options: &Options) -> Option<Self> {
-        let totals = analysis.totals()?;
-        let merge = analysis.merge.as_ref()?;
-        let rootfs = &merge.rootfs;
-        let largest_files = rootfs
-            .largest_files(options.largest_files)
-            .into_iter()
-            .map(|id| {
-                let node = rootfs.node(id);
-                let layer = node.content().map_or(node.layer(), |(layer, _)| layer);
-                FileLine { path: escape(&node.path()), bytes: node.bytes(), layer }
-            })
-            .collect();
+        let (totals, largest_files) = match (&analysis.merge, analysis.totals()) {
+            (Some(merge), Some(totals)) => (TotalsPart::of(&totals), largest_files(&merge.rootfs, options)),
+            _ if analysis.is_documents_only() => (TotalsPart::unknown(analysis.layers.len()), Vec::new()),
+            _ => return None,
+        };
         Some(Self {
             schema: SCHEMA.into(),
             generator: GENERATOR,
             image: image_part(analysis, options),
-            totals: TotalsPart::of(&totals),
+            totals,
             layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
             packages: analysis.inventory.as_deref().map(inventory::packages).unwrap_or_default(),
             cuda: inventory::cuda_part(analysis),
@@ -275,6 +289,15 @@ impl Report {
     }
 }
 
+fn largest_files(rootfs: &Rootfs, options: &Options) -> Vec<FileLine> {
+    let line = |id| {
+        let node = rootfs.node(id);
+        let layer = node.content().map_or(node.layer(), |(layer, _)| layer);
+        FileLine { path: escape(&node.path()), bytes: node.bytes(), layer }
+    };
+    rootfs.largest_files(options.largest_files).into_iter().map(line).collect()
+}
+
 impl TotalsPart {
     /// The sums of an analysis.
     pub(super) fn of(totals: &Totals) -> Self {
@@ -283,11 +306,26 @@ impl TotalsPart {
             layers: totals.layers,
             compressed_bytes: totals.compressed_bytes,
             uncompressed_bytes: totals.uncompressed_bytes,
-            content_bytes: totals.content_bytes,
-            merged_files: totals.merged_files,
-            merged_bytes: totals.merged_bytes,
-            wasted_bytes: totals.wasted_bytes,
+            content_bytes: Some(totals.content_bytes),
+            merged_files: Some(totals.merged_files),
+            merged_bytes: Some(totals.merged_bytes),
+            wasted_bytes: Some(totals.wasted_bytes),
             efficiency: totals.efficiency,
+        }
+    }
+
+    /// Sums of which nothing is known but the number of layers.
+    pub(super) fn unknown(layers: usize) -> Self {
+        Self {
+            complete: false,
+            layers,
+            compressed_bytes: None,
+            uncompressed_bytes: None,
+            content_bytes: None,
+            merged_files: None,
+            merged_bytes: None,
+            wasted_bytes: None,
+            efficiency: None,
         }
     }
 }
@@ -373,6 +411,12 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             Verified { digest: false, diff_id: false } => "none".into(),
         },
         compressed_bytes: read.and_then(|read| read.compressed_bytes),
+        claimed_bytes: source.size,
+        table: layer.table.as_deref().map(|table| TablePart {
+            format: table.format().as_str().into(),
+            digest: table.digest().to_owned(),
+            fetched_bytes: table.fetched_bytes(),
+        }),
         uncompressed_bytes: read.and_then(|read| read.uncompressed_bytes),
         content_bytes: counts.map(|counts| counts.content_bytes),
         entries: counts.map(|counts| counts.entries),

@@ -77,14 +77,14 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
     let layers = format!("{} {noun} as stored: what a first pull transfers", totals.layers);
     line(totals.compressed_bytes, "compressed", &layers)?;
     line(totals.uncompressed_bytes, "uncompressed", "their tar streams")?;
-    line(Some(totals.content_bytes), "content", "the regular files of all layers")?;
-    let noun = if totals.merged_files == 1 { "file" } else { "files" };
-    let files = format!("what a container sees: {} {noun}", grouped(totals.merged_files));
-    line(Some(totals.merged_bytes), "merged", &files)?;
+    line(totals.content_bytes, "content", "the regular files of all layers")?;
+    let noun = if totals.merged_files == Some(1) { "file" } else { "files" };
+    let files = totals.merged_files.map_or_else(|| "–".to_owned(), grouped);
+    line(totals.merged_bytes, "merged", &format!("what a container sees: {files} {noun}"))?;
     let efficiency = totals
         .efficiency
         .map_or_else(String::new, |efficiency| format!(", efficiency {:.1} %", floor_percent(efficiency)));
-    line(Some(totals.wasted_bytes), "wasted", &format!("hidden from the container{efficiency}"))
+    line(totals.wasted_bytes, "wasted", &format!("hidden from the container{efficiency}"))
 }
 
 /// A tenth of a percent, rounded down: 100 % is said only when nothing is wasted.
@@ -107,7 +107,20 @@ fn layers(out: &mut String, report: &Report) -> std::fmt::Result {
             elide_end(&instruction(layer), WIDTH - 42),
         )?;
     }
-    more(out, report.layers.len(), MOST_LAYERS, "layers")
+    more(out, report.layers.len(), MOST_LAYERS, "layers")?;
+    for layer in report.layers.iter().take(MOST_LAYERS) {
+        if let Some(table) = &layer.table {
+            let (number, format) = (layer.index, printable(&table.format));
+            let (fetched, all) = (human(table.fetched_bytes), human_or_dash(layer.compressed_bytes));
+            writeln!(
+                out,
+                "  layer {number} by its table of contents ({format}): {fetched} of {all} fetched"
+            )?;
+        } else if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
+            writeln!(out, "  layer {}: {} compressed, as the manifest claims", layer.index, human(bytes))?;
+        }
+    }
+    Ok(())
 }
 
 /// The instruction without the shell that every RUN has, or the digest where there is none.

@@ -9,6 +9,7 @@ use crate::cuda::compat::{DriverFrom, RuleId, RunVerdict};
 use crate::cuda::{Class, Flavor, Level, Role, Strategy, Supplier, Use, compression_name, kind_name};
 use crate::findings::{Category, Severity, Verdict, rules};
 use crate::formats::compression::Compression;
+use crate::formats::contents::Format;
 use crate::formats::dockerfile::Keyword;
 use crate::formats::fatbin::{self, GpuKind};
 use crate::rewrite::Applicability;
@@ -67,6 +68,7 @@ vocabularies! {
     unit: ["bytes", "ratio", "rules"];
     usage: Use::ALL.iter().map(|one| one.as_str());
     verdict: Verdict::ALL.map(Verdict::as_str);
+    table_format: Format::ALL.iter().map(|one| one.as_str());
     verified: ["digest", "diff-id", "both", "none"];
     warning_code: WarningCode::ALL.iter().map(|one| one.as_str());
 }

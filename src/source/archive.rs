@@ -1,25 +1,26 @@
 //! Archives that hold images. A plain one is indexed by its headers; a compressed one passes once, and
 //! what may be a layer goes to the sink as it passes, since the manifest may come last.
 
+pub(super) mod kept;
+pub(super) mod streamed;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
-use serde::{Deserialize, Serialize};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::OpenContext;
-use super::docker::digest_of_name;
 use super::error::SourceError;
 use super::files::{Files, Member, normal, open_regular};
 use super::samples::Sample;
 use crate::base::read_at::SectionReader;
 use crate::base::{Digest, FileIdentity, Limits, Section};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
-use crate::formats::input::{BUFFER_BYTES, SeekInput, StreamInput};
-use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk, is_header};
+use crate::formats::input::{BUFFER_BYTES, SeekInput};
+use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// A member of a compressed archive that may be a layer.
@@ -93,7 +94,7 @@ fn open_section(
 }
 
 /// Members by name, and why the archive could not be read to its end.
-type Members = (BTreeMap<String, Member>, Option<String>);
+pub(super) type Members = (BTreeMap<String, Member>, Option<String>);
 
 fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> Result<Members, SourceError> {
     // Looking for members is not progress on layers: a scratch counter takes it.
@@ -127,56 +128,19 @@ fn known_members(
     context: &mut OpenContext<'_>,
 ) -> Result<Members, SourceError> {
     let file = section.place().map(|(file, _)| SourceKey::File(file));
-    let recalled = file.as_ref().and_then(|file| context.sink.recall(file));
-    if let Some(members) = recalled.and_then(|bytes| postcard::from_bytes::<Vec<(String, Kept)>>(&bytes).ok())
-    {
+    if let Some(members) = file.as_ref().and_then(|file| kept::recall(file, context)) {
         context.progress.set_totals(section.len(), 0);
         context.progress.add_passed(section.len());
-        return Ok((members.into_iter().map(|(name, kept)| (name, kept.into())).collect(), None));
+        return Ok((members, None));
     }
     let (members, fault) = streamed_members(label, section, compression, context)?;
     let whole = fault.is_none() && !section.was_written().unwrap_or(true);
-    if let Some(file) = file.filter(|_| whole) {
-        let kept: Option<Vec<(&String, Kept)>> =
-            members.iter().map(|(name, member)| Some((name, Kept::of(member)?))).collect();
-        if let Some(bytes) = kept.and_then(|kept| postcard::to_allocvec(&kept).ok()) {
-            context.sink.keep(&file, &bytes);
-        }
+    if let Some(file) = file.filter(|_| whole)
+        && let Some(bytes) = kept::to_bytes(&members)
+    {
+        context.sink.keep(&file, &bytes);
     }
     Ok((members, fault))
-}
-
-/// A member of a compressed archive, in a form that can be kept.
-#[derive(Serialize, Deserialize)]
-enum Kept {
-    Document(Vec<u8>),
-    Layer(usize),
-    Link(String),
-    Unusable(String),
-}
-
-impl Kept {
-    fn of(member: &Member) -> Option<Self> {
-        Some(match member {
-            Member::Kept(bytes) => Self::Document(bytes.to_vec()),
-            Member::Streamed(id) => Self::Layer(*id),
-            Member::Link(target) => Self::Link(target.clone()),
-            Member::Unusable(why) => Self::Unusable(why.clone()),
-            Member::Section(_) => return None,
-        })
-    }
-}
-
-impl From<Kept> for Member {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::Document(bytes) => Self::Kept(bytes.into()),
-            Kept::Layer(id) => Self::Streamed(id),
-            Kept::Link(target) => Self::Link(target),
-            // Reasons are shown as they are, and this one comes from a file.
-            Kept::Unusable(why) => Self::Unusable(crate::base::text::printable(&why)),
-        }
-    }
 }
 
 fn streamed_members(
@@ -185,7 +149,7 @@ fn streamed_members(
     compression: Compression,
     context: &mut OpenContext<'_>,
 ) -> Result<Members, SourceError> {
-    let (limits, cancel, progress) = (context.limits, context.cancel, context.progress);
+    let progress = context.progress;
     progress.set_totals(section.len(), 0);
     let source = Counted { inner: SectionReader::new(section.clone()), progress: progress.clone() };
     let source = BufReader::with_capacity(BUFFER_BYTES, source);
@@ -197,67 +161,13 @@ fn streamed_members(
             let mut decoder =
                 ZstdDecoder::with_buffer(source).map_err(|error| SourceError::open(label, error))?;
             decoder
-                .window_log_max(limits.zstd_window_log)
+                .window_log_max(context.limits.zstd_window_log)
                 .map_err(|error| SourceError::open(label, error))?;
             Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
         }
     };
-    let mut walk = TarWalk::new(StreamInput::new(reader, None, limits.inflated_bytes, cancel), limits);
-    let mut members = (BTreeMap::new(), 0);
-    let mut kept_bytes = [0; 2];
-    let mut fault = None;
-    while advance(&mut walk, cancel, &mut fault)? {
-        let (kind, size, stored) = (walk.member().kind, walk.member().size, walk.member().stored);
-        let path = walk.member().path.clone();
-        let found = match kind {
-            MemberKind::File if size != stored => {
-                Member::Unusable("it is a sparse member of the archive".into())
-            }
-            MemberKind::File => {
-                let mut start = Vec::with_capacity(SNIFF_BYTES);
-                let sniffed = walk.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start);
-                if let Err(error) = sniffed {
-                    fault = Some(stop(&error)?);
-                    break;
-                }
-                if looks_like_json(&start) && stored <= limits.json_bytes {
-                    let kept = &mut kept_bytes[usize::from(stored > COMMON_DOCUMENT)];
-                    *kept += stored;
-                    if *kept > limits.archive_json_total {
-                        let most = limits.archive_json_total;
-                        Member::Unusable(format!(
-                            "not kept: the archive has more than {most} bytes of documents"
-                        ))
-                    } else if let Err(error) = walk.read_to_end(&mut start) {
-                        fault = Some(stop(&error)?);
-                        break;
-                    } else {
-                        Member::Kept(start.into())
-                    }
-                } else {
-                    let digest = digest_of_name(&String::from_utf8_lossy(&path));
-                    let member =
-                        StreamedMember { name: crate::base::text::escape(&path), size: stored, digest };
-                    Member::Streamed(context.sink.layer(&member, &mut start.as_slice().chain(&mut walk))?)
-                }
-            }
-            kind => match other_member(kind, &path, &walk.member().link) {
-                Some(member) => member,
-                None => continue,
-            },
-        };
-        insert(&mut members, &path, found, label, limits)?;
-    }
-    if fault.is_none()
-        && let Err(error) = walk.into_input().drain()
-    {
-        fault = Some(stop(&error)?);
-    }
-    Ok((members.0, fault))
+    streamed::members(label, reader, context)
 }
-
-/// Indexes, manifests and configs are smaller than this.
-const COMMON_DOCUMENT: u64 = 1 << 20;
 
 /// Counts what is read of a compressed archive.
 struct Counted {
@@ -340,9 +250,4 @@ fn other_member(kind: MemberKind, path: &[u8], link: &[u8]) -> Option<Member> {
             Some(Member::Unusable(format!("{path} is a device or pipe in the archive, not a file")))
         }
     }
-}
-
-fn looks_like_json(start: &[u8]) -> bool {
-    let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
-    matches!(first, Some(b'{' | b'[')) && !is_header(start)
 }

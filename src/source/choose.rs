@@ -7,7 +7,6 @@ use oci_spec::image::Descriptor;
 
 use super::Chosen;
 use super::error::SourceError;
-use super::files::Files;
 use super::image::Image;
 use super::reference::Select;
 use crate::base::{Digest, Platform};
@@ -30,8 +29,9 @@ pub(super) struct Offer {
     pub(super) within: Arc<[Digest]>,
 }
 
-pub(super) fn choose(files: &Files, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
-    let object = files.label().to_owned();
+/// The offer that is meant of those that the source named `label` has.
+pub(super) fn choose(label: &str, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
+    let object = label.to_owned();
     let all_names = || -> Vec<String> {
         let names: BTreeSet<_> = offers
             .iter()

@@ -116,7 +116,12 @@ impl SourceError {
                 known.map(|platform| format!("choose one with --platform {platform}"))
             }
             Self::SeveralImages { object, names } => {
-                names.first().map(|name| format!("add the name to the reference, such as {object}:{name}"))
+                // A digest brings its own sign.
+                let sign = |name: &str| if name.starts_with('@') { "" } else { ":" };
+                let add = |name: &String| {
+                    format!("add the name to the reference, such as {object}{}{name}", sign(name))
+                };
+                names.first().map(add)
             }
             Self::Malformed { .. } | Self::NoSuchImage { .. } | Self::Cancelled(_) => None,
         }

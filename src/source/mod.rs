@@ -12,10 +12,13 @@ pub mod engine;
 mod error;
 mod files;
 mod image;
+mod manifests;
 mod oci;
 mod reference;
 pub mod registry;
+mod runtime;
 mod samples;
+pub mod table;
 
 use std::path::Path;
 

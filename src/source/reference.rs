@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::str::FromStr as _;
 
+use super::engine;
 use super::error::SourceError;
 use super::samples::Sample;
 use crate::base::Digest;
@@ -115,6 +116,12 @@ impl Reference {
         };
         if rest.is_empty() {
             return Err(bad("nothing follows the transport", None));
+        }
+        if transport == Transport::Engine && !engine::is_name(rest) {
+            return Err(bad(
+                "engines know images by a name with a tag or digest, or by an id",
+                Some("forms: docker-daemon:NAME:TAG, docker-daemon:sha256:ID, podman:NAME:TAG"),
+            ));
         }
         let (location, select) = match transport {
             Transport::Oci | Transport::OciArchive | Transport::DockerArchive => {

@@ -70,11 +70,11 @@ fn sizes(rows: &mut Rows, report: &CompareReport) {
     let totals: [Figure<CompareImage, Option<u64>>; 7] = [
         ("compressed_bytes", "bytes", |image| image.totals.compressed_bytes),
         ("uncompressed_bytes", "bytes", |image| image.totals.uncompressed_bytes),
-        ("content_bytes", "bytes", |image| Some(image.totals.content_bytes)),
-        ("merged_bytes", "bytes", |image| Some(image.totals.merged_bytes)),
-        ("wasted_bytes", "bytes", |image| Some(image.totals.wasted_bytes)),
+        ("content_bytes", "bytes", |image| image.totals.content_bytes),
+        ("merged_bytes", "bytes", |image| image.totals.merged_bytes),
+        ("wasted_bytes", "bytes", |image| image.totals.wasted_bytes),
         ("layers", "count", |image| Some(image.totals.layers as u64)),
-        ("merged_files", "count", |image| Some(image.totals.merged_files)),
+        ("merged_files", "count", |image| image.totals.merged_files),
     ];
     for (name, measure, of) in totals {
         rows.each(("total", name, measure), images, |image| number(of(image)));

@@ -6,7 +6,7 @@ use super::model::{
     CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareGpuCode,
     CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting, CompareWarning, FileChange,
 };
-use crate::analysis::{Analysis, Totals};
+use crate::analysis::Analysis;
 use crate::base::redact;
 use crate::base::text::{escape, printable};
 use crate::compare::{Comparison, FileSums, LayerRow, SettingRow};
@@ -98,19 +98,10 @@ impl CompareReport {
 fn image_line(analysis: &Analysis, options: &Options) -> CompareImage {
     let ImagePart { source, reference, tags, manifest_digest, platform, created, .. } =
         image_part(analysis, options);
-    // Only merged images are compared; one that is not would be incomplete, and have nothing.
-    let totals = analysis.totals().unwrap_or(Totals {
-        complete: false,
-        layers: analysis.layers.len(),
-        compressed_bytes: None,
-        uncompressed_bytes: None,
-        content_bytes: 0,
-        merged_files: 0,
-        merged_bytes: 0,
-        wasted_bytes: 0,
-        efficiency: None,
-    });
-    let (complete, totals) = (totals.complete, TotalsPart::of(&totals));
+    // Only merged images are compared; of one that is not nothing is known.
+    let unknown = || TotalsPart::unknown(analysis.layers.len());
+    let totals = analysis.totals().map_or_else(unknown, |totals| TotalsPart::of(&totals));
+    let complete = totals.complete;
     CompareImage { source, reference, tags, digest: manifest_digest, platform, created, complete, totals }
 }
 

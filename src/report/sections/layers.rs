@@ -68,6 +68,15 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
     if let Some(media_type) = &layer.media_type {
         facts.push(("Media type".to_owned(), code(media_type)));
     }
+    if let Some(table) = &layer.table {
+        let (fetched, all) = (human(table.fetched_bytes), human_or_dash(layer.compressed_bytes));
+        let text =
+            format!("{}, {fetched} of {all} fetched; the bytes were not read whole", words(&table.format));
+        facts.push(fact("Table of contents", text));
+    }
+    if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
+        facts.push(fact("Compressed", format!("{}, as the manifest claims", human(bytes))));
+    }
     facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));
     facts.push(fact("Entries", entries(layer)));
     facts.push(fact("Hides", format!("{} of the layers below", human_or_dash(layer.hides_bytes))));

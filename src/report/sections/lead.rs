@@ -87,16 +87,23 @@ fn sizes(report: &Report) -> Line {
         Some(bytes) => format!("{layers} of {} compressed {verb}", human(bytes)),
         None => format!("{layers} {verb}"),
     };
+    let (Some(merged), Some(files), Some(wasted), Some(content)) =
+        (totals.merged_bytes, totals.merged_files, totals.wasted_bytes, totals.content_bytes)
+    else {
+        return Line::plain(format!(
+            "{layers}, of which only the manifest was read: what is in them is unknown."
+        ));
+    };
     let merged = format!(
         "{} of files that a container sees ({})",
-        human(totals.merged_bytes),
-        count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file"),
+        human(merged),
+        count(usize::try_from(files).unwrap_or(usize::MAX), "file"),
     );
-    Line::plain(match totals.wasted_bytes {
+    Line::plain(match wasted {
         0 if totals.complete => format!("{stored} {merged}; nothing is wasted."),
         0 => format!("{stored} {merged}."),
         wasted => {
-            let share = share(wasted, totals.content_bytes);
+            let share = share(wasted, content);
             format!("{stored} {merged}, and {} wasted ({share}).", human(wasted))
         }
     })

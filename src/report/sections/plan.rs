@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Content;
 use super::findings::listed;
 use super::make::{code, count, fact, one_line, paragraph, sum};
-use crate::base::size::human;
+use crate::base::size::{human, human_or_dash};
 use crate::base::text::{is_unsafe, printable};
 use crate::report::findings::{FindingLine, PlanPart};
 use crate::report::model::Report;
@@ -47,7 +47,7 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
         (Some(now), Some(then)) => format!("{} now, about {} then", human(now), human(then)),
         _ => "unknown, because not every layer has a known size as stored".to_owned(),
     };
-    let (now, then) = (human(totals.merged_bytes), human(plan.merged_bytes_after));
+    let (now, then) = (human_or_dash(totals.merged_bytes), human(plan.merged_bytes_after));
     let facts = vec![
         fact("Taken away", format!("{bytes} of the layers, {}", count(plan.findings.len(), "finding"))),
         fact("Merged", format!("{now} now, {then} then")),
@@ -83,7 +83,7 @@ fn proposed(report: &Report) -> Vec<Block> {
     if let Some(bytes) = best.merged_bytes {
         facts.push(fact(
             "Merged",
-            format!("{} now, {} then", human(report.totals.merged_bytes), human(bytes)),
+            format!("{} now, {} then", human_or_dash(report.totals.merged_bytes), human(bytes)),
         ));
     }
     facts.push((

@@ -1,12 +1,14 @@
 //! The sizes, and what they are made of.
 
 use super::Content;
-use super::make::{UNKNOWN, count, fact, name, sum, weak};
-use crate::base::size::{grouped, human};
+use super::make::{UNKNOWN, count, count_or_dash, fact, name, sum, weak};
+use crate::base::size::human;
 use crate::cuda::Class;
 use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Slice, share};
 use crate::report::text::floor_percent;
+
+const UNREAD: &str = "no layer was to be read";
 
 pub(super) fn section(report: &Report) -> Content {
     let totals = &report.totals;
@@ -17,12 +19,15 @@ pub(super) fn section(report: &Report) -> Content {
     let stored = format!("{} as stored: what a first pull transfers", count(totals.layers, "layer"));
     let files = format!(
         "what a container sees: {} {}",
-        grouped(totals.merged_files),
-        if totals.merged_files == 1 { "file" } else { "files" }
+        count_or_dash(totals.merged_files),
+        if totals.merged_files == Some(1) { "file" } else { "files" }
     );
     let wasted = format!(
         "hidden from the container: {} of the content",
-        share(totals.wasted_bytes, totals.content_bytes)
+        totals
+            .wasted_bytes
+            .zip(totals.content_bytes)
+            .map_or_else(|| UNKNOWN.to_owned(), |(part, all)| share(part, all))
     );
     let mut facts = vec![
         fact(
@@ -37,9 +42,9 @@ pub(super) fn section(report: &Report) -> Content {
                 "not every layer has one that was read",
             ),
         ),
-        fact("Content", format!("{}, the regular files of all layers", human(totals.content_bytes))),
-        fact("Merged", format!("{}, {files}", human(totals.merged_bytes))),
-        fact("Wasted", format!("{}, {wasted}", human(totals.wasted_bytes))),
+        fact("Content", known(totals.content_bytes, "the regular files of all layers", UNREAD)),
+        fact("Merged", known(totals.merged_bytes, &files, UNREAD)),
+        fact("Wasted", known(totals.wasted_bytes, &wasted, UNREAD)),
         fact(
             "Efficiency",
             totals.efficiency.map_or_else(
@@ -58,7 +63,7 @@ pub(super) fn section(report: &Report) -> Content {
     }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(classes(report));
-    (format!("{} merged", human(totals.merged_bytes)), blocks)
+    (totals.merged_bytes.map_or_else(String::new, |bytes| format!("{} merged", human(bytes))), blocks)
 }
 
 /// The content of all layers by what it is for.

@@ -1,47 +1,104 @@
 //! Images of container engines on this machine, through their API: docker, podman.
 
+mod client;
+mod context;
+mod host;
+mod list;
+mod name;
+mod places;
+mod save;
+mod stream;
+
+use std::time::Duration;
+
+pub use list::{Listing, LocalImage, holds, list};
+pub(super) use name::is_name;
+use places::Surroundings;
+
 use super::OpenContext;
 use super::access::Tried;
 use super::error::SourceError;
 use super::image::Image;
 use super::reference::Reference;
-use crate::jobs::CancelToken;
+use super::runtime::wait;
+use crate::base::text::printable;
+use crate::jobs::{CancelToken, Cancelled};
+use client::{Client, Failure, Held};
+use name::Name;
+use places::{Asked, Place};
 
-/// An image that an engine holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalImage {
-    /// What holds it, such as `docker` or `podman (rootless)`.
-    pub engine: String,
-    /// The reference that opens it, such as `docker-daemon:nginx:latest`.
-    pub reference: String,
-    /// Its id: a digest.
-    pub id: String,
-    /// Its names with tags; none for an image that lost them.
-    pub tags: Vec<String>,
-    /// Bytes that the engine says it has unpacked, layers that it shares with others included; `None` when it does
-    /// not say.
-    pub bytes: Option<u64>,
-    /// When it was made, in seconds since 1970.
-    pub created: Option<i64>,
-}
-
-/// What the engines of this machine hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// Images, those made last first.
-    pub images: Vec<LocalImage>,
-    /// Sockets that were tried, and what came of it.
-    pub tried: Vec<Tried>,
-}
-
-/// Asks the engines of this machine what they hold. Engines that do not answer soon are left out and named.
-pub fn list(cancel: &CancelToken) -> Listing {
-    let _ = cancel;
-    Listing::default()
-}
+/// How long an engine may take to say what it knows of one image: one that is started by its socket needs seconds.
+const INSPECT: Duration = Duration::from_secs(10);
 
 /// Opens an image of an engine by streaming what `docker save` would write, once and without a copy.
 pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
-    let _ = (reference, context);
-    todo!()
+    let name = Name::new(&reference.location);
+    let asked = if reference.text.starts_with("podman:") { Asked::Podman } else { Asked::All };
+    let mut failures: Vec<(Place, Failure)> = Vec::new();
+    for place in places::here(asked) {
+        let result = match ask(&place, &name, context.cancel)? {
+            Ok((client, held)) => {
+                if failures.iter().any(|(other, _)| other.host.is_ok()) {
+                    context.progress.tell(format!("{name} is held by {}", place.way));
+                }
+                save::open(&place, &client, &held, &name, context)?
+            }
+            Err(failure) => Err(failure),
+        };
+        match result {
+            Ok(image) => return Ok(image),
+            Err(failure) => failures.push((place, failure)),
+        }
+    }
+    let hint = Some(hint(&failures, &name));
+    let tried = failures
+        .into_iter()
+        .map(|(place, failure)| Tried { way: place.way, result: failure.to_string() })
+        .collect();
+    Err(SourceError::Engine { object: name.to_string(), tried, hint })
+}
+
+/// What the engine at `place` says of the image.
+fn ask(
+    place: &Place,
+    name: &Name,
+    cancel: &CancelToken,
+) -> Result<Result<(Client, Held), Failure>, Cancelled> {
+    let client = match place.host.clone().map_err(Failure::Unusable).and_then(|host| Client::new(&host)) {
+        Ok(client) => client,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let answer = wait(cancel, INSPECT, client.inspect(name.as_asked()))?;
+    Ok(answer.unwrap_or(Err(Failure::Silent(INSPECT))).map(|held| (client, held)))
+}
+
+/// What helps where no engine gave the image: the most telling failure decides.
+fn hint(failures: &[(Place, Failure)], name: &Name) -> String {
+    let of = |fits: &dyn Fn(&Failure) -> bool| failures.iter().find(|(_, failure)| fits(failure));
+    let save = format!("docker save -o image.tar {name}, then open image.tar");
+    if of(&|failure| matches!(failure, Failure::NotAllowed)).is_some() {
+        return format!(
+            "the group docker may use the socket of docker; or let somebody who may use it run {save}"
+        );
+    }
+    let address = failures.iter().find_map(|(_, failure)| match failure {
+        Failure::Unusable(unusable) => unusable.hint.clone(),
+        _ => None,
+    });
+    if let Some(address) = address {
+        return printable(&address);
+    }
+    if of(&|failure| matches!(failure, Failure::NoSuchImage)).is_some() {
+        let list = "docker images or podman images lists what is there";
+        return match name.at_registry() {
+            Some(name) => format!("{list}; docker://{name} is read from its registry"),
+            None => list.to_owned(),
+        };
+    }
+    if of(&|failure| matches!(failure, Failure::Silent(_) | Failure::Other(_))).is_some() {
+        return save;
+    }
+    format!(
+        "start an engine, such as by systemctl --user start podman.socket; or, where the image is, {save}"
+    )
 }

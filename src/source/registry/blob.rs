@@ -1,18 +1,41 @@
 //! Blobs at a registry, as a stream that goes on where it broke, or in ranges.
+//!
+//! The reader itself waits for each piece; between it and the socket lie at most a piece of some 400 KiB and what the
+//! system holds. Who does not read lets the registry wait, and dropping the reader ends the connection.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
+use bytes::{Buf as _, Bytes};
+use reqwest::header::{CONTENT_RANGE, HeaderMap, RANGE};
+use reqwest::{Response, StatusCode};
+
+use super::super::error::SourceError;
+use super::error::{Fault, io_error};
+use super::repository::Repository;
+use super::retry::Retries;
+use super::session::{Ask, Job, Session};
+use super::transport::{Failure, Stop, failure, wait_for, within};
 use crate::base::Digest;
+use crate::base::digest::short;
 use crate::jobs::{CancelToken, Progress};
+
+/// This much progress earns all attempts anew.
+const PROGRESS: u64 = 1 << 20;
 
 /// A blob at a registry. Clones share the connection.
 #[derive(Clone)]
 pub struct RemoteBlob {
+    repository: Arc<Repository>,
     digest: Digest,
     size: u64,
 }
 
 impl RemoteBlob {
+    pub(super) fn new(repository: Arc<Repository>, digest: Digest, size: u64) -> Self {
+        Self { repository, digest, size }
+    }
+
     /// The digest that the manifest names it by.
     pub fn digest(&self) -> &Digest {
         &self.digest
@@ -23,12 +46,25 @@ impl RemoteBlob {
         self.size
     }
 
+    fn wanted(&self) -> String {
+        format!("blob {}:{}", self.digest.algorithm(), short(self.digest.as_ref()))
+    }
+
     /// Starts to fetch it from its first byte. Nothing is sent before the first read. Errors are those of the
-    /// network, after all retries, with a [`super::RegistryError`] inside; the bytes are not judged here, since who
+    /// network, after all retries, with a [`super::RegistryError`] as their source; the bytes are not judged here, since who
     /// reads them hashes them.
     pub fn stream(&self, cancel: &CancelToken, progress: &Progress) -> BlobReader {
-        let _ = (cancel, progress);
-        BlobReader {}
+        BlobReader {
+            retries: Retries::new(&self.repository.times),
+            blob: self.clone(),
+            cancel: cancel.clone(),
+            progress: progress.clone(),
+            at: 0,
+            since_break: 0,
+            answer: None,
+            piece: Bytes::new(),
+            ended: false,
+        }
     }
 
     /// Fetches a part of it. What comes is not proven by the digest of the blob.
@@ -42,16 +78,243 @@ impl RemoteBlob {
         cancel: &CancelToken,
         progress: &Progress,
     ) -> io::Result<Vec<u8>> {
-        let _ = (offset, length, cancel, progress);
-        Err(io::ErrorKind::Unsupported.into())
+        cancel.check()?;
+        let end = offset.checked_add(length).filter(|end| *end <= self.size);
+        let Some(end) = end else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the range is not within the blob"));
+        };
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        let bytes =
+            wait_for(self.fetch(offset, end, Job { cancel, progress })).flatten().map_err(io_error)?;
+        let bytes = bytes.ok_or(io::ErrorKind::Unsupported)?;
+        progress.add_read(length);
+        Ok(bytes)
+    }
+
+    /// The bytes from `start` to before `end`; `None` when the registry does not know ranges.
+    async fn fetch(&self, start: u64, end: u64, job: Job<'_>) -> Result<Option<Vec<u8>>, SourceError> {
+        let wanted = self.wanted();
+        let path = format!("blobs/{}", self.digest);
+        let headers = [(RANGE, format!("bytes={start}-{}", end - 1))];
+        let ask = Ask { path: &path, wanted: &wanted, headers: &headers };
+        let mut retries = Retries::new(&self.repository.times);
+        let work = async |session: &Arc<Session>, retries: &mut Retries| loop {
+            let mut answer = session.get(&ask, retries, job).await?;
+            if answer.status() == StatusCode::OK {
+                return Ok(None);
+            }
+            let stop = if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+                Stop::Failed(Failure {
+                    again: false,
+                    ..Failure::of(Fault::Cut("it is shorter there".into()))
+                })
+            } else if content_range(answer.headers()).is_none_or(|range| range.start != start) {
+                Fault::NotARegistry("it gives another range than was asked for".into()).into()
+            } else {
+                match session.body(&mut answer, end - start, job).await {
+                    Ok(bytes) if bytes.len() as u64 == end - start => return Ok(Some(bytes)),
+                    Ok(_) => Fault::Cut("the range ended early".into()).into(),
+                    Err(stop) => stop,
+                }
+            };
+            session.again(stop, &wanted, retries, job).await?;
+        };
+        self.repository.first(&wanted, &mut retries, job, work).await
     }
 }
 
+/// An answer that is being read.
+struct Answer {
+    session: Arc<Session>,
+    response: Response,
+    /// Bytes that we have already, and that come again, since the registry does not know ranges.
+    skip: u64,
+    /// How long the blob is there, as far as the answer says.
+    length: Option<u64>,
+}
+
 /// The bytes of a blob, as they arrive.
-pub struct BlobReader {}
+pub struct BlobReader {
+    blob: RemoteBlob,
+    cancel: CancelToken,
+    progress: Progress,
+    retries: Retries,
+    /// Bytes that came.
+    at: u64,
+    /// Bytes that came since the last break.
+    since_break: u64,
+    answer: Option<Answer>,
+    /// Bytes that came and were not read yet.
+    piece: Bytes,
+    ended: bool,
+}
 
 impl Read for BlobReader {
-    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.cancel.check()?;
+        if self.piece.is_empty() && !self.ended {
+            match wait_for(self.next_piece()).flatten() {
+                Ok(Some(piece)) => self.piece = piece,
+                Ok(None) => self.end(),
+                Err(error) => {
+                    self.end();
+                    return Err(io_error(error));
+                }
+            }
+        }
+        let count = buffer.len().min(self.piece.len());
+        self.piece.split_to(count).copy_to_slice(&mut buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl BlobReader {
+    fn end(&mut self) {
+        self.ended = true;
+        self.answer = None;
+    }
+
+    /// The next bytes that are not empty; `None` at the end.
+    async fn next_piece(&mut self) -> Result<Option<Bytes>, SourceError> {
+        let (cancel, progress) = (self.cancel.clone(), self.progress.clone());
+        let job = Job { cancel: &cancel, progress: &progress };
+        let size = self.blob.size;
+        loop {
+            let answer = match &mut self.answer {
+                Some(answer) => answer,
+                None if self.at >= size => return Ok(None),
+                None => {
+                    let answer = self.open(job).await?;
+                    self.answer.insert(answer)
+                }
+            };
+            let times = answer.session.times;
+            let stop = match within(answer.response.chunk(), times.idle, job.cancel).await {
+                Ok(Ok(Some(mut piece))) => {
+                    let known = usize::try_from(answer.skip).unwrap_or(usize::MAX).min(piece.len());
+                    piece.advance(known);
+                    answer.skip -= known as u64;
+                    if piece.is_empty() {
+                        continue;
+                    }
+                    let length = piece.len() as u64;
+                    if length > size - self.at {
+                        return Err(self.give_up(Fault::TooLarge(size)).await);
+                    }
+                    self.at += length;
+                    self.since_break += length;
+                    if self.since_break >= PROGRESS {
+                        self.retries.reset();
+                    }
+                    return Ok(Some(piece));
+                }
+                Ok(Ok(None)) if self.at == size => return Ok(None),
+                // All that it has came.
+                Ok(Ok(None)) if answer.length == Some(self.at) => {
+                    let why = format!("it has {} bytes there, {size} are claimed", self.at);
+                    return Err(self.give_up(Fault::Cut(why)).await);
+                }
+                Ok(Ok(None)) => Fault::Cut(format!("it ended after {} of {size} bytes", self.at)).into(),
+                Ok(Err(error)) => {
+                    let secure = answer.response.url().scheme() == "https";
+                    Stop::Failed(failure(&error, secure, times.connect))
+                }
+                Err(stop) => stop,
+            };
+            self.broke(stop, job).await?;
+        }
+    }
+
+    /// Asks for what is still missing.
+    async fn open(&mut self, job: Job<'_>) -> Result<Answer, SourceError> {
+        let (blob, at) = (&self.blob, self.at);
+        let (path, wanted) = (format!("blobs/{}", blob.digest), blob.wanted());
+        let headers = match at {
+            0 => Vec::new(),
+            _ => vec![(RANGE, format!("bytes={at}-"))],
+        };
+        let ask = Ask { path: &path, wanted: &wanted, headers: &headers };
+        let work = async |session: &Arc<Session>, retries: &mut Retries| loop {
+            let response = session.get(&ask, retries, job).await?;
+            let length = response.content_length();
+            let range = content_range(response.headers());
+            let session = Arc::clone(session);
+            let fault = match (response.status(), range) {
+                (StatusCode::PARTIAL_CONTENT, Some(range)) if range.start == at => {
+                    return Ok(Answer { session, response, skip: 0, length: range.total });
+                }
+                (StatusCode::PARTIAL_CONTENT, _) => Fault::Cut("it went on at another place".into()),
+                (StatusCode::RANGE_NOT_SATISFIABLE, _) => {
+                    let fault = Fault::Cut(format!("it has no more than {at} of {} bytes there", blob.size));
+                    let failure = Failure { again: false, ..Failure::of(fault) };
+                    return Err(SourceError::Registry(Box::new(session.error(&wanted, failure).await)));
+                }
+                _ => return Ok(Answer { session, response, skip: at, length }),
+            };
+            session.again(fault.into(), &wanted, retries, job).await?;
+        };
+        blob.repository.first(&wanted, &mut self.retries, job, work).await
+    }
+
+    /// After a break: waits for the next attempt, or ends with the error.
+    async fn broke(&mut self, stop: Stop, job: Job<'_>) -> Result<(), SourceError> {
+        let Some(answer) = self.answer.take() else { return Ok(()) };
+        self.since_break = 0;
+        // The connection ends before the wait, not after it.
+        drop(answer.response);
+        if self.retries.made() > 1
+            && let Stop::Failed(failure) = &stop
+        {
+            self.blob.repository.give_up(&answer.session, &failure.fault.to_string(), job);
+        }
+        answer.session.again(stop, &self.blob.wanted(), &mut self.retries, job).await
+    }
+
+    async fn give_up(&mut self, fault: Fault) -> SourceError {
+        let wanted = self.blob.wanted();
+        match self.answer.take() {
+            Some(answer) => {
+                SourceError::Registry(Box::new(answer.session.error(&wanted, Failure::of(fault)).await))
+            }
+            None => self.blob.repository.error(&wanted, fault),
+        }
+    }
+}
+
+/// What `Content-Range: bytes START-END/TOTAL` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ContentRange {
+    start: u64,
+    total: Option<u64>,
+}
+
+fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
+    parse_range(headers.get(CONTENT_RANGE)?.to_str().ok()?)
+}
+
+fn parse_range(text: &str) -> Option<ContentRange> {
+    let (range, total) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (start, _) = range.split_once('-')?;
+    let total = match total.trim() {
+        "*" => None,
+        total => Some(total.parse().ok()?),
+    };
+    Some(ContentRange { start: start.trim().parse().ok()?, total })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ContentRange, parse_range};
+
+    #[test]
+    fn a_content_range_is_read_with_and_without_its_total() {
+        let range = |start, total| Some(ContentRange { start, total });
+        assert_eq!(parse_range("bytes 5-9/10"), range(5, Some(10)));
+        assert_eq!(parse_range("bytes 5-9/*"), range(5, None));
+        assert_eq!(parse_range("bytes */10"), None);
+        assert_eq!(parse_range("items 0-1/2"), None);
+        assert_eq!(parse_range("bytes 99999999999999999999-9/10"), None);
     }
 }

@@ -1,9 +1,14 @@
 //! Why a registry did not give what was asked.
 
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::super::access::Tried;
+use super::super::error::SourceError;
+use crate::jobs::Cancelled;
 
 /// What went wrong, told apart as far as the user can act on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,22 +64,267 @@ pub struct RegistryError {
     pub tried: Vec<Tried>,
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownHost => formatter.write_str("no such host is known here"),
+            Self::Unreachable(why) => write!(formatter, "it cannot be reached: {why}"),
+            Self::Certificate(why) => write!(formatter, "the connection is not trusted: {why}"),
+            Self::CaAsServer => formatter
+                .write_str("its certificate is that of a CA, which is not accepted as that of a server"),
+            Self::PlainHttp => formatter.write_str("it talks plain HTTP, not TLS"),
+            Self::Unauthorized => formatter.write_str("it wants a login that it accepts (401)"),
+            Self::Forbidden => formatter.write_str("access is denied (403)"),
+            Self::NotFound => formatter.write_str("there is no such thing (404)"),
+            Self::TooMany(_) => formatter.write_str("too many requests (429)"),
+            Self::Server(status) => write!(formatter, "the registry is in trouble ({status})"),
+            Self::NotARegistry(why) => write!(formatter, "the answer is none of a registry: {why}"),
+            Self::WrongDigest(why) => write!(formatter, "wrong digest: {why}"),
+            Self::Cut(why) => write!(formatter, "the connection broke: {why}"),
+            Self::Slow(time) => write!(formatter, "nothing came for {}", seconds(*time)),
+            Self::TooLarge(most) => {
+                let most = crate::base::size::human(*most);
+                write!(formatter, "it is larger than the {most} that are allowed")
+            }
+            Self::Settings(why) => formatter.write_str(why),
+        }
+    }
+}
+
 impl fmt::Display for RegistryError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "cannot get {} of {} from {}", self.wanted, self.repository, self.host)
+        write!(formatter, "cannot get {} of {} from {}: ", self.wanted, self.repository, self.host)?;
+        self.write_why(formatter)
     }
 }
 
 impl std::error::Error for RegistryError {}
 
 impl RegistryError {
+    fn write_why(&self, formatter: &mut dyn fmt::Write) -> fmt::Result {
+        write!(formatter, "{}", self.fault)?;
+        if let Some(said) = &self.said {
+            write!(formatter, "; it says: {said}")?;
+        }
+        for (place, tried) in self.tried.iter().enumerate() {
+            let lead = if place == 0 { "; tried: " } else { ", " };
+            write!(formatter, "{lead}{tried}")?;
+        }
+        Ok(())
+    }
+
+    /// Why, with what the registry said and what was tried, without what was asked for.
+    pub(super) fn why(&self) -> String {
+        let mut why = String::new();
+        // Writing to a String cannot fail.
+        self.write_why(&mut why).ok();
+        why
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
-        None
+        let host = &self.host;
+        Some(match &self.fault {
+            Fault::UnknownHost => format!("check the name {host} and the network; HTTPS_PROXY names a proxy"),
+            Fault::Unreachable(_) => {
+                format!("check that {host} is up and its port is right; HTTPS_PROXY and NO_PROXY say what goes through a proxy")
+            }
+            Fault::Certificate(why) if why.contains("signed") => format!(
+                "name its CA with --ca-file FILE or SSL_CERT_FILE, or put it into /etc/docker/certs.d/{host}/ca.crt"
+            ),
+            Fault::Certificate(_) => "the server needs a certificate that holds for this name and today; check this machine's clock, too".into(),
+            Fault::CaAsServer => {
+                "make a certificate for the server that is signed by the CA, and name the CA with --ca-file; or use plain HTTP with --plain-http".into()
+            }
+            Fault::PlainHttp => "with --plain-http it is asked without TLS; what passes is then neither secret nor safe from changes".into(),
+            Fault::Unauthorized | Fault::Forbidden => {
+                format!("check the name; if it is private: docker login {host}, or podman login {host}")
+            }
+            Fault::NotFound => {
+                format!("check the name and the tag; cutaway tags {host}/{} lists the tags", self.repository)
+            }
+            Fault::TooMany(wait) => {
+                let wait = wait.map_or_else(|| "wait a while".to_owned(), |wait| format!("wait {}", seconds(wait)));
+                format!("{wait}, or log in, which often allows more: docker login {host}, or podman login {host}")
+            }
+            Fault::Server(_) => format!("try again later; if it stays so, ask who runs {host}"),
+            Fault::NotARegistry(_) => format!("check that {host} is a registry, with the right port, and not a web page or a proxy that wants a login"),
+            Fault::WrongDigest(_) => "something between here and the registry changes what it sends, or its storage is damaged: nothing of it is shown".into(),
+            Fault::Cut(_) => "try again; a proxy or firewall may end long connections".into(),
+            Fault::Slow(_) => "try again later, or check the network".into(),
+            Fault::TooLarge(_) | Fault::Settings(_) => return None,
+        })
     }
 
     /// The host to log in to, when that may help.
     pub fn login(&self) -> Option<&str> {
         matches!(self.fault, Fault::Unauthorized | Fault::Forbidden).then_some(self.host.as_str())
+    }
+}
+
+/// An error of the network as readers see it.
+#[derive(Debug)]
+struct Broken(Box<RegistryError>);
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.0.host, self.0.why())
+    }
+}
+
+impl std::error::Error for Broken {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// An error of the network as readers meet it: of a kind that tells what is cut short from what is wrong.
+pub(super) fn io_error(error: SourceError) -> io::Error {
+    match error {
+        SourceError::Cancelled(Cancelled) => Cancelled.into(),
+        SourceError::Registry(error) => {
+            let kind = match &error.fault {
+                Fault::NotFound => io::ErrorKind::NotFound,
+                Fault::Unauthorized | Fault::Forbidden => io::ErrorKind::PermissionDenied,
+                Fault::Slow(_) => io::ErrorKind::TimedOut,
+                Fault::WrongDigest(_) | Fault::TooLarge(_) => io::ErrorKind::InvalidData,
+                _ => io::ErrorKind::ConnectionAborted,
+            };
+            io::Error::new(kind, Broken(error))
+        }
+        other => io::Error::new(io::ErrorKind::ConnectionAborted, other.to_string()),
+    }
+}
+
+/// A time as messages show it.
+pub(super) fn seconds(time: Duration) -> String {
+    let tenths = (time.as_millis() + 50) / 100;
+    match (tenths, tenths % 10) {
+        (0, _) => format!("{} ms", time.as_millis()),
+        (_, 0) => format!("{} s", tenths / 10),
+        _ => format!("{}.{} s", tenths / 10, tenths % 10),
+    }
+}
+
+/// Bytes of what a registry says that are shown.
+const SAID: usize = 400;
+
+/// What a registry says in an error, from its body: bounded, safe to show, without what URLs may hide, and without the
+/// `secrets` that were sent, which it may repeat.
+pub(super) fn said(body: &[u8], secrets: &[String]) -> Option<String> {
+    let text = match serde_json::from_slice::<oci_client::errors::OciEnvelope>(body) {
+        Ok(envelope) => envelope.errors.iter().map(one_error).collect::<Vec<_>>().join("; "),
+        Err(_) => other_error(body),
+    };
+    let hidden = secrets.iter().filter(|secret| !secret.is_empty());
+    let text = hidden.fold(text, |text, secret| text.replace(secret, crate::base::redact::REDACTED));
+    let text = crate::base::text::printable(text.trim());
+    let text = crate::base::text::elide_end(&without_queries(&text), SAID);
+    (!text.is_empty()).then_some(text)
+}
+
+fn one_error(error: &oci_client::errors::OciError) -> String {
+    let code = serde_json::to_value(&error.code).ok();
+    let code = code.as_ref().and_then(Value::as_str).unwrap_or("error");
+    if error.message.is_empty() { code.to_owned() } else { format!("{} ({code})", error.message) }
+}
+
+/// What token servers and those that stand before a registry say: JSON of other forms, or a line of text. A web page
+/// says nothing in its first line.
+fn other_error(body: &[u8]) -> String {
+    const KEYS: [&str; 4] = ["details", "message", "error_description", "error"];
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    let detail = json.as_ref().and_then(|json| KEYS.iter().find_map(|key| json.get(*key)?.as_str()));
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let line = text.trim().lines().next().filter(|line| !line.starts_with(['<', '{', '[']));
+    detail.or(line).unwrap_or_default().to_owned()
+}
+
+/// URLs without user info, and without queries, which may be signed.
+fn without_queries(text: &str) -> String {
+    let text = crate::base::redact::url_user_info(text);
+    let cut = |word: &str| match word.split_once("://") {
+        Some((_, rest)) if rest.contains('?') => word.split('?').next().unwrap_or_default().to_owned() + "?…",
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(cut).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::super::access::Tried;
+    use super::{Fault, RegistryError, said, seconds};
+
+    fn error(fault: Fault) -> RegistryError {
+        RegistryError {
+            host: "registry.example:5000".into(),
+            repository: "team/app".into(),
+            wanted: "the manifest of latest".into(),
+            fault,
+            said: None,
+            tried: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_error_names_thing_repository_host_cause_answer_and_what_was_tried() {
+        let tried = |way: &str, result: &str| Tried { way: way.into(), result: result.into() };
+        let error = RegistryError {
+            said: Some("authentication required (UNAUTHORIZED)".into()),
+            tried: vec![tried("auth.json", "refused (401)"), tried("anonymous", "refused")],
+            ..error(Fault::Unauthorized)
+        };
+        assert_eq!(
+            error.to_string(),
+            "cannot get the manifest of latest of team/app from registry.example:5000: it wants a login that it \
+             accepts (401); it says: authentication required (UNAUTHORIZED); tried: auth.json: refused (401), \
+             anonymous: refused"
+        );
+        assert_eq!(error.login(), Some("registry.example:5000"));
+        assert!(error.hint().is_some_and(|hint| hint.contains("podman login registry.example:5000")));
+    }
+
+    #[test]
+    fn each_fault_that_the_user_can_act_on_says_how() {
+        let hint = |fault| error(fault).hint().unwrap_or_default();
+        assert!(hint(Fault::NotFound).contains("cutaway tags registry.example:5000/team/app"));
+        assert!(hint(Fault::TooMany(Some(Duration::from_secs(90)))).contains("wait 90 s"));
+        assert!(hint(Fault::PlainHttp).contains("--plain-http"));
+        assert!(hint(Fault::CaAsServer).contains("signed by the CA"));
+        let unknown = Fault::Certificate("nobody who is trusted has signed its certificate".into());
+        let hint = hint(unknown);
+        for way in ["--ca-file", "SSL_CERT_FILE", "/etc/docker/certs.d/registry.example:5000/ca.crt"] {
+            assert!(hint.contains(way), "{hint}");
+        }
+    }
+
+    #[test]
+    fn what_a_registry_says_is_short_harmless_and_without_signed_queries() {
+        let body =
+            br#"{"errors":[{"code":"DENIED","message":"see https://u:p@store.example/x?sig=SECRET now"}]}"#;
+        let text = said(body, &[]).expect("a message");
+        assert!(!text.contains("SECRET") && !text.contains("u:p"), "{text}");
+        assert!(text.ends_with("now (DENIED)"), "{text}");
+        assert_eq!(said(b"<html>many words</html>", &[]), None);
+        assert_eq!(said(b"\xff\xfe", &[]), None);
+        assert_eq!(said(b"bad\x1b[31m\nmore", &[]).as_deref(), Some("bad\\x1b[31m"));
+        assert_eq!(
+            said(br#"{"details":"wrong name or password"}"#, &[]).as_deref(),
+            Some("wrong name or password")
+        );
+        let secrets = ["hunter2".to_owned(), String::new()];
+        let echo = said(b"no user has hunter2", &secrets).expect("a message");
+        assert_eq!(echo, "no user has <redacted>");
+        let long = said("word ".repeat(10_000).as_bytes(), &[]).expect("a message");
+        assert!(long.chars().count() <= super::SAID);
+    }
+
+    #[test]
+    fn times_are_shown_in_seconds() {
+        assert_eq!(seconds(Duration::from_secs(30)), "30 s");
+        assert_eq!(seconds(Duration::from_millis(520)), "0.5 s");
+        assert_eq!(seconds(Duration::from_millis(20)), "20 ms");
     }
 }

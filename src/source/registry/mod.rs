@@ -1,27 +1,55 @@
 //! Images at registries: names, credentials, documents, and blobs that are read while they arrive.
+//!
+//! Requests are made with `reqwest` on a runtime of our own, and not with the client of `oci-client`, of which version
+//! 0.18 drops `Retry-After`, reads documents without a bound, hashes whole blobs a second time, knows no identity
+//! tokens, and does not tell what a token server answered. Its names, media types and error documents are used, and
+//! `http-auth` reads challenges. What is asynchronous stays inside: callers block, and are let go within 100 ms when
+//! they are cancelled.
+//!
+//! A [`repository::Repository`] lies at several places (mirrors, then the registry), each a [`session::Session`] with
+//! its own scheme, trust and token. A session asks until it is answered; [`documents`] goes from a name to an image;
+//! [`blob`] reads on where a connection broke.
 
+mod auth;
 mod blob;
 mod credentials;
+mod documents;
+mod environment;
 mod error;
-mod kept;
 mod name;
+mod repository;
+mod retry;
+mod session;
 mod settings;
+#[cfg(test)]
+mod tests;
+mod transport;
 
 pub use blob::{BlobReader, RemoteBlob};
 pub use error::{Fault, RegistryError};
-pub use kept::KeptBlobs;
 
 use super::access::Access;
 use super::error::SourceError;
 use super::image::Image;
 use super::reference::Reference;
-use super::{OpenContext, Transport};
+use super::{Chosen, OpenContext, Transport};
+use crate::base::redact;
+use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
+use name::Name;
+use repository::Repository;
+use session::Job;
 
 /// Opens an image at a registry: reads its index, manifest and config. Layers are read when somebody asks.
 pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
-    let _ = (reference, context);
-    todo!()
+    let chosen = Chosen {
+        select: &reference.select,
+        platform: context.platform,
+        limits: context.limits,
+        cancel: context.cancel,
+    };
+    let job = Job { cancel: context.cancel, progress: context.progress };
+    documents::open(repository(reference, context.access, context.progress)?, &chosen, job)
 }
 
 /// The tags of a repository, in the order that the registry gives.
@@ -34,8 +62,26 @@ pub fn tags(
     cancel: &CancelToken,
     progress: &Progress,
 ) -> Result<Vec<String>, SourceError> {
-    let _ = (reference, access, cancel, progress);
-    todo!()
+    documents::tags(&repository(reference, access, progress)?, Job { cancel, progress })
+}
+
+fn repository(
+    reference: &Reference,
+    access: &Access,
+    progress: &Progress,
+) -> Result<Repository, SourceError> {
+    let unusable = |reason: String| SourceError::Reference {
+        text: redact::reference(&printable(&reference.text)),
+        reason,
+        hint: Some(
+            "a name at a registry is [HOST[:PORT]/]REPOSITORY[:TAG][@DIGEST], such as ghcr.io/team/app:1.2"
+                .into(),
+        ),
+    };
+    if reference.transport != Transport::Registry {
+        return Err(unusable("it is no name at a registry".into()));
+    }
+    Repository::new(Name::parse(&reference.location).map_err(unusable)?, access, progress)
 }
 
 /// The host that opening `reference` would contact, with its port, as in the reference (`docker.io` when it names
@@ -44,5 +90,5 @@ pub fn host(reference: &Reference) -> Option<String> {
     if reference.transport != Transport::Registry {
         return None;
     }
-    name::Name::parse(&reference.location).ok().map(|name| name.host)
+    Name::parse(&reference.location).ok().map(|name| name.host)
 }

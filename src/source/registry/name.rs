@@ -14,8 +14,15 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Parses a name; the reason when it is none.
+    /// Parses a name; the reason when it is none, which repeats nothing of the text: user info may be in it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if text.contains("://") {
+            return Err("a name has no scheme such as https:// in it".into());
+        }
+        let has_user = text.split('/').next().is_some_and(|host| host.contains('@')) && text.contains('/');
+        if has_user {
+            return Err("a name has no user and password in it; log in instead".into());
+        }
         let name: oci_client::Reference = text.parse().map_err(|error| format!("{error}"))?;
         Ok(Self {
             host: name.registry().to_owned(),
@@ -23,5 +30,44 @@ impl Name {
             tag: name.tag().map(str::to_owned),
             digest: name.digest().map(str::to_owned),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Name;
+
+    const DIGEST: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    #[test]
+    fn names_are_completed_as_docker_does() {
+        let parts = |text: &str| {
+            let name = Name::parse(text).expect("a name");
+            (name.host, name.repository, name.tag)
+        };
+        let of = |host: &str, repository: &str, tag: &str| (host.into(), repository.into(), Some(tag.into()));
+        assert_eq!(parts("ubuntu"), of("docker.io", "library/ubuntu", "latest"));
+        assert_eq!(parts("team/app:1"), of("docker.io", "team/app", "1"));
+        assert_eq!(parts("localhost/app"), of("localhost", "app", "latest"));
+        assert_eq!(parts("localhost:5000/a/b:v1.2"), of("localhost:5000", "a/b", "v1.2"));
+        assert_eq!(parts("127.0.0.1:5000/a"), of("127.0.0.1:5000", "a", "latest"));
+    }
+
+    #[test]
+    fn a_digest_may_stand_alone_or_beside_a_tag() {
+        let alone = Name::parse(&format!("ghcr.io/a/b@{DIGEST}")).expect("a name");
+        assert_eq!((alone.tag, alone.digest.as_deref()), (None, Some(DIGEST)));
+        let both = Name::parse(&format!("ghcr.io/a/b:1@{DIGEST}")).expect("a name");
+        assert_eq!((both.tag.as_deref(), both.digest.as_deref()), (Some("1"), Some(DIGEST)));
+    }
+
+    #[test]
+    fn what_is_no_name_has_a_reason_that_repeats_nothing() {
+        for text in
+            ["user:hunter2@host/app", "https://user:hunter2@host/app", "Host/App", "a b", "x@sha256:12", ""]
+        {
+            let reason = Name::parse(text).expect_err("no name");
+            assert!(!reason.is_empty() && !reason.contains("hunter2"), "{text}: {reason}");
+        }
     }
 }

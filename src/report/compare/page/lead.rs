@@ -63,8 +63,9 @@ fn verdict(view: &View<'_>) -> Option<Line> {
 /// How much more a container sees, and mainly why.
 fn growth(view: &View<'_>) -> Line {
     let images = &view.report.images;
-    let merged =
-        |image: Option<&crate::report::compare::CompareImage>| image.map(|image| image.totals.merged_bytes);
+    let merged = |image: Option<&crate::report::compare::CompareImage>| {
+        image.and_then(|image| image.totals.merged_bytes)
+    };
     let (Some(first), Some(last)) = (merged(images.first()), merged(images.last())) else {
         return Line::default();
     };

@@ -13,8 +13,7 @@ pub(super) fn section(view: &View<'_>) -> Content {
     blocks.push(totals(view));
     blocks.extend(classes(view));
     blocks.push(images(view));
-    let merged: Vec<Option<u64>> =
-        view.report.images.iter().map(|image| Some(image.totals.merged_bytes)).collect();
+    let merged: Vec<Option<u64>> = view.report.images.iter().map(|image| image.totals.merged_bytes).collect();
     let note = match ends(&merged) {
         Some((first, last)) if last > first => format!("+{} merged", human(last - first)),
         Some((first, last)) if last < first => format!("−{} merged", human(first - last)),
@@ -75,12 +74,12 @@ fn totals(view: &View<'_>) -> Block {
     let rows = vec![
         sizes("Compressed", |image| image.totals.compressed_bytes),
         sizes("Uncompressed", |image| image.totals.uncompressed_bytes),
-        sizes("Content of all layers", |image| Some(image.totals.content_bytes)),
-        sizes("Merged", |image| Some(image.totals.merged_bytes)),
-        sizes("Wasted", |image| Some(image.totals.wasted_bytes)),
+        sizes("Content of all layers", |image| image.totals.content_bytes),
+        sizes("Merged", |image| image.totals.merged_bytes),
+        sizes("Wasted", |image| image.totals.wasted_bytes),
         efficiency(view),
         counts("Layers", |image| Some(image.totals.layers as u64)),
-        counts("Files", |image| Some(image.totals.merged_files)),
+        counts("Files", |image| image.totals.merged_files),
         pulls(view),
     ];
     Block::Table(Table { columns: view.columns("Size"), rows, more: 0, noun: "sizes" })

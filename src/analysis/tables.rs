@@ -1,0 +1,243 @@
+//! Layers that are read by their tables of contents: the tree first, then the files that the inventory needs.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::pipeline::{Depth, Options};
+use super::single::{judged, subject};
+use super::value::{Analysis, Layer};
+use crate::base::size::{grouped, human};
+use crate::base::{Warning, WarningCode};
+use crate::jobs::{Cancelled, catch_panic, run_all, workers};
+use crate::layer::{Context, EntryId, LayerRead, ListedBodies, look_into_listed, read_listed, wanted_of};
+use crate::source::table::{NoTable, Ranges, Reading, Table, Want};
+use crate::source::{Blob, LayerSource};
+
+/// What came of looking for a table.
+pub(super) enum Listed {
+    /// The tree of the layer, and what serves its files.
+    Tree(Box<Layer>),
+    /// None is named.
+    None,
+    /// One is named and not used.
+    Refused(NoTable),
+}
+
+/// Reads a layer by its table of contents, when the manifest names one.
+pub(super) fn read_tree(source: &LayerSource, context: &Context) -> Result<Listed, Cancelled> {
+    let ranges: Arc<dyn Ranges> = match &source.blob {
+        Blob::Remote(blob) => Arc::new(blob.clone()),
+        Blob::Section(section) => Arc::new(section.clone()),
+        Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => return Ok(Listed::None),
+    };
+    let Context { limits, cancel, progress, subject, .. } = context;
+    let (table, contents) = match Table::open(ranges, &source.annotations, limits, cancel, progress) {
+        Ok(Some(opened)) => opened,
+        Ok(None) => return Ok(Listed::None),
+        Err(why) => {
+            cancel.check()?;
+            return Ok(Listed::Refused(why));
+        }
+    };
+    let read = read_listed(&contents, table.format(), table.size(), context)?;
+    progress.tell(format!(
+        "{subject}: {} entries from the table of contents ({}), for {} of {}",
+        grouped(read.index.len() as u64),
+        table.format(),
+        human(table.fetched_bytes()),
+        human(table.size()),
+    ));
+    progress.add_passed(table.size());
+    Ok(Listed::Tree(Box::new(Layer {
+        read: Some(Arc::new(read)),
+        fault: None,
+        table: Some(Arc::new(table)),
+    })))
+}
+
+/// The warning of a layer of which a table was named and not used. It is no fault of the image, unless its digest is
+/// wrong.
+pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Context) {
+    if refused.contradicts {
+        let message = format!("{}; the layer was read whole", refused.why);
+        read.warnings.push(Warning::new(WarningCode::DigestMismatch, context.subject.clone(), message));
+    } else {
+        context.progress.tell(format!("{}: {}; it is read whole", context.subject, refused.why));
+    }
+}
+
+/// Why a layer was not read at all, when `options` say so.
+pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String> {
+    match (depth, refused) {
+        (Depth::Whole, _) => None,
+        (Depth::Documents, _) => Some("not read: only manifest and config were asked for".to_owned()),
+        (Depth::Tables, None) => Some(
+            "not read: only tables of contents were asked for, and the manifest names none of it".to_owned(),
+        ),
+        (Depth::Tables, Some(refused)) => {
+            Some(format!("not read: only tables of contents were asked for, and {}", refused.why))
+        }
+    }
+}
+
+/// Fetches the files that say something of layers whose trees are known by their tables. `groups` are the places of
+/// layers that are one blob. Says whether there were any.
+///
+/// # Errors
+/// Only when cancelled.
+pub(super) fn look_into_all(
+    analysis: &mut Analysis,
+    groups: &[Vec<usize>],
+    context_of: &(dyn Fn(usize) -> Context + Sync),
+) -> Result<bool, Cancelled> {
+    let needed = need(&analysis.layers, groups, context_of);
+    let Some(Context { cancel, .. }) = needed.first().map(|first| context_of(first.place())) else {
+        return Ok(false);
+    };
+    let looked = Mutex::new(Vec::new());
+    let layers = &analysis.layers;
+    run_all(needed, workers(), |needed: Needed| {
+        let context = context_of(needed.place());
+        let layer = layers.get(needed.place()).cloned().unwrap_or_default();
+        let done = catch_panic(|| look(&layer, &needed, &context)).unwrap_or_else(|panic| {
+            let message = format!("reading it failed inside cutaway, please report this: {panic}");
+            let fault = Some(Warning::new(WarningCode::LayerMalformed, context.subject.clone(), message));
+            Ok(Layer { fault, ..layer.clone() })
+        });
+        // Whoever cancelled is told below.
+        if let Ok(layer) = done {
+            looked.lock().unwrap_or_else(PoisonError::into_inner).push((needed.places, layer));
+        }
+    });
+    cancel.check()?;
+    let image = Arc::clone(&analysis.image);
+    for (places, looked) in looked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for (number, place) in places.into_iter().enumerate() {
+            let (Some(layer), Some(source)) = (analysis.layers.get_mut(place), image.layers.get(place))
+            else {
+                continue;
+            };
+            // What is claimed of the others was judged when their trees were read.
+            *layer =
+                if number == 0 { looked.clone() } else { judged(&looked, source, &subject(place, source)) };
+        }
+    }
+    Ok(true)
+}
+
+/// Says that only the trees of these layers were asked for.
+pub(super) fn leave_bodies(analysis: &mut Analysis) {
+    let image = Arc::clone(&analysis.image);
+    for ((place, layer), source) in analysis.layers.iter_mut().enumerate().zip(&image.layers) {
+        let (Some(read), Some(table)) = (&mut layer.read, &layer.table) else { continue };
+        let read = Arc::make_mut(read);
+        read.complete = false;
+        let subject_of = |place| subject(place, source);
+        let message = "its files were not read: only tables of contents were asked for, so libraries and packages \
+                       are unknown";
+        read.warnings.push(Warning::new(WarningCode::NotRead, subject_of(place), message));
+        read.warnings.push(from_table(table, subject_of(place), None));
+    }
+}
+
+/// What is fetched of the files of a layer.
+struct Needed {
+    /// The layers that are this blob.
+    places: Vec<usize>,
+    wanted: Vec<(EntryId, bool)>,
+    files: u64,
+    bytes: u64,
+}
+
+impl Needed {
+    fn place(&self) -> usize {
+        self.places.first().copied().unwrap_or(usize::MAX)
+    }
+}
+
+/// Says how much is fetched, before it is. The most comes first.
+fn need(
+    layers: &[Layer],
+    groups: &[Vec<usize>],
+    context_of: &(dyn Fn(usize) -> Context + Sync),
+) -> Vec<Needed> {
+    let mut all = Vec::new();
+    let (mut files, mut bytes, mut size) = (0_u64, 0_u64, 0_u64);
+    for places in groups {
+        let first = places.first().copied().unwrap_or(usize::MAX);
+        let Some(layer) = layers.get(first) else { continue };
+        let (Some(read), Some(table)) = (&layer.read, &layer.table) else { continue };
+        let wanted = wanted_of(read, &context_of(first));
+        let want = |whole: bool| if whole { Want::Whole } else { Want::Head };
+        let planned = table.plan(wanted.iter().map(|(entry, whole)| (entry.0 as usize, want(*whole))));
+        files = files.saturating_add(planned.files);
+        bytes = bytes.saturating_add(planned.bytes);
+        size = size.saturating_add(table.size());
+        let places = places.clone();
+        all.push(Needed { places, wanted, files: planned.files, bytes: planned.bytes });
+    }
+    if let Some(first) = all.first() {
+        let (files, bytes, size) = (grouped(files), human(bytes), human(size));
+        let progress = context_of(first.place()).progress;
+        progress.tell(format!("libraries and package lists: {files} files, {bytes} of {size} are fetched"));
+    }
+    all.sort_by_key(|needed| std::cmp::Reverse(needed.bytes));
+    all
+}
+
+/// Fetches the files of one layer that say something, and looks into them.
+fn look(layer: &Layer, needed: &Needed, context: &Context) -> Result<Layer, Cancelled> {
+    let (Some(read), Some(table)) = (&layer.read, &layer.table) else { return Ok(layer.clone()) };
+    let mut read = LayerRead::clone(read);
+    look_into_listed(&mut read, &needed.wanted, &mut Bodies(table.cursor()), context)?;
+    let unproven = table.unproven();
+    if unproven > 0 {
+        read.complete = false;
+        let message = format!(
+            "of {} files, bytes were used that no digest of the table of contents proves",
+            grouped(unproven)
+        );
+        read.warnings.push(Warning::new(WarningCode::NotRead, context.subject.clone(), message));
+    }
+    read.warnings.push(from_table(table, context.subject.clone(), Some(needed)));
+    Ok(Layer { read: Some(Arc::new(read)), fault: layer.fault.clone(), table: layer.table.clone() })
+}
+
+/// Which figures come from the table.
+fn from_table(table: &Table, subject: String, needed: Option<&Needed>) -> Warning {
+    let rest = needed.map_or_else(String::new, |needed| {
+        let (files, bytes) = (grouped(needed.files), human(needed.bytes));
+        format!("; {files} files that may say something were fetched ({bytes} of {})", human(table.size()))
+    });
+    let message = format!(
+        "tree, sizes, owners, modes and times are those of its table of contents ({}), which the manifest proves{rest}",
+        table.format()
+    );
+    Warning::new(WarningCode::FromTable, subject, message)
+}
+
+/// The files of a layer, as its table serves them.
+struct Bodies<'a>(Reading<'a>);
+
+impl ListedBodies for Bodies<'_> {
+    fn open(&mut self, entry: EntryId) {
+        self.0.open(entry.0 as usize);
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+
+    fn prove(&mut self) -> io::Result<()> {
+        self.0.prove()
+    }
+
+    fn broken(&self) -> Option<String> {
+        self.0.broken()
+    }
+}
+
+/// Whether nothing was looked into because only so much was asked for.
+pub(super) fn is_shallow(options: &Options, layers: &[Layer]) -> bool {
+    options.depth != Depth::Whole && !layers.iter().all(Layer::is_complete)
+}

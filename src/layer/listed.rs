@@ -1,0 +1,210 @@
+//! A layer by its table of contents: the entries at once, and what the files say once somebody fetches them.
+
+use std::io;
+use std::sync::Arc;
+
+use super::builder::{IndexBuilder, NewEntry};
+use super::capture::{Capture, File, Want};
+use super::index::EntryId;
+use super::outcome::{LayerRead, Verified};
+use super::pass::{Context, check_cancelled, entry_kind};
+use crate::base::text::escape;
+use crate::base::warning::Warnings;
+use crate::base::{Warning, WarningCode};
+use crate::formats::compression::Compression;
+use crate::formats::contents::{Contents, Format};
+use crate::formats::input::BUFFER_BYTES;
+use crate::jobs::Cancelled;
+
+/// The first read of a file of which only the head may be wanted.
+const FIRST_BYTES: usize = 4 << 10;
+
+/// Gives the bytes of the files of a layer, one file after the other.
+pub trait ListedBodies {
+    /// Goes to the start of a file, which is told by its entry.
+    fn open(&mut self, entry: EntryId);
+
+    /// The next bytes of the file; 0 at its end.
+    ///
+    /// # Errors
+    /// When they cannot be had, or are not what the table says.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Sees that what was given is what the table says.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    fn prove(&mut self) -> io::Result<()>;
+
+    /// Why no more bytes will come at all.
+    fn broken(&self) -> Option<String>;
+}
+
+/// The entries that a table lists; every one of them is one of the index, by the same number. Nothing is known of
+/// their bodies. `bytes` is the length of the blob.
+///
+/// # Errors
+/// Only when cancelled.
+pub fn read_listed(
+    contents: &Contents,
+    format: Format,
+    bytes: u64,
+    context: &Context,
+) -> Result<LayerRead, Cancelled> {
+    let mut builder = IndexBuilder::new(&context.limits);
+    let mut oddities = Warnings::with_limit(context.limits.warnings_per_code);
+    let mut full = None;
+    let mut told = 0;
+    for (place, listed) in contents.entries().iter().enumerate() {
+        let path = contents.path(listed);
+        let entry = NewEntry {
+            kind: entry_kind(listed.kind),
+            size: listed.size,
+            mode: listed.mode,
+            uid: listed.uid,
+            gid: listed.gid,
+            mtime: listed.mtime,
+            link: contents.link(listed),
+            body_at: None,
+        };
+        match builder.add_path(path, entry) {
+            Ok(false) => {}
+            Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
+                (context.subject.clone(), format!("{} steps out of the root; kept inside", escape(path)))
+            }),
+            Err(error) => {
+                full = Some(error);
+                break;
+            }
+        }
+        if place % 4096 == 0 {
+            context.cancel.check()?;
+            context.progress.add_entries((builder.len() - told) as u64);
+            told = builder.len();
+        }
+    }
+    context.progress.add_entries((builder.len() - told) as u64);
+    let mut warnings = oddities.finish(&context.subject);
+    warnings.extend(
+        full.map(|full| Warning::new(WarningCode::LayerMalformed, context.subject.clone(), full.to_string())),
+    );
+    Ok(LayerRead {
+        index: Arc::new(builder.finish()),
+        facts: Arc::default(),
+        compression: Some(match format {
+            Format::Estargz => Compression::Gzip,
+            Format::ZstdChunked => Compression::Zstd,
+        }),
+        compressed_bytes: Some(bytes),
+        uncompressed_bytes: None,
+        digest: None,
+        diff_id: None,
+        verified: Verified::default(),
+        complete: full.is_none(),
+        warnings,
+    })
+}
+
+/// The files that say something, by their paths and modes: of the second, all bytes are wanted.
+pub fn wanted_of(read: &LayerRead, context: &Context) -> Vec<(EntryId, bool)> {
+    let mut capture = Capture::new(context);
+    let files = read.index.entries().filter(|entry| read.index.size(*entry) > 0);
+    files
+        .filter_map(|entry| {
+            let want = capture.wants_listed(&file(read, entry), &read.index)?;
+            Some((entry, want == Want::Whole))
+        })
+        .collect()
+}
+
+/// Looks into the files that `wanted_of` gave. A file that cannot be had, or is not what the table says, stays
+/// unknown, and that is a warning.
+///
+/// # Errors
+/// Only when cancelled.
+pub fn look_into_listed(
+    read: &mut LayerRead,
+    wanted: &[(EntryId, bool)],
+    bodies: &mut dyn ListedBodies,
+    context: &Context,
+) -> Result<(), Cancelled> {
+    let mut capture = Capture::new(context);
+    let mut faults = Warnings::with_limit(context.limits.warnings_per_code);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    for (place, (entry, whole)) in wanted.iter().enumerate() {
+        context.cancel.check()?;
+        let done = look_into(read, (*entry, *whole), bodies, &mut capture, &mut buffer);
+        let Err(error) = done else { continue };
+        check_cancelled(&error)?;
+        read.complete = false;
+        if let Some(why) = bodies.broken() {
+            let left = wanted.len() - place;
+            faults.push_with(WarningCode::LayerCutShort, || {
+                let what = format!("{left} files that were to be looked into cannot be fetched: {why}");
+                (context.subject.clone(), what)
+            });
+            break;
+        }
+        let code = if error.kind() == io::ErrorKind::InvalidData {
+            WarningCode::DigestMismatch
+        } else {
+            WarningCode::NotRead
+        };
+        faults.push_with(code, || {
+            let path = escape(&read.index.path(*entry));
+            let what = format!("{path} of {} was not looked into: {error}", context.subject);
+            (path, what)
+        });
+    }
+    let (facts, own) = capture.finish();
+    read.facts = Arc::new(facts);
+    read.warnings.extend(own.finish(&context.subject));
+    read.warnings.extend(faults.finish(&context.subject));
+    Ok(())
+}
+
+fn look_into(
+    read: &LayerRead,
+    (entry, whole): (EntryId, bool),
+    bodies: &mut dyn ListedBodies,
+    capture: &mut Capture<'_>,
+    buffer: &mut [u8],
+) -> io::Result<()> {
+    let file = file(read, entry);
+    let Some(mut watch) = capture.watch_listed(&file, &read.index) else { return Ok(()) };
+    let limits = capture.binary_limits();
+    bodies.open(entry);
+    let mut passed = 0;
+    let mut most = if whole { buffer.len() } else { FIRST_BYTES.min(buffer.len()) };
+    loop {
+        let piece = buffer.get_mut(..most).unwrap_or_default();
+        let count = bodies.read(piece)?;
+        if count == 0 {
+            break;
+        }
+        watch.push(piece.get(..count).unwrap_or_default(), &limits);
+        passed += count as u64;
+        if !whole && !watch.wants_more() {
+            break;
+        }
+        most = buffer.len();
+    }
+    bodies.prove()?;
+    if passed < file.size {
+        watch.stop_early();
+    }
+    capture.keep(watch);
+    Ok(())
+}
+
+fn file(read: &LayerRead, entry: EntryId) -> File<'_> {
+    let index = &read.index;
+    File {
+        entry,
+        dir: index.dir(entry),
+        name: index.name(entry),
+        size: index.size(entry),
+        sparse: false,
+        mode: u32::from(index.mode(entry)),
+    }
+}

@@ -1,0 +1,194 @@
+//! What an engine is asked through its API, and what its answers mean. Podman answers as docker does.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use bollard::errors::Error;
+use bollard::models::{ImageInspect, ImageSummary};
+use bollard::query_parameters::ListImagesOptions;
+use bollard::{API_DEFAULT_VERSION, Docker};
+use futures_util::Stream;
+
+use super::host::{Host, Unusable};
+use crate::base::text::{elide_end, printable};
+
+/// Why an engine does not give what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The address is of no use.
+    Unusable(Unusable),
+    /// There is no such socket, or nobody listens.
+    NobodyThere(String),
+    /// This user may not talk to it.
+    NotAllowed,
+    /// It did not answer in this time.
+    Silent(Duration),
+    /// It has no such image.
+    NoSuchImage,
+    /// Anything else, as a clause that is safe to show.
+    Other(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unusable(Unusable { reason, .. }) | Self::NobodyThere(reason) | Self::Other(reason) => {
+                formatter.write_str(reason)
+            }
+            Self::NotAllowed => formatter.write_str("permission denied"),
+            Self::Silent(limit) => write!(formatter, "no answer within {} s", limit.as_secs()),
+            Self::NoSuchImage => formatter.write_str("it has no such image"),
+        }
+    }
+}
+
+/// What an engine says of an image that it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    /// Its id: the digest of its config, or in the image store of containerd of its manifest or index.
+    pub(super) id: String,
+    pub(super) tags: Vec<String>,
+    /// Digests of the uncompressed layers, bottom first.
+    pub(super) diff_ids: Vec<String>,
+    /// What it takes unpacked.
+    pub(super) bytes: Option<u64>,
+}
+
+/// A connection to one engine; made anew for each question.
+#[derive(Clone)]
+pub(super) struct Client(Docker);
+
+/// Limits are ours, one for each question; that of the library only must not be shorter.
+const LIBRARY_LIMIT: u64 = 24 * 60 * 60;
+/// What an engine says about a failure is shown up to here.
+const SAID: usize = 300;
+/// Names of one image that are kept.
+pub(super) const TAGS: usize = 100;
+/// Names that are longer are none: a registry takes 255 bytes and a tag of 128.
+pub(super) const NAME_BYTES: usize = 512;
+
+impl Client {
+    pub(super) fn new(host: &Host) -> Result<Self, Failure> {
+        let docker = match host {
+            Host::Unix(path) => Docker::connect_with_unix(
+                path.to_str().ok_or(Failure::Other("its path is not UTF-8".into()))?,
+                LIBRARY_LIMIT,
+                API_DEFAULT_VERSION,
+            ),
+            Host::Tcp(authority) => Docker::connect_with_http(authority, LIBRARY_LIMIT, API_DEFAULT_VERSION),
+        };
+        docker.map(Self).map_err(|error| meaning(&error))
+    }
+
+    /// What it says of an image.
+    pub(super) async fn inspect(&self, name: &str) -> Result<Held, Failure> {
+        let ImageInspect { id, repo_tags, root_fs, size, .. } =
+            self.0.inspect_image(name).await.map_err(|error| meaning(&error))?;
+        let id = id.ok_or(Failure::Other("its answer names no image".into()))?;
+        Ok(Held {
+            id: full_id(&id)
+                .ok_or(Failure::Other("its answer has no digest as the id of the image".into()))?,
+            tags: names(repo_tags.unwrap_or_default()),
+            diff_ids: root_fs.and_then(|layers| layers.layers).unwrap_or_default(),
+            bytes: bytes(size),
+        })
+    }
+
+    /// All images that are not parts of others only.
+    pub(super) async fn list(&self) -> Result<Vec<ImageSummary>, Failure> {
+        self.0.list_images(None::<ListImagesOptions>).await.map_err(|error| meaning(&error))
+    }
+
+    /// Whether it is podman.
+    pub(super) async fn is_podman(&self) -> Result<bool, Failure> {
+        let version = self.0.version().await.map_err(|error| meaning(&error))?;
+        let parts = version.components.unwrap_or_default();
+        Ok(parts.iter().any(|part| part.name.to_ascii_lowercase().contains("podman")))
+    }
+
+    /// What `docker save` would write.
+    pub(super) fn save(
+        &self,
+        name: &str,
+    ) -> impl Stream<Item = Result<impl AsRef<[u8]> + Send + use<>, Failure>> + Unpin + Send + use<> {
+        use futures_util::StreamExt as _;
+
+        Box::pin(self.0.export_image(name).map(|chunk| chunk.map_err(|error| meaning(&error))))
+    }
+}
+
+/// An id as `sha256:` and 64 digits.
+pub(super) fn full_id(id: &str) -> Option<String> {
+    let hex = id.strip_prefix("sha256:").unwrap_or(id);
+    let plain = hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    plain.then(|| format!("sha256:{hex}"))
+}
+
+/// Names with tags, without those that are none. An image that lost its names has `<none>:<none>` in some engines.
+pub(super) fn names(tags: Vec<String>) -> Vec<String> {
+    let named = |tag: &String| !tag.is_empty() && !tag.starts_with("<none>") && tag.len() <= NAME_BYTES;
+    tags.into_iter().filter(named).take(TAGS).map(|tag| printable(&tag)).collect()
+}
+
+/// A size that makes sense: some bytes, and no more than any disk has.
+pub(super) fn bytes(size: Option<i64>) -> Option<u64> {
+    const MOST: u64 = 1 << 50;
+    size.and_then(|size| u64::try_from(size).ok()).filter(|size| (1..=MOST).contains(size))
+}
+
+fn meaning(error: &Error) -> Failure {
+    match error {
+        Error::SocketNotFoundError(_) => return Failure::NobodyThere("there is no such socket".into()),
+        Error::DockerResponseServerError { status_code: 404, .. } => return Failure::NoSuchImage,
+        Error::DockerResponseServerError { status_code, message } => {
+            let message = elide_end(&printable(message.trim()), SAID);
+            let said = if message.is_empty() { String::new() } else { format!(": {message}") };
+            return Failure::Other(format!("it answers with status {status_code}{said}"));
+        }
+        Error::JsonDataError { .. } | Error::JsonSerdeError { .. } => {
+            return Failure::Other("its answer is not that of an engine".into());
+        }
+        _ => {}
+    }
+    let mut cause: &(dyn std::error::Error + 'static) = error;
+    let mut system = None;
+    while let Some(next) = cause.source() {
+        cause = next;
+        system = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind).or(system);
+    }
+    match system {
+        Some(ErrorKind::PermissionDenied) => Failure::NotAllowed,
+        Some(ErrorKind::NotFound) => Failure::NobodyThere("there is no such socket".into()),
+        Some(ErrorKind::ConnectionRefused) => Failure::NobodyThere("nobody listens there".into()),
+        _ => Failure::Other(elide_end(&printable(&cause.to_string()), SAID)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_digests_are_ids() {
+        let hex = "0f".repeat(32);
+        let full = format!("sha256:{hex}");
+        assert_eq!(full_id(&hex).as_deref(), Some(full.as_str()));
+        assert_eq!(full_id(&full), Some(full));
+        for wrong in ["", "sha256:", "sha256:12", &"0F".repeat(32), &"../".repeat(22)] {
+            assert_eq!(full_id(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_names_that_make_no_sense_are_none() {
+        for size in [None, Some(-1), Some(0), Some(i64::MAX)] {
+            assert_eq!(bytes(size), None, "{size:?}");
+        }
+        assert_eq!(bytes(Some(7)), Some(7));
+        let long = "n".repeat(NAME_BYTES + 1);
+        let tags = ["<none>:<none>", "", &long, "a:1", "b\u{1b}[2J:1"].map(str::to_owned);
+        assert_eq!(names(tags.to_vec()), ["a:1", "b\\x1b[2J:1"]);
+        assert_eq!(names(vec!["a:1".to_owned(); TAGS + 5]).len(), TAGS);
+    }
+}

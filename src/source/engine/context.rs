@@ -1,0 +1,184 @@
+//! Docker's contexts: named addresses that `docker context use` chooses from.
+//!
+//! `config.json` names the current one; its address stands in `contexts/meta/SHA256-OF-NAME/meta.json`, keys for TLS
+//! in `contexts/tls/SHA256-OF-NAME/docker` (docker/cli, `cli/context/store`).
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::super::files::open_regular;
+use super::Surroundings;
+use crate::base::digest;
+use crate::base::redact::json_fault;
+use crate::base::text::{elide_end, printable};
+
+/// The context that is in use.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Context {
+    /// Its name, safe to show.
+    pub(super) name: String,
+    /// Its address and whether that speaks TLS; or why they cannot be told.
+    pub(super) host: Result<(String, bool), String>,
+}
+
+#[derive(Deserialize)]
+struct Config {
+    #[serde(rename = "currentContext")]
+    current: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    #[serde(rename = "Endpoints")]
+    endpoints: Endpoints,
+}
+
+#[derive(Deserialize)]
+struct Endpoints {
+    docker: Option<Endpoint>,
+}
+
+#[derive(Deserialize)]
+struct Endpoint {
+    #[serde(rename = "Host", default)]
+    host: String,
+}
+
+/// Documents of docker are smaller than this, with the logins of many hosts in them.
+const MOST: u64 = 4 << 20;
+const SHOWN: usize = 80;
+
+/// The context in use; `None` when it is the default one, which is the socket of docker.
+pub(super) fn current(around: &Surroundings<'_>) -> Option<Context> {
+    let folder = match around.variable("DOCKER_CONFIG") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(&around.variable("HOME")?).join(".docker"),
+    };
+    let name = match around.variable("DOCKER_CONTEXT") {
+        Some(name) => name,
+        None => match read::<Config>(&folder.join("config.json"))? {
+            Ok(config) => config.current?,
+            Err(fault) => {
+                let host = Err(format!("config.json cannot be read: {fault}"));
+                return Some(Context { name: "of config.json".into(), host });
+            }
+        },
+    };
+    if name.is_empty() || name == "default" {
+        return None;
+    }
+    let host = endpoint(&folder, &name);
+    Some(Context { name: elide_end(&printable(&name), SHOWN), host })
+}
+
+fn endpoint(folder: &Path, name: &str) -> Result<(String, bool), String> {
+    let digest = digest::sha256_of(name.as_bytes());
+    let id = digest.trim_start_matches("sha256:");
+    let contexts = folder.join("contexts");
+    let meta = read::<Meta>(&contexts.join("meta").join(id).join("meta.json"));
+    let meta = meta
+        .ok_or("there is no such context")?
+        .map_err(|fault| format!("its meta.json cannot be read: {fault}"))?;
+    let host = meta.endpoints.docker.map(|endpoint| endpoint.host).unwrap_or_default();
+    if host.is_empty() {
+        return Err("it has no address of a docker engine".into());
+    }
+    // TLS without verifying is still TLS: keys for it lie in a folder of their own.
+    let keys = contexts.join("tls").join(id).join("docker");
+    let tls = std::fs::read_dir(keys).is_ok_and(|mut files| files.next().is_some());
+    Ok((host, tls))
+}
+
+/// A document; `None` when it is not there.
+fn read<T: DeserializeOwned>(path: &Path) -> Option<Result<T, String>> {
+    let bytes = match open_regular(path) {
+        Ok(section) => section.read_all(MOST),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) => Err(error),
+    };
+    Some(match bytes {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| json_fault(&error)),
+        Err(error) => Err(error.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// What is current in a folder with this config.json and these contexts.
+    fn current_of(config: &str, contexts: &[(&str, &str, bool)], variable: Option<&str>) -> Option<Context> {
+        let home = TempDir::new().unwrap();
+        let folder = home.path().join(".docker");
+        fs::create_dir_all(&folder).unwrap();
+        if !config.is_empty() {
+            fs::write(folder.join("config.json"), config).unwrap();
+        }
+        for (name, meta, tls) in contexts {
+            let digest = digest::sha256_of(name.as_bytes());
+            let at = |kind: &str| folder.join("contexts").join(kind).join(&digest[7..]);
+            fs::create_dir_all(at("meta")).unwrap();
+            fs::write(at("meta").join("meta.json"), meta).unwrap();
+            if *tls {
+                fs::create_dir_all(at("tls").join("docker")).unwrap();
+                fs::write(at("tls").join("docker/ca.pem"), "x").unwrap();
+            }
+        }
+        let home = home.path().to_str().unwrap().to_owned();
+        let lookup = |name: &str| match name {
+            "HOME" => Some(home.clone()),
+            "DOCKER_CONTEXT" => variable.map(str::to_owned),
+            _ => None,
+        };
+        current(&Surroundings::new(&lookup, 0))
+    }
+
+    const META: &str =
+        r#"{"Name":"far","Metadata":{},"Endpoints":{"docker":{"Host":"tcp://h:1","SkipTLSVerify":true}}}"#;
+
+    #[test]
+    fn the_current_context_is_read_from_the_configuration() {
+        let config = r#"{"auths":{"r.example":{}},"currentContext":"far"}"#;
+        let found = current_of(config, &[("far", META, false)], None).unwrap();
+        assert_eq!((found.name.as_str(), found.host), ("far", Ok(("tcp://h:1".into(), false))));
+        let found = current_of(config, &[("far", META, true)], None).unwrap();
+        assert_eq!(found.host, Ok(("tcp://h:1".into(), true)));
+    }
+
+    #[test]
+    fn the_variable_goes_before_the_configuration() {
+        let contexts = [("far", META, false)];
+        let found = current_of(r#"{"currentContext":"other"}"#, &contexts, Some("far")).unwrap();
+        assert_eq!(found.host, Ok(("tcp://h:1".into(), false)));
+        assert_eq!(current_of(r#"{"currentContext":"far"}"#, &contexts, Some("default")), None);
+    }
+
+    #[test]
+    fn the_default_context_is_none() {
+        for config in ["", "{}", r#"{"currentContext":""}"#, r#"{"currentContext":"default"}"#] {
+            assert_eq!(current_of(config, &[], None), None, "{config}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_context_is_said() {
+        let named = r#"{"currentContext":"far"}"#;
+        for (config, meta, part) in [
+            (named, None, "no such context"),
+            (named, Some("{"), "meta.json"),
+            (named, Some(r#"{"Endpoints":{}}"#), "no address"),
+            (named, Some(r#"{"Endpoints":{"docker":{}}}"#), "no address"),
+            ("[", None, "config.json"),
+        ] {
+            let contexts: Vec<(&str, &str, bool)> = meta.iter().map(|meta| ("far", *meta, false)).collect();
+            let fault = current_of(config, &contexts, None).unwrap().host.unwrap_err();
+            assert!(fault.contains(part), "{config} {meta:?}: {fault}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What the engines of this machine hold.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bollard::models::ImageSummary;
+use tokio::task::JoinSet;
+
+use super::super::access::Tried;
+use super::super::runtime::wait;
+use super::client::{Client, Failure, bytes, full_id, names};
+use super::host::Host;
+use super::is_name;
+use super::places::{self, Asked, Place};
+use crate::base::text::counted;
+use crate::jobs::CancelToken;
+
+/// An image that an engine holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalImage {
+    /// What holds it, such as `docker` or `podman (rootless)`.
+    pub engine: String,
+    /// The reference that opens it, such as `docker-daemon:nginx:latest`.
+    pub reference: String,
+    /// Its id: a digest.
+    pub id: String,
+    /// Its names with tags, safe to show; none for an image that lost them.
+    pub tags: Vec<String>,
+    /// Bytes that the engine says it has unpacked, layers that it shares with others included; `None` when it does
+    /// not say.
+    pub bytes: Option<u64>,
+    /// When it was made, in seconds since 1970.
+    pub created: Option<i64>,
+}
+
+/// What the engines of this machine hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Images, those made last first.
+    pub images: Vec<LocalImage>,
+    /// Sockets that were tried, and what came of it.
+    pub tried: Vec<Tried>,
+}
+
+/// How long an engine may take to list its images.
+const LIST: Duration = Duration::from_secs(3);
+/// How long engines may take to say whether they hold an image, where nobody waits for the answer.
+const HOLDS: Duration = Duration::from_secs(1);
+/// Images that are listed; more than this nobody looks through.
+const MOST: usize = 10_000;
+/// The last second of the year 9999: no image is made later.
+const LAST: i64 = 253_402_300_799;
+
+/// The images of one engine.
+struct Answer {
+    engine: &'static str,
+    /// Whether references to podman ask it.
+    podman: bool,
+    images: Vec<LocalImage>,
+}
+
+/// Asks the engines of this machine what they hold. Engines that do not answer soon are left out and named.
+pub fn list(cancel: &CancelToken) -> Listing {
+    let places = places::here(Asked::All);
+    let podmans = places::here(Asked::Podman);
+    let answers = each(&places, LIST, cancel, |client| async move {
+        let images = client.list().await?;
+        Ok((images, client.is_podman().await?))
+    });
+    let mut listing = Listing::default();
+    let mut given: Vec<Answer> = Vec::new();
+    for (place, answer) in places.iter().zip(answers) {
+        let result = match answer {
+            Ok((images, is_podman)) => {
+                let podman = podmans.iter().any(|other| other.is_at(place));
+                let engine = engine(place, is_podman);
+                let images: Vec<LocalImage> = images.into_iter().take(MOST).filter_map(local).collect();
+                let result = format!("{engine} has {}", counted(images.len() as u64, "image"));
+                given.push(Answer { engine, podman, images });
+                result
+            }
+            // Variables that are not set are no sockets.
+            Err(Failure::Unusable(unusable)) if unusable.reason == "not set" => continue,
+            Err(failure) => failure.to_string(),
+        };
+        listing.tried.push(Tried { way: place.way.clone(), result });
+    }
+    listing.images = referenced(given);
+    listing.images.sort_by(|one, other| {
+        (other.created, &one.tags, &one.reference).cmp(&(one.created, &other.tags, &other.reference))
+    });
+    listing.images.truncate(MOST);
+    listing
+}
+
+/// The reference that opens the image of this name where an engine of this machine holds it. Asks for a second at
+/// most; who does not answer counts as not holding it.
+pub fn holds(name: &str, cancel: &CancelToken) -> Option<String> {
+    let full: Arc<str> = full_name(name)?.into();
+    let places = places::here(Asked::All);
+    let podmans = places::here(Asked::Podman);
+    let answers = each(&places, HOLDS, cancel, |client| {
+        let full = Arc::clone(&full);
+        async move { client.inspect(&full).await }
+    });
+    let (place, _) = places.iter().zip(answers).find(|(_, answer)| answer.is_ok())?;
+    let is_podmans = podmans.iter().any(|other| other.is_at(place));
+    Some(if is_podmans { format!("podman:{full}") } else { format!("docker-daemon:{name}") })
+}
+
+/// A name at a registry in full: engines would look for a short one in places of their own.
+fn full_name(name: &str) -> Option<String> {
+    if !is_name(name) {
+        return None;
+    }
+    let first = name.split_once('/').map(|(first, _)| first);
+    Some(match first {
+        Some(host) if host == "localhost" || host.contains(['.', ':']) => name.to_owned(),
+        Some(_) => format!("docker.io/{name}"),
+        None => format!("docker.io/library/{name}"),
+    })
+}
+
+/// Asks all places side by side; their answers in the order of the places.
+fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'static>(
+    places: &[Place],
+    limit: Duration,
+    cancel: &CancelToken,
+    question: impl Fn(Client) -> W,
+) -> Vec<Result<T, Failure>> {
+    let clients = places
+        .iter()
+        .map(|place| place.host.clone().map_err(Failure::Unusable).and_then(|host| Client::new(&host)));
+    let mut answers: Vec<Option<Result<T, Failure>>> = Vec::new();
+    let asked = async {
+        let mut questions = JoinSet::new();
+        for (at, client) in clients.enumerate() {
+            answers.push(client.as_ref().err().map(|failure| Err(failure.clone())));
+            if let Ok(client) = client {
+                let work = question(client);
+                questions.spawn(async move { (at, tokio::time::timeout(limit, work).await) });
+            }
+        }
+        while let Some(done) = questions.join_next().await {
+            let Ok((at, Ok(answer))) = done else { continue };
+            if let Some(slot) = answers.get_mut(at) {
+                *slot = Some(answer);
+            }
+        }
+    };
+    // Each question ends by its own limit; this wait ends before only when it is cancelled.
+    let ended = wait(cancel, limit.saturating_mul(2), asked);
+    answers.resize_with(places.len(), || None);
+    let unanswered = match ended {
+        Ok(_) => Failure::Silent(limit),
+        Err(cancelled) => Failure::Other(cancelled.to_string()),
+    };
+    answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(unanswered.clone()))).collect()
+}
+
+/// What the engine there is called.
+fn engine(place: &Place, is_podman: bool) -> &'static str {
+    match &place.host {
+        _ if !is_podman => "docker",
+        Ok(Host::Unix(path)) if places::is_roots(path) => "podman (rootful)",
+        Ok(Host::Unix(_)) => "podman (rootless)",
+        _ => "podman",
+    }
+}
+
+/// What an engine says of an image, as far as it makes sense; engine and reference are given later.
+fn local(image: ImageSummary) -> Option<LocalImage> {
+    Some(LocalImage {
+        engine: String::new(),
+        reference: String::new(),
+        id: full_id(&image.id)?,
+        tags: names(image.repo_tags),
+        bytes: bytes(Some(image.size)),
+        created: Some(image.created).filter(|created| (1..=LAST).contains(created)),
+    })
+}
+
+/// What the engines that are asked before would open by a name: the image with this id, or one of several.
+#[derive(Default)]
+struct Before(BTreeMap<String, Option<String>>);
+
+impl Before {
+    fn add(&mut self, image: &LocalImage) {
+        for tag in &image.tags {
+            // Podman takes a short name for the end of a full one.
+            let ends = tag.match_indices('/').map(|(at, _)| &tag[at + 1..]);
+            for name in std::iter::once(tag.as_str()).chain(ends) {
+                let id = self.0.entry(name.to_owned()).or_insert_with(|| Some(image.id.clone()));
+                id.take_if(|id| *id != image.id);
+            }
+        }
+    }
+
+    /// Whether the name opens nothing before this image.
+    fn leaves(&self, name: &str, image: &LocalImage) -> bool {
+        self.0.get(name).is_none_or(|id| id.as_ref() == Some(&image.id))
+    }
+}
+
+/// Gives each image the reference that opens it: by its first name, unless an engine that is asked before has another
+/// image of this name, and else by its id.
+fn referenced(answers: Vec<Answer>) -> Vec<LocalImage> {
+    let (mut all, mut podmans) = (Before::default(), Before::default());
+    let mut images = Vec::new();
+    for Answer { engine, podman, images: mut held } in answers {
+        let (scheme, before) = if podman { ("podman", &podmans) } else { ("docker-daemon", &all) };
+        for image in &mut held {
+            let first = image.tags.first().filter(|tag| is_name(tag) && before.leaves(tag, image));
+            image.reference = format!("{scheme}:{}", first.unwrap_or(&image.id));
+            engine.clone_into(&mut image.engine);
+        }
+        for image in &held {
+            all.add(image);
+            if podman {
+                podmans.add(image);
+            }
+        }
+        images.extend(held);
+    }
+    images
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(id: &str, tags: &[&str]) -> LocalImage {
+        LocalImage {
+            engine: String::new(),
+            reference: String::new(),
+            id: format!("sha256:{id}"),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            bytes: None,
+            created: None,
+        }
+    }
+
+    #[test]
+    fn a_reference_opens_the_image_it_stands_beside() {
+        let docker = vec![image("1", &["x:1", "y:1"]), image("2", &[]), image("3", &["not a name"])];
+        let rootless = vec![image("4", &["docker.io/library/x:1"]), image("5", &["localhost/z:1"])];
+        let rootful =
+            vec![image("6", &["localhost/z:1"]), image("5", &["localhost/z:1"]), image("7", &["z:1"])];
+        let answers = vec![
+            Answer { engine: "docker", podman: false, images: docker },
+            Answer { engine: "podman (rootless)", podman: true, images: rootless },
+            Answer { engine: "podman (rootful)", podman: true, images: rootful },
+        ];
+        let references: Vec<String> = referenced(answers).into_iter().map(|image| image.reference).collect();
+        let expected = [
+            "docker-daemon:x:1",
+            "docker-daemon:sha256:2",
+            "docker-daemon:sha256:3",
+            "podman:docker.io/library/x:1",
+            "podman:localhost/z:1",
+            "podman:sha256:6",
+            "podman:localhost/z:1",
+            // A short name means the first that ends in it.
+            "podman:sha256:7",
+        ];
+        assert_eq!(references, expected);
+    }
+
+    #[test]
+    fn names_at_registries_are_asked_for_in_full() {
+        for (name, full) in [
+            ("nginx", Some("docker.io/library/nginx")),
+            ("me/app:1", Some("docker.io/me/app:1")),
+            ("ghcr.io/me/app", Some("ghcr.io/me/app")),
+            ("localhost/app", Some("localhost/app")),
+            ("h:5000/app", Some("h:5000/app")),
+            ("a b", None),
+        ] {
+            assert_eq!(full_name(name).as_deref(), full, "{name}");
+        }
+    }
+}

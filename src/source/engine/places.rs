@@ -1,0 +1,164 @@
+//! Where engines may listen, in the order in which they are asked.
+
+use std::path::Path;
+
+use super::context;
+use super::host::{self, Host, Unusable};
+
+/// What of the machine tells where engines are.
+pub(super) struct Surroundings<'a> {
+    lookup: &'a dyn Fn(&str) -> Option<String>,
+    user: u32,
+}
+
+impl<'a> Surroundings<'a> {
+    /// With the variables of the environment by `lookup`, for the user with this number.
+    pub(super) fn new(lookup: &'a dyn Fn(&str) -> Option<String>, user: u32) -> Self {
+        Self { lookup, user }
+    }
+
+    /// A variable that is set to something.
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        (self.lookup)(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// One place where an engine may listen.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// How it is named, safe to show.
+    pub(super) way: String,
+    /// Whether it is one of podman's.
+    podman: bool,
+    /// Its address, or why there is none.
+    pub(super) host: Result<Host, Unusable>,
+}
+
+/// Which engines a reference asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Those of docker, then podman.
+    All,
+    /// Podman only.
+    Podman,
+}
+
+impl Place {
+    /// Whether both ways lead to the same socket.
+    pub(super) fn is_at(&self, other: &Self) -> bool {
+        let real = |host: &Host| match host {
+            Host::Unix(path) => Host::Unix(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())),
+            Host::Tcp(_) => host.clone(),
+        };
+        matches!((&self.host, &other.host), (Ok(one), Ok(other)) if real(one) == real(other))
+    }
+}
+
+/// The places of this machine in the order in which a reference asks them, each once.
+pub(super) fn here(asked: Asked) -> Vec<Place> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    once(all(&Surroundings::new(&lookup, rustix::process::getuid().as_raw()), asked))
+}
+
+fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Place> {
+    let mut places = Vec::new();
+    let run = around.variable("XDG_RUNTIME_DIR").unwrap_or_else(|| format!("/run/user/{}", around.user));
+    let tls = around.variable("DOCKER_TLS_VERIFY").or_else(|| around.variable("DOCKER_TLS")).is_some();
+    let named = |way: String, podman: bool, address: Option<String>, tls: bool| match address {
+        Some(address) => {
+            let way = format!("{way} ({})", host::shown(&address));
+            Place { way, podman, host: host::parse(&address, tls) }
+        }
+        None => Place { way, podman, host: Err(Unusable { reason: "not set".into(), hint: None }) },
+    };
+    let socket = |way: &str, podman: bool, path: String| {
+        named(way.to_owned(), podman, Some(format!("unix://{path}")), false)
+    };
+    places.push(named("DOCKER_HOST".into(), false, around.variable("DOCKER_HOST"), tls));
+    if let Some(context) = context::current(around) {
+        let way = format!("docker context {}", context.name);
+        places.push(match context.host {
+            Ok((address, tls)) => named(way, false, Some(address), tls),
+            Err(reason) => Place { way, podman: false, host: Err(Unusable { reason, hint: None }) },
+        });
+    }
+    places.push(socket("docker", false, "/var/run/docker.sock".into()));
+    places.push(socket("rootless docker", false, format!("{run}/docker.sock")));
+    if let Some(home) = around.variable("HOME") {
+        places.push(socket("rootless docker", false, format!("{home}/.docker/run/docker.sock")));
+        places.push(socket("docker desktop", false, format!("{home}/.docker/desktop/docker.sock")));
+    }
+    places.push(named("CONTAINER_HOST".into(), true, around.variable("CONTAINER_HOST"), false));
+    places.push(socket("rootless podman", true, format!("{run}/podman/podman.sock")));
+    places.push(socket("rootful podman", true, "/run/podman/podman.sock".into()));
+    places.retain(|place| asked == Asked::All || place.podman);
+    places
+}
+
+/// Names a socket that several ways reach once, by the first of them.
+fn once(places: Vec<Place>) -> Vec<Place> {
+    let mut kept: Vec<Place> = Vec::with_capacity(places.len());
+    for place in places {
+        if !kept.iter().any(|other| other.is_at(&place)) {
+            kept.push(place);
+        }
+    }
+    kept
+}
+
+/// Whether the socket belongs to root.
+pub(super) fn is_roots(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    path.metadata().is_ok_and(|facts| facts.uid() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(variables: &[(&str, &str)], asked: Asked) -> Vec<Place> {
+        let lookup = |name: &str| {
+            variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
+        };
+        once(all(&Surroundings::new(&lookup, 1234), asked))
+    }
+
+    fn ways(variables: &[(&str, &str)], asked: Asked) -> Vec<String> {
+        found(variables, asked).into_iter().map(|place| place.way).collect()
+    }
+
+    #[test]
+    fn places_come_in_the_order_of_the_contract() {
+        let docker = [
+            "DOCKER_HOST (tcp://h:1)",
+            "docker (unix:///var/run/docker.sock)",
+            "rootless docker (unix:///run/user/1234/docker.sock)",
+            "rootless docker (unix:///h/.docker/run/docker.sock)",
+            "docker desktop (unix:///h/.docker/desktop/docker.sock)",
+        ];
+        let podman = [
+            "CONTAINER_HOST",
+            "rootless podman (unix:///run/user/1234/podman/podman.sock)",
+            "rootful podman (unix:///run/podman/podman.sock)",
+        ];
+        let variables = [("DOCKER_HOST", "tcp://h:1"), ("HOME", "/h")];
+        assert_eq!(ways(&variables, Asked::All), [&docker[..], &podman[..]].concat());
+        assert_eq!(ways(&variables, Asked::Podman), podman);
+    }
+
+    #[test]
+    fn a_socket_that_two_ways_reach_is_asked_once() {
+        let place = "unix:///run/podman/podman.sock";
+        let both = [("DOCKER_HOST", place), ("CONTAINER_HOST", "unix:///run/podman/../podman/podman.sock")];
+        let count = |asked| ways(&both, asked).iter().filter(|way| way.contains(place)).count();
+        assert_eq!(count(Asked::All), 1);
+        assert_eq!(count(Asked::Podman), 1);
+    }
+
+    #[test]
+    fn empty_variables_are_not_set() {
+        let empty = [("DOCKER_HOST", ""), ("XDG_RUNTIME_DIR", "")];
+        assert_eq!(ways(&empty, Asked::All), ways(&[], Asked::All));
+        assert!(found(&empty, Asked::All)[0].host.as_ref().is_err_and(|fault| fault.reason == "not set"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Reads the stream that `docker save` writes to a file, or takes what is known of one that passed.
+
+use super::super::archive::{SourceKey, kept, streamed};
+use super::super::error::SourceError;
+use super::super::files::Files;
+use super::super::image::{Blob, Image};
+use super::super::reference::Select;
+use super::super::{Chosen, OpenContext, docker, oci, runtime};
+use super::client::{Client, Failure, Held};
+use super::name::Name;
+use super::places::Place;
+use super::stream::{Patience, Reader};
+use crate::base::digest::{self, Digest};
+
+/// Opens the image that an engine said it holds. The inner error is why this engine does not give it.
+pub(super) fn open(
+    place: &Place,
+    client: &Client,
+    held: &Held,
+    name: &Name,
+    context: &mut OpenContext<'_>,
+) -> Result<Result<Image, Failure>, SourceError> {
+    let label = format!("{name} of {}", place.way);
+    let key = SourceKey::Engine(held.id.clone());
+    let total = held.bytes.unwrap_or(0);
+    if let Some(image) = recalled(&label, &key, held, name, context) {
+        context.progress.set_totals(total, 0);
+        context.progress.add_passed(total);
+        return Ok(Ok(named(image, held)));
+    }
+    context.progress.set_totals(total, 0);
+    let stream = client.save(&name.to_save(held));
+    let runtime = runtime::runtime().map_err(|error| SourceError::open("the network", error))?;
+    let reader = Reader::start(stream, runtime, Patience::default(), context.cancel, context.progress)?;
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let (members, fault) = streamed::members(&label, reader, context)?;
+    let whole = fault.is_none();
+    let bytes = whole.then(|| kept::to_bytes(&members)).flatten();
+    let files = Files::archive(label, members, fault);
+    let image = match read(&files, held, name, context) {
+        Err(SourceError::NotAnImage { .. }) if !whole => {
+            let fault = files.fault().unwrap_or_default();
+            return Ok(Err(Failure::Other(format!("what tells the layers did not come: {fault}"))));
+        }
+        image => image?,
+    };
+    if let Some(bytes) = bytes.filter(|_| is_held(&image, &files, held, context)) {
+        context.sink.keep(&key, &bytes);
+    }
+    Ok(Ok(named(image, held)))
+}
+
+/// The image from what passed before; `None` when it has to pass again.
+fn recalled(
+    label: &str,
+    key: &SourceKey,
+    held: &Held,
+    name: &Name,
+    context: &mut OpenContext<'_>,
+) -> Option<Image> {
+    let members = kept::recall(key, context)?;
+    let files = Files::archive(label.to_owned(), members, None);
+    let image = read(&files, held, name, context).ok()?;
+    let there = image.layers.iter().all(|layer| matches!(layer.blob, Blob::Streamed(_)));
+    (there && fits(&image, held, context)).then_some(image)
+}
+
+/// The image that the members of the stream make up, as in an archive that `docker save` wrote.
+fn read(files: &Files, held: &Held, name: &Name, context: &OpenContext<'_>) -> Result<Image, SourceError> {
+    let by_name = match held.id.parse() {
+        Ok(id) if name.is_id_of(held) => Select::Digest(id),
+        _ => Select::Name(name.to_save(held)),
+    };
+    let chosen = |select| Chosen {
+        select,
+        platform: context.platform,
+        limits: context.limits,
+        cancel: context.cancel,
+    };
+    let any = |select| {
+        if !files.has("manifest.json") && !files.has("repositories") && files.has("index.json") {
+            return oci::open(files, &chosen(select));
+        }
+        match docker::open(files, &chosen(select)) {
+            // Docker 25 and later keep the other platforms in the layout beside it.
+            Err(SourceError::NoPlatform { .. }) if files.has("index.json") => {
+                oci::open(files, &chosen(select))
+            }
+            opened => opened,
+        }
+    };
+    match any(&Select::Only) {
+        Err(SourceError::SeveralImages { .. }) => any(&by_name),
+        opened => opened,
+    }
+}
+
+/// Names are what the engine says now: a stream tells those it was asked for, and may have passed long ago.
+fn named(mut image: Image, held: &Held) -> Image {
+    image.tags.clone_from(&held.tags);
+    image
+}
+
+/// Whether the stream was that of the image that the engine's id names: its config has the id as its digest, or, in
+/// containerd's store, its manifest or the index that names its manifest.
+fn is_held(image: &Image, files: &Files, held: &Held, context: &OpenContext<'_>) -> bool {
+    let Some(config) = &image.config_digest else { return false };
+    image.intact
+        && fits(image, held, context)
+        && (*config == held.id || names(files, &held.id, config, context, 2))
+}
+
+/// Whether the document with digest `id` is there and leads to the config: a manifest, or an index above one.
+fn names(files: &Files, id: &str, config: &str, context: &OpenContext<'_>, depth: u8) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Target {
+        digest: String,
+    }
+    #[derive(serde::Deserialize)]
+    struct Document {
+        config: Option<Target>,
+        #[serde(default)]
+        manifests: Vec<Target>,
+    }
+    let Ok(digest) = id.parse::<Digest>() else { return false };
+    let blob = format!("blobs/{}/{}", digest.algorithm(), digest.digest());
+    let Ok(bytes) = files.read(&blob, context.limits.json_bytes) else { return false };
+    if digest::matches(&digest, &bytes) != Some(true) {
+        return false;
+    }
+    let Ok(document) = serde_json::from_slice::<Document>(&bytes) else { return false };
+    document.config.is_some_and(|target| target.digest == config)
+        || depth > 0
+            && document
+                .manifests
+                .iter()
+                .take(context.limits.layers)
+                .any(|target| names(files, &target.digest, config, context, depth - 1))
+}
+
+/// Whether the config has the layers that the engine says. Where a platform was chosen it may speak of another one.
+fn fits(image: &Image, held: &Held, context: &OpenContext<'_>) -> bool {
+    let Some(config) = &image.config else { return false };
+    context.platform.is_some() || held.diff_ids.is_empty() || *config.rootfs().diff_ids() == held.diff_ids
+}

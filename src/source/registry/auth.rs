@@ -1,0 +1,341 @@
+//! Who asks: challenges of a registry, and what answers them.
+//!
+//! Docker's token protocol (distribution.github.io/distribution/spec/auth): a registry answers 401 and names a token
+//! server (realm), which gives a token for a scope to whom it knows, and often to anybody.
+
+use std::collections::VecDeque;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http_auth::ChallengeParser;
+use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
+use reqwest::{RequestBuilder, Url};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use super::super::access::{Credential, Tried};
+use super::credentials::{Found, Search};
+use super::error::Fault;
+use super::session::{Job, Session};
+use super::transport::{Failure, Stop};
+use crate::base::text::printable;
+
+/// An answer of a token server: tokens have some KiB.
+const TOKEN_BYTES: u64 = 1 << 20;
+/// How a refresh token is asked with: any name will do.
+const CLIENT: &str = "cutaway";
+
+/// What is sent along to say who asks. No `Debug`: all of it is secret.
+#[derive(Clone)]
+pub(super) enum Proof {
+    Password { user: String, password: String },
+    Token(String),
+}
+
+impl Proof {
+    pub(super) fn apply(&self, request: RequestBuilder) -> RequestBuilder {
+        match self {
+            Self::Password { user, password } => request.basic_auth(user, Some(password)),
+            Self::Token(token) => request.bearer_auth(token),
+        }
+    }
+
+    /// What must not be shown, should the other side repeat it.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        match self {
+            Self::Password { user, password } => {
+                vec![BASE64_STANDARD.encode(format!("{user}:{password}")), password.clone()]
+            }
+            Self::Token(token) => vec![token.clone()],
+        }
+    }
+}
+
+/// What a registry wants, as far as it can be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Challenge {
+    Basic,
+    Bearer { realm: Url, service: Option<String>, scope: Option<String> },
+}
+
+/// Who asks at one endpoint.
+pub(super) struct Auth(Mutex<State>);
+
+struct State {
+    /// Those not refused yet, the one in use first; `None` is nobody.
+    candidates: VecDeque<Option<Found>>,
+    tried: Vec<Tried>,
+    challenges: Vec<Challenge>,
+    proof: Option<Proof>,
+    /// Whether the proof was accepted once: then a 401 means that it has expired.
+    proven: bool,
+    /// Counts the proofs, so that of several requests that were refused together one gets a new one.
+    generation: u64,
+    told: bool,
+}
+
+/// What to ask with.
+pub(super) struct Now {
+    pub(super) proof: Option<Proof>,
+    pub(super) generation: u64,
+}
+
+impl Auth {
+    pub(super) fn new(search: Search) -> Self {
+        let proof = match search.found.first().map(|found| &found.credential) {
+            Some(Credential::Bearer(token)) => Some(Proof::Token(token.clone())),
+            _ => None,
+        };
+        Self(Mutex::new(State {
+            candidates: search.found.into_iter().map(Some).chain([None]).collect(),
+            tried: search.tried,
+            challenges: Vec::new(),
+            proof,
+            proven: false,
+            generation: 0,
+            told: false,
+        }))
+    }
+
+    pub(super) async fn now(&self) -> Now {
+        let state = self.0.lock().await;
+        Now { proof: state.proof.clone(), generation: state.generation }
+    }
+
+    /// Whether it is to be learnt what the registry wants before anything else is asked, so that somebody with a
+    /// credential never asks as nobody.
+    pub(super) async fn asks_first(&self) -> bool {
+        let state = self.0.lock().await;
+        state.generation == 0 && state.proof.is_none() && matches!(state.candidates.front(), Some(Some(_)))
+    }
+
+    /// What was tried, with its results.
+    pub(super) async fn tried(&self) -> Vec<Tried> {
+        self.0.lock().await.tried.clone()
+    }
+
+    /// What was asked with `generation` was answered.
+    pub(super) async fn accepted(&self, generation: u64, session: &Session, job: Job<'_>) {
+        let mut state = self.0.lock().await;
+        if state.generation != generation || state.proven {
+            return;
+        }
+        state.proven = true;
+        let refused: Vec<String> = state
+            .tried
+            .iter()
+            .filter(|tried| tried.result.starts_with("refused"))
+            .map(ToString::to_string)
+            .collect();
+        if !refused.is_empty() && !state.told && matches!(state.candidates.front(), Some(None)) {
+            state.told = true;
+            let message = format!("{}: {}; asked without a login", session.host, refused.join(", "));
+            job.progress.tell(message);
+        }
+    }
+
+    /// What was asked with `generation` was refused with `status`; `headers` say what is wanted. Returns whether there
+    /// is something new to ask with.
+    pub(super) async fn refused(
+        &self,
+        generation: u64,
+        status: u16,
+        headers: &HeaderMap,
+        session: &Session,
+        job: Job<'_>,
+    ) -> Result<bool, Stop> {
+        let mut state = self.0.lock().await;
+        if state.generation != generation {
+            return Ok(true);
+        }
+        let wanted = challenges(headers);
+        if !wanted.is_empty() {
+            state.challenges = wanted;
+        }
+        if status == 403 && (state.proven || state.candidates.len() < 2 || state.challenges.is_empty()) {
+            return Ok(false);
+        }
+        let expired = std::mem::take(&mut state.proven) && !state.is_fixed();
+        if state.proof.is_some() && !expired {
+            state.refuse(format!("refused ({status})"));
+        }
+        while let Some(candidate) = state.candidates.front().cloned() {
+            let made = make(candidate.as_ref(), &state.challenges, session, job).await?;
+            match made {
+                Ok(proof) => {
+                    state.proof = Some(proof);
+                    state.generation += 1;
+                    return Ok(true);
+                }
+                Err(result) => state.refuse(result),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl State {
+    /// Whether what is sent cannot be made anew.
+    fn is_fixed(&self) -> bool {
+        let front = self.candidates.front().and_then(Option::as_ref);
+        matches!(self.proof, Some(Proof::Password { .. }))
+            || matches!(front.map(|found| &found.credential), Some(Credential::Bearer(_)))
+    }
+
+    fn refuse(&mut self, result: String) {
+        self.proof = None;
+        if let Some(candidate) = self.candidates.pop_front() {
+            let way = candidate.map_or_else(|| "anonymous".to_owned(), |found| found.way);
+            self.tried.push(Tried { way, result });
+        }
+    }
+}
+
+/// What to ask with as `candidate`; the inner error is why this one cannot.
+async fn make(
+    candidate: Option<&Found>,
+    challenges: &[Challenge],
+    session: &Session,
+    job: Job<'_>,
+) -> Result<Result<Proof, String>, Stop> {
+    let bearer = challenges.iter().find(|challenge| matches!(challenge, Challenge::Bearer { .. }));
+    match (candidate.map(|found| &found.credential), bearer) {
+        (Some(Credential::Bearer(token)), _) => Ok(Ok(Proof::Token(token.clone()))),
+        (credential, Some(Challenge::Bearer { realm, service, scope })) => {
+            fetch(credential, realm, service.as_deref(), scope.as_deref(), session, job).await
+        }
+        (Some(Credential::Password { user, password }), _) if challenges.contains(&Challenge::Basic) => {
+            Ok(Ok(Proof::Password { user: user.clone(), password: password.clone() }))
+        }
+        (Some(_), _) => Ok(Err("not of the kind that the registry asks for".into())),
+        (None, _) => Ok(Err("refused (401)".into())),
+    }
+}
+
+/// Gets a token.
+async fn fetch(
+    credential: Option<&Credential>,
+    realm: &Url,
+    service: Option<&str>,
+    scope: Option<&str>,
+    session: &Session,
+    job: Job<'_>,
+) -> Result<Result<Proof, String>, Stop> {
+    let server = printable(realm.host_str().unwrap_or("its token server"));
+    if credential.is_some() && realm.scheme() == "http" && !session.is_plain() {
+        return Ok(Err(format!("not sent, since the token server {server} talks plain HTTP")));
+    }
+    let scope = scope.map_or_else(|| format!("repository:{}:pull", session.repository()), str::to_owned);
+    let mut pairs: Vec<(&str, &str)> = service.map(|service| ("service", service)).into_iter().collect();
+    pairs.push(("scope", &scope));
+    let mut url = realm.clone();
+    let mut form = None;
+    let mut proof = None;
+    match credential {
+        Some(Credential::IdentityToken(token)) => {
+            pairs.extend([("grant_type", "refresh_token"), ("client_id", CLIENT), ("refresh_token", token)]);
+            // What a form is written like, a query is.
+            let mut query = realm.clone();
+            query.query_pairs_mut().clear().extend_pairs(&pairs);
+            form = Some(query.query().unwrap_or_default().to_owned());
+        }
+        other => {
+            if let Some(Credential::Password { user, password }) = other {
+                pairs.push(("account", user));
+                proof = Some(Proof::Password { user: user.clone(), password: password.clone() });
+            }
+            url.query_pairs_mut().extend_pairs(&pairs);
+        }
+    }
+    let mut response = session.send(url, &[], proof.as_ref(), form, job).await?;
+    let status = response.status().as_u16();
+    match status {
+        200..=299 => {}
+        429 | 500..=599 => {
+            let mut secrets = proof.as_ref().map(Proof::secrets).unwrap_or_default();
+            if let Some(Credential::IdentityToken(token)) = credential {
+                secrets.push(token.clone());
+            }
+            let mut failure = session.failed(response, &secrets, job).await?;
+            failure.said = Some(match failure.said {
+                Some(said) => format!("(token server {server}) {said}"),
+                None => format!("this was its token server {server}"),
+            });
+            return Err(Stop::Failed(failure));
+        }
+        _ => return Ok(Err(format!("refused ({status} from the token server {server})"))),
+    }
+    let body = session.body(&mut response, TOKEN_BYTES, job).await?;
+    let answer: TokenAnswer = serde_json::from_slice(&body).unwrap_or_default();
+    let token = answer.token.or(answer.access_token).filter(|token| !token.is_empty());
+    if let Some(token) = token.filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Ok(Ok(Proof::Token(token)));
+    }
+    let fault = Fault::NotARegistry(format!("the token server {server} gave no token"));
+    Err(Stop::Failed(Failure::of(fault)))
+}
+
+#[derive(Default, Deserialize)]
+struct TokenAnswer {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+/// What the headers of an answer want.
+fn challenges(headers: &HeaderMap) -> Vec<Challenge> {
+    let mut wanted = Vec::new();
+    for text in headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()) {
+        for challenge in ChallengeParser::new(text).filter_map(Result::ok) {
+            let param = |name: &str| {
+                let mut params = challenge.params.iter();
+                let found = params.find(|(key, _)| key.eq_ignore_ascii_case(name));
+                found.map(|(_, value)| value.to_unescaped()).filter(|value| !value.is_empty())
+            };
+            if challenge.scheme.eq_ignore_ascii_case("basic") {
+                wanted.push(Challenge::Basic);
+            } else if challenge.scheme.eq_ignore_ascii_case("bearer")
+                && let Some(realm) = param("realm").and_then(|realm| Url::parse(&realm).ok())
+                && matches!(realm.scheme(), "http" | "https")
+            {
+                wanted.push(Challenge::Bearer { realm, service: param("service"), scope: param("scope") });
+            }
+        }
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::Url;
+    use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+
+    use super::{Challenge, challenges};
+
+    fn of(values: &[&'static str]) -> Vec<Challenge> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
+        }
+        challenges(&headers)
+    }
+
+    #[test]
+    fn challenges_are_found_in_one_header_and_in_several() {
+        let bearer = Challenge::Bearer {
+            realm: Url::parse("https://auth.example/token").expect("a URL"),
+            service: Some("registry.example".into()),
+            scope: Some("repository:a/b:pull".into()),
+        };
+        let text = r#"bearer realm="https://auth.example/token",service="registry.example",scope="repository:a/b:pull""#;
+        assert_eq!(of(&[text]), std::slice::from_ref(&bearer));
+        assert_eq!(of(&[r#"Basic realm="x""#, text]), [Challenge::Basic, bearer]);
+        assert_eq!(of(&[r#"Negotiate, BASIC realm="x""#]), [Challenge::Basic]);
+    }
+
+    #[test]
+    fn a_realm_that_is_no_web_address_is_no_challenge() {
+        assert_eq!(of(&[r#"Bearer realm="file:///etc/passwd""#]), []);
+        assert_eq!(of(&[r#"Bearer service="x""#]), []);
+        assert_eq!(of(&["\"\"=,"]), []);
+    }
+}

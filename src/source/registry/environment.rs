@@ -1,0 +1,132 @@
+//! What the environment says of registries: folders, files and variables, so that tests can bring their own.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::base::text::{elide_middle, printable};
+
+/// Folders, files and variables that settings and credentials are looked for in. No `Debug`: some are secret.
+pub(super) struct Environment {
+    /// The home folder.
+    pub(super) home: Option<PathBuf>,
+    /// Settings of this user: `$XDG_CONFIG_HOME`, else `~/.config`.
+    pub(super) config: Option<PathBuf>,
+    /// Settings of the machine: `/etc`.
+    pub(super) etc: PathBuf,
+    /// Where podman keeps logins until the machine restarts.
+    pub(super) runtime_auth: PathBuf,
+    /// `$REGISTRY_AUTH_FILE`, which stands for all of podman's files.
+    pub(super) auth_file: Option<PathBuf>,
+    /// `$DOCKER_CONFIG`, else `~/.docker`.
+    pub(super) docker: Option<PathBuf>,
+    /// The text of a `config.json`: `$DOCKER_AUTH_CONFIG`.
+    pub(super) docker_auth: Option<String>,
+    /// `$CONTAINERS_REGISTRIES_CONF`.
+    pub(super) registries_conf: Option<PathBuf>,
+    /// Host that the three variables after it are for: `$CUTAWAY_REGISTRY_HOST`.
+    pub(super) login_host: Option<String>,
+    /// `$CUTAWAY_REGISTRY_USERNAME`.
+    pub(super) login_user: Option<String>,
+    /// `$CUTAWAY_REGISTRY_PASSWORD`.
+    pub(super) login_password: Option<String>,
+    /// `$CUTAWAY_REGISTRY_TOKEN`.
+    pub(super) login_token: Option<String>,
+    /// Where credential helpers are looked for.
+    pub(super) search_path: OsString,
+    /// How long a credential helper may take.
+    pub(super) patience: Duration,
+}
+
+impl Environment {
+    /// The environment of this process.
+    pub(super) fn real() -> Self {
+        let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let text = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let home = path("HOME");
+        let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
+        let runtime = path("XDG_RUNTIME_DIR")
+            .unwrap_or_else(|| format!("/run/containers/{}", rustix::process::getuid().as_raw()).into());
+        Self {
+            config: path("XDG_CONFIG_HOME")
+                .filter(|folder| folder.is_absolute())
+                .or_else(|| below_home(".config")),
+            etc: "/etc".into(),
+            // Without the variable podman leaves out `containers`, which is in the path already.
+            runtime_auth: if runtime.starts_with("/run/containers") {
+                runtime.join("auth.json")
+            } else {
+                runtime.join("containers/auth.json")
+            },
+            auth_file: path("REGISTRY_AUTH_FILE"),
+            docker: path("DOCKER_CONFIG").or_else(|| below_home(".docker")),
+            docker_auth: text("DOCKER_AUTH_CONFIG"),
+            registries_conf: path("CONTAINERS_REGISTRIES_CONF"),
+            login_host: text("CUTAWAY_REGISTRY_HOST"),
+            login_user: text("CUTAWAY_REGISTRY_USERNAME"),
+            login_password: text("CUTAWAY_REGISTRY_PASSWORD"),
+            login_token: text("CUTAWAY_REGISTRY_TOKEN"),
+            search_path: env::var_os("PATH").unwrap_or_default(),
+            patience: Duration::from_secs(10),
+            home,
+        }
+    }
+
+    /// An environment in which everything lies below `folder`, which is the home folder, too.
+    #[cfg(test)]
+    pub(super) fn below(folder: &Path) -> Self {
+        Self {
+            home: Some(folder.to_owned()),
+            config: Some(folder.join(".config")),
+            etc: folder.join("etc"),
+            runtime_auth: folder.join("run/containers/auth.json"),
+            auth_file: None,
+            docker: Some(folder.join(".docker")),
+            docker_auth: None,
+            registries_conf: None,
+            login_host: None,
+            login_user: None,
+            login_password: None,
+            login_token: None,
+            search_path: folder.join("bin").into(),
+            patience: Duration::from_secs(10),
+        }
+    }
+
+    /// A path as it is shown: with `~` for the home folder.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        let below_home = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        let shown = below_home.map_or_else(|| path.to_owned(), |rest| Path::new("~").join(rest));
+        elide_middle(&printable(&shown.to_string_lossy()), 200)
+    }
+}
+
+/// The bytes of a settings file of at most `limit` bytes; `None` when there is no such file, else the reason why it
+/// cannot be read.
+pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
+    let facts = match fs::metadata(path) {
+        Ok(facts) => facts,
+        // A part of the path that is a file is no such file, too.
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    // A pipe would be waited for.
+    if !facts.is_file() {
+        return Err("it is no file".into());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("it is larger than {} MiB", limit >> 20));
+    }
+    Ok(Some(bytes))
+}

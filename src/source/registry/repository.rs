@@ -1,0 +1,158 @@
+//! A repository, wherever it lies: its mirrors, and the registry itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::super::access::{Access, Tried};
+use super::super::error::SourceError;
+use super::credentials;
+use super::error::{Fault, RegistryError};
+use super::name::Name;
+use super::retry::{Retries, Times};
+use super::session::{Job, Session};
+use super::settings::{self, Endpoint};
+use crate::jobs::Progress;
+
+/// A repository and the places that may hold it.
+pub(super) struct Repository {
+    pub(super) name: Name,
+    pub(super) times: Times,
+    access: Access,
+    places: Vec<Place>,
+    faults: Vec<Tried>,
+}
+
+struct Place {
+    endpoint: Endpoint,
+    session: Mutex<Option<Arc<Session>>>,
+    /// A mirror that failed and is not asked again.
+    given_up: AtomicBool,
+}
+
+impl Repository {
+    pub(super) fn new(name: Name, access: &Access, progress: &Progress) -> Result<Self, SourceError> {
+        let places = settings::places(&name.host, &name.repository, name.digest.is_some(), access);
+        for fault in &places.faults {
+            progress.tell(fault.to_string());
+        }
+        let repository = Self {
+            times: Times::from_env(),
+            access: access.clone(),
+            places: places
+                .endpoints
+                .into_iter()
+                .map(|endpoint| Place {
+                    endpoint,
+                    session: Mutex::default(),
+                    given_up: AtomicBool::new(false),
+                })
+                .collect(),
+            faults: places.faults,
+            name,
+        };
+        match places.blocked {
+            Some(why) => Err(repository.error("anything", Fault::Settings(why))),
+            None => Ok(repository),
+        }
+    }
+
+    /// Where it is, as messages and users write it.
+    pub(super) fn label(&self) -> String {
+        format!("{}/{}", self.name.host, self.name.repository)
+    }
+
+    pub(super) fn error(&self, wanted: &str, fault: Fault) -> SourceError {
+        SourceError::Registry(Box::new(RegistryError {
+            host: self.name.host.clone(),
+            repository: self.name.repository.clone(),
+            wanted: wanted.to_owned(),
+            fault,
+            said: None,
+            tried: self.faults.clone(),
+        }))
+    }
+
+    /// Does `work` at the first place that can. `retries` are those of the registry itself.
+    pub(super) async fn first<T>(
+        &self,
+        wanted: &str,
+        retries: &mut Retries,
+        job: Job<'_>,
+        work: impl AsyncFn(&Arc<Session>, &mut Retries) -> Result<T, SourceError>,
+    ) -> Result<T, SourceError> {
+        let mut tried = self.faults.clone();
+        let Some((last, mirrors)) = self.places.split_last() else {
+            return Err(self.error(wanted, Fault::Settings("no place is known that has it".into())));
+        };
+        for place in mirrors.iter().filter(|place| !place.given_up.load(Ordering::Relaxed)) {
+            let session = match self.session(place) {
+                Ok(session) => session,
+                Err(fault) => {
+                    place.give_up(&fault.to_string(), &mut tried, job);
+                    continue;
+                }
+            };
+            match work(&session, &mut Retries::for_mirror(&self.times)).await {
+                Err(SourceError::Registry(error)) => {
+                    // What it lacks now says nothing of the rest.
+                    if error.fault == Fault::NotFound {
+                        tried.push(Tried { way: place.way(), result: error.why() });
+                    } else {
+                        place.give_up(&error.why(), &mut tried, job);
+                    }
+                }
+                done => return done,
+            }
+        }
+        let session = self.session(last).map_err(|fault| self.error(wanted, fault))?;
+        work(&session, retries).await.map_err(|error| match error {
+            SourceError::Registry(mut error) => {
+                error.tried.splice(0..0, tried);
+                SourceError::Registry(error)
+            }
+            other => other,
+        })
+    }
+
+    /// Does not ask the place of this session again, unless it is the registry itself.
+    pub(super) fn give_up(&self, session: &Arc<Session>, why: &str, job: Job<'_>) {
+        let is_it = |place: &&Place| {
+            let known = place.session.lock().unwrap_or_else(PoisonError::into_inner);
+            known.as_ref().is_some_and(|known| Arc::ptr_eq(known, session))
+        };
+        if let Some(place) = self.places.iter().find(is_it).filter(|place| place.endpoint.mirror) {
+            place.give_up(why, &mut Vec::new(), job);
+        }
+    }
+
+    fn session(&self, place: &Place) -> Result<Arc<Session>, Fault> {
+        let mut session = place.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = session.as_ref() {
+            return Ok(Arc::clone(session));
+        }
+        let endpoint = &place.endpoint;
+        let (host, repository) = if endpoint.mirror {
+            (endpoint.host.as_str(), endpoint.repository.as_str())
+        } else {
+            (self.name.host.as_str(), self.name.repository.as_str())
+        };
+        let search = credentials::search(host, repository, &self.access);
+        let made = Arc::new(Session::new(host, endpoint, search, &self.access, self.times)?);
+        *session = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+impl Place {
+    fn way(&self) -> String {
+        format!("mirror {}", self.endpoint.host)
+    }
+
+    fn give_up(&self, why: &str, tried: &mut Vec<Tried>, job: Job<'_>) {
+        let gone = Tried { way: self.way(), result: why.to_owned() };
+        job.progress.tell(format!("{gone}; going on without it"));
+        tried.push(gone);
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+}

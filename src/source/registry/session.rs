@@ -1,0 +1,311 @@
+//! One endpoint: its scheme, who asks there, and requests that are repeated until they are answered or hopeless.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
+use reqwest::{Client, Method, Response, StatusCode, Url};
+
+use super::super::access::{Access, Tried};
+use super::super::error::SourceError;
+use super::auth::{Auth, Proof};
+use super::credentials::Search;
+use super::error::{Fault, RegistryError, said, seconds};
+use super::retry::{Retries, Times, retry_after};
+use super::settings::Endpoint;
+use super::transport::{Failure, Stop, Transport, failure, is_at, is_loopback, pause, within};
+use crate::base::text::printable;
+use crate::jobs::{CancelToken, Cancelled, Progress};
+
+/// Redirects in a row: one or two lead to a blob.
+const MOST_REDIRECTS: usize = 10;
+/// Bytes of an error's body that are looked at.
+const ERROR_BYTES: u64 = 64 << 10;
+/// Rounds of asking again with another proof: each credential takes at most two.
+const MOST_PROOFS: usize = 64;
+
+/// Whose work it is.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub(super) cancel: &'a CancelToken,
+    pub(super) progress: &'a Progress,
+}
+
+/// What to ask for.
+pub(super) struct Ask<'a> {
+    /// Below the repository, such as `manifests/latest`.
+    pub(super) path: &'a str,
+    /// What messages call it.
+    pub(super) wanted: &'a str,
+    pub(super) headers: &'a [(HeaderName, String)],
+}
+
+/// A conversation with one endpoint about one repository.
+pub(super) struct Session {
+    /// Host and port, as messages name it.
+    pub(super) host: String,
+    pub(super) times: Times,
+    endpoint: Endpoint,
+    transport: Transport,
+    auth: Auth,
+    /// Whether plain HTTP is spoken there.
+    plain: AtomicBool,
+    /// Whether it may turn out so.
+    may_be_plain: bool,
+    /// Whether it was asked what it wants to know.
+    asked: AtomicBool,
+}
+
+impl Session {
+    pub(super) fn new(
+        host: &str,
+        endpoint: &Endpoint,
+        search: Search,
+        access: &Access,
+        times: Times,
+    ) -> Result<Self, Fault> {
+        let base = Url::parse(&format!("https://{}/", endpoint.host));
+        let loopback = base.is_ok_and(|url| url.host_str().is_some_and(is_loopback));
+        Ok(Self {
+            host: host.to_owned(),
+            times,
+            endpoint: endpoint.clone(),
+            transport: Transport::new(endpoint, access, &times)?,
+            auth: Auth::new(search),
+            plain: AtomicBool::new(access.plain_http),
+            may_be_plain: loopback || endpoint.insecure,
+            asked: AtomicBool::new(false),
+        })
+    }
+
+    /// The repository, as the endpoint has it.
+    pub(super) fn repository(&self) -> &str {
+        &self.endpoint.repository
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        self.plain.load(Ordering::Relaxed)
+    }
+
+    /// Asks until there is an answer of 200 to 299, or 416, which is one about a range.
+    pub(super) async fn get(
+        &self,
+        ask: &Ask<'_>,
+        retries: &mut Retries,
+        job: Job<'_>,
+    ) -> Result<Response, SourceError> {
+        loop {
+            let stop = match self.get_once(ask, job).await {
+                Ok(response) => return Ok(response),
+                Err(stop) => stop,
+            };
+            self.again(stop, ask.wanted, retries, job).await?;
+        }
+    }
+
+    /// Waits for the next attempt after a failure; the error when there is none.
+    pub(super) async fn again(
+        &self,
+        stop: Stop,
+        wanted: &str,
+        retries: &mut Retries,
+        job: Job<'_>,
+    ) -> Result<(), SourceError> {
+        let failure = match stop {
+            Stop::Cancelled => return Err(Cancelled.into()),
+            Stop::Failed(failure) => failure,
+        };
+        let wait = if failure.again { retries.next_wait(failure.after) } else { None };
+        let Some(wait) = wait else {
+            let made = retries.made();
+            let mut error = self.error(wanted, failure).await;
+            if made > 1 {
+                error.tried.push(Tried { way: format!("{made} attempts"), result: "all failed".into() });
+            }
+            return Err(SourceError::Registry(Box::new(error)));
+        };
+        let (made, most) = (retries.made(), retries.most());
+        let message =
+            format!("{}: {}; asking again in {} ({made} of {most})", self.host, failure.fault, seconds(wait));
+        job.progress.tell(message);
+        pause(wait, job.cancel).await.map_err(|_| Cancelled.into())
+    }
+
+    /// The error of a failure here.
+    pub(super) async fn error(&self, wanted: &str, failure: Failure) -> RegistryError {
+        let about_login = matches!(failure.fault, Fault::Unauthorized | Fault::Forbidden);
+        RegistryError {
+            host: self.host.clone(),
+            repository: self.endpoint.repository.clone(),
+            wanted: wanted.to_owned(),
+            fault: failure.fault,
+            said: failure.said,
+            tried: if about_login { self.auth.tried().await } else { Vec::new() },
+        }
+    }
+
+    async fn get_once(&self, ask: &Ask<'_>, job: Job<'_>) -> Result<Response, Stop> {
+        if !self.asked.load(Ordering::Relaxed) && self.auth.asks_first().await {
+            let response = self.send_here("", &[], None, job).await?;
+            if response.status() == StatusCode::UNAUTHORIZED {
+                self.auth.refused(0, 401, response.headers(), self, job).await?;
+            }
+            self.asked.store(true, Ordering::Relaxed);
+        }
+        let path = format!("{}/{}", self.endpoint.repository, ask.path);
+        for _ in 0..MOST_PROOFS {
+            let now = self.auth.now().await;
+            let response = self.send_here(&path, ask.headers, now.proof.as_ref(), job).await?;
+            let status = response.status();
+            if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
+                self.auth.accepted(now.generation, self, job).await;
+                return Ok(response);
+            }
+            let about_login =
+                matches!(status.as_u16(), 401 | 403) && is_at(response.url(), &self.endpoint.host);
+            let headers = response.headers().clone();
+            let secrets = now.proof.as_ref().map(Proof::secrets).unwrap_or_default();
+            let failure = self.failed(response, &secrets, job).await?;
+            if !about_login
+                || !self.auth.refused(now.generation, status.as_u16(), &headers, self, job).await?
+            {
+                return Err(Stop::Failed(failure));
+            }
+        }
+        Err(Fault::Unauthorized.into())
+    }
+
+    /// Asks for something below `/v2/`, by TLS or else by plain HTTP where that may be.
+    async fn send_here(
+        &self,
+        path: &str,
+        headers: &[(HeaderName, String)],
+        proof: Option<&Proof>,
+        job: Job<'_>,
+    ) -> Result<Response, Stop> {
+        let url = |scheme: &str| {
+            Url::parse(&format!("{scheme}://{}/v2/{path}", self.endpoint.host))
+                .map_err(|_| Fault::Settings(format!("{} is no host", printable(&self.endpoint.host))))
+        };
+        if !self.is_plain() {
+            match self.send(url("https")?, headers, proof, None, job).await {
+                Err(Stop::Failed(failure)) if failure.no_tls && self.may_be_plain => {}
+                answered => return answered,
+            }
+        }
+        let response = self.send(url("http")?, headers, proof, None, job).await?;
+        self.plain.store(true, Ordering::Relaxed);
+        Ok(response)
+    }
+
+    /// Sends one request and follows where it is redirected to. The proof goes to the origin of `url` only. With a
+    /// `form`, which holds a secret, redirects are not followed.
+    pub(super) async fn send(
+        &self,
+        mut url: Url,
+        headers: &[(HeaderName, String)],
+        proof: Option<&Proof>,
+        form: Option<String>,
+        job: Job<'_>,
+    ) -> Result<Response, Stop> {
+        let mut proof = proof;
+        for _ in 0..=MOST_REDIRECTS {
+            let client: Client = self.transport.client(&url)?;
+            let method = if form.is_some() { Method::POST } else { Method::GET };
+            let mut request = client.request(method, url.clone()).header(ACCEPT_ENCODING, "identity");
+            for (name, value) in headers {
+                request = request.header(name, value);
+            }
+            if let Some(proof) = proof {
+                request = proof.apply(request);
+            }
+            if let Some(form) = &form {
+                request =
+                    request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form.clone());
+            }
+            let sent = within(request.send(), self.times.idle, job.cancel).await?;
+            let secure = url.scheme() == "https";
+            let response = sent.map_err(|error| {
+                let mut failure = failure(&error, secure, self.times.connect);
+                failure.explain(&url);
+                Stop::Failed(failure)
+            })?;
+            if !is_redirect(response.status()) || form.is_some() {
+                return Ok(response);
+            }
+            let next = target(&url, response.headers())?;
+            if next.origin() != url.origin() {
+                proof = None;
+            }
+            url = next;
+        }
+        Err(Fault::NotARegistry(format!("it redirects more than {MOST_REDIRECTS} times")).into())
+    }
+
+    /// What it means that the answer is none. `secrets` were sent.
+    pub(super) async fn failed(
+        &self,
+        mut response: Response,
+        secrets: &[String],
+        job: Job<'_>,
+    ) -> Result<Failure, Stop> {
+        let status = response.status();
+        let here = is_at(response.url(), &self.endpoint.host);
+        let away = response.url().host_str().map(printable).unwrap_or_default();
+        let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let after = after.and_then(|value| retry_after(value, SystemTime::now()));
+        let body = match self.body(&mut response, ERROR_BYTES, job).await {
+            Err(Stop::Cancelled) => return Err(Stop::Cancelled),
+            // What else it wanted to say does not matter.
+            read => read.unwrap_or_default(),
+        };
+        let fault = match status.as_u16() {
+            429 => Fault::TooMany(after),
+            500..=599 => Fault::Server(status.as_u16()),
+            _ if !here => Fault::NotARegistry(format!("{away}, to which it redirects, answers {status}")),
+            401 => Fault::Unauthorized,
+            403 => Fault::Forbidden,
+            404 => Fault::NotFound,
+            _ => Fault::NotARegistry(status.to_string()),
+        };
+        Ok(Failure { said: said(&body, secrets), after, ..Failure::of(fault) })
+    }
+
+    /// The whole body of an answer, when it has at most `most` bytes.
+    pub(super) async fn body(
+        &self,
+        response: &mut Response,
+        most: u64,
+        job: Job<'_>,
+    ) -> Result<Vec<u8>, Stop> {
+        let mut body = Vec::new();
+        loop {
+            let secure = response.url().scheme() == "https";
+            let chunk = within(response.chunk(), self.times.idle, job.cancel).await?;
+            match chunk.map_err(|error| Stop::Failed(failure(&error, secure, self.times.connect)))? {
+                Some(chunk) if (body.len() + chunk.len()) as u64 > most => {
+                    return Err(Fault::TooLarge(most).into());
+                }
+                Some(chunk) => body.extend_from_slice(&chunk),
+                None => return Ok(body),
+            }
+        }
+    }
+}
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Where a redirect leads.
+fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
+    let broken = || Fault::NotARegistry("it redirects to nowhere".into());
+    let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).ok_or_else(broken)?;
+    let mut url = from.join(place).map_err(|_| broken())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(broken());
+    }
+    // reqwest would make a password of it.
+    url.set_username("").and_then(|()| url.set_password(None)).map_err(|()| broken())?;
+    Ok(url)
+}

@@ -1,0 +1,250 @@
+//! registries.conf, version 2, and the files that are dropped in beside it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::super::super::access::Tried;
+use super::super::environment::{Environment, read};
+use crate::base::text::{elide_middle, printable};
+
+/// The file lists registries by hand; this is far more than anybody writes.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// What is said of the images below a prefix.
+#[derive(Debug)]
+pub(super) struct Registry {
+    /// The file that says it, as it is shown.
+    pub(super) file: String,
+    pub(super) prefix: String,
+    /// What stands for the prefix; `None` to leave the name as it is.
+    pub(super) location: Option<String>,
+    pub(super) insecure: bool,
+    pub(super) blocked: bool,
+    pub(super) mirrors: Vec<Mirror>,
+}
+
+/// Another place for the images below a prefix.
+#[derive(Debug)]
+pub(super) struct Mirror {
+    pub(super) location: String,
+    pub(super) insecure: bool,
+    pulls: Pulls,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+enum Pulls {
+    #[default]
+    #[serde(rename = "all", alias = "")]
+    All,
+    #[serde(rename = "digest-only")]
+    DigestOnly,
+    #[serde(rename = "tag-only")]
+    TagOnly,
+}
+
+impl Mirror {
+    /// Whether it is used for images that are named by digest, or else by tag.
+    pub(super) fn serves(&self, by_digest: bool) -> bool {
+        match self.pulls {
+            Pulls::All => true,
+            Pulls::DigestOnly => by_digest,
+            Pulls::TagOnly => !by_digest,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    registry: Vec<Spanned<RegistryTable>>,
+    /// Lists of version 1.
+    registries: Option<Spanned<toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct RegistryTable {
+    #[serde(default)]
+    prefix: String,
+    #[serde(default)]
+    location: String,
+    #[serde(default)]
+    insecure: bool,
+    #[serde(default)]
+    blocked: bool,
+    #[serde(default)]
+    mirror_by_digest_only: bool,
+    #[serde(default)]
+    mirror: Vec<Spanned<MirrorTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct MirrorTable {
+    #[serde(default)]
+    location: String,
+    #[serde(default)]
+    insecure: bool,
+    pull_from_mirror: Option<Pulls>,
+}
+
+/// Reads the file that holds, and what is dropped in beside it, by prefix: a later file replaces what an earlier one
+/// says of the same prefix.
+pub(super) fn read_all(environment: &Environment, faults: &mut Vec<Tried>) -> BTreeMap<String, Registry> {
+    let user = environment.config.as_ref().map(|config| config.join("containers/registries.conf"));
+    let user_folder = environment.config.as_ref().map(|config| config.join("containers/registries.conf.d"));
+    let system = environment.etc.join("containers/registries.conf");
+    let system_folder = environment.etc.join("containers/registries.conf.d");
+    // A file of the user's own stands for all that the machine says.
+    let (main, folders) = match (&environment.registries_conf, user) {
+        (Some(named), _) => (named.clone(), vec![Some(system_folder), user_folder]),
+        (None, Some(user)) if user.exists() => (user, vec![user_folder]),
+        (None, _) => (system, vec![Some(system_folder), user_folder]),
+    };
+    let mut registries = BTreeMap::new();
+    let files =
+        [main].into_iter().chain(folders.into_iter().flatten().flat_map(|folder| dropped_in(&folder)));
+    for path in files {
+        let way = environment.shown(&path);
+        match read_one(&path, &way) {
+            Ok(found) => registries.extend(found.into_iter().map(|found| (found.prefix.clone(), found))),
+            Err(result) => faults.push(Tried { way, result }),
+        }
+    }
+    registries
+}
+
+/// The registry with the longest prefix of `name`, and how long that is.
+pub(super) fn choose<'a>(
+    registries: &'a BTreeMap<String, Registry>,
+    name: &str,
+) -> Option<(&'a Registry, usize)> {
+    let matching = registries.values().filter_map(|registry| {
+        let end = matched(&registry.prefix, name)?;
+        Some((registry, end))
+    });
+    matching.max_by_key(|(registry, _)| registry.prefix.len())
+}
+
+/// How much of `name` a prefix covers.
+fn matched(prefix: &str, name: &str) -> Option<usize> {
+    let end = match prefix.strip_prefix('*') {
+        Some(domain) => {
+            let host = name.split('/').next().unwrap_or(name);
+            let bare = host.split(':').next().unwrap_or(host);
+            // Nothing before the dot is no subdomain.
+            (bare.ends_with(domain) && bare.len() > domain.len()).then_some(bare.len())?
+        }
+        None => name.starts_with(prefix).then_some(prefix.len())?,
+    };
+    matches!(name.as_bytes().get(end), None | Some(b'/' | b':')).then_some(end)
+}
+
+fn dropped_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "conf"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read_one(path: &Path, way: &str) -> Result<Vec<Registry>, String> {
+    let Some(bytes) = read(path, LARGEST_FILE)? else { return Ok(Vec::new()) };
+    let text = str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let at = |place: usize, reason: &str| {
+        let line = text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1;
+        format!("line {line}: {}", elide_middle(&printable(reason), 200))
+    };
+    let document: Document = toml::from_str(text).map_err(|error| {
+        let place = error.span().map_or(0, |span| span.start);
+        at(place, error.message().lines().next().unwrap_or("it is no TOML"))
+    })?;
+    if let Some(old) = document.registries {
+        return Err(at(old.span().start, "this is version 1 of the format, which nothing reads any more"));
+    }
+    let tables = document.registry.into_iter();
+    tables
+        .map(|table| {
+            let place = table.span().start;
+            table.into_inner().registry(way).map_err(|(inner, reason)| at(inner.unwrap_or(place), &reason))
+        })
+        .collect()
+}
+
+impl RegistryTable {
+    /// Checks what the form alone does not; a fault comes with its place when that is not the table itself.
+    fn registry(self, file: &str) -> Result<Registry, (Option<usize>, String)> {
+        let location = cleaned(&self.location).map_err(|reason| (None, reason))?;
+        let prefix = if self.prefix.is_empty() {
+            location.clone()
+        } else {
+            plain_prefix(&self.prefix).map_err(|reason| (None, reason))?
+        };
+        if prefix.is_empty() {
+            return Err((None, "a registry has neither prefix nor location".into()));
+        }
+        if location.is_empty() && !prefix.starts_with("*.") {
+            return Err((None, format!("the registry {prefix} has no location")));
+        }
+        let mirrors = self.mirror.into_iter().map(|mirror| {
+            let place = mirror.span().start;
+            mirror.into_inner().mirror(self.mirror_by_digest_only).map_err(|reason| (Some(place), reason))
+        });
+        Ok(Registry {
+            file: file.to_owned(),
+            mirrors: mirrors.collect::<Result<_, _>>()?,
+            prefix,
+            location: Some(location).filter(|location| !location.is_empty()),
+            insecure: self.insecure,
+            blocked: self.blocked,
+        })
+    }
+}
+
+impl MirrorTable {
+    fn mirror(self, by_digest_only: bool) -> Result<Mirror, String> {
+        let location = cleaned(&self.location)?;
+        if location.is_empty() {
+            return Err("a mirror has no location".into());
+        }
+        let pulls = match (self.pull_from_mirror, by_digest_only) {
+            (Some(_), true) => {
+                return Err("pull-from-mirror cannot stand beside mirror-by-digest-only".into());
+            }
+            (None, true) => Pulls::DigestOnly,
+            (pulls, false) => pulls.unwrap_or_default(),
+        };
+        Ok(Mirror { location, insecure: self.insecure, pulls })
+    }
+}
+
+fn plain_prefix(prefix: &str) -> Result<String, String> {
+    let cleaned = cleaned(prefix.strip_prefix("*.").unwrap_or(prefix))?;
+    if !prefix.starts_with("*.") {
+        return Ok(cleaned);
+    }
+    if cleaned.is_empty() || cleaned.contains(['/', ':', '@']) {
+        return Err(format!("'{prefix}' is more than a wildcard and a domain"));
+    }
+    Ok(format!("*.{cleaned}"))
+}
+
+/// A name of a place: host, port and path, without a scheme.
+fn cleaned(text: &str) -> Result<String, String> {
+    let cleaned = text.trim_end_matches('/');
+    if cleaned.contains("://") {
+        return Err("a registry is named by host and path, without http:// or https://".into());
+    }
+    if let Some(odd) =
+        cleaned.chars().find(|c| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#' | '*' | '@'))
+    {
+        return Err(format!("a registry cannot have {odd:?} in its name"));
+    }
+    Ok(cleaned.to_owned())
+}

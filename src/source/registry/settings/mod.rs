@@ -1,0 +1,96 @@
+//! What the machine says of registries: mirrors and plain HTTP (registries.conf), certificates (certs.d).
+//!
+//! As containers/image reads them: containers-registries.conf(5), containers-registries.conf.d(5),
+//! containers-certs.d(5). `unqualified-search-registries` and `[aliases]` are not used: a name without a host is one
+//! of Docker Hub, as with docker.
+
+mod certificates;
+mod conf;
+
+use std::path::PathBuf;
+
+use super::super::access::{Access, Tried};
+use super::environment::Environment;
+
+/// A place that may hold a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Endpoint {
+    /// Host and port.
+    pub(super) host: String,
+    /// The repository there.
+    pub(super) repository: String,
+    /// Whether it may be reached by plain HTTP, or with a certificate that nobody vouches for.
+    pub(super) insecure: bool,
+    /// Whether it is a mirror, which may lack the image.
+    pub(super) mirror: bool,
+    /// Certificates (PEM files) that are trusted for it beside those of the system.
+    pub(super) ca_files: Vec<PathBuf>,
+    /// Certificate and key (PEM files) to show to it.
+    pub(super) identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// Where a repository is looked for, in order: mirrors first, the registry itself last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    pub(super) endpoints: Vec<Endpoint>,
+    /// Files that were not usable, and why.
+    pub(super) faults: Vec<Tried>,
+    /// Why the registry may not be contacted at all.
+    pub(super) blocked: Option<String>,
+}
+
+/// The places of a repository. `by_digest` when the image is named by digest: some mirrors serve only those. Nothing
+/// that `access` says is in it: what the user asks for at the command line holds for every place alike.
+pub(super) fn places(host: &str, repository: &str, by_digest: bool, _access: &Access) -> Places {
+    places_in(&Environment::real(), host, repository, by_digest)
+}
+
+fn places_in(environment: &Environment, host: &str, repository: &str, by_digest: bool) -> Places {
+    let mut places = Places::default();
+    let name = format!("{host}/{repository}");
+    let registries = conf::read_all(environment, &mut places.faults);
+    let Some((registry, matched)) = conf::choose(&registries, &name) else {
+        places.add(&name, false, false, environment);
+        return places;
+    };
+    if registry.blocked {
+        places.blocked = Some(format!("{} blocks {}", registry.file, registry.prefix));
+        return places;
+    }
+    let rest = name.get(matched..).unwrap_or_default();
+    for mirror in registry.mirrors.iter().filter(|mirror| mirror.serves(by_digest)) {
+        places.add(&format!("{}{rest}", mirror.location), mirror.insecure, true, environment);
+    }
+    // A wildcard without a location rewrites nothing.
+    let own = registry.location.as_ref().map_or_else(|| name.clone(), |location| format!("{location}{rest}"));
+    places.add(&own, registry.insecure, false, environment);
+    places
+}
+
+impl Places {
+    fn add(&mut self, name: &str, insecure: bool, mirror: bool, environment: &Environment) {
+        let Some((host, repository)) = name.split_once('/').filter(|(_, repository)| !repository.is_empty())
+        else {
+            self.faults.push(Tried {
+                way: "registries.conf".into(),
+                result: format!("the place {} has no repository", crate::base::text::printable(name)),
+            });
+            return;
+        };
+        // Docker Hub answers under another name than the one that its images bear; certificates go by either.
+        let hosts = if host == "docker.io" { vec![host, "registry-1.docker.io"] } else { vec![host] };
+        let certificates = certificates::of(&hosts, environment, &mut self.faults);
+        let host = hosts.last().copied().unwrap_or(host);
+        self.endpoints.push(Endpoint {
+            host: host.to_owned(),
+            repository: repository.to_owned(),
+            insecure,
+            mirror,
+            ca_files: certificates.ca_files,
+            identity: certificates.identity,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Asynchronous clients behind a blocking face: one runtime for all, and waiting that can be cancelled.
+
+use std::future::Future;
+use std::io;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::jobs::{CancelToken, Cancelled};
+
+/// How often a wait looks whether it was cancelled.
+pub(super) const LOOK: Duration = Duration::from_millis(50);
+
+/// Threads that move bytes between sockets and those who wait for them; inflating happens elsewhere.
+const THREADS: usize = 2;
+
+/// The runtime of all connections; it lives as long as the program.
+pub(super) fn runtime() -> io::Result<&'static Runtime> {
+    static SHARED: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = SHARED.get() {
+        return Ok(runtime);
+    }
+    let made =
+        Builder::new_multi_thread().worker_threads(THREADS).thread_name("network").enable_all().build()?;
+    Ok(SHARED.get_or_init(|| made))
+}
+
+/// Waits for `work` on this thread, at most for `limit`; `None` when it takes longer.
+pub(super) fn wait<T>(
+    cancel: &CancelToken,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Result<Option<T>, Cancelled> {
+    cancel.check()?;
+    let Ok(runtime) = runtime() else { return Ok(None) };
+    let cancelled = async {
+        while !cancel.is_cancelled() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    runtime.block_on(async {
+        tokio::select! {
+            done = tokio::time::timeout(limit, work) => Ok(done.ok()),
+            () = cancelled => Err(Cancelled),
+        }
+    })
+}

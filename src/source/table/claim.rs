@@ -1,0 +1,151 @@
+//! Where a table of contents lies, and what proves it: annotations of the layer in the manifest.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::PoisonError;
+
+use super::fetch::Fetched;
+use super::{NoTable, ONE_TABLE};
+use crate::base::text::printable;
+use crate::base::{Digest, Limits, digest};
+use crate::formats::contents::chunked::{self, Position};
+use crate::formats::contents::{Contents, Format, Refused, estargz};
+use crate::jobs::Cancelled;
+
+/// The end of a blob that is fetched first for eStargz: it holds the footer, and mostly the table with it.
+const TAIL: u64 = 64 << 10;
+
+/// What the manifest says of a table.
+pub(super) enum Claim {
+    /// The footer tells where the table lies.
+    Estargz(Digest),
+    /// The annotations tell.
+    Chunked(Position, Digest),
+}
+
+impl From<Refused> for NoTable {
+    fn from(why: Refused) -> Self {
+        Self { why: why.to_string(), contradicts: false, cancelled: false }
+    }
+}
+
+impl From<io::Error> for NoTable {
+    fn from(error: io::Error) -> Self {
+        let cancelled = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>);
+        let why = if error.kind() == io::ErrorKind::Unsupported {
+            "the registry does not give parts of a blob".to_owned()
+        } else {
+            printable(&format!("the table of contents cannot be fetched: {error}"))
+        };
+        Self { why, contradicts: false, cancelled }
+    }
+}
+
+impl Claim {
+    /// Reads the annotations; `None` when they name no table.
+    pub(super) fn of(annotations: &BTreeMap<String, String>) -> Result<Option<Self>, NoTable> {
+        let digest = |name: &str| {
+            let text = annotations.get(name)?;
+            let digest = text.parse::<Digest>();
+            Some(digest.map_err(|_| Refused::new(format!("the annotation {name} is no digest: {text}"))))
+        };
+        // Some writers of zstd:chunked name the digest of the JSON as well.
+        if let Some(text) = annotations.get(chunked::POSITION) {
+            let Some(digest) = digest(chunked::DIGEST) else {
+                return Err(Refused::new(format!("the annotation {} is missing", chunked::DIGEST)).into());
+            };
+            let position = Position::parse(text);
+            let position = position.ok_or_else(|| Refused::new(format!("{text} is no place of a table")))?;
+            return Ok(Some(Self::Chunked(position, digest?)));
+        }
+        Ok(digest(estargz::DIGEST).transpose()?.map(Self::Estargz))
+    }
+
+    pub(super) fn format(&self) -> Format {
+        match self {
+            Self::Estargz(_) => Format::Estargz,
+            Self::Chunked(..) => Format::ZstdChunked,
+        }
+    }
+
+    pub(super) fn digest(&self) -> &Digest {
+        match self {
+            Self::Estargz(digest) | Self::Chunked(_, digest) => digest,
+        }
+    }
+
+    /// Fetches the table, proves it and takes it apart.
+    pub(super) fn fetch(&self, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, NoTable> {
+        match self {
+            Self::Estargz(digest) => fetch_estargz(digest, fetched, limits),
+            Self::Chunked(position, digest) => fetch_chunked(*position, digest, fetched, limits),
+        }
+    }
+}
+
+fn fetch_chunked(
+    position: Position,
+    digest: &Digest,
+    fetched: &mut Fetched,
+    limits: &Limits,
+) -> Result<Contents, NoTable> {
+    let (size, length) = (fetched.size(), position.length);
+    if position.offset.checked_add(length).is_none_or(|end| end > size) {
+        return Err(Refused::new("the table of contents lies behind the end of the layer").into());
+    }
+    bounded(length, limits)?;
+    let _one = ONE_TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let stored = fetched.range(position.offset, length)?;
+    prove(digest, &stored)?;
+    let json = chunked::inflate(&stored, position, limits)?;
+    drop(stored);
+    Ok(Contents::parse(&json, position.data_end(), limits)?)
+}
+
+fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, NoTable> {
+    let size = fetched.size();
+    let tail_at = size.saturating_sub(TAIL);
+    let tail = fetched.range(tail_at, size - tail_at)?;
+    let Some((offset, footer)) = estargz::footer(&tail) else {
+        return Err(Refused::new("the layer does not end with the footer of eStargz").into());
+    };
+    let end = size.saturating_sub(footer as u64);
+    if offset >= end {
+        return Err(Refused::new("the footer names a table of contents behind the end of the layer").into());
+    }
+    bounded(end - offset, limits)?;
+    let _one = ONE_TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut member = if offset < tail_at { fetched.range(offset, tail_at - offset)? } else { Vec::new() };
+    let skipped = usize::try_from(offset.saturating_sub(tail_at)).unwrap_or(usize::MAX);
+    let until = tail.len().saturating_sub(footer);
+    member.extend_from_slice(tail.get(skipped..until).unwrap_or_default());
+    let found = estargz::inflate(&member, limits)?;
+    prove(digest, &found.json)?;
+    Ok(estargz::parse(&found, offset, end, limits)?)
+}
+
+fn bounded(length: u64, limits: &Limits) -> Result<(), Refused> {
+    let most = limits.table_bytes;
+    if length <= most {
+        return Ok(());
+    }
+    Err(Refused::new(format!(
+        "the table of contents takes {length} bytes, more than the {most} that are read"
+    )))
+}
+
+/// The manifest is proven by its digest, and the table by what the manifest has of it.
+fn prove(claimed: &Digest, bytes: &[u8]) -> Result<(), NoTable> {
+    match digest::matches(claimed, bytes) {
+        Some(true) => Ok(()),
+        Some(false) => {
+            let why = format!(
+                "the table of contents does not have the digest {claimed} that the manifest has for it"
+            );
+            Err(NoTable { why: printable(&why), contradicts: true, cancelled: false })
+        }
+        None => {
+            Err(Refused::new(format!("the digest {claimed} of the table is of an unknown algorithm")).into())
+        }
+    }
+}
