@@ -6,8 +6,10 @@ set -euo pipefail
 # Debian and Ubuntu packages, one group a line.
 packages=(
     skopeo buildah umoci zstd # make images, in the forms that other tools write
+    podman crun               # an engine with a socket
     # stand-ins of base images: a distribution, and a registry on the loopback that has them
     debootstrap debian-archive-keyring docker-registry
+    apache2-utils openssl     # logins and certificates for that registry
     python3 python3-pip       # an independent walk over the same images; fetches real CUDA wheels
     binutils                  # reads ELF files
     patch                     # applies proposed changes

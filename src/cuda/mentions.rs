@@ -89,6 +89,10 @@ fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>>
         read.index.body_at(inode.1)?;
         return Some(read.facts.mentions(inode.1));
     }
+    // Of a layer that is read by its table of contents, some files passed.
+    if read.facts.hash(inode.1).is_some() {
+        return Some(read.facts.mentions(inode.1));
+    }
     scene.input.bodies.mentions.get(&inode).map(Some)
 }
 

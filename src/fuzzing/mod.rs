@@ -75,6 +75,8 @@ fn limits() -> Limits {
         sparse_file_bytes: 1 << 30,
         inflated_bytes: 1 << 20,
         zstd_window_log: 20,
+        table_bytes: 1 << 20,
+        table_json_bytes: 1 << 20,
         database_bytes: 64 << 10,
         document_bytes: 16 << 10,
         document_head_bytes: 1 << 10,

@@ -8,6 +8,10 @@ use crate::base::redact;
 
 /// How many images are remembered.
 const RECENT: usize = 12;
+/// How many hosts are remembered.
+const HOSTS: usize = 100;
+/// The longest name that a host can have, with its port.
+const HOST_LENGTH: usize = 262;
 const KEY: &str = "cutaway";
 const VERSION: u32 = 1;
 /// The name that the folder of the window's data is known by.
@@ -54,11 +58,20 @@ pub(crate) struct Settings {
     /// References opened lately, newest first.
     #[serde(default)]
     pub(crate) recent: Vec<String>,
+    /// Registries that may be contacted without asking, newest first.
+    #[serde(default)]
+    pub(crate) hosts: Vec<String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { version: VERSION, theme: ThemeChoice::default(), zoom_percent: natural(), recent: Vec::new() }
+        Self {
+            version: VERSION,
+            theme: ThemeChoice::default(),
+            zoom_percent: natural(),
+            recent: Vec::new(),
+            hosts: Vec::new(),
+        }
     }
 }
 
@@ -73,6 +86,7 @@ impl Settings {
         let mut settings = stored.filter(|settings| settings.version == VERSION).unwrap_or_default();
         settings.set_zoom(settings.zoom_percent);
         settings.recent.truncate(RECENT);
+        settings.hosts.truncate(HOSTS);
         settings
     }
 
@@ -101,13 +115,28 @@ impl Settings {
         self.recent.insert(0, reference.to_owned());
         self.recent.truncate(RECENT);
     }
+
+    /// Whether this registry may be contacted without asking.
+    pub(crate) fn knows_host(&self, host: &str) -> bool {
+        self.hosts.iter().any(|known| known == host)
+    }
+
+    /// Remembers that this registry may be contacted.
+    pub(crate) fn remember_host(&mut self, host: &str) {
+        if host.len() > HOST_LENGTH {
+            return;
+        }
+        self.hosts.retain(|known| known != host);
+        self.hosts.insert(0, host.to_owned());
+        self.hosts.truncate(HOSTS);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
-    use super::{KEY, RECENT, Settings, ThemeChoice};
+    use super::{HOSTS, KEY, RECENT, Settings, ThemeChoice};
 
     #[derive(Default)]
     struct Memory(HashMap<String, String>);
@@ -130,10 +159,23 @@ mod tests {
         let mut settings = Settings { theme: ThemeChoice::Dark, ..Settings::default() };
         settings.set_zoom(131);
         settings.remember("oci:a");
+        settings.remember_host("ghcr.io");
         let mut memory = Memory::default();
         settings.save(&mut memory);
         assert_eq!(Settings::load(Some(&memory)), settings);
         assert_eq!(settings.zoom_percent, 140);
+    }
+
+    #[test]
+    fn registries_are_remembered_up_to_a_bound() {
+        let mut settings = Settings::default();
+        for index in 0..=HOSTS {
+            settings.remember_host(&format!("{index}.example"));
+        }
+        settings.remember_host("7.example");
+        assert_eq!(settings.hosts.len(), HOSTS);
+        assert_eq!(settings.hosts[..2], ["7.example", "100.example"]);
+        assert!(settings.knows_host("1.example") && !settings.knows_host("0.example"));
     }
 
     #[test]

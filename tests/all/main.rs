@@ -29,6 +29,7 @@ mod findings_configuration;
 mod findings_real;
 #[cfg(feature = "gui")]
 mod findings_view;
+mod engine;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
 mod fuzz_corpus;
@@ -44,13 +45,17 @@ mod manual;
 mod merge;
 #[cfg(feature = "gui")]
 mod models;
+mod offline;
 mod oracle;
 mod packages;
 #[cfg(feature = "gui")]
 mod pictures;
 mod pipelines;
 mod recipe;
+mod registry;
 mod regressions;
+#[cfg(feature = "gui")]
+mod remote_view;
 mod rendered;
 mod report_formats;
 mod report_page;
@@ -66,6 +71,7 @@ mod sources;
 mod stages;
 mod stored_layers;
 mod support;
+mod tables;
 mod tidy;
 mod tools;
 mod traps;

@@ -92,8 +92,8 @@ fn an_image_that_cannot_be_opened() {
         return;
     }
     let mut window = window(Theme::Light);
-    window.open("registry.example/team/tool:1");
-    window.settles();
+    let failure = crate::remote_view::refused();
+    window.harness.state_mut().open_failed("registry.example/team/tool:1", failure);
     take(&mut window, "failed_light");
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::fixtures::layout::{Files, Layout, write_files};
+use crate::offline::offline;
 use crate::schema;
 
 /// No single run may take longer, on however slow a machine.
@@ -42,7 +43,7 @@ pub struct Report {
 /// The program, for a run that is no matter of [`Place`]: without the index cache of whoever runs the tests.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
-    command.env("CUTAWAY_NO_CACHE", "1");
+    offline(&mut command).env("CUTAWAY_NO_CACHE", "1");
     command
 }
 
@@ -157,7 +158,7 @@ impl Place {
     /// Lets a program work in this folder, with a home and an index cache of its own.
     pub fn settle(&self, command: &mut Command) {
         let home = self.home.path();
-        command
+        offline(command)
             .current_dir(self.work.path())
             .env("HOME", home)
             .env("XDG_CACHE_HOME", home.join("cache"))

@@ -126,6 +126,9 @@ fn state(tab: &Tab) -> ImageState {
     match &tab.phase {
         Phase::Failed(failure) => ImageState::Failed(printable(&redact::url_user_info(&failure.message))),
         Phase::Cancelled | Phase::Done => ImageState::Stopped,
+        Phase::Asking => {
+            ImageState::Reading(None, "its registry is not contacted before you allow it".to_owned())
+        }
         Phase::Running | Phase::Stopping => {
             let progress = tab.progress();
             let merged = tab.analysis.as_ref().is_some_and(|analysis| analysis.merge.is_some());

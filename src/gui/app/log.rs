@@ -10,6 +10,8 @@ const KEPT: usize = 5_000;
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
+    /// All is well; somebody may want to know.
+    Note,
     /// The rest works.
     Warning,
     /// There is no result.
@@ -33,6 +35,7 @@ impl Entry {
     /// The entry as it is copied.
     pub(crate) fn line(&self) -> String {
         let severity = match self.severity {
+            Severity::Note => "note",
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
@@ -74,6 +77,17 @@ impl Log {
         self.push(Entry {
             severity: Severity::Warning,
             image: String::new(),
+            subject: String::new(),
+            message,
+            code: "",
+        });
+    }
+
+    /// Adds what the work on an image had to tell.
+    pub(crate) fn told(&mut self, image: &str, message: String) {
+        self.push(Entry {
+            severity: Severity::Note,
+            image: image.to_owned(),
             subject: String::new(),
             message,
             code: "",

@@ -21,7 +21,10 @@ impl App {
     pub(super) fn poll(&mut self) {
         let Self { tabs, log, settings, options, .. } = self;
         for tab in tabs {
-            if !tab.poll() {
+            let news = tab.poll();
+            let told = tab.new_messages();
+            told.into_iter().for_each(|message| log.told(&tab.title, message));
+            if !news {
                 continue;
             }
             let warnings = tab.new_warnings();
@@ -29,11 +32,12 @@ impl App {
             match &tab.phase {
                 Phase::Failed(failure) => log.error(&tab.title, failure.message.clone()),
                 Phase::Done => settings.remember(&tab.text),
-                Phase::Running | Phase::Stopping | Phase::Cancelled => {}
+                Phase::Asking | Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
         }
         options.cache.iter().flat_map(Cache::take_notes).for_each(|note| log.note(note));
         self.machine.poll();
+        self.poll_remote();
         self.poll_dialogs();
         self.poll_drops();
         if self.is_busy() {
@@ -72,6 +76,7 @@ impl App {
                 Request::Start => self.show_start(),
                 Request::Copy(text) => self.context.copy_text(text),
                 Request::Log(open) => self.log_open = open,
+                Request::Login(tab) => self.login_for(tab),
             }
         }
     }
@@ -184,6 +189,9 @@ impl App {
     pub(crate) fn show_start(&mut self) {
         (self.front, self.machine_alone) = (None, None);
         self.start.focus();
+        if !self.remote.images.is_busy() {
+            self.list_engines();
+        }
     }
 
     /// Shows this machine's GPU: beside the image in front, or alone.

@@ -7,6 +7,7 @@ mod compare;
 mod files;
 mod log;
 mod logic;
+mod remote;
 mod tab;
 mod ui;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 pub(crate) use compare::Offer;
 pub(crate) use log::{Entry, Log, Severity};
+pub(crate) use remote::{Question, Remote, Retry};
 pub(crate) use tab::{Phase, Tab};
 
 use super::design;
@@ -22,12 +24,13 @@ use super::dialogs::{self, Dialogs, Picker};
 use super::models::compare::Comparer;
 use super::models::dockerfile::Proposer;
 use super::models::gpu::{Judge, Machine, MachineSetup};
+use super::models::remote::RemoteSetup;
 use super::models::report::{Opener, Writer};
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::gpu::MachineView;
 use super::views::{CompareView, DockerfileView, GpuView, Holds, ReportView, View};
-use crate::analysis::{Analysis, Options};
+use crate::analysis::{Analysis, Failure, Options};
 use crate::base::Platform;
 use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
@@ -58,6 +61,8 @@ pub struct Setup {
     pub picker: Picker,
     /// How this machine's GPU is checked.
     pub machine: MachineSetup,
+    /// How registries and engines are asked.
+    pub remote: RemoteSetup,
 }
 
 impl Default for Setup {
@@ -75,6 +80,7 @@ impl Default for Setup {
             drops_arrive: true,
             picker,
             machine: MachineSetup::default(),
+            remote: RemoteSetup::default(),
         }
     }
 }
@@ -103,6 +109,8 @@ pub(crate) enum Request {
     Copy(String),
     /// Open or close the log.
     Log(bool),
+    /// Log in to the registry of a tab that failed.
+    Login(u64),
 }
 
 /// The window.
@@ -124,6 +132,8 @@ pub struct App {
     pub(crate) machine: Machine,
     /// The machine in the place of the start screen.
     pub(crate) machine_alone: Option<MachineView>,
+    /// Registries and engines.
+    pub(crate) remote: Remote,
     /// The tab that the dialog is for.
     asked_by: Option<u64>,
     drops: files::Drops,
@@ -161,6 +171,7 @@ impl App {
             dialogs: Dialogs::new(setup.picker),
             machine: Machine::new(setup.machine),
             machine_alone: None,
+            remote: Remote::new(setup.remote),
             asked_by: None,
             drops: files::Drops::default(),
             offer: None,
@@ -186,6 +197,7 @@ impl App {
         if let Some(image) = setup.image {
             app.open(&image);
             app.start_comparing(&setup.compare);
+            app.tabs.iter_mut().for_each(|tab| tab.asked_already = true);
         }
         app
     }
@@ -213,6 +225,19 @@ impl App {
         self.next_tab += 1;
         self.tabs.push(Tab::still(id, analysis, progress));
         self.front = Some(id);
+    }
+
+    /// Opens a tab with an image that could not be opened, for pictures and tests.
+    pub fn open_failed(&mut self, reference: &str, failure: Failure) {
+        let id = self.next_tab;
+        self.next_tab += 1;
+        self.tabs.push(Tab::failed(id, reference, failure));
+        self.front = Some(id);
+    }
+
+    /// Registries that may be contacted without asking, as they are remembered: newest first.
+    pub fn allowed_hosts(&self) -> Vec<String> {
+        self.settings.hosts.clone()
     }
 
     /// Lets something else make the proposals of the tab in front, for pictures and tests.

@@ -9,6 +9,7 @@ use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
+use crate::gui::models::remote::registry_of;
 use crate::gui::models::report::{Looked, Looking, SavedReport};
 use crate::gui::views::{
     CompareView, CudaView, DockerfileView, FindingsView, GpuView, Holds, LayersView, OverviewView,
@@ -19,6 +20,8 @@ use crate::jobs::{Snapshot, Waker};
 /// Where the work on an image stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// Waits until the user allows that its host is contacted.
+    Asking,
     /// Being read.
     Running,
     /// Being read, but asked to stop.
@@ -35,6 +38,8 @@ pub(crate) enum Phase {
 enum Work {
     /// Whether it is a saved report is being looked at; what an analysis starts with when it is none.
     Look(Looking, Box<Options>, Waker),
+    /// It lies at a registry that nobody has allowed to be contacted so far.
+    Asking(Box<Options>, Waker),
     Job(AnalysisJob),
     /// Nothing more is done.
     Ended,
@@ -73,6 +78,12 @@ pub(crate) struct Tab {
     pub(crate) plan: ChosenPlan,
     /// What of the analysis the log knows already: its documents, each layer, the merge, the findings.
     told: Told,
+    /// The host of its registry.
+    pub(crate) host: Option<String>,
+    /// Whether the user named it where the program was started: that host may be contacted.
+    pub(crate) asked_already: bool,
+    /// How many messages of the work were taken, and the newest of them.
+    messages: (usize, Option<String>),
     work: Work,
     seen: u64,
     rate: Rate,
@@ -91,7 +102,14 @@ impl Tab {
     pub(crate) fn still(id: u64, analysis: Arc<Analysis>, progress: Snapshot) -> Self {
         let mut tab = Self::new(id, &analysis.image.reference, Work::Still(progress));
         tab.plan.update(Some(&analysis));
-        Self { generation: 1, analysis: Some(analysis), ..tab }
+        let host = registry_of(&analysis.image.reference).map(|(_, host)| host);
+        Self { generation: 1, analysis: Some(analysis), host, ..tab }
+    }
+
+    /// A tab that could not be opened.
+    pub(crate) fn failed(id: u64, text: &str, failure: Failure) -> Self {
+        let host = registry_of(text).map(|(_, host)| host);
+        Self { phase: Phase::Failed(failure), host, ..Self::new(id, text, Work::Ended) }
     }
 
     fn new(id: u64, text: &str, work: Work) -> Self {
@@ -118,6 +136,9 @@ impl Tab {
             is_report: false,
             plan: ChosenPlan::default(),
             told: Told::default(),
+            host: None,
+            asked_already: false,
+            messages: (0, None),
             work,
             seen: 0,
             rate: Rate::default(),
@@ -131,6 +152,7 @@ impl Tab {
         self.seen = 0;
         self.generation += 1;
         self.phase = Phase::Running;
+        self.messages = (0, None);
         self.analysis = None;
         self.plan.update(None);
         self.told = Told::default();
@@ -143,7 +165,7 @@ impl Tab {
                 job.cancel();
                 self.phase = Phase::Stopping;
             }
-            Work::Look(..) => (self.work, self.phase) = (Work::Ended, Phase::Cancelled),
+            Work::Look(..) | Work::Asking(..) => (self.work, self.phase) = (Work::Ended, Phase::Cancelled),
             _ => {}
         }
     }
@@ -163,7 +185,7 @@ impl Tab {
         match &self.work {
             Work::Job(job) => job.progress().snapshot(),
             Work::Still(progress) => *progress,
-            Work::Look(..) | Work::Ended => Snapshot::default(),
+            Work::Look(..) | Work::Asking(..) | Work::Ended => Snapshot::default(),
         }
     }
 
@@ -175,6 +197,38 @@ impl Tab {
     /// Warnings that came up since the last call.
     pub(crate) fn new_warnings(&mut self) -> Vec<Warning> {
         self.analysis.as_ref().map(|analysis| self.told.news(analysis)).unwrap_or_default()
+    }
+
+    /// What the work had to tell since the last call. Safe to show.
+    pub(crate) fn new_messages(&mut self) -> Vec<String> {
+        let Work::Job(job) = &self.work else { return Vec::new() };
+        let told = job.progress().told_since(self.messages.0);
+        self.messages.0 += told.len();
+        let told: Vec<String> =
+            told.iter().map(|message| printable(&redact::url_user_info(message))).collect();
+        self.messages.1 = told.last().cloned().or(self.messages.1.take());
+        told
+    }
+
+    /// The newest of what the work had to tell, while it goes on.
+    pub(crate) fn message(&self) -> Option<&str> {
+        self.messages.1.as_deref().filter(|_| self.is_running())
+    }
+
+    /// The host that waits to be allowed.
+    pub(crate) fn asks(&self) -> Option<&str> {
+        self.host.as_deref().filter(|_| self.phase == Phase::Asking)
+    }
+
+    /// Its host may be contacted.
+    pub(crate) fn go_on(&mut self) {
+        match std::mem::replace(&mut self.work, Work::Ended) {
+            Work::Asking(options, waker) => {
+                self.work = Work::Job(AnalysisJob::start(&self.text, *options, waker));
+                self.phase = Phase::Running;
+            }
+            work => self.work = work,
+        }
     }
 
     /// Looks for news; whether there were any.
@@ -213,6 +267,10 @@ impl Tab {
             return false;
         };
         match found {
+            Looked::Registry(host) => {
+                (self.host, self.phase) = (Some(host), Phase::Asking);
+                self.work = Work::Asking(options, waker);
+            }
             Looked::Other => {
                 self.work = Work::Job(AnalysisJob::start(&self.text, *options, waker));
                 return false;

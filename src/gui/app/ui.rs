@@ -67,6 +67,7 @@ impl App {
         panels::palette(ui, self);
         panels::key_sheet(ui, self);
         panels::offer(ui, self);
+        panels::remote(ui, self);
         show_drop_target(ui);
     }
 
@@ -117,7 +118,7 @@ impl App {
 
     fn take_keys(&mut self, ui: &mut Ui) {
         // A sheet in front takes all keys but those that close it.
-        if self.offer.is_some() {
+        if self.offer.is_some() || self.remote.has_dialog() || self.question().is_some() {
             return;
         }
         if self.keys_open || self.palette.is_open() {

@@ -34,7 +34,7 @@ impl LayerState {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Ready => "",
-            Self::Waiting => "reading…",
+            Self::Waiting => "not read yet",
             Self::Incomplete(_) => "incomplete",
             Self::Failed(_) => "failed",
             Self::Stopped => "not read",

@@ -13,6 +13,7 @@ pub mod format;
 pub mod gpu;
 pub mod layers;
 pub mod overview;
+pub mod remote;
 pub mod report;
 pub mod stack;
 pub mod treemap;

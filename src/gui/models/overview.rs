@@ -8,6 +8,7 @@ use super::layers::{LayerItem, waiting_for};
 use crate::analysis::{Analysis, Totals};
 use crate::base::size::{grouped, human};
 use crate::base::text::{escape, printable};
+use crate::jobs::Snapshot;
 use crate::report::{ImagePart, Options, image_part};
 use crate::rootfs::{Merge, Node, NodeId, NodeKind, Rootfs};
 
@@ -96,6 +97,8 @@ pub struct Overview {
     pub compressed: Option<u64>,
     /// What is still waited for, in words.
     pub waits_for: Option<String>,
+    /// Whether the layers come from a registry or an engine, which may take its time.
+    pub arrives: bool,
     /// Whether something could not be read.
     pub incomplete: bool,
     /// The layers.
@@ -131,12 +134,28 @@ impl Overview {
             sentence: sentence(totals.as_ref(), compressed, &layers, done),
             totals,
             compressed,
+            arrives: waits_for.is_some() && ["registry", "engine"].contains(&analysis.image.source.as_str()),
             waits_for,
             incomplete,
             settings: settings(&part),
             warnings: analysis.warnings().len(),
             layers,
         }
+    }
+}
+
+impl Overview {
+    /// Which layer arrives, and how much has arrived; `None` when all are there, or lie on this machine.
+    pub fn arrival(&self, progress: &Snapshot) -> Option<String> {
+        let (layers, done) = (self.layers.len() as u64, progress.layers_done);
+        if !self.arrives || done >= layers {
+            return None;
+        }
+        let bytes = match (progress.bytes_passed, progress.bytes_total) {
+            (passed, 0) => human(passed),
+            (passed, total) => format!("{} of {}", human(passed.min(total)), human(total)),
+        };
+        Some(format!("Layer {} of {} arrives, {bytes}.", grouped(done + 1), grouped(layers)))
     }
 }
 
@@ -185,11 +204,8 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         Some(bytes) => format!("{layers_text} of {} compressed hold", human(bytes)),
         None => format!("{layers_text} hold"),
     };
-    let merged = format!(
-        "{} of files that a container sees ({} files)",
-        human(totals.merged_bytes),
-        grouped(totals.merged_files)
-    );
+    let files = count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file");
+    let merged = format!("{} of files that a container sees ({})", human(totals.merged_bytes), files);
     let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
         (0, _) => format!("{stored} {merged}; nothing is wasted."),

@@ -15,7 +15,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     let mut clear = false;
     ui.horizontal(|ui| {
         heading(ui, "Log");
-        weak(ui, "Warnings and errors of all images; click a line to copy it");
+        weak(ui, "Notes, warnings and errors of all images; click a line to copy it");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if mark_button(ui, Mark::Close, "Close the log").clicked() {
                 requests.push(Request::Log(false));
@@ -60,11 +60,14 @@ fn line(ui: &mut Ui, entry: &Entry, requests: &mut Vec<Request>) {
     if response.hovered() {
         ui.painter().rect_filled(rect, radius::S, tokens.hovered);
     }
-    let (mark, color) = match entry.severity {
-        Severity::Warning => (Mark::Warning, tokens.warning),
-        Severity::Error => (Mark::Error, tokens.error),
+    let mark = match entry.severity {
+        Severity::Note => None,
+        Severity::Warning => Some((Mark::Warning, tokens.warning)),
+        Severity::Error => Some((Mark::Error, tokens.error)),
     };
-    paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, rect.center().y), 12.0, color);
+    if let Some((mark, color)) = mark {
+        paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, rect.center().y), 12.0, color);
+    }
     let about = [entry.image.as_str(), entry.subject.as_str()];
     let about: Vec<&str> = about.into_iter().filter(|part| !part.is_empty()).collect();
     let share = (rect.width() * 0.34).min(360.0);

@@ -22,7 +22,7 @@ fn show_menu(ui: &mut Ui, app: &mut App, menu: Menu) {
     let mut group = None;
     for command in COMMANDS.iter().filter(|command| command.menu == menu) {
         if group.is_some_and(|group| group != command.group) {
-            if menu == Menu::File && command.group == 2 {
+            if menu == Menu::File && command.group == 3 {
                 recent(ui, app);
             }
             ui.separator();

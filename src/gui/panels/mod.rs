@@ -1,22 +1,29 @@
 //! In: the state of the window.
 //! Out: its parts around the views: menu bar, tabs, rail, status bar, log, start screen, machine, palette, key sheet,
-//! the sheet for dropped files.
+//! the sheet for dropped files, the dialogs about registries.
 //! Must not know: what a view shows.
 
+mod contact;
+mod engines;
 mod keys;
 mod log;
+mod login;
 mod machine;
 mod menu;
 mod offer;
 mod palette;
 mod problem;
 mod rail;
+mod sheet;
 mod start;
 mod status;
 mod tabs;
+mod tags;
 
+pub(super) use contact::remote;
 pub(super) use keys::key_sheet;
 pub(super) use log::log_view;
+pub(super) use login::{Login, Secret};
 pub(super) use machine::machine;
 pub(super) use menu::menu_bar;
 pub(super) use offer::offer;

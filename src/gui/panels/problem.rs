@@ -1,9 +1,11 @@
 //! In the place of a view: what is going on while nothing is known, and what went wrong.
 
-use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, Ui, vec2};
+use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Ui, vec2};
 
+use super::sheet;
 use crate::analysis::Failure;
 use crate::base::size::human;
+use crate::base::text::printable;
 use crate::gui::app::{Phase, Request, Tab};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar};
@@ -16,22 +18,39 @@ pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     let column = COLUMN.min(ui.available_width() - 2.0 * space::L);
     let left = (ui.available_width() - column) / 2.0;
     ui.add_space((ui.available_height() * 0.18).min(120.0));
-    ui.horizontal_top(|ui| {
-        ui.add_space(left);
-        ui.vertical(|ui| {
-            ui.set_width(column);
-            match &tab.phase {
-                Phase::Failed(failure) => failed(ui, tab, failure, requests),
-                Phase::Cancelled => cancelled(ui, tab, requests),
-                Phase::Running | Phase::Stopping | Phase::Done => opening(ui, tab, requests),
-            }
-        });
+    let area = ScrollArea::vertical().auto_shrink(false);
+    area.show(ui, |ui| {
+        ui.horizontal_top(|ui| {
+            ui.add_space(left);
+            ui.vertical(|ui| {
+                ui.set_width(column);
+                match &tab.phase {
+                    Phase::Asking => asking(ui, tab, requests),
+                    Phase::Failed(failure) => failed(ui, tab, failure, requests),
+                    Phase::Cancelled => cancelled(ui, tab, requests),
+                    Phase::Running | Phase::Stopping | Phase::Done => opening(ui, tab, requests),
+                }
+                ui.add_space(space::XL);
+            });
+        })
     });
+}
+
+fn asking(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+    sheet::title(ui, "Not contacted yet");
+    reference(ui, tab);
+    ui.add_space(space::S);
+    let host = printable(tab.host.as_deref().unwrap_or_default());
+    ui.label(format!("It lies at {host}, which is contacted when you allow it."));
+    ui.add_space(space::M);
+    if ui.button("Close").clicked() {
+        requests.push(Request::Close(tab.id));
+    }
 }
 
 fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     let stopping = tab.phase == Phase::Stopping;
-    title(ui, if stopping { "Stopping…" } else { "Opening the image" });
+    sheet::title(ui, if stopping { "Stopping…" } else { "Opening the image" });
     reference(ui, tab);
     ui.add_space(space::L);
     let progress = tab.progress();
@@ -46,6 +65,9 @@ fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     let rate = tab.rate().filter(|rate| *rate > 0).map(|rate| format!("  ·  {}/s", human(rate)));
     let line = bytes + &rate.unwrap_or_default();
     ui.label(RichText::new(line).color(Tokens::of(ui).text_weak));
+    if let Some(message) = tab.message() {
+        ui.add(Label::new(RichText::new(sheet::sentence(message)).color(Tokens::of(ui).text_weak)).wrap());
+    }
     ui.add_space(space::M);
     ui.add_enabled_ui(!stopping, |ui| {
         if ui.button("Cancel").clicked() {
@@ -60,30 +82,26 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 24.0), egui::Sense::hover());
         paint_mark(ui.painter(), Mark::Error, rect.center(), 20.0, tokens.error);
         let what = if tab.is_report { "report" } else { "image" };
-        title(ui, &format!("The {what} could not be opened"));
+        sheet::title(ui, &format!("The {what} could not be opened"));
     });
     reference(ui, tab);
     ui.add_space(space::M);
-    Frame::new()
-        .fill(tokens.wash(tokens.error))
-        .corner_radius(crate::gui::design::radius::M)
-        .inner_margin(Margin::same(12))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.add(Label::new(sentence(&failure.message)).wrap().selectable(true));
-            if let Some(hint) = &failure.hint {
-                ui.add_space(space::S);
-                ui.label(RichText::new("What you can do").font(text::strong()));
-                ui.add(Label::new(capitalised(&safe(hint))).wrap().selectable(true));
-            }
-        });
+    sheet::failure(ui, failure);
     ui.add_space(space::M);
-    ui.horizontal(|ui| {
-        if primary_button(ui, "Try again").clicked() {
+    ui.horizontal_wrapped(|ui| {
+        let again = if failure.login.is_some() {
+            if primary_button(ui, "Log in…").clicked() {
+                requests.push(Request::Login(tab.id));
+            }
+            ui.button("Try again")
+        } else {
+            primary_button(ui, "Try again")
+        };
+        if again.clicked() {
             requests.push(Request::Again(tab.id));
         }
         if ui.button("Copy message").clicked() {
-            requests.push(Request::Copy(whole(failure)));
+            requests.push(Request::Copy(sheet::whole(failure)));
         }
         if ui.button("Close").clicked() {
             requests.push(Request::Close(tab.id));
@@ -92,7 +110,7 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>
 }
 
 fn cancelled(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
-    title(ui, "Cancelled");
+    sheet::title(ui, "Cancelled");
     reference(ui, tab);
     ui.add_space(space::S);
     ui.label("It was stopped before anything was known about it.");
@@ -113,13 +131,13 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     let done = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers_done());
     let layers = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers.len());
     let (mark, color, message) = match &tab.phase {
-        Phase::Failed(failure) => (Mark::Error, tokens.error, sentence(&failure.message)),
+        Phase::Failed(failure) => (Mark::Error, tokens.error, sheet::sentence(&failure.message)),
         Phase::Cancelled => (
             Mark::Warning,
             tokens.warning,
             format!("Cancelled after {done} of {layers} layers. What was read until then is shown."),
         ),
-        Phase::Running | Phase::Stopping | Phase::Done => return,
+        Phase::Asking | Phase::Running | Phase::Stopping | Phase::Done => return,
     };
     Frame::new().fill(tokens.wash(color)).inner_margin(Margin::symmetric(16, 8)).show(ui, |ui| {
         ui.horizontal(|ui| {
@@ -137,33 +155,7 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     });
 }
 
-fn title(ui: &mut Ui, title: &str) {
-    ui.label(RichText::new(title).font(text::title()).color(Tokens::of(ui).text));
-}
-
 fn reference(ui: &mut Ui, tab: &Tab) {
     let shown = RichText::new(&tab.shown).font(text::mono()).color(Tokens::of(ui).text_weak);
     ui.add(Label::new(shown).wrap().selectable(true));
-}
-
-/// Messages may quote the reference: its secrets stay out of the window.
-fn safe(message: &str) -> String {
-    crate::base::text::printable(&crate::base::redact::url_user_info(message))
-}
-
-fn whole(failure: &Failure) -> String {
-    let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {}", safe(hint)));
-    safe(&failure.message) + &hint.unwrap_or_default()
-}
-
-/// Messages are written for the end of a line; one that begins with a name stays as it is.
-fn sentence(message: &str) -> String {
-    let message = safe(message);
-    if message.starts_with("cannot ") { capitalised(&message) } else { message }
-}
-
-fn capitalised(text: &str) -> String {
-    // Hints are written for the command line, where they follow a colon.
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

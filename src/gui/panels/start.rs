@@ -1,15 +1,21 @@
 //! What is there before an image is: ways to open one.
 
 use egui::accesskit::Role;
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
 use egui::{
     Align, Align2, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Shape, Stroke,
     TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
+use super::engines::engines;
+use crate::base::redact;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::commands::{Command, command};
 use crate::gui::app::{App, Request};
 use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::remote::registry_of;
+use crate::gui::models::typed::tidy;
 use crate::gui::widgets::controls::{
     Mark, heading, letters_in, line_of_text, paint_focus, paint_mark, primary_button, weak,
 };
@@ -23,6 +29,10 @@ pub(crate) struct StartScreen {
     /// Something that went wrong while opening, until the next try.
     notice: Option<String>,
     wants_focus: bool,
+    /// Whether it is shown which sockets of engines were tried.
+    pub(super) engines_open: bool,
+    /// What was typed when it was last looked at, and whether it names an image at a registry.
+    looked: (String, bool),
 }
 
 impl StartScreen {
@@ -34,6 +44,26 @@ impl StartScreen {
     /// Puts the cursor into the field.
     pub(crate) fn focus(&mut self) {
         self.wants_focus = true;
+    }
+
+    /// Puts a reference into the field, and the cursor behind it.
+    pub(crate) fn put(&mut self, reference: String) {
+        *self = Self { reference, wants_focus: true, engines_open: self.engines_open, ..Self::default() };
+    }
+
+    /// What is typed.
+    pub(crate) fn typed(&self) -> String {
+        tidy(&self.reference)
+    }
+
+    /// Whether what is typed names an image at a registry.
+    fn is_at_registry(&mut self) -> bool {
+        if self.looked.0 != self.reference {
+            let typed = self.typed();
+            let plain = redact::reference(&typed) == typed;
+            self.looked = (self.reference.clone(), plain && registry_of(&typed).is_some());
+        }
+        self.looked.1
     }
 
     /// An image was opened: the screen is as new when it is shown next.
@@ -77,7 +107,9 @@ fn show_column(ui: &mut Ui, app: &mut App) {
     notice(ui, app);
     ui.add_space(space::L);
     drop_target(ui, app);
-    ui.add_space(space::L);
+    ui.add_space(space::M);
+    engines(ui, app);
+    ui.add_space(space::M);
     if ui.available_width() >= 560.0 {
         ui.columns(2, |columns| {
             recent(&mut columns[0], app);
@@ -95,10 +127,10 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
     let label = ui.label(RichText::new("Path or reference").font(text::strong()));
     let App { start, requests, .. } = app;
     ui.horizontal(|ui| {
-        let room = ui.available_width() - 76.0;
+        let room = ui.available_width() - 76.0 - 76.0;
         let field = TextEdit::singleline(&mut start.reference)
             .id(egui::Id::unique("reference field"))
-            .hint_text("image.tar, a folder, oci:FOLDER:TAG, rootfs:FOLDER")
+            .hint_text("image.tar, a folder, ghcr.io/team/tool:1, docker-daemon:tool:1")
             .margin(Margin::symmetric(8, 6))
             .align(Align2::LEFT_CENTER)
             .min_size(vec2(0.0, 32.0))
@@ -106,6 +138,16 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
         let response = ui.add(field).labelled_by(label.id);
         if std::mem::take(&mut start.wants_focus) {
             response.request_focus();
+            cursor_to_end(ui, response.id, &start.reference);
+        }
+        let (at_registry, tags) = (start.is_at_registry(), command("file.list-tags"));
+        if let Some(tags) = tags {
+            let button = Button::new("Tags…").min_size(vec2(68.0, 32.0));
+            let response = ui.add_enabled(at_registry, button).on_hover_text(tags.about);
+            let response = response.on_disabled_hover_text("Type the name of an image at a registry first");
+            if response.clicked() {
+                requests.push(Request::Run(tags));
+            }
         }
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let given = !start.reference.trim().is_empty();
@@ -122,9 +164,17 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
             requests.push(Request::Open(start.reference.clone()));
         }
     });
-    let forms = "Archives of docker save, podman save and skopeo, OCI layouts, unpacked root filesystems. \
-                 Registries and container engines cannot be opened in this version.";
+    let forms = "Archives of docker save, podman save and skopeo, OCI layouts, root filesystems, registries, \
+                 container engines.";
     ui.add(Label::new(RichText::new(forms).font(text::small()).color(tokens.text_weak)).wrap());
+}
+
+/// The cursor stands behind what is in the field, not where it was.
+fn cursor_to_end(ui: &Ui, field: egui::Id, typed: &str) {
+    let mut state = TextEditState::load(ui.ctx(), field).unwrap_or_default();
+    let end = CCursor::new(typed.chars().count());
+    state.cursor.set_char_range(Some(CCursorRange::one(end)));
+    state.store(ui.ctx(), field);
 }
 
 /// What went wrong, or that a dialog is late.
@@ -160,23 +210,22 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
     let inner = Frame::new()
         .fill(tokens.raised)
         .corner_radius(radius::S)
-        .inner_margin(Margin::symmetric(16, 20))
+        .inner_margin(Margin::symmetric(16, 14))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            ui.vertical_centered(|ui| {
-                if app.drops_arrive {
-                    ui.label(RichText::new("Drop an archive or a folder here").font(text::heading()));
-                } else {
-                    ui.label(RichText::new("Choose an archive or a folder").font(text::heading()));
-                    weak(ui, "Dropping files on the window does not work under Wayland yet.");
-                }
-                ui.add_space(space::S);
-                let ids = ["file.open-archive", "file.open-folder"];
+            ui.horizontal(|ui| {
+                ui.set_min_height(28.0);
+                let ids = ["file.open-folder", "file.open-archive"];
                 let buttons: Vec<&'static Command> = ids.into_iter().filter_map(command).collect();
-                let width = 2.0 * 132.0 + ui.spacing().item_spacing.x;
-                ui.allocate_ui_with_layout(vec2(width, 28.0), Layout::left_to_right(Align::Center), |ui| {
+                let words = match (app.dialogs.is_waiting(), app.drops_arrive) {
+                    (true, _) => "Waiting for the file dialog…",
+                    (false, true) => "Drop an archive or a folder here",
+                    (false, false) => "Choose an archive or a folder",
+                };
+                ui.label(RichText::new(words).font(text::heading()));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     for command in buttons {
-                        let button = Button::new(command.title).min_size(vec2(132.0, 28.0));
+                        let button = Button::new(command.title).min_size(vec2(124.0, 28.0));
                         let tooltip = format!("{} ({})", command.tooltip(app), command.keys_text(ui.ctx()));
                         let response = ui.add_enabled((command.when)(app).is_ok(), button);
                         if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
@@ -184,11 +233,10 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
                         }
                     }
                 });
-                if app.dialogs.is_waiting() {
-                    ui.add_space(space::XS);
-                    weak(ui, "Waiting for the file dialog…");
-                }
             });
+            if !app.drops_arrive {
+                weak(ui, "Dropping files on the window does not work under Wayland yet.");
+            }
         });
     let rect = inner.response.rect.shrink(1.0);
     let corners =

@@ -39,11 +39,23 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             if running.len() > fit {
                 ui.label(small(format!("and {} more", running.len() - fit)));
             }
-            for tab in running.into_iter().take(fit) {
+            for tab in running.iter().take(fit) {
                 job(ui, tab, full, requests);
             }
+            message(ui, &running);
         });
     });
+}
+
+/// The newest of what running work had to tell, in the room that is left; of the first that told anything.
+fn message(ui: &mut Ui, running: &[&Tab]) {
+    let Some(message) = running.iter().find_map(|tab| tab.message()) else { return };
+    if ui.available_width() < 96.0 {
+        return;
+    }
+    let color = Tokens::of(ui).text_weak;
+    let words = RichText::new(message).font(text::small()).color(color);
+    ui.add(egui::Label::new(words).truncate()).on_hover_text(message);
 }
 
 /// Source, platform and layers of an image.
@@ -53,7 +65,10 @@ fn facts(tab: &Tab) -> String {
     }
     let Some(analysis) = &tab.analysis else { return tab.shown.clone() };
     let image = &analysis.image;
-    let mut parts = vec![image.source.clone()];
+    let mut parts = vec![match &tab.host {
+        Some(host) => format!("{} {host}", image.source),
+        None => image.source.clone(),
+    }];
     parts.extend(image.platform.as_ref().map(ToString::to_string));
     let layers = analysis.layers.len();
     let done = analysis.layers_done();

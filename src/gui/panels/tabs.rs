@@ -59,7 +59,7 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut V
             progress_ring(ui, tab, pos2(left + 5.0, middle));
             left += 18.0;
         }
-        Phase::Done | Phase::Cancelled => {}
+        Phase::Asking | Phase::Done | Phase::Cancelled => {}
     }
     let font = if in_front { text::strong() } else { text::body() };
     let color = if in_front { tokens.text } else { tokens.text_weak };

@@ -63,7 +63,8 @@ impl OverviewView {
         };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width().min(WIDEST));
-            head(ui, overview, savings.as_ref());
+            let arrival = overview.arrival(&context.progress);
+            head(ui, overview, savings.as_ref(), arrival.as_deref());
             figures(ui, overview);
             ui.add_space(space::XL);
             if let Some(uses) = uses {
@@ -129,13 +130,13 @@ impl OverviewView {
     }
 }
 
-fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>) {
+fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>, arrival: Option<&str>) {
     let tokens = Tokens::of(ui);
     ui.label(RichText::new(&overview.name).font(text::title()).color(tokens.text));
     ui.label(RichText::new(overview.origin.join("  ·  ")).color(tokens.text_weak));
     ui.add_space(space::M);
     let outcome = savings.and_then(|savings| savings.outcome.as_deref());
-    let sentence = match outcome {
+    let sentence = match outcome.or(arrival) {
         Some(outcome) => format!("{} {outcome}", overview.sentence),
         None => overview.sentence.clone(),
     };
@@ -168,7 +169,10 @@ fn figures(ui: &mut Ui, overview: &Overview) {
             name: "Merged",
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
             note: or_waits(totals.map_or_else(String::new, |totals| {
-                format!("{} files that a container sees", grouped(totals.merged_files))
+                format!(
+                    "{} that a container sees",
+                    count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file")
+                )
             })),
             color: tokens.text,
         },

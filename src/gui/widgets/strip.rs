@@ -189,10 +189,16 @@ fn paint(ui: &Ui, rect: Rect, line: &StripRow, selected: bool, focused: bool, ho
         controls::paint_mark(painter, *mark, at, 13.0, *color);
         let words = Rect::from_min_max(pos2(note.left() + 18.0, note.top()), note.max);
         cell::left(painter, words, word, &text::strong(), *color, Cut::End);
-    } else if let Some(word) = line.waits {
+    } else if let Some(word) = line.waits.filter(|_| one) {
         cell::left(painter, note, word, &text::small(), tokens.text_weak, Cut::End);
     }
-    for (index, place) in places.iter().enumerate() {
+    // On two lines the words stand where the numbers will.
+    let waits = line.waits.filter(|_| !one && line.fault.is_none());
+    if let Some(word) = waits {
+        let place = Rect::from_min_max(places[1].min, places[2].max);
+        cell::right(painter, place, word, &text::small(), tokens.text_weak);
+    }
+    for (index, place) in places.iter().enumerate().take(if waits.is_some() { 1 } else { 3 }) {
         let color = if line.strong[index] { tokens.text } else { tokens.text_weak };
         cell::right(painter, *place, &line.numbers[index], &text::body(), color);
     }

@@ -72,7 +72,7 @@ fn analysis(of: &Analysis, odd: u8) -> Arc<Analysis> {
     image.layers = vec![source];
     Arc::new(Analysis {
         image: Arc::new(image),
-        layers: vec![Layer { read: Some(read), fault: None }],
+        layers: vec![Layer { read: Some(read), ..Layer::default() }],
         merge: Some(Arc::new(merged)),
         ..of.clone()
     })
@@ -127,7 +127,7 @@ fn of_index(of: &Analysis, index: LayerIndex) -> Arc<Analysis> {
     read.index = Arc::new(index);
     let merged = merge(&[Arc::clone(&read.index)], &[], 10);
     Arc::new(Analysis {
-        layers: vec![Layer { read: Some(Arc::new(read)), fault: None }],
+        layers: vec![Layer { read: Some(Arc::new(read)), ..Layer::default() }],
         merge: Some(Arc::new(merged)),
         ..of.clone()
     })

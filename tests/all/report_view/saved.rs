@@ -62,7 +62,7 @@ fn a_report_that_the_window_saved_opens_again_with_the_same_figures() {
     window.sees("Saved report");
     window.sees("saved report  ·  ");
     assert_eq!(view(&window, "Overview"), (false, true));
-    let merged = cutaway::base::size::human(report.totals.merged_bytes);
+    let merged = cutaway::base::size::human(report.totals.merged_bytes.unwrap());
     assert!(shows(&window, &merged), "no {merged}");
     assert!(view(&window, "Compare").0 && !view(&window, "Dockerfile").0);
     window.harness.get_by_role_and_label(Role::Tab, "Compare").hover();

@@ -3,8 +3,7 @@
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 use super::{Command, Menu};
-use crate::gui::app::{App, Phase};
-use crate::gui::dialogs::Pick;
+use crate::gui::app::App;
 use crate::gui::models::findings::PlanChange;
 use crate::gui::settings::ThemeChoice;
 use crate::gui::views::View;
@@ -35,27 +34,6 @@ fn with_image(app: &App) -> Result<(), &'static str> {
 
 fn with_tabs(app: &App) -> Result<(), &'static str> {
     if app.tabs.is_empty() { Err("Open an image first") } else { Ok(()) }
-}
-
-fn without_dialog(app: &App) -> Result<(), &'static str> {
-    if app.dialogs.is_waiting() { Err("A file dialog is open already") } else { Ok(()) }
-}
-
-fn while_running(app: &App) -> Result<(), &'static str> {
-    match app.front_tab().map(|tab| &tab.phase) {
-        Some(Phase::Running) => Ok(()),
-        Some(Phase::Stopping) => Err("It is being stopped already"),
-        Some(_) => Err("Nothing is running for this image"),
-        None => Err("Open an image first"),
-    }
-}
-
-fn when_ended(app: &App) -> Result<(), &'static str> {
-    match app.front_tab() {
-        Some(tab) if tab.is_running() => Err("It is still being read"),
-        Some(_) => Ok(()),
-        None => Err("Open an image first"),
-    }
 }
 
 fn when_searchable(app: &App) -> Result<(), &'static str> {
@@ -136,88 +114,27 @@ macro_rules! command {
 
 mod compare;
 mod dockerfile;
+mod file;
 mod gpu;
+mod image;
+mod registry;
 mod report;
 
 /// All of them, in the order of the menus.
 pub static COMMANDS: &[Command] = &[
-    command!(
-        "file.new-tab",
-        "Open image…",
-        "Show the start screen, to open one more image",
-        Menu::File,
-        0,
-        [ctrl(Key::T)],
-        always,
-        |app| app.show_start()
-    ),
-    command!(
-        "file.open-archive",
-        "Open archive…",
-        "Choose an archive: OCI or docker save, also compressed",
-        Menu::File,
-        0,
-        [ctrl(Key::O)],
-        without_dialog,
-        |app| app.ask(Pick::Archive)
-    ),
-    command!(
-        "file.open-folder",
-        "Open folder…",
-        "Choose a folder: an OCI layout, a dir: folder, or a root filesystem",
-        Menu::File,
-        0,
-        [ctrl_shift(Key::O)],
-        without_dialog,
-        |app| app.ask(Pick::Folder)
-    ),
-    command!(
-        "file.sample-devel",
-        "Open the devel sample",
-        "A small image like a service built on a CUDA devel image",
-        Menu::File,
-        1,
-        [],
-        always,
-        |app| app.open("sample:devel")
-    ),
-    command!(
-        "file.sample-runtime",
-        "Open the runtime sample",
-        "The same service on a runtime image",
-        Menu::File,
-        1,
-        [],
-        always,
-        |app| app.open("sample:runtime")
-    ),
-    command!(
-        "file.forget-recent",
-        "Forget recent images",
-        "Empty the list of recent images",
-        Menu::File,
-        2,
-        [],
-        |app| if app.settings.recent.is_empty() { Err("No image was opened yet") } else { Ok(()) },
-        |app| app.settings.recent.clear()
-    ),
-    command!(
-        "file.close-tab",
-        "Close image",
-        "Close the tab in front and stop its work",
-        Menu::File,
-        3,
-        [ctrl(Key::W)],
-        with_image,
-        |app| {
-            if let Some(tab) = app.front {
-                app.close(tab);
-            }
-        }
-    ),
-    command!("file.quit", "Quit", "Close the window", Menu::File, 3, [ctrl(Key::Q)], always, |app| app
-        .context
-        .send_viewport_cmd(egui::ViewportCommand::Close)),
+    file::NEW_TAB,
+    file::OPEN_ARCHIVE,
+    file::OPEN_FOLDER,
+    file::SAMPLE_DEVEL,
+    file::SAMPLE_RUNTIME,
+    registry::TAGS,
+    registry::ENGINES,
+    registry::LOGIN,
+    registry::FORGET_LOGINS,
+    registry::FORGET_HOSTS,
+    file::FORGET_RECENT,
+    file::CLOSE,
+    file::QUIT,
     view!("view.overview", View::Overview, Key::Num1),
     view!("view.layers", View::Layers, Key::Num2),
     view!("view.cuda", View::Cuda, Key::Num3),
@@ -280,48 +197,9 @@ pub static COMMANDS: &[Command] = &[
         always,
         |app| app.zoom(100)
     ),
-    command!(
-        "image.again",
-        "Open again",
-        "Read the image in front anew",
-        Menu::Image,
-        0,
-        [ctrl(Key::R), plain(Key::F5)],
-        when_ended,
-        |app| {
-            if let Some(tab) = app.front {
-                app.again(tab);
-            }
-        }
-    ),
-    command!(
-        "image.cancel",
-        "Cancel",
-        "Stop reading the image in front",
-        Menu::Image,
-        0,
-        [ctrl(Key::Period)],
-        while_running,
-        |app| {
-            if let Some(tab) = app.front_tab_mut() {
-                tab.cancel();
-            }
-        }
-    ),
-    command!(
-        "image.copy-reference",
-        "Copy reference",
-        "Put the reference of the image in front on the clipboard",
-        Menu::Image,
-        1,
-        [],
-        with_image,
-        |app| {
-            if let Some(tab) = app.front_tab() {
-                app.context.copy_text(tab.shown.clone());
-            }
-        }
-    ),
+    image::AGAIN,
+    image::CANCEL,
+    image::COPY_REFERENCE,
     command!(
         "plan.all-safe",
         "Choose all safe findings",

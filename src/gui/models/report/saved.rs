@@ -14,7 +14,7 @@ use crate::gui::models::format::utc;
 use crate::jobs::Waker;
 use crate::report::page::{Block, Line, Page, Part, Section, Tone};
 use crate::report::{ProposalLine, Report, SAVED_BYTES, SavedError, read_saved, report_page};
-use crate::source::{Reference, Select, Transport, is_json};
+use crate::source::{Reference, Select, Transport, is_json, registry};
 
 /// A saved report, ready to be shown.
 pub struct SavedReport {
@@ -64,6 +64,8 @@ pub enum Looked {
     Report(Box<SavedReport>),
     /// A JSON document that cannot be shown, and why.
     Failed(Failure),
+    /// An image at this host.
+    Registry(String),
     /// Something else: perhaps an image.
     Other,
 }
@@ -72,10 +74,8 @@ pub enum Looked {
 fn look(path: &Path) -> Looked {
     let shown = printable(&path.display().to_string());
     let failed = |message: String, hint: Option<&str>| {
-        Looked::Failed(Failure {
-            message: format!("cannot open {shown}: {message}"),
-            hint: hint.map(str::to_owned),
-        })
+        let failure = Failure::new(format!("cannot open {shown}: {message}"));
+        Looked::Failed(Failure { hint: hint.map(str::to_owned), ..failure })
     };
     if !is_json(path) {
         return Looked::Other;
@@ -110,10 +110,7 @@ fn image(report: &Report) -> Result<String, String> {
     let shown = printable(text);
     let reference = Reference::parse(text).map_err(|error| printable(&error.to_string()))?;
     match reference.transport {
-        Transport::Sample(_) => Ok(text.clone()),
-        Transport::Registry | Transport::Engine => Err(format!(
-            "{shown} lies in a registry or an engine, which this version does not talk to: copy it to a file and open that."
-        )),
+        Transport::Sample(_) | Transport::Registry | Transport::Engine => Ok(text.clone()),
         _ if Path::new(&reference.location).exists() => Ok(text.clone()),
         _ => Err(format!(
             "{shown} is not here: it was read on another machine, or was moved. Open the image where it is now."
@@ -162,10 +159,12 @@ impl Looking {
     pub fn start(text: &str, waker: &Waker) -> Self {
         let (mut looking, text) = (Self::default(), text.to_owned());
         looking.job.start(waker, false, move |_| {
+            let reference = Reference::parse(&text).ok();
+            if let Some(host) = reference.as_ref().and_then(registry::host) {
+                return Ok(Looked::Registry(host));
+            }
             // Only a bare path may be a report: what names its transport is an image.
-            let path = Reference::parse(&text)
-                .ok()
-                .filter(|one| one.transport == Transport::Path && one.select == Select::Only);
+            let path = reference.filter(|one| one.transport == Transport::Path && one.select == Select::Only);
             Ok(path.map_or(Looked::Other, |path| look(Path::new(&path.location))))
         });
         looking
@@ -178,7 +177,7 @@ impl Looking {
         let error = || self.job.error().filter(|_| busy && !self.job.is_busy());
         found.or_else(|| {
             let message = error()?.to_owned();
-            Some(Looked::Failed(Failure { message, hint: None }))
+            Some(Looked::Failed(Failure::new(message)))
         })
     }
 }

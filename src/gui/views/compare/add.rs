@@ -162,7 +162,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, went: &mut Vec<Go>)
     ui.horizontal(|ui| {
         let room = (ui.available_width() - 76.0).max(80.0);
         let field = TextEdit::singleline(&mut panel.typed)
-            .hint_text("image.tar, a folder, oci:FOLDER:TAG, rootfs:FOLDER")
+            .hint_text("image.tar, a folder, ghcr.io/team/tool:1, docker-daemon:tool:1")
             .margin(Margin::symmetric(8, 5))
             .align(Align2::LEFT_CENTER)
             .min_size(vec2(0.0, 28.0))

@@ -1,0 +1,251 @@
+//! Registries and engines: who may be contacted, logins, tags, images of engines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{App, Phase, Tab};
+use crate::base::redact;
+use crate::base::text::printable;
+use crate::gui::models::remote::{
+    LocalImages, RemoteSetup, TagList, is_loopback, login_host, registry_of, repository, with_tag,
+};
+use crate::gui::panels::{Login, Secret};
+use crate::source::{Credential, Reference};
+
+/// What the window knows of registries and engines, and which dialog about them is open.
+pub(crate) struct Remote {
+    pub(crate) setup: RemoteSetup,
+    pub(crate) images: LocalImages,
+    pub(crate) tags: Option<Tags>,
+    pub(crate) login: Option<Login>,
+    /// Whether the button that allows had the focus since the question came up.
+    pub(crate) focused: bool,
+    /// Hosts that the user has allowed until the window closes, beside those that are remembered.
+    hosts: BTreeSet<String>,
+    /// Who logged in, by host. For how long, [`crate::source::Logins`] says.
+    users: BTreeMap<String, String>,
+    /// Hosts that a login is kept for.
+    logged_in: BTreeSet<String>,
+}
+
+/// The dialog that lists tags.
+pub(crate) struct Tags {
+    /// The reference as it was given.
+    pub(crate) text: String,
+    /// The repository as it may be shown.
+    pub(crate) shown: String,
+    pub(crate) host: String,
+    pub(crate) list: TagList,
+    /// Whether the registry may not be asked yet.
+    pub(crate) waits: bool,
+    reference: Reference,
+}
+
+/// What is done again after a login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// Reading the image of this tab.
+    Tab(u64),
+    /// Listing tags.
+    Tags,
+}
+
+/// What the user is asked before a host is contacted.
+pub(crate) struct Question {
+    pub(crate) host: String,
+    /// What is asked for there.
+    pub(crate) wanted: String,
+    /// The tab that waits; `None` when it is the list of tags.
+    pub(crate) tab: Option<u64>,
+    /// An image of the same name that an engine of this machine holds: its reference, and the engine.
+    pub(crate) local: Option<(String, String)>,
+}
+
+impl Remote {
+    pub(super) fn new(setup: RemoteSetup) -> Self {
+        Self {
+            setup,
+            images: LocalImages::default(),
+            tags: None,
+            login: None,
+            focused: false,
+            hosts: BTreeSet::new(),
+            users: BTreeMap::new(),
+            logged_in: BTreeSet::new(),
+        }
+    }
+
+    /// Whether one of the dialogs is open.
+    pub(crate) fn has_dialog(&self) -> bool {
+        self.tags.is_some() || self.login.is_some()
+    }
+
+    /// Whether a login is kept.
+    pub(crate) fn has_logins(&self) -> bool {
+        !self.logged_in.is_empty()
+    }
+}
+
+impl App {
+    /// Whether a registry may be contacted without asking.
+    fn allows(&self, host: &str) -> bool {
+        is_loopback(host) || self.remote.hosts.contains(host) || self.settings.knows_host(host)
+    }
+
+    /// Lets tabs go on whose host may be contacted, and takes what engines and registries answered.
+    pub(super) fn poll_remote(&mut self) {
+        for at in 0..self.tabs.len() {
+            let Some(host) = self.tabs.get(at).and_then(Tab::asks).map(str::to_owned) else { continue };
+            if !is_loopback(&host) && self.tabs.get(at).is_some_and(|tab| tab.asked_already) {
+                self.remote.hosts.insert(host.clone());
+            }
+            if self.allows(&host)
+                && let Some(tab) = self.tabs.get_mut(at)
+            {
+                tab.go_on();
+            }
+        }
+        self.remote.images.poll();
+        let waker = self.waker();
+        let allowed = self.remote.tags.as_ref().is_some_and(|tags| tags.waits && self.allows(&tags.host));
+        if let Some(tags) = &mut self.remote.tags {
+            if allowed {
+                tags.waits = false;
+                let (reference, access) = (tags.reference.clone(), self.options.access.clone());
+                tags.list.ask(&self.remote.setup.tags, reference, access, &waker);
+            }
+            tags.list.poll();
+        }
+    }
+
+    /// What the user has to be asked now.
+    pub(crate) fn question(&self) -> Option<Question> {
+        if let Some(tags) = self.remote.tags.as_ref().filter(|tags| tags.waits) {
+            let wanted = tags.shown.clone();
+            return Some(Question { host: tags.host.clone(), wanted, tab: None, local: None });
+        }
+        let asks = |tab: &&Tab| tab.asks().is_some();
+        let front = self.front_tab().filter(asks);
+        let tab = front.or_else(|| self.tabs.iter().find(asks))?;
+        let wanted = tab.shown.clone();
+        let rows = self.remote.images.rows();
+        let local = rows.iter().find(|row| row.named && row.name == tab.text);
+        let local = local.map(|row| (row.reference.clone(), row.engine.clone()));
+        Some(Question { host: tab.asks()?.to_owned(), wanted, tab: Some(tab.id), local })
+    }
+
+    /// The user has said that a host may be contacted; it is remembered.
+    pub(crate) fn allow(&mut self, host: &str) {
+        self.settings.remember_host(host);
+        self.remote.hosts.insert(host.to_owned());
+        self.poll_remote();
+        self.context.request_repaint();
+    }
+
+    /// The user has said that it may not: what was to be opened there goes.
+    pub(crate) fn refuse(&mut self, tab: Option<u64>) {
+        let Some(id) = tab else {
+            self.remote.tags = None;
+            return;
+        };
+        let text = self.tabs.iter().find(|tab| tab.id == id).map(|tab| tab.text.clone());
+        self.close(id);
+        if let Some(text) = text.filter(|_| self.front.is_none()) {
+            self.start.put(text);
+        }
+    }
+
+    /// Asks the engines what they hold.
+    pub(crate) fn list_engines(&mut self) {
+        let waker = self.waker();
+        self.remote.images.refresh(&self.remote.setup.engines, &waker);
+    }
+
+    /// The reference whose tags can be listed: in the field of the start screen, or of the image in front.
+    pub(crate) fn tags_of(&self) -> Option<(String, Reference, String)> {
+        let text = self.front_tab().map_or_else(|| self.start.typed(), |tab| tab.text.clone());
+        let host = self.front_tab().map(|tab| tab.host.is_some());
+        if host == Some(false) || redact::reference(&text) != text {
+            return None;
+        }
+        let (reference, host) = registry_of(&text)?;
+        Some((text, reference, host))
+    }
+
+    /// Lists the tags of the repository in the field, or of the image in front.
+    pub(crate) fn list_tags(&mut self) {
+        let Some((text, reference, host)) = self.tags_of() else { return };
+        let shown = printable(repository(&text));
+        self.remote.tags = Some(Tags { text, shown, host, reference, list: TagList::default(), waits: true });
+        self.poll_remote();
+        self.context.request_repaint();
+    }
+
+    /// Puts a tag into the reference in the field.
+    pub(crate) fn take_tag(&mut self, tag: &str) {
+        let Some(tags) = self.remote.tags.take() else { return };
+        self.show_start();
+        self.start.put(with_tag(&tags.text, tag));
+    }
+
+    /// Opens the dialog to log in: to this host, or to one that is typed.
+    pub(crate) fn ask_login(&mut self, host: Option<&str>, retry: Option<Retry>) {
+        let user = host.and_then(|host| self.remote.users.get(host)).cloned().unwrap_or_default();
+        self.remote.login = Some(Login::new(host, user, retry));
+    }
+
+    /// Keeps a login until the window closes, and tries again what wanted it.
+    pub(crate) fn log_in(&mut self, host: &str, user: String, password: Secret, retry: Option<Retry>) {
+        let Some(host) = login_host(host) else { return };
+        let credential = Credential::Password { user: user.clone(), password: password.into_text() };
+        self.options.access.logins.set(&host, credential);
+        self.remote.logged_in.insert(host.clone());
+        self.remote.users.insert(host, user);
+        match retry {
+            Some(Retry::Tab(id)) => self.again(id),
+            Some(Retry::Tags) => {
+                if let Some(tags) = &mut self.remote.tags {
+                    tags.waits = true;
+                }
+                self.poll_remote();
+            }
+            None => {}
+        }
+    }
+
+    /// Forgets the logins of this session.
+    pub(crate) fn forget_logins(&mut self) {
+        for host in std::mem::take(&mut self.remote.logged_in) {
+            self.options.access.logins.forget(&host);
+        }
+        self.remote.users.clear();
+    }
+
+    /// Forgets which hosts may be contacted without asking.
+    pub(crate) fn forget_hosts(&mut self) {
+        self.remote.hosts.clear();
+        self.settings.hosts.clear();
+    }
+
+    /// Whether a host is remembered.
+    pub(crate) fn has_hosts(&self) -> bool {
+        !self.remote.hosts.is_empty() || !self.settings.hosts.is_empty()
+    }
+
+    /// Opens the dialog to log in for a tab that failed for want of it.
+    pub(crate) fn login_for(&mut self, id: u64) {
+        let failed = self.tabs.iter().find(|tab| tab.id == id).map(|tab| &tab.phase);
+        if let Some(Phase::Failed(failure)) = failed
+            && let Some(host) = failure.login.clone()
+        {
+            self.ask_login(Some(&host), Some(Retry::Tab(id)));
+        }
+    }
+
+    /// Opens what lies at an engine in place of what waits to be contacted.
+    pub(crate) fn open_local(&mut self, tab: Option<u64>, reference: &str) {
+        if let Some(id) = tab {
+            self.close(id);
+        }
+        self.open(reference);
+    }
+}

@@ -1,0 +1,86 @@
+//! Asks before a host is contacted that was not contacted before.
+
+use egui::{Label, RichText, Ui};
+
+use super::sheet::{sheet, title};
+use super::{login, tags};
+use crate::base::text::{elide_middle, printable};
+use crate::gui::app::{App, Question};
+use crate::gui::design::{Tokens, space, text};
+use crate::gui::widgets::controls::{primary_button, weak};
+
+/// What was answered.
+enum Answer {
+    Contact,
+    Cancel,
+    Local(String),
+}
+
+/// Shows the dialog about a registry that is to be shown now; one at a time.
+pub(crate) fn remote(ui: &Ui, app: &mut App) {
+    if app.remote.login.is_some() {
+        login::login(ui, app);
+        return;
+    }
+    match app.question() {
+        Some(question) => contact(ui, app, &question),
+        None => {
+            app.remote.focused = false;
+            tags::tags(ui, app);
+        }
+    }
+}
+
+fn contact(ui: &Ui, app: &mut App, question: &Question) {
+    let mut focused = app.remote.focused;
+    let (answer, closes) = sheet(ui, "contact", 520.0, |ui| show(ui, question, &mut focused));
+    app.remote.focused = focused;
+    match answer {
+        Some(Answer::Contact) => app.allow(&question.host),
+        Some(Answer::Local(reference)) => app.open_local(question.tab, &reference),
+        Some(Answer::Cancel) => app.refuse(question.tab),
+        None if closes => app.refuse(question.tab),
+        None => {}
+    }
+}
+
+fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<Answer> {
+    let tokens = Tokens::of(ui);
+    let host = printable(&question.host);
+    title(ui, &format!("Contact {host}?"));
+    let wanted = elide_middle(&question.wanted, 120);
+    ui.add(Label::new(RichText::new(wanted).font(text::mono()).color(tokens.text_weak)).wrap());
+    ui.add_space(space::XS);
+    let what = if question.tab.is_some() { "image" } else { "repository" };
+    for line in [
+        format!(
+            "What is sent: the name of the {what}, and credentials found on this machine if the registry asks."
+        ),
+        "The registry may name other hosts for tokens and for layers. Nothing is uploaded.".to_owned(),
+    ] {
+        ui.add(Label::new(line).wrap());
+    }
+    weak(ui, "The answer is remembered for this host.");
+    ui.add_space(space::M);
+    ui.horizontal_wrapped(|ui| {
+        let contact = primary_button(ui, "Contact");
+        if !*focused {
+            // Until it stays there: the first frame only finds the place of the dialog.
+            *focused = contact.has_focus();
+            contact.request_focus();
+        }
+        let mut answer = contact.clicked().then_some(Answer::Contact);
+        if let Some((reference, engine)) = &question.local {
+            let open = ui.button(format!("Open from {engine}"));
+            let open = open.on_hover_text("This machine has an image of this name: nothing is contacted");
+            if open.clicked() {
+                answer = Some(Answer::Local(reference.clone()));
+            }
+        }
+        if ui.button("Cancel").clicked() {
+            answer = Some(Answer::Cancel);
+        }
+        answer
+    })
+    .inner
+}

@@ -1,0 +1,9 @@
+//! Engines as sources: podman's own service, and sockets of the tests that answer as engines do, or fail as they may.
+
+mod failures;
+mod forms;
+mod library;
+mod listing;
+mod podman;
+mod scene;
+mod socket;
