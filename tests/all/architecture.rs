@@ -23,7 +23,7 @@ const CRATE_HOMES: [(&str, &[&str]); 17] = [
     ("clap_complete", &["cli"]),
     ("indicatif", &["cli"]),
     ("bollard", &["source"]),
-    ("docker_credential", &["source"]),
+    ("base64", &["source"]),
     ("futures_util", &["source"]),
     ("http_auth", &["source"]),
     ("oci_client", &["source"]),

@@ -4,6 +4,7 @@
 //! server (realm), which gives a token for a scope to whom it knows, and often to anybody.
 
 use std::collections::VecDeque;
+use std::sync::PoisonError;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -18,6 +19,7 @@ use super::credentials::{Found, Search};
 use super::error::Fault;
 use super::session::{Job, Session};
 use super::transport::{Failure, Stop};
+use crate::base::redact::REDACTED;
 use crate::base::text::printable;
 
 /// An answer of a token server: tokens have some KiB.
@@ -39,15 +41,15 @@ impl Proof {
             Self::Token(token) => request.bearer_auth(token),
         }
     }
+}
 
-    /// What must not be shown, should the other side repeat it.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        match self {
-            Self::Password { user, password } => {
-                vec![BASE64_STANDARD.encode(format!("{user}:{password}")), password.clone()]
-            }
-            Self::Token(token) => vec![token.clone()],
+/// What of a credential must not be shown, should the other side repeat it.
+fn secrets(credential: &Credential) -> Vec<String> {
+    match credential {
+        Credential::Password { user, password } => {
+            vec![BASE64_STANDARD.encode(format!("{user}:{password}")), password.clone()]
         }
+        Credential::IdentityToken(token) | Credential::Bearer(token) => vec![token.clone()],
     }
 }
 
@@ -59,7 +61,11 @@ enum Challenge {
 }
 
 /// Who asks at one endpoint.
-pub(super) struct Auth(Mutex<State>);
+pub(super) struct Auth {
+    state: Mutex<State>,
+    /// All that was or may be sent and is secret, the oldest first.
+    secrets: std::sync::Mutex<Vec<String>>,
+}
 
 struct State {
     /// Those not refused yet, the one in use first; `None` is nobody.
@@ -86,7 +92,8 @@ impl Auth {
             Some(Credential::Bearer(token)) => Some(Proof::Token(token.clone())),
             _ => None,
         };
-        Self(Mutex::new(State {
+        let secrets = search.found.iter().flat_map(|found| secrets(&found.credential)).collect();
+        let state = State {
             candidates: search.found.into_iter().map(Some).chain([None]).collect(),
             tried: search.tried,
             challenges: Vec::new(),
@@ -94,29 +101,37 @@ impl Auth {
             proven: false,
             generation: 0,
             told: false,
-        }))
+        };
+        Self { state: Mutex::new(state), secrets: std::sync::Mutex::new(secrets) }
+    }
+
+    /// `text`, which the other side wrote, without what is secret.
+    pub(super) fn without_secrets(&self, text: String) -> String {
+        let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+        secrets.fold(text, |text, secret| text.replace(secret, REDACTED))
     }
 
     pub(super) async fn now(&self) -> Now {
-        let state = self.0.lock().await;
+        let state = self.state.lock().await;
         Now { proof: state.proof.clone(), generation: state.generation }
     }
 
     /// Whether it is to be learnt what the registry wants before anything else is asked, so that somebody with a
     /// credential never asks as nobody.
     pub(super) async fn asks_first(&self) -> bool {
-        let state = self.0.lock().await;
+        let state = self.state.lock().await;
         state.generation == 0 && state.proof.is_none() && matches!(state.candidates.front(), Some(Some(_)))
     }
 
     /// What was tried, with its results.
     pub(super) async fn tried(&self) -> Vec<Tried> {
-        self.0.lock().await.tried.clone()
+        self.state.lock().await.tried.clone()
     }
 
     /// What was asked with `generation` was answered.
     pub(super) async fn accepted(&self, generation: u64, session: &Session, job: Job<'_>) {
-        let mut state = self.0.lock().await;
+        let mut state = self.state.lock().await;
         if state.generation != generation || state.proven {
             return;
         }
@@ -144,7 +159,7 @@ impl Auth {
         session: &Session,
         job: Job<'_>,
     ) -> Result<bool, Stop> {
-        let mut state = self.0.lock().await;
+        let mut state = self.state.lock().await;
         if state.generation != generation {
             return Ok(true);
         }
@@ -163,6 +178,9 @@ impl Auth {
             let made = make(candidate.as_ref(), &state.challenges, session, job).await?;
             match made {
                 Ok(proof) => {
+                    if let Proof::Token(token) = &proof {
+                        self.secrets.lock().unwrap_or_else(PoisonError::into_inner).push(token.clone());
+                    }
                     state.proof = Some(proof);
                     state.generation += 1;
                     return Ok(true);
@@ -252,11 +270,7 @@ async fn fetch(
     match status {
         200..=299 => {}
         429 | 500..=599 => {
-            let mut secrets = proof.as_ref().map(Proof::secrets).unwrap_or_default();
-            if let Some(Credential::IdentityToken(token)) = credential {
-                secrets.push(token.clone());
-            }
-            let mut failure = session.failed(response, &secrets, job).await?;
+            let mut failure = session.failed(response, job).await?;
             failure.said = Some(match failure.said {
                 Some(said) => format!("(token server {server}) {said}"),
                 None => format!("this was its token server {server}"),

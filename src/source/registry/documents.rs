@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_next_page_is_found_in_relative_and_whole_links() {
-        let query = |link| next_query(link);
+        let query = next_query;
         assert_eq!(query("</v2/a/tags/list?last=b&n=2>; rel=\"next\"").as_deref(), Some("last=b&n=2"));
         assert_eq!(
             query("<https://other.example/v2/a/tags/list?last=b>;rel=next").as_deref(),

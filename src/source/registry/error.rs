@@ -23,6 +23,8 @@ pub enum Fault {
     CaAsServer,
     /// The server talks plain HTTP.
     PlainHttp,
+    /// The server talks TLS, and was asked by plain HTTP.
+    WantsTls,
     /// The registry wants to know who asks, or does not accept what it was told (401).
     Unauthorized,
     /// Who asks may not have it (403).
@@ -73,6 +75,7 @@ impl fmt::Display for Fault {
             Self::CaAsServer => formatter
                 .write_str("its certificate is that of a CA, which is not accepted as that of a server"),
             Self::PlainHttp => formatter.write_str("it talks plain HTTP, not TLS"),
+            Self::WantsTls => formatter.write_str("it talks TLS, not plain HTTP"),
             Self::Unauthorized => formatter.write_str("it wants a login that it accepts (401)"),
             Self::Forbidden => formatter.write_str("access is denied (403)"),
             Self::NotFound => formatter.write_str("there is no such thing (404)"),
@@ -137,6 +140,7 @@ impl RegistryError {
                 "make a certificate for the server that is signed by the CA, and name the CA with --ca-file; or use plain HTTP with --plain-http".into()
             }
             Fault::PlainHttp => "with --plain-http it is asked without TLS; what passes is then neither secret nor safe from changes".into(),
+            Fault::WantsTls => "leave out --plain-http".into(),
             Fault::Unauthorized | Fault::Forbidden => {
                 format!("check the name; if it is private: docker login {host}, or podman login {host}")
             }
@@ -209,15 +213,14 @@ pub(super) fn seconds(time: Duration) -> String {
 /// Bytes of what a registry says that are shown.
 const SAID: usize = 400;
 
-/// What a registry says in an error, from its body: bounded, safe to show, without what URLs may hide, and without the
-/// `secrets` that were sent, which it may repeat.
-pub(super) fn said(body: &[u8], secrets: &[String]) -> Option<String> {
+/// What a registry says in an error, from its body: bounded, safe to show, without what URLs may hide, and
+/// `without_secrets` that were sent, which it may repeat.
+pub(super) fn said(body: &[u8], without_secrets: impl Fn(String) -> String) -> Option<String> {
     let text = match serde_json::from_slice::<oci_client::errors::OciEnvelope>(body) {
         Ok(envelope) => envelope.errors.iter().map(one_error).collect::<Vec<_>>().join("; "),
         Err(_) => other_error(body),
     };
-    let hidden = secrets.iter().filter(|secret| !secret.is_empty());
-    let text = hidden.fold(text, |text, secret| text.replace(secret, crate::base::redact::REDACTED));
+    let text = without_secrets(text);
     let text = crate::base::text::printable(text.trim());
     let text = crate::base::text::elide_end(&without_queries(&text), SAID);
     (!text.is_empty()).then_some(text)
@@ -255,7 +258,11 @@ mod tests {
     use std::time::Duration;
 
     use super::super::super::access::Tried;
-    use super::{Fault, RegistryError, said, seconds};
+    use super::{Fault, RegistryError, seconds};
+
+    fn said(body: &[u8]) -> Option<String> {
+        super::said(body, |text| text)
+    }
 
     fn error(fault: Fault) -> RegistryError {
         RegistryError {
@@ -304,20 +311,17 @@ mod tests {
     fn what_a_registry_says_is_short_harmless_and_without_signed_queries() {
         let body =
             br#"{"errors":[{"code":"DENIED","message":"see https://u:p@store.example/x?sig=SECRET now"}]}"#;
-        let text = said(body, &[]).expect("a message");
+        let text = said(body).expect("a message");
         assert!(!text.contains("SECRET") && !text.contains("u:p"), "{text}");
         assert!(text.ends_with("now (DENIED)"), "{text}");
-        assert_eq!(said(b"<html>many words</html>", &[]), None);
-        assert_eq!(said(b"\xff\xfe", &[]), None);
-        assert_eq!(said(b"bad\x1b[31m\nmore", &[]).as_deref(), Some("bad\\x1b[31m"));
+        assert_eq!(said(b"<html>many words</html>"), None);
+        assert_eq!(said(b"\xff\xfe"), None);
+        assert_eq!(said(b"bad\x1b[31m\nmore").as_deref(), Some("bad\\x1b[31m"));
         assert_eq!(
-            said(br#"{"details":"wrong name or password"}"#, &[]).as_deref(),
+            said(br#"{"details":"wrong name or password"}"#).as_deref(),
             Some("wrong name or password")
         );
-        let secrets = ["hunter2".to_owned(), String::new()];
-        let echo = said(b"no user has hunter2", &secrets).expect("a message");
-        assert_eq!(echo, "no user has <redacted>");
-        let long = said("word ".repeat(10_000).as_bytes(), &[]).expect("a message");
+        let long = said("word ".repeat(10_000).as_bytes()).expect("a message");
         assert!(long.chars().count() <= super::SAID);
     }
 

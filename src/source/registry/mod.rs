@@ -6,9 +6,9 @@
 //! `http-auth` reads challenges. What is asynchronous stays inside: callers block, and are let go within 100 ms when
 //! they are cancelled.
 //!
-//! A [`repository::Repository`] lies at several places (mirrors, then the registry), each a [`session::Session`] with
-//! its own scheme, trust and token. A session asks until it is answered; [`documents`] goes from a name to an image;
-//! [`blob`] reads on where a connection broke.
+//! A `repository::Repository` lies at several places (mirrors, then the registry), each a `session::Session` with
+//! its own scheme, trust and token. A session asks until it is answered; `documents` goes from a name to an image;
+//! `blob` reads on where a connection broke.
 
 mod auth;
 mod blob;

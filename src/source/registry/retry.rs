@@ -120,14 +120,14 @@ mod tests {
     #[test]
     fn what_the_registry_asks_for_is_obeyed_up_to_a_minute() {
         let mut retries = Retries::new(&TIMES);
-        assert_eq!(retries.next_wait(Some(Duration::from_secs(60))), Some(Duration::from_secs(60)));
+        assert_eq!(retries.next_wait(Some(Duration::from_mins(1))), Some(Duration::from_mins(1)));
         assert_eq!(retries.next_wait(Some(Duration::from_secs(61))), None);
     }
 
     #[test]
     fn retry_after_is_read_as_seconds_and_as_a_date() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-        assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
+        assert_eq!(retry_after("120", now), Some(Duration::from_mins(2)));
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:47 GMT", now), Some(Duration::from_secs(10)));
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:07 GMT", now), Some(Duration::ZERO));
         assert_eq!(retry_after("99999999999999999999999", now), Some(Duration::from_secs(u64::MAX)));

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
+use memchr::memmem;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
@@ -52,6 +53,8 @@ pub(super) struct Session {
     plain: AtomicBool,
     /// Whether it may turn out so.
     may_be_plain: bool,
+    /// Whether it answered before.
+    answered: AtomicBool,
     /// Whether it was asked what it wants to know.
     asked: AtomicBool,
 }
@@ -74,6 +77,7 @@ impl Session {
             auth: Auth::new(search),
             plain: AtomicBool::new(access.plain_http),
             may_be_plain: loopback || endpoint.insecure,
+            answered: AtomicBool::new(false),
             asked: AtomicBool::new(false),
         })
     }
@@ -87,6 +91,11 @@ impl Session {
         self.plain.load(Ordering::Relaxed)
     }
 
+    /// Whether somebody who cannot be reached could be a moment ago, and may be restarting.
+    fn is_there(&self, failure: &Failure) -> bool {
+        matches!(failure.fault, Fault::Unreachable(_)) && self.answered.load(Ordering::Relaxed)
+    }
+
     /// Asks until there is an answer of 200 to 299, or 416, which is one about a range.
     pub(super) async fn get(
         &self,
@@ -97,6 +106,9 @@ impl Session {
         loop {
             let stop = match self.get_once(ask, job).await {
                 Ok(response) => return Ok(response),
+                Err(Stop::Failed(failure)) if self.is_there(&failure) => {
+                    Stop::Failed(Failure { again: true, ..failure })
+                }
                 Err(stop) => stop,
             };
             self.again(stop, ask.wanted, retries, job).await?;
@@ -164,8 +176,7 @@ impl Session {
             let about_login =
                 matches!(status.as_u16(), 401 | 403) && is_at(response.url(), &self.endpoint.host);
             let headers = response.headers().clone();
-            let secrets = now.proof.as_ref().map(Proof::secrets).unwrap_or_default();
-            let failure = self.failed(response, &secrets, job).await?;
+            let failure = self.failed(response, job).await?;
             if !about_login
                 || !self.auth.refused(now.generation, status.as_u16(), &headers, self, job).await?
             {
@@ -190,11 +201,15 @@ impl Session {
         if !self.is_plain() {
             match self.send(url("https")?, headers, proof, None, job).await {
                 Err(Stop::Failed(failure)) if failure.no_tls && self.may_be_plain => {}
-                answered => return answered,
+                answered => {
+                    self.answered.fetch_or(answered.is_ok(), Ordering::Relaxed);
+                    return answered;
+                }
             }
         }
         let response = self.send(url("http")?, headers, proof, None, job).await?;
         self.plain.store(true, Ordering::Relaxed);
+        self.answered.store(true, Ordering::Relaxed);
         Ok(response)
     }
 
@@ -242,16 +257,12 @@ impl Session {
         Err(Fault::NotARegistry(format!("it redirects more than {MOST_REDIRECTS} times")).into())
     }
 
-    /// What it means that the answer is none. `secrets` were sent.
-    pub(super) async fn failed(
-        &self,
-        mut response: Response,
-        secrets: &[String],
-        job: Job<'_>,
-    ) -> Result<Failure, Stop> {
+    /// What it means that the answer is none.
+    pub(super) async fn failed(&self, mut response: Response, job: Job<'_>) -> Result<Failure, Stop> {
         let status = response.status();
         let here = is_at(response.url(), &self.endpoint.host);
         let away = response.url().host_str().map(printable).unwrap_or_default();
+        let plain = response.url().scheme() == "http";
         let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let after = after.and_then(|value| retry_after(value, SystemTime::now()));
         let body = match self.body(&mut response, ERROR_BYTES, job).await {
@@ -262,13 +273,21 @@ impl Session {
         let fault = match status.as_u16() {
             429 => Fault::TooMany(after),
             500..=599 => Fault::Server(status.as_u16()),
+            // The words of Go's server and of nginx.
+            400 if plain
+                && ["HTTPS server", "HTTPS port"]
+                    .iter()
+                    .any(|words| memmem::find(&body, words.as_bytes()).is_some()) =>
+            {
+                Fault::WantsTls
+            }
             _ if !here => Fault::NotARegistry(format!("{away}, to which it redirects, answers {status}")),
             401 => Fault::Unauthorized,
             403 => Fault::Forbidden,
             404 => Fault::NotFound,
             _ => Fault::NotARegistry(status.to_string()),
         };
-        Ok(Failure { said: said(&body, secrets), after, ..Failure::of(fault) })
+        Ok(Failure { said: said(&body, |text| self.auth.without_secrets(text)), after, ..Failure::of(fault) })
     }
 
     /// The whole body of an answer, when it has at most `most` bytes.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::NoTable;
 use super::fetch::Fetched;
-use super::{NoTable, ONE_TABLE};
 use crate::base::text::printable;
 use crate::base::{Digest, Limits, digest};
 use crate::formats::contents::chunked::{self, Position};
@@ -14,6 +14,10 @@ use crate::jobs::Cancelled;
 
 /// The end of a blob that is fetched first for eStargz: it holds the footer, and mostly the table with it.
 const TAIL: u64 = 64 << 10;
+
+static ONE_TABLE: Mutex<()> = Mutex::new(());
+/// Tables with more bytes as stored are large.
+const LARGE: u64 = 4 << 20;
 
 /// What the manifest says of a table.
 pub(super) enum Claim {
@@ -94,12 +98,13 @@ fn fetch_chunked(
         return Err(Refused::new("the table of contents lies behind the end of the layer").into());
     }
     bounded(length, limits)?;
-    let _one = ONE_TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = Turn::for_bytes(length);
     let stored = fetched.range(position.offset, length)?;
+    let _turn = turn.begin();
     prove(digest, &stored)?;
     let json = chunked::inflate(&stored, position, limits)?;
     drop(stored);
-    Ok(Contents::parse(&json, position.data_end(), limits)?)
+    Ok(Contents::parse(&json, Format::ZstdChunked, position.data_end(), limits)?)
 }
 
 fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, NoTable> {
@@ -114,14 +119,28 @@ fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Res
         return Err(Refused::new("the footer names a table of contents behind the end of the layer").into());
     }
     bounded(end - offset, limits)?;
-    let _one = ONE_TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = Turn::for_bytes(end - offset);
     let mut member = if offset < tail_at { fetched.range(offset, tail_at - offset)? } else { Vec::new() };
     let skipped = usize::try_from(offset.saturating_sub(tail_at)).unwrap_or(usize::MAX);
     let until = tail.len().saturating_sub(footer);
     member.extend_from_slice(tail.get(skipped..until).unwrap_or_default());
+    let _turn = turn.begin();
     let found = estargz::inflate(&member, limits)?;
     prove(digest, &found.json)?;
     Ok(estargz::parse(&found, offset, end, limits)?)
+}
+
+/// Tables take turns to be inflated and taken apart, large ones also to be fetched: of those only one lies in memory.
+struct Turn(Option<MutexGuard<'static, ()>>);
+
+impl Turn {
+    fn for_bytes(length: u64) -> Self {
+        Self((length > LARGE).then(|| ONE_TABLE.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn begin(self) -> MutexGuard<'static, ()> {
+        self.0.unwrap_or_else(|| ONE_TABLE.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 fn bounded(length: u64, limits: &Limits) -> Result<(), Refused> {

@@ -84,6 +84,11 @@ impl Cursor {
         }
     }
 
+    /// Lets go of the stream that is being inflated.
+    pub(super) fn let_go(&mut self) {
+        self.stream = None;
+    }
+
     /// Goes to a place in a file.
     pub(super) fn seek(&mut self, bodies: &Bodies, entry: usize, offset: u64) -> io::Result<()> {
         let here = self.before.saturating_add(self.within);
@@ -191,12 +196,11 @@ impl Cursor {
         }
         let target = part.inner.saturating_add(self.within);
         let usable = |stream: &Stream| stream.offset == part.offset && stream.position <= target;
-        let stream = match self.stream.take().filter(usable) {
-            Some(stream) => self.stream.insert(stream),
-            None => {
-                let inflater = inflater(&self.window, part)?;
-                self.stream.insert(Stream { offset: part.offset, position: 0, inflater })
-            }
+        let stream = if let Some(stream) = self.stream.take().filter(usable) {
+            self.stream.insert(stream)
+        } else {
+            let inflater = inflater(&self.window, part)?;
+            self.stream.insert(Stream { offset: part.offset, position: 0, inflater })
         };
         let skip = target - stream.position;
         if skip > 0 {

@@ -43,12 +43,12 @@ impl Fetched {
         } else {
             self.ranges.range(offset, length, &self.cancel, &self.progress)
         };
-        let done = done.and_then(|bytes| match bytes.len() as u64 == length {
-            true => Ok(bytes),
-            false => Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!("{} bytes came where {length} were asked for", bytes.len()),
-            )),
+        let done = done.and_then(|bytes| {
+            if bytes.len() as u64 == length {
+                return Ok(bytes);
+            }
+            let what = format!("{} bytes came where {length} were asked for", bytes.len());
+            Err(io::Error::new(io::ErrorKind::UnexpectedEof, what))
         });
         match &done {
             Ok(bytes) => self.bytes = self.bytes.saturating_add(bytes.len() as u64),
@@ -77,6 +77,10 @@ impl Window {
 
     pub(super) fn broken(&self) -> Option<String> {
         self.fetched.broken.clone()
+    }
+
+    pub(super) fn let_go(&mut self) {
+        self.held = Vec::new();
     }
 
     /// Stretches in order, without overlap.

@@ -14,13 +14,11 @@ pub use cursor::Cursor;
 
 use super::registry::RemoteBlob;
 use crate::base::{Limits, ReadAt, Section};
-use crate::formats::contents::{Bodies, Contents, Format, Sum};
+use crate::formats::contents::{Bodies, Contents, Format, Sum, chunked, estargz};
 use crate::jobs::{CancelToken, Progress};
 use claim::Claim;
 use fetch::{Fetched, Window};
 
-/// Tables take turns to be inflated and taken apart: of large ones only one lies in memory.
-static ONE_TABLE: Mutex<()> = Mutex::new(());
 /// What is read of the first part of a file of which only its head is wanted, when that part has more bytes than
 /// [`WHOLE_PART`]: it is then not proven.
 const HEAD: u64 = 64 << 10;
@@ -153,6 +151,11 @@ impl Table {
         Ok(Some((table, contents)))
     }
 
+    /// Whether annotations name a table at all.
+    pub fn is_named(annotations: &BTreeMap<String, String>) -> bool {
+        [chunked::POSITION, estargz::DIGEST].iter().any(|name| annotations.contains_key(*name))
+    }
+
     /// Which format it has.
     pub fn format(&self) -> Format {
         self.format
@@ -228,6 +231,12 @@ impl Table {
         Section::new(Arc::new(Body { table: Arc::clone(self), entry }), 0, size)
     }
 
+    /// Lets go of what lies in memory of the blob, until somebody reads again.
+    pub fn let_go(&self) {
+        self.window().let_go();
+        self.cursor.lock().unwrap_or_else(PoisonError::into_inner).let_go();
+    }
+
     fn window(&self) -> MutexGuard<'_, Window> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -286,11 +295,10 @@ fn joined(mut stretches: Vec<Range<u64>>) -> Vec<Range<u64>> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut plan: Vec<Range<u64>> = Vec::new();
     for stretch in stretches {
-        match plan.last_mut() {
-            Some(last) if stretch.start <= last.end.saturating_add(GAP) => {
-                last.end = last.end.max(stretch.end)
-            }
-            _ => plan.push(stretch),
+        if let Some(last) = plan.last_mut().filter(|last| stretch.start <= last.end.saturating_add(GAP)) {
+            last.end = last.end.max(stretch.end);
+        } else {
+            plan.push(stretch);
         }
     }
     plan

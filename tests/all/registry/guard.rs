@@ -67,7 +67,7 @@ impl Guard {
             end.map_or_else(String::new, |end| format!(",scope=\"repository:{}:pull\"", &repository[..end]));
         let challenge = format!("Bearer realm=\"{realm}\",service=\"tests\"{scope}");
         let body = r#"{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}"#;
-        Some((Head::answer(401).with("WWW-Authenticate", challenge), body.into()))
+        Some((Head::answer(401).with("WWW-Authenticate", &challenge), body.into()))
     }
 
     fn may_have_one(&self, request: &Head, given: &str, body: &[u8]) -> bool {

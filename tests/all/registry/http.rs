@@ -24,15 +24,15 @@ impl Head {
         Self { first: format!("HTTP/1.1 {status} {reason}"), headers: Vec::new() }
     }
 
-    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+    pub fn with(mut self, name: &str, value: &str) -> Self {
         self.set(name, value);
         self
     }
 
     /// Replaces a header.
-    pub fn set(&mut self, name: &str, value: impl ToString) {
+    pub fn set(&mut self, name: &str, value: &str) {
         self.remove(name);
-        self.headers.push((name.to_owned(), value.to_string()));
+        self.headers.push((name.to_owned(), value.to_owned()));
     }
 
     pub fn remove(&mut self, name: &str) {
@@ -59,10 +59,8 @@ impl Head {
 
     /// As it goes over the line.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut text = format!("{}\r\n", self.first);
-        for (name, value) in &self.headers {
-            text += &format!("{name}: {value}\r\n");
-        }
+        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+        let text: String = std::iter::once(format!("{}\r\n", self.first)).chain(headers).collect();
         (text + "\r\n").into_bytes()
     }
 

@@ -229,12 +229,14 @@ impl Answer<'_> {
             Some(Fault::Delay(time)) => thread::sleep(*time),
             Some(Fault::Answer(status, headers, body)) => {
                 let mut head = Head::answer(*status);
-                headers.iter().for_each(|(name, value)| head.set(name, value));
+                for (name, value) in headers {
+                    head.set(name, value);
+                }
                 return self.whole(head, body.as_bytes(), method);
             }
             Some(Fault::Redirect(port)) => {
                 let target = format!("http://127.0.0.1:{port}{path}?X-Signature=HUNTER2");
-                return self.whole(Head::answer(307).with("Location", target), b"", method);
+                return self.whole(Head::answer(307).with("Location", &target), b"", method);
             }
             Some(Fault::Expire) => self.state.guard.iter().for_each(Guard::expire),
             Some(Fault::NoRange) => request.remove("range"),
@@ -280,7 +282,7 @@ impl Answer<'_> {
                 if let Some(Fault::Stall(_)) = fault {
                     // Until the other side has gone.
                     self.out.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-                    self.out.read(&mut buffer).ok();
+                    self.out.read_exact(&mut buffer[..1]).ok();
                 }
                 return None;
             }
@@ -309,7 +311,7 @@ impl Answer<'_> {
     }
 
     fn whole(&mut self, head: Head, body: &[u8], method: &str) -> Option<()> {
-        self.send(&head.with("Content-Length", body.len()))?;
+        self.send(&head.with("Content-Length", &body.len().to_string()))?;
         if method == "HEAD" { Some(()) } else { self.write(body) }
     }
 

@@ -142,7 +142,7 @@ fn several_layers_are_fetched_at_once() {
     bench.succeeds(&[("CUTAWAY_REGISTRY_TIMEOUT_MS", "20000")]);
     let asked = bench.layer_requests();
     let apart = asked[1].at - asked[0].at;
-    assert!(apart < Duration::from_millis(1000), "one after the other: {apart:?}");
+    assert!(apart < Duration::from_secs(1), "one after the other: {apart:?}");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_download_is_cancelled_at_once() {
     let (canceller, started) = (cancel.clone(), Instant::now());
     let cancelled_at = thread::scope(|scope| {
         let watch = scope.spawn(|| {
-            while bench.layer_requests().is_empty() && started.elapsed() < Duration::from_secs(60) {
+            while bench.layer_requests().is_empty() && started.elapsed() < Duration::from_mins(1) {
                 thread::sleep(Duration::from_millis(5));
             }
             canceller.cancel();

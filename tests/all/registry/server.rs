@@ -190,9 +190,10 @@ new -subj "/CN=server of a test" -keyout keys/server.key -out server.csr
 printf '%s\nbasicConstraints=CA:FALSE\n' "$names" >extensions
 openssl x509 -req -in server.csr -CA keys/ca.crt -CAkey keys/ca.key -CAcreateserial -days 30 \
     -extfile extensions -out keys/server.crt 2>/dev/null
+echo extendedKeyUsage=clientAuth >usage
 new -subj "/CN=client of a test" -keyout certs/client.key -out client.csr
 openssl x509 -req -in client.csr -CA keys/ca.crt -CAkey keys/ca.key -CAcreateserial -days 30 \
-    -out certs/client.cert 2>/dev/null
+    -extfile usage -out certs/client.cert 2>/dev/null
 cp keys/ca.crt certs/ca.crt
 "#
     );

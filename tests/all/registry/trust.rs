@@ -135,7 +135,9 @@ fn tls_that_is_spoken_to_in_plain_http_is_recognised() {
     let bench = Bench::at(Server::secure());
     let outcome = bench.run(&[], &["report", &direct(&bench), "--plain-http"]);
     assert_eq!(outcome.code, 2);
-    assert!(outcome.stderr.contains("HTTP request to an HTTPS server"), "{}", outcome.stderr);
+    let told = outcome.stderr;
+    assert!(told.contains("it talks TLS, not plain HTTP"), "{told}");
+    assert!(told.contains("hint: leave out --plain-http"), "{told}");
 }
 
 #[test]

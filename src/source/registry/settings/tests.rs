@@ -136,7 +136,7 @@ fn files_that_are_dropped_in_replace_what_was_said_before() {
     let folder = TempDir::new().unwrap();
     let to = |place: &str| format!("[[registry]]\nprefix = \"a.test\"\nlocation = \"{place}\"\n");
     let mut environment = Environment::below(folder.path());
-    let mut expect = |file: &str, place: &str| {
+    let expect = |file: &str, place: &str| {
         put(folder.path(), file, &to(place));
         assert_eq!(names(&places_in(&environment, "a.test", "x", TAG)), [format!("{place}/x")]);
     };
