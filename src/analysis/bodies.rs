@@ -1,30 +1,23 @@
 //! Reads the bodies of single files after the layers were read: where only their bytes can tell something.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+use super::body::{Compared, SAMPLE_BYTES, mark_of, sample, search, whole};
 use super::known::{BodiesByLayer, Known};
+use super::tables::plan_bodies;
 use super::value::{Analysis, Layer};
-use crate::base::convert::in_memory;
-use crate::base::read_at::SectionReader;
-use crate::base::size::{grouped, human};
-use crate::base::{ReadAt, Section};
+use crate::base::Section;
 use crate::cuda::{Bodies, Inode, Wanted};
 use crate::formats::binary::{self, BinaryLimits};
 use crate::formats::compression::Compression;
 use crate::formats::contents::Sum;
-use crate::formats::input::BUFFER_BYTES;
-use crate::formats::mentions::{Mentions, Scanner, Sort};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::layer::{BodyFacts, ContentHash, EntryId, LayerRead, open_file};
 use crate::rootfs::{Merge, NodeKind};
-use crate::source::table::{Table, Want};
+use crate::source::table::Table;
 use crate::source::{Blob, Image};
-
-/// Bytes at the start, in the middle and at the end that tell most files of one size apart.
-const SAMPLE_BYTES: u64 = 4 << 10;
 
 /// What of `wanted` lies where it can be read without inflating a layer again. A single file is not worth
 /// comparing.
@@ -146,7 +139,7 @@ pub(super) fn read(
 ) -> Result<Bodies, Cancelled> {
     let image = &*analysis.image;
     let tables: Vec<Option<Arc<Table>>> = analysis.layers.iter().map(|layer| layer.table.clone()).collect();
-    plan(&tables, wanted, progress);
+    plan_bodies(&tables, wanted, progress);
     let mut source = Source {
         image,
         layers,
@@ -194,7 +187,11 @@ pub(super) fn read(
     // Those of one layer in the order of its bytes.
     let mut texts = wanted.texts.clone();
     texts.sort_unstable();
+    let mut before = None;
     for inode in &texts {
+        if before.replace(inode.0).is_some_and(|before| before != inode.0) {
+            tables.iter().flatten().for_each(|table| table.let_go());
+        }
         if let Some(mentions) = source.before(*inode).and_then(|before| before.mentions.get(&inode.1)) {
             bodies.mentions.insert(*inode, mentions.clone());
             continue;
@@ -208,6 +205,7 @@ pub(super) fn read(
             bodies.mentions.insert(*inode, mentions);
         }
     }
+    tables.iter().flatten().for_each(|table| table.let_go());
     if let Some(known) = known {
         source.keep(known);
     }
@@ -230,13 +228,6 @@ fn before(
         Some((place, known.bodies(section, read.index.len())))
     };
     places.into_iter().filter_map(kept).collect()
-}
-
-/// The words of a file; `None` when it is too large.
-fn search(section: Section, sort: Sort, cancel: &CancelToken) -> io::Result<Option<Mentions>> {
-    let Some(mut scanner) = Scanner::new(sort, section.len()) else { return Ok(None) };
-    pass(section, cancel, |bytes| scanner.push(bytes))?;
-    Ok(Some(scanner.finish()))
 }
 
 struct Source<'a> {
@@ -309,7 +300,12 @@ impl Source<'_> {
         if let Some(hash) = self.before(inode).and_then(|before| before.hashes.get(&inode.1)) {
             return Some(*hash);
         }
-        let hash = whole(self.open(inode)?, cancel).ok()?;
+        let hash = whole(self.open(inode)?, cancel);
+        // The next file may lie in another layer: only one of them is held.
+        if let Some(table) = self.table(inode) {
+            table.let_go();
+        }
+        let hash = hash.ok()?;
         self.found(inode).hashes.insert(inode.1, hash);
         Some(hash)
     }
@@ -318,20 +314,6 @@ impl Source<'_> {
         let read = self.layers.get(usize::from(inode.0))?.as_deref()?;
         let blob = &self.image.layers.get(usize::from(inode.0))?.blob;
         open(blob, read, self.table(inode), inode.1, || self.paths.get(&inode).cloned(), self.progress)
-    }
-}
-
-/// Tells the progress of every byte that is read after the layers.
-struct Compared {
-    section: Section,
-    progress: Progress,
-}
-
-impl ReadAt for Compared {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let count = self.section.read_full_at(buffer, offset)?;
-        self.progress.add_compared(count as u64);
-        Ok(count)
     }
 }
 
@@ -396,70 +378,6 @@ fn hash_group(
                 hashes.insert(inode, hash);
             }
         }
-    }
-    Ok(())
-}
-
-/// Files with different sums in their tables are different. That those with the same sum are the same is only claimed,
-/// so they are read.
-fn mark_of(sum: &Sum) -> ContentHash {
-    let mut hasher = blake3::Hasher::new_derive_key("cutaway sum of a file in a table of contents");
-    hasher.update(sum);
-    *hasher.finalize().as_bytes()
-}
-
-/// Lays out what will be fetched of layers that are read by their tables of contents, and says how much it is.
-fn plan(tables: &[Option<Arc<Table>>], wanted: &Wanted, progress: &Progress) {
-    // A sum that stands alone needs no reading; which do not is known when they are compared.
-    let (mut files, mut bytes) = (0_u64, 0_u64);
-    for (place, table) in tables.iter().enumerate() {
-        let Some(table) = table else { continue };
-        let of_layer =
-            wanted.texts.iter().chain(&wanted.binaries).filter(|inode| usize::from(inode.0) == place);
-        let planned = table.plan(of_layer.map(|inode| (inode.1.0 as usize, Want::Whole)));
-        files = files.saturating_add(planned.files);
-        bytes = bytes.saturating_add(planned.bytes);
-    }
-    if files > 0 {
-        let what = "scripts, settings and programs that nobody's package owns";
-        progress.tell(format!("{what}: {} files, {} are fetched", grouped(files), human(bytes)));
-    }
-}
-
-fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
-    let mut hasher = blake3::Hasher::new_derive_key("cutaway sample of a file");
-    hasher.update(&size.to_le_bytes());
-    for at in [0, size / 2, size.saturating_sub(SAMPLE_BYTES)] {
-        hasher.update(&section.part(at, SAMPLE_BYTES).read_all(SAMPLE_BYTES)?);
-    }
-    Ok(*hasher.finalize().as_bytes())
-}
-
-fn whole(section: Section, cancel: &CancelToken) -> io::Result<ContentHash> {
-    let mut hasher = blake3::Hasher::new();
-    pass(section, cancel, |bytes| {
-        hasher.update(bytes);
-    })?;
-    Ok(*hasher.finalize().as_bytes())
-}
-
-/// Reads a file from its start to its end, all of it.
-fn pass(section: Section, cancel: &CancelToken, mut take: impl FnMut(&[u8])) -> io::Result<()> {
-    let size = section.len();
-    let mut reader = SectionReader::new(section);
-    let mut buffer = vec![0; BUFFER_BYTES.min(in_memory(size.saturating_add(1)))];
-    let mut passed = 0;
-    loop {
-        cancel.check()?;
-        let count = reader.read(&mut buffer)?;
-        if count == 0 {
-            break;
-        }
-        take(&buffer[..count]);
-        passed += count as u64;
-    }
-    if passed != size {
-        return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(())
 }

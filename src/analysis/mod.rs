@@ -3,6 +3,7 @@
 //! Must not know: the command line, the window, or how results are written.
 
 mod bodies;
+mod body;
 mod job;
 mod kept;
 mod known;

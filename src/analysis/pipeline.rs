@@ -190,18 +190,12 @@ pub fn analyze(
     }
 
     let mut analysis = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if options.depth == Depth::Documents && !image.layers.is_empty() {
+    if options.depth != Depth::Whole && !tables::is_any_read(&analysis) {
         // Nothing is merged, so that no sum over it is known.
         return Ok(Arc::new(analysis));
     }
-    if options.depth == Depth::Tables {
-        tables::leave_bodies(&mut analysis);
-    }
-    let indexes: Vec<Arc<LayerIndex>> =
-        analysis.layers.iter().map(|layer| index_of(layer, options)).collect();
-    let subjects: Vec<String> =
-        image.layers.iter().enumerate().map(|(place, source)| subject(place, source)).collect();
-    analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
+    tables::leave_bodies(&mut analysis, options);
+    merge_layers(&mut analysis, options);
     cancel.check()?;
     publish(Arc::new(analysis.clone()));
     if tables::is_shallow(options, &analysis.layers) {
@@ -215,6 +209,14 @@ pub fn analyze(
     let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
     Ok(analysis)
+}
+
+fn merge_layers(analysis: &mut Analysis, options: &Options) {
+    let indexes: Vec<Arc<LayerIndex>> =
+        analysis.layers.iter().map(|layer| index_of(layer, options)).collect();
+    let subjects: Vec<String> =
+        analysis.image.layers.iter().enumerate().map(|(place, source)| subject(place, source)).collect();
+    analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
 }
 
 /// Looks through the merged view; then reads the few bodies that make the result more exact, and looks again.
@@ -260,6 +262,7 @@ fn take_inventory(
         publish(Arc::new(first));
         bodies = bodies::read(analysis, &layers, &merge, &wanted, known, cancel, progress)?;
         note_writes(analysis);
+        tables::note_unproven(analysis);
         found = match look(&bodies) {
             Ok((found, _)) => found,
             Err(panic) => {

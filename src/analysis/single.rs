@@ -15,6 +15,7 @@ use crate::cache::Blobs;
 use crate::jobs::Cancelled;
 use crate::layer::{Context, Expected, LayerRead, read_download, read_folder, read_layer};
 use crate::source::registry::RemoteBlob;
+use crate::source::table::Table;
 use crate::source::{Blob, LayerSource};
 
 pub(super) fn length(layer: &LayerSource) -> u64 {
@@ -42,7 +43,11 @@ pub(super) fn read_one(
 ) -> Result<(Layer, bool), AnalysisError> {
     let (expected, blobs) = (expected(source, options.verify), options.access.blobs.as_ref());
     let subject = context.subject.as_str();
-    let was_read = options.depth != Depth::Documents && was_read(source, known);
+    let was_read = match options.depth {
+        Depth::Documents => false,
+        Depth::Tables => was_read(source, known),
+        Depth::Whole => Table::is_named(&source.annotations) && was_read(source, known),
+    };
     let mut refused = None;
     if by_table(source, options) && !was_read {
         match read_tree(source, context)? {

@@ -7,8 +7,10 @@ use super::pipeline::{Depth, Options};
 use super::single::{judged, subject};
 use super::value::{Analysis, Layer};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::{Warning, WarningCode};
-use crate::jobs::{Cancelled, catch_panic, run_all, workers};
+use crate::cuda::Wanted;
+use crate::jobs::{Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{Context, EntryId, LayerRead, ListedBodies, look_into_listed, read_listed, wanted_of};
 use crate::source::table::{NoTable, Ranges, Reading, Table, Want};
 use crate::source::{Blob, LayerSource};
@@ -72,7 +74,7 @@ pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String
         (Depth::Whole, _) => None,
         (Depth::Documents, _) => Some("not read: only manifest and config were asked for".to_owned()),
         (Depth::Tables, None) => Some(
-            "not read: only tables of contents were asked for, and the manifest names none of it".to_owned(),
+            "not read: only tables of contents were asked for, and the manifest names none for it".to_owned(),
         ),
         (Depth::Tables, Some(refused)) => {
             Some(format!("not read: only tables of contents were asked for, and {}", refused.why))
@@ -122,11 +124,15 @@ pub(super) fn look_into_all(
                 if number == 0 { looked.clone() } else { judged(&looked, source, &subject(place, source)) };
         }
     }
+    note_unproven(analysis);
     Ok(true)
 }
 
-/// Says that only the trees of these layers were asked for.
-pub(super) fn leave_bodies(analysis: &mut Analysis) {
+/// Says of layers that only their trees were asked for, when `options` say so.
+pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
+    if options.depth != Depth::Tables {
+        return;
+    }
     let image = Arc::clone(&analysis.image);
     for ((place, layer), source) in analysis.layers.iter_mut().enumerate().zip(&image.layers) {
         let (Some(read), Some(table)) = (&mut layer.read, &layer.table) else { continue };
@@ -190,17 +196,26 @@ fn look(layer: &Layer, needed: &Needed, context: &Context) -> Result<Layer, Canc
     let (Some(read), Some(table)) = (&layer.read, &layer.table) else { return Ok(layer.clone()) };
     let mut read = LayerRead::clone(read);
     look_into_listed(&mut read, &needed.wanted, &mut Bodies(table.cursor()), context)?;
-    let unproven = table.unproven();
-    if unproven > 0 {
-        read.complete = false;
-        let message = format!(
-            "of {} files, bytes were used that no digest of the table of contents proves",
-            grouped(unproven)
-        );
-        read.warnings.push(Warning::new(WarningCode::NotRead, context.subject.clone(), message));
-    }
+    table.let_go();
     read.warnings.push(from_table(table, context.subject.clone(), Some(needed)));
     Ok(Layer { read: Some(Arc::new(read)), fault: layer.fault.clone(), table: layer.table.clone() })
+}
+
+/// Says of which layers bytes were used that nothing proves.
+pub(super) fn note_unproven(analysis: &mut Analysis) {
+    const WHY: &str = "bytes were used that no digest of the table of contents proves";
+    let image = Arc::clone(&analysis.image);
+    for ((place, layer), source) in analysis.layers.iter_mut().enumerate().zip(&image.layers) {
+        let (Some(read), Some(table)) = (&mut layer.read, &layer.table) else { continue };
+        let files = table.unproven();
+        if files > 0 {
+            let read = Arc::make_mut(read);
+            read.complete = false;
+            read.warnings.retain(|warning| !warning.message.ends_with(WHY));
+            let message = format!("of {}, {WHY}", counted(files, "file"));
+            read.warnings.push(Warning::new(WarningCode::NotRead, subject(place, source), message));
+        }
+    }
 }
 
 /// Which figures come from the table.
@@ -237,7 +252,30 @@ impl ListedBodies for Bodies<'_> {
     }
 }
 
+/// Whether anything is known of what is in the layers; of an image without layers all is.
+pub(super) fn is_any_read(analysis: &Analysis) -> bool {
+    analysis.layers.is_empty() || analysis.layers.iter().any(|layer| layer.read.is_some())
+}
+
 /// Whether nothing was looked into because only so much was asked for.
 pub(super) fn is_shallow(options: &Options, layers: &[Layer]) -> bool {
     options.depth != Depth::Whole && !layers.iter().all(Layer::is_complete)
+}
+
+/// Lays out what will be fetched of layers that are read by their tables of contents, and says how much it is.
+pub(super) fn plan_bodies(tables: &[Option<Arc<Table>>], wanted: &Wanted, progress: &Progress) {
+    // A sum that stands alone needs no reading; which do not is known when they are compared.
+    let (mut files, mut bytes) = (0_u64, 0_u64);
+    for (place, table) in tables.iter().enumerate() {
+        let Some(table) = table else { continue };
+        let of_layer =
+            wanted.texts.iter().chain(&wanted.binaries).filter(|inode| usize::from(inode.0) == place);
+        let planned = table.plan(of_layer.map(|inode| (inode.1.0 as usize, Want::Whole)));
+        files = files.saturating_add(planned.files);
+        bytes = bytes.saturating_add(planned.bytes);
+    }
+    if files > 0 {
+        let what = "scripts, settings and programs that nobody's package owns";
+        progress.tell(format!("{what}: {} files, {} are fetched", grouped(files), human(bytes)));
+    }
 }

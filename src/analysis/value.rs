@@ -101,11 +101,13 @@ impl Analysis {
         }
     }
 
-    /// Whether nothing more will come, since only manifest and config were asked for.
+    /// Whether nothing more will come, since only manifest and config were asked for, or tables of contents that no
+    /// layer has.
     pub fn is_documents_only(&self) -> bool {
         self.merge.is_none()
             && self.layers.iter().all(|layer| {
-                layer.fault.as_ref().is_some_and(|fault| fault.code == WarningCode::NotRead) && layer.read.is_none()
+                layer.fault.as_ref().is_some_and(|fault| fault.code == WarningCode::NotRead)
+                    && layer.read.is_none()
             })
     }
 

@@ -42,18 +42,19 @@ pub fn no_remote() -> RemoteSetup {
     RemoteSetup {
         engines: Arc::new(|_| Listing::default()),
         tags: Arc::new(|_, _, _, _| Err(Failure::new("no registry is asked in a test"))),
+        at_once: true,
     }
 }
 
-/// The same; `remote` says how registries and engines are asked, and `access` how they are reached.
+/// A window with nothing remembered; `remote` says how registries and engines are asked, and `access` how they are reached.
 pub fn app_remote(context: &egui::Context, remote: RemoteSetup, access: Access) -> App {
     let (picker, machine) = (Arc::new(|_| None), no_machine());
-    let mut app = App::new(context, None, Setup { picker, machine, remote, access, ..Setup::default() });
+    let mut app = App::new(context, None, Setup { access, picker, machine, remote, ..Setup::default() });
     app.set_theme(true);
     app
 }
 
-/// The same; `machine` says how its GPU is checked.
+/// A window with a picker that gives `answer`; `machine` says how its GPU is checked.
 pub fn app_on(context: &egui::Context, answer: Option<PathBuf>, machine: MachineSetup) -> App {
     let picker = Arc::new(move |_| {
         // As if somebody had clicked: an answer at once counts as no dialog at all.

@@ -105,6 +105,10 @@ const LAYERS: &[&str] = &[
     "metadata_only_bytes",
     "is_base",
     "created_by",
+    "claimed_bytes",
+    "table.format",
+    "table.digest",
+    "table.fetched_bytes",
 ];
 
 /// A table with a heading, all of its rows.

@@ -22,7 +22,7 @@ use crate::journeys::Window;
 use crate::oracle::skip;
 
 /// Whether anything here can paint: wgpu needs an adapter, and a processor will do.
-fn can_paint() -> bool {
+pub(crate) fn can_paint() -> bool {
     let painted = catch_unwind(AssertUnwindSafe(|| {
         let mut harness = Harness::builder().with_size([16.0, 16.0]).wgpu().build_ui(|_| ());
         harness.render().map(drop)
@@ -60,7 +60,7 @@ fn window_on(theme: Theme, size: [f32; 2], machine: MachineSetup) -> Window {
     Window { harness }
 }
 
-fn take(window: &mut Window, name: &str) {
+pub(crate) fn take(window: &mut Window, name: &str) {
     window.harness.remove_cursor();
     window.harness.run_steps(4);
     window.harness.snapshot(name);
@@ -328,7 +328,7 @@ fn an_image_while_it_loads() {
 }
 
 /// An analysis of which half of the layers are known.
-fn half_of(reference: &str) -> (Arc<Analysis>, Snapshot) {
+pub(crate) fn half_of(reference: &str) -> (Arc<Analysis>, Snapshot) {
     let reference = Reference::parse(reference).unwrap();
     let (options, cancel, progress) = (Options::default(), CancelToken::new(), Progress::default());
     let whole = analyze(&reference, &options, &cancel, &progress, &|_| ()).unwrap();

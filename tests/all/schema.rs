@@ -186,7 +186,7 @@ fn a_wrong_document_does_not_fit() {
         ("/schema", json!("cutaway.report/2")),
         ("/totals/complete", json!("yes")),
         ("/totals/merged_bytes", json!(-1)),
-        ("/totals/content_bytes", json!(null)),
+        ("/totals/layers", json!(null)),
         ("/totals/efficiency", json!("0.9")),
         ("/layers/0/verified", json!("perhaps")),
         ("/layers/0/compression", json!("brotli")),

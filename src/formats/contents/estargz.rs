@@ -5,7 +5,7 @@ use std::io::{BufReader, Read as _};
 
 use flate2::bufread::GzDecoder;
 
-use super::{Contents, Listed, Part, Refused, buffer};
+use super::{Contents, Format, Listed, Part, Refused, buffer};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
 use crate::formats::input::{BUFFER_BYTES, StreamInput};
@@ -84,7 +84,7 @@ pub fn inflate(member: &[u8], limits: &Limits) -> Result<Found, Refused> {
 /// # Errors
 /// Those of [`Contents::parse`].
 pub fn parse(found: &Found, offset: u64, end: u64, limits: &Limits) -> Result<Contents, Refused> {
-    let mut contents = Contents::parse(&found.json, offset, limits)?;
+    let mut contents = Contents::parse(&found.json, Format::Estargz, offset, limits)?;
     let (size, inner) = (found.listed.size, found.inner);
     let sum = <sha2::Sha256 as sha2::Digest>::digest(&found.json).into();
     let part = Part { at: 0, size, offset, end, inner, zeros: false, sum: Some(sum) };
@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn both_footers_are_known() {
-        let mut new = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x1a\0SG\x16\000000000000012abSTARGZ".to_vec();
+        let mut new = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x1a\0SG\x16\x0000000000000012abSTARGZ".to_vec();
         new.extend([1, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((new.len(), footer(&new)), (51, Some((0x12ab, 51))));
-        let mut old = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x16\000000000000012abSTARGZ".to_vec();
+        let mut old = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x16\x0000000000000012abSTARGZ".to_vec();
         old.extend([1, 0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((old.len(), footer(&old)), (47, Some((0x12ab, 47))));
         old[20] = b'+';

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Bodies, Contents, Listed, Part, Refused, Sum, time};
+use super::{Bodies, Contents, Format, Listed, Part, Refused, Sum, time};
 use crate::base::Limits;
 use crate::base::convert::index32;
 use crate::base::text::escape;
@@ -16,12 +16,12 @@ use crate::formats::tar::MemberKind;
 const VERSION: i64 = 1;
 
 impl Contents {
-    /// Takes a table apart. `data_end` is where the data of files ends in the blob.
+    /// Takes a table of this format apart. `data_end` is where the data of files ends in the blob.
     ///
     /// # Errors
     /// When it is no such table, lists more than `limits` allow, or contradicts itself.
-    pub fn parse(json: &[u8], data_end: u64, limits: &Limits) -> Result<Self, Refused> {
-        let mut builder = Builder { contents: Self::default(), data_end, limits, open: 0 };
+    pub fn parse(json: &[u8], format: Format, data_end: u64, limits: &Limits) -> Result<Self, Refused> {
+        let mut builder = Builder { contents: Self::default(), format, data_end, limits, open: 0 };
         let mut from = serde_json::Deserializer::from_slice(json);
         let done = Top(&mut builder).deserialize(&mut from).and_then(|()| from.end());
         done.map_err(|error| Refused::new(format!("the table of contents cannot be used: {error}")))?;
@@ -87,6 +87,7 @@ struct Raw<'a> {
 
 struct Builder<'a> {
     contents: Contents,
+    format: Format,
     data_end: u64,
     limits: &'a Limits,
     /// Where the parts of the last entry begin.
@@ -190,8 +191,22 @@ impl Builder<'_> {
         for part in parts {
             let next = starts.partition_point(|start| *start <= part.offset);
             part.end = starts.get(next).copied().unwrap_or(self.data_end);
+            let most = (part.end - part.offset).saturating_mul(most_of(self.format));
+            if !part.zeros && part.inner.saturating_add(part.size) > most {
+                let (size, stored) = (part.size, part.end - part.offset);
+                return Err(format!("{size} bytes of a file in {stored}, which no {} packs", self.format));
+            }
         }
         Ok(())
+    }
+}
+
+/// Bytes that one stored byte may become: a run of 258 in two bits for gzip, a block of 128 KiB in four bytes for zstd.
+/// Rounded up, as this only tells plain lies.
+fn most_of(format: Format) -> u64 {
+    match format {
+        Format::Estargz => 1100,
+        Format::ZstdChunked => 64 << 10,
     }
 }
 

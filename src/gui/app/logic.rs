@@ -22,8 +22,9 @@ impl App {
         let Self { tabs, log, settings, options, .. } = self;
         for tab in tabs {
             let news = tab.poll();
-            let told = tab.new_messages();
-            told.into_iter().for_each(|message| log.told(&tab.title, message));
+            for message in tab.new_messages() {
+                log.told(&tab.title, message);
+            }
             if !news {
                 continue;
             }

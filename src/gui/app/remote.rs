@@ -6,7 +6,7 @@ use super::{App, Phase, Tab};
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::remote::{
-    LocalImages, RemoteSetup, TagList, is_loopback, login_host, registry_of, repository, with_tag,
+    LocalImages, RemoteSetup, TagList, is_loopback, registry_of, repository, with_tag,
 };
 use crate::gui::panels::{Login, Secret};
 use crate::source::{Credential, Reference};
@@ -157,7 +157,7 @@ impl App {
     /// Asks the engines what they hold.
     pub(crate) fn list_engines(&mut self) {
         let waker = self.waker();
-        self.remote.images.refresh(&self.remote.setup.engines, &waker);
+        self.remote.images.refresh(&self.remote.setup, &waker);
     }
 
     /// The reference whose tags can be listed: in the field of the start screen, or of the image in front.
@@ -194,8 +194,7 @@ impl App {
     }
 
     /// Keeps a login until the window closes, and tries again what wanted it.
-    pub(crate) fn log_in(&mut self, host: &str, user: String, password: Secret, retry: Option<Retry>) {
-        let Some(host) = login_host(host) else { return };
+    pub(crate) fn log_in(&mut self, host: String, user: String, password: Secret, retry: Option<Retry>) {
         let credential = Credential::Password { user: user.clone(), password: password.into_text() };
         self.options.access.logins.set(&host, credential);
         self.remote.logged_in.insert(host.clone());

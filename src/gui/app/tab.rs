@@ -1,9 +1,12 @@
 //! One open image: its job, what is known of it, and the state of its views.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+mod rate;
+mod told;
 
+use std::sync::Arc;
+
+use self::rate::Rate;
+use self::told::Told;
 use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
@@ -290,87 +293,30 @@ impl Tab {
     }
 }
 
-#[derive(Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a stage that was told")]
-struct Told {
-    documents: bool,
-    /// Warnings of each layer that were told; more may come after it was read.
-    layers: Vec<usize>,
-    merge: bool,
-    inventory: bool,
-    findings: bool,
-}
-
-impl Told {
-    /// Warnings of what became known since the last call: a frame never looks at all of them anew.
-    fn news(&mut self, analysis: &Analysis) -> Vec<Warning> {
-        let mut news = Vec::new();
-        if !std::mem::replace(&mut self.documents, true) {
-            news.extend_from_slice(&analysis.image.warnings);
-        }
-        self.layers.resize(analysis.layers.len(), 0);
-        for (told, layer) in self.layers.iter_mut().zip(&analysis.layers) {
-            let read = layer.read.iter().flat_map(|read| &read.warnings);
-            let before = std::mem::replace(told, layer.fault.iter().count() + read.clone().count());
-            news.extend(layer.fault.iter().chain(read).skip(before).cloned());
-        }
-        if let Some(merge) = &analysis.merge
-            && !std::mem::replace(&mut self.merge, true)
-        {
-            news.extend_from_slice(&merge.warnings);
-        }
-        // The first look at single files may still be mended by the second.
-        let complete = analysis.inventory.as_ref().filter(|inventory| inventory.waits_for.is_none());
-        if let Some(inventory) = complete
-            && !std::mem::replace(&mut self.inventory, true)
-        {
-            news.extend_from_slice(&inventory.warnings);
-        }
-        if let Some(findings) = &analysis.findings
-            && !std::mem::replace(&mut self.findings, true)
-        {
-            news.extend_from_slice(&findings.warnings);
-        }
-        news
-    }
-}
+/// What a title leaves out.
+const SCHEMES: [&str; 9] = [
+    "oci:",
+    "oci-archive:",
+    "docker-archive:",
+    "dir:",
+    "rootfs:",
+    "registry:",
+    "docker-daemon:",
+    "docker:",
+    "podman:",
+];
 
 /// The last part of the path with what follows it: `oci:/images/tool:latest` is `tool:latest`.
 fn title(shown: &str) -> String {
     let whole = shown.trim_end_matches('/');
     let last = whole.rsplit('/').next().unwrap_or(whole);
-    let last = ["oci:", "oci-archive:", "docker-archive:", "dir:", "rootfs:"]
-        .iter()
-        .find_map(|scheme| last.strip_prefix(scheme))
-        .unwrap_or(last);
-    if last.is_empty() { shown.to_owned() } else { last.to_owned() }
-}
-
-/// Counts bytes over a short while.
-#[derive(Default)]
-struct Rate {
-    samples: VecDeque<(Instant, u64)>,
-}
-
-impl Rate {
-    const WINDOW: Duration = Duration::from_secs(2);
-
-    fn add(&mut self, bytes: u64) {
-        let now = Instant::now();
-        let due = |last: &(Instant, u64)| now.duration_since(last.0) >= Duration::from_millis(50);
-        if self.samples.back().is_none_or(due) {
-            self.samples.push_back((now, bytes));
-        }
-        while self.samples.len() > 2 && now.duration_since(self.samples[0].0) > Self::WINDOW {
-            self.samples.pop_front();
-        }
-    }
-
-    fn now(&self) -> Option<u64> {
-        let ((from, first), (to, last)) = (self.samples.front()?, self.samples.back()?);
-        let millis = u64::try_from(to.duration_since(*from).as_millis()).ok()?;
-        (millis >= 200).then(|| last.saturating_sub(*first).saturating_mul(1000) / millis)
-    }
+    let last = SCHEMES.iter().find_map(|scheme| last.strip_prefix(scheme)).unwrap_or(last);
+    // Of a digest, its beginning tells it from others.
+    let last = match last.split_once("sha256:") {
+        Some((name, hex)) => format!("{name}{}", hex.get(..12).unwrap_or(hex)),
+        None => last.to_owned(),
+    };
+    if last.is_empty() { shown.to_owned() } else { last }
 }
 
 #[cfg(test)]
@@ -387,6 +333,9 @@ mod tests {
             ("rootfs:/mnt/root/", "root"),
             ("/", "/"),
             ("registry.example/team/image:1", "image:1"),
+            ("docker-daemon:image:1", "image:1"),
+            ("docker://a.example/image@sha256:4f53cda18c2baa0c0354", "image@4f53cda18c2b"),
+            ("podman:sha256:4f53cda18c2baa0c0354", "4f53cda18c2b"),
         ] {
             assert_eq!(title(shown), wanted, "{shown}");
         }

@@ -22,12 +22,11 @@ pub(crate) fn remote(ui: &Ui, app: &mut App) {
         login::login(ui, app);
         return;
     }
-    match app.question() {
-        Some(question) => contact(ui, app, &question),
-        None => {
-            app.remote.focused = false;
-            tags::tags(ui, app);
-        }
+    if let Some(question) = app.question() {
+        contact(ui, app, &question);
+    } else {
+        app.remote.focused = false;
+        tags::tags(ui, app);
     }
 }
 

@@ -24,7 +24,7 @@ const EDGE: f32 = 10.0;
 /// The images, or in a line why there are none.
 pub(super) fn engines(ui: &mut Ui, app: &mut App) {
     let waker = app.waker();
-    app.remote.images.first(&app.remote.setup.engines, &waker);
+    app.remote.images.first(&app.remote.setup, &waker);
     let App { remote, start, requests, .. } = app;
     let images = &remote.images;
     ui.horizontal(|ui| {

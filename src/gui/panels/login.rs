@@ -59,9 +59,14 @@ impl Login {
         Self { host, fixed, user, password, retry, focused: false }
     }
 
+    /// The host to log in to, once it is known.
+    fn known_host(&self) -> Option<String> {
+        if self.fixed { Some(self.host.clone()) } else { login_host(&self.host) }
+    }
+
     /// Why it cannot be sent yet.
     fn lacks(&self) -> Option<&'static str> {
-        if login_host(&self.host).is_none() {
+        if self.known_host().is_none() {
             return Some("Type the host of the registry first");
         }
         if self.user.trim().is_empty() {
@@ -82,9 +87,12 @@ pub(super) fn login(ui: &Ui, app: &mut App) {
     }
     match sent {
         Some(true) => {
-            let Login { host, user, password, retry, .. } = login;
-            app.log_in(&host, user.trim().to_owned(), password, retry);
-            app.context.request_repaint();
+            let host = login.known_host();
+            let Login { user, password, retry, .. } = login;
+            if let Some(host) = host {
+                app.log_in(host, user.trim().to_owned(), password, retry);
+                app.context.request_repaint();
+            }
         }
         Some(false) => {}
         None if closes => {}
@@ -128,7 +136,7 @@ fn show(ui: &mut Ui, login: &mut Login) -> Option<bool> {
         field.request_focus();
     }
     ui.add_space(space::XS);
-    let host = login_host(&login.host).map_or_else(|| "HOST".to_owned(), |host| printable(&host));
+    let host = login.known_host().map_or_else(|| "HOST".to_owned(), |host| printable(&host));
     let keep =
         format!("Kept until cutaway closes.\nTo keep a login: docker login {host} or podman login {host}");
     let keep = RichText::new(keep).font(text::small()).color(Tokens::of(ui).text_weak);

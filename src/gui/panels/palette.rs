@@ -183,7 +183,9 @@ fn offers(context: &egui::Context, app: &App, typed: &str) -> Vec<Offer> {
     let mut fit: Vec<(u32, Offer)> =
         commands.chain(tabs).filter_map(|offer| Some((rank(typed, &offer.title)?, offer))).collect();
     // What can be run comes first; among equals the order of the menus stays.
-    fit.sort_by_key(|(rank, offer)| (!offer.enabled, *rank));
+    // A title typed in full comes before longer ones.
+    let exact = |offer: &Offer| offer.title.eq_ignore_ascii_case(typed.trim());
+    fit.sort_by_key(|(rank, offer)| (!offer.enabled, *rank, !exact(offer)));
     fit.into_iter().map(|(_, offer)| offer).collect()
 }
 

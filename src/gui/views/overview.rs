@@ -169,10 +169,8 @@ fn figures(ui: &mut Ui, overview: &Overview) {
             name: "Merged",
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
             note: or_waits(totals.map_or_else(String::new, |totals| {
-                format!(
-                    "{} that a container sees",
-                    count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file")
-                )
+                let files = usize::try_from(totals.merged_files).unwrap_or(usize::MAX);
+                format!("{} that a container sees", count(files, "file"))
             })),
             color: tokens.text,
         },

@@ -162,7 +162,7 @@ fn cancelling_drops_the_connection_and_ends_at_once() {
         begin(stream);
         piece(stream, &start[..100_000]);
         while piece(stream, b"x") {
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
         }
         seen.store(true, Ordering::SeqCst);
     });
@@ -171,9 +171,9 @@ fn cancelling_drops_the_connection_and_ends_at_once() {
     assert_eq!(answer["error"], "cancelled");
     assert_eq!(answer["total"], total);
     assert!(answer["passed"].as_u64().unwrap() >= 100_000, "{answer}");
-    let patience = std::time::Instant::now();
+    let patience = Instant::now();
     while !dropped.load(Ordering::SeqCst) {
         assert!(patience.elapsed().as_secs() < 10, "the connection was not dropped");
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
 }

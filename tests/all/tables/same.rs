@@ -15,6 +15,10 @@ pub fn of_no_source(report: &Report) -> Value {
         json["image"][name] = Value::Null;
     }
     json["totals"]["uncompressed_bytes"] = Value::Null;
+    // How well a layer compresses is taken from its tar stream, whose length no table tells.
+    if json["plan"].is_object() {
+        json["plan"]["compressed_bytes_after"] = Value::Null;
+    }
     for layer in json["layers"].as_array_mut().unwrap() {
         for name in ["verified", "uncompressed_bytes", "table"] {
             layer[name] = Value::Null;
@@ -114,7 +118,21 @@ fn the_tree_costs_less_than_a_twentieth() {
         }
         assert!(!report.complete());
         assert_eq!(report.warnings("not-read").len(), 2);
+        // A layout that lies here says the same.
+        let place = Place::new();
+        let reference = format!("oci:{}", place.put_layout("layout", &Layout::of(&bench.image, "1")));
+        let local = place.report_with(&reference, &["--depth", "tables"]);
+        assert_eq!(local.json["totals"], report.json["totals"]);
+        assert_eq!(local.json["layers"], report.json["layers"]);
     }
+}
+
+/// The report of an image of which no layer is read: its sums are unknown.
+pub fn unread(place: &Place, reference: &str, depth: &str) -> Report {
+    let outcome = place.run(&["report", reference, "--format", "json", "--depth", depth]);
+    let json = serde_json::from_str(&outcome.stdout).expect("a report");
+    crate::schema::fits("report", &json);
+    Report { code: outcome.code, json }
 }
 
 #[test]
@@ -123,16 +141,14 @@ fn documents_alone_tell_the_sizes_that_are_claimed() {
         return;
     }
     let bench = Bench::new(image(Format::ZstdChunked, &|_| ()));
-    let report = bench.place.report_with(&bench.reference(), &["--depth", "documents"]);
-    assert_eq!(report.code, 2);
+    let report = unread(&bench.place, &bench.reference(), "documents");
     assert_eq!(bench.layer_requests().len(), 0);
     let folder = Place::new();
     let layout = format!("oci:{}", folder.put_layout("layout", &Layout::of(&bench.image, "1")));
     let archive = folder.put("image.tar", Layout::of(&bench.image, "1").archive());
     let packed =
         folder.put("image.tar.gz", crate::fixtures::packing::gzip(&Layout::of(&bench.image, "1").archive()));
-    let others = [&layout, &archive, &packed]
-        .map(|reference| folder.report_with(reference, &["--depth", "documents"]));
+    let others = [&layout, &archive, &packed].map(|reference| unread(&folder, reference, "documents"));
     for report in [report].iter().chain(&others) {
         assert_eq!(report.code, 2);
         for (name, value) in report.json["totals"].as_object().unwrap() {

@@ -1,6 +1,6 @@
 //! Images that engines of this machine hold.
 
-use super::Engines;
+use super::{Engines, RemoteSetup};
 use crate::base::digest::short;
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
@@ -73,7 +73,7 @@ fn mebibytes(bytes: u64) -> String {
     if bytes < TENTH {
         return if bytes == 0 { "0.0".to_owned() } else { "<0.1".to_owned() };
     }
-    let tenths = u128::from(bytes) * 10 + (1 << 19) >> 20;
+    let tenths = (u128::from(bytes) * 10 + (1 << 19)) >> 20;
     let (whole, tenth) = (u64::try_from(tenths / 10).unwrap_or(u64::MAX), tenths % 10);
     format!("{}.{tenth}", grouped(whole))
 }
@@ -97,25 +97,33 @@ pub struct LocalImages {
 
 impl LocalImages {
     /// Asks the engines; what is known stays until they answer.
-    pub fn refresh(&mut self, engines: &Engines, waker: &Waker) {
-        let engines = Engines::clone(engines);
-        self.job.start(waker, false, move |cancel| {
+    pub fn refresh(&mut self, setup: &RemoteSetup, waker: &Waker) {
+        let engines = Engines::clone(&setup.engines);
+        let listing = self.job.start(waker, setup.at_once, move |cancel| {
             let listing = engines(cancel);
             cancel.check()?;
             Ok(listing)
         });
+        if let Some(listing) = listing {
+            self.take(listing);
+        }
     }
 
     /// Asks the engines when they were never asked.
-    pub fn first(&mut self, engines: &Engines, waker: &Waker) {
+    pub fn first(&mut self, setup: &RemoteSetup, waker: &Waker) {
         if !self.listed && !self.job.is_busy() && self.job.error().is_none() {
-            self.refresh(engines, waker);
+            self.refresh(setup, waker);
         }
     }
 
     /// Takes what came of it.
     pub fn poll(&mut self) {
-        let Some(mut listing) = self.job.take() else { return };
+        if let Some(listing) = self.job.take() {
+            self.take(listing);
+        }
+    }
+
+    fn take(&mut self, mut listing: Listing) {
         // The order is that of the listing; engines are listed side by side, so it is made sure of.
         listing.images.sort_by_key(|image| std::cmp::Reverse(image.created));
         self.left_out = listing.images.len().saturating_sub(MOST);

@@ -29,6 +29,8 @@ pub struct RemoteSetup {
     pub engines: Engines,
     /// Lists tags.
     pub tags: Tags,
+    /// Whether images are listed without a thread, so that the same frames come on every machine: for tests.
+    pub at_once: bool,
 }
 
 impl Default for RemoteSetup {
@@ -36,6 +38,6 @@ impl Default for RemoteSetup {
         let tags: Tags = Arc::new(|reference, access, cancel, progress| {
             registry::tags(reference, access, cancel, progress).map_err(|error| Failure::from(&error))
         });
-        Self { engines: Arc::new(engine::list), tags }
+        Self { engines: Arc::new(engine::list), tags, at_once: false }
     }
 }

@@ -1,0 +1,82 @@
+//! What is told of the bytes of a single file: marks, hashes, words.
+
+use std::io::{self, Read as _};
+
+use crate::base::convert::in_memory;
+use crate::base::read_at::SectionReader;
+use crate::base::{ReadAt, Section};
+use crate::formats::contents::Sum;
+use crate::formats::input::BUFFER_BYTES;
+use crate::formats::mentions::{Mentions, Scanner, Sort};
+use crate::jobs::{CancelToken, Progress};
+use crate::layer::ContentHash;
+
+/// Bytes at the start, in the middle and at the end that tell most files of one size apart.
+pub(super) const SAMPLE_BYTES: u64 = 4 << 10;
+
+/// The words of a file; `None` when it is too large.
+pub(super) fn search(section: Section, sort: Sort, cancel: &CancelToken) -> io::Result<Option<Mentions>> {
+    let Some(mut scanner) = Scanner::new(sort, section.len()) else { return Ok(None) };
+    pass(section, cancel, |bytes| scanner.push(bytes))?;
+    Ok(Some(scanner.finish()))
+}
+
+/// Tells the progress of every byte that is read after the layers.
+pub(super) struct Compared {
+    pub(super) section: Section,
+    pub(super) progress: Progress,
+}
+
+impl ReadAt for Compared {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let count = self.section.read_full_at(buffer, offset)?;
+        self.progress.add_compared(count as u64);
+        Ok(count)
+    }
+}
+
+/// Files with different sums in their tables are different. That those with the same sum are the same is only claimed,
+/// so they are read.
+pub(super) fn mark_of(sum: &Sum) -> ContentHash {
+    let mut hasher = blake3::Hasher::new_derive_key("cutaway sum of a file in a table of contents");
+    hasher.update(sum);
+    *hasher.finalize().as_bytes()
+}
+
+pub(super) fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
+    let mut hasher = blake3::Hasher::new_derive_key("cutaway sample of a file");
+    hasher.update(&size.to_le_bytes());
+    for at in [0, size / 2, size.saturating_sub(SAMPLE_BYTES)] {
+        hasher.update(&section.part(at, SAMPLE_BYTES).read_all(SAMPLE_BYTES)?);
+    }
+    Ok(*hasher.finalize().as_bytes())
+}
+
+pub(super) fn whole(section: Section, cancel: &CancelToken) -> io::Result<ContentHash> {
+    let mut hasher = blake3::Hasher::new();
+    pass(section, cancel, |bytes| {
+        hasher.update(bytes);
+    })?;
+    Ok(*hasher.finalize().as_bytes())
+}
+
+/// Reads a file from its start to its end, all of it.
+fn pass(section: Section, cancel: &CancelToken, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let size = section.len();
+    let mut reader = SectionReader::new(section);
+    let mut buffer = vec![0; BUFFER_BYTES.min(in_memory(size.saturating_add(1)))];
+    let mut passed = 0;
+    loop {
+        cancel.check()?;
+        let count = reader.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        take(&buffer[..count]);
+        passed += count as u64;
+    }
+    if passed != size {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(())
+}
