@@ -139,14 +139,15 @@ pub(super) fn read(
 ) -> Result<Bodies, Cancelled> {
     let image = &*analysis.image;
     let tables: Vec<Option<Arc<Table>>> = analysis.layers.iter().map(|layer| layer.table.clone()).collect();
-    plan_bodies(&tables, wanted, progress);
+    let before = before(image, layers, &tables, wanted, known);
+    plan_bodies(&tables, wanted, &before, progress);
     let mut source = Source {
         image,
         layers,
         tables: &tables,
         paths: paths(image, merge, wanted),
         progress,
-        before: before(image, layers, wanted, known),
+        before,
         new: BTreeMap::new(),
     };
     let mut bodies = Bodies::default();
@@ -216,6 +217,7 @@ pub(super) fn read(
 fn before(
     image: &Image,
     layers: &[Option<Arc<LayerRead>>],
+    tables: &[Option<Arc<Table>>],
     wanted: &Wanted,
     known: Option<&Known<'_>>,
 ) -> BodiesByLayer {
@@ -224,10 +226,20 @@ fn before(
         wanted.hashes.iter().chain(&wanted.binaries).chain(&wanted.texts).map(|inode| inode.0).collect();
     let kept = |place: u16| {
         let read = layers.get(usize::from(place))?.as_deref()?;
-        let Blob::Section(section) = &image.layers.get(usize::from(place))?.blob else { return None };
-        Some((place, known.bodies(section, read.index.len())))
+        let bytes = body_place(image, tables, place)?;
+        Some((place, known.bodies(&bytes, read.index.len())))
     };
     places.into_iter().filter_map(kept).collect()
+}
+
+/// Under what is kept what was read of single files of a layer.
+fn body_place(image: &Image, tables: &[Option<Arc<Table>>], place: u16) -> Option<String> {
+    let source = image.layers.get(usize::from(place))?;
+    match (tables.get(usize::from(place)), &source.blob) {
+        (Some(Some(_)), _) => Known::listed_place(source),
+        (_, Blob::Section(section)) => Known::place(section),
+        _ => None,
+    }
 }
 
 struct Source<'a> {
@@ -263,21 +275,25 @@ impl Source<'_> {
 
     /// Keeps what is new, beside what was there.
     fn keep(self, known: &Known<'_>) {
-        let Self { image, mut before, new, .. } = self;
+        let Self { image, tables, mut before, new, .. } = self;
         // Layers that are one blob share what is kept of it.
-        let mut by_place: BTreeMap<String, (&Section, BodyFacts)> = BTreeMap::new();
+        let mut by_place: BTreeMap<String, (u16, BodyFacts)> = BTreeMap::new();
         for (place, facts) in new {
-            let layer = image.layers.get(usize::from(place));
-            let Some(Blob::Section(section)) = layer.map(|layer| &layer.blob) else { continue };
-            let Some(bytes) = Known::place(section) else { continue };
-            let (_, all) = by_place.entry(bytes).or_insert((section, BodyFacts::default()));
+            let Some(bytes) = body_place(image, tables, place) else { continue };
+            let (_, all) = by_place.entry(bytes).or_insert((place, BodyFacts::default()));
             all.merge(before.remove(&place).unwrap_or_default());
             all.merge(facts);
         }
-        for (section, all) in by_place.into_values() {
-            // What was read while somebody wrote belongs to no state of the file.
-            if !section.was_written().unwrap_or(true) {
-                known.keep_bodies(section, &all);
+        for (bytes, (place, all)) in by_place {
+            let table = tables.get(usize::from(place)).and_then(Option::as_ref);
+            // What was read while somebody wrote belongs to no state of the file, and what nothing proves to no layer.
+            let sound = match (table, image.layers.get(usize::from(place)).map(|layer| &layer.blob)) {
+                (Some(table), _) => table.unproven() == 0,
+                (None, Some(Blob::Section(section))) => !section.was_written().unwrap_or(true),
+                _ => false,
+            };
+            if sound {
+                known.keep_bodies(&bytes, &all);
             }
         }
     }

@@ -14,7 +14,8 @@ use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::input::BUFFER_BYTES;
 use crate::jobs::Cancelled;
 use crate::layer::{BodyFacts, Context, Expected, LayerRead};
-use crate::source::SourceKey;
+use crate::source::table::Table;
+use crate::source::{LayerSource, SourceKey};
 
 /// The cache as an analysis sees it.
 pub(super) struct Known<'a> {
@@ -193,16 +194,43 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What was read of single files of a section that holds a plain layer.
-    pub(super) fn bodies(&self, section: &Section, entries: usize) -> BodyFacts {
-        let found = Self::place(section).and_then(|place| self.cache.get(&self.key("bodies", &place)));
+    /// What was read of single files of what lies at a place.
+    pub(super) fn bodies(&self, place: &str, entries: usize) -> BodyFacts {
+        let found = self.cache.get(&self.key("bodies", place));
         found.and_then(|found| BodyFacts::from_bytes(found.bytes(), entries).ok()).unwrap_or_default()
     }
 
-    /// Keeps what was read of single files of a section.
-    pub(super) fn keep_bodies(&self, section: &Section, facts: &BodyFacts) {
-        if let Some(place) = Self::place(section) {
-            self.cache.put(&self.key("bodies", &place), &facts.to_bytes());
+    /// Keeps what was read of single files.
+    pub(super) fn keep_bodies(&self, place: &str, facts: &BodyFacts) {
+        self.cache.put(&self.key("bodies", place), &facts.to_bytes());
+    }
+
+    /// The text of a layer as its table of contents lists it: the manifest names both by their digests, and bytes are
+    /// used only when the table has their digests.
+    pub(super) fn listed_place(source: &LayerSource) -> Option<String> {
+        let (table, layer) = (Table::named(&source.annotations)?, source.digest.as_ref()?);
+        Some(format!("layer {layer} by table {table}"))
+    }
+
+    /// Bytes of a table that were fetched before; to be proven by who uses them.
+    pub(super) fn table(&self, place: &str) -> Option<Vec<u8>> {
+        self.cache.get(&self.key("table of", place)).map(|found| found.bytes().to_vec())
+    }
+
+    /// Keeps the bytes of a table.
+    pub(super) fn keep_table(&self, place: &str, bytes: &[u8]) {
+        self.cache.put(&self.key("table of", place), bytes);
+    }
+
+    /// A layer whose table and files were read before.
+    pub(super) fn listed(&self, place: &str, context: &Context) -> Option<LayerRead> {
+        self.load(&self.key("listed", place), context)
+    }
+
+    /// Keeps a layer whose table and files were read, when all of it was proven.
+    pub(super) fn keep_listed(&self, place: &str, read: &LayerRead, subject: &str) {
+        if read.keepable() {
+            self.cache.put(&self.key("listed", place), &read.to_bytes(subject));
         }
     }
 

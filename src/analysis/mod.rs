@@ -8,6 +8,7 @@ mod job;
 mod kept;
 mod known;
 mod pipeline;
+mod remembered;
 mod single;
 mod streamed;
 mod tables;

@@ -202,7 +202,7 @@ pub fn analyze(
         return Ok(Arc::new(analysis));
     }
     let context = |place: usize| context_of(options.limits.clone(), &subject(place, &image.layers[place]));
-    if tables::look_into_all(&mut analysis, &distinct(&image), &context)? {
+    if tables::look_into_all(&mut analysis, &distinct(&image), known, &context)? {
         publish(Arc::new(analysis.clone()));
     }
     take_inventory(&mut analysis, options, known, cancel, progress, publish)?;

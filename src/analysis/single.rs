@@ -50,8 +50,11 @@ pub(super) fn read_one(
     };
     let mut refused = None;
     if by_table(source, options) && !was_read {
-        match read_tree(source, context)? {
-            Listed::Tree(layer) => return Ok((*layer, false)),
+        match read_tree(source, context, options.depth, known)? {
+            Listed::Tree(layer) => {
+                let was_known = layer.looked;
+                return Ok((*layer, was_known));
+            }
             Listed::Refused(why) => refused = Some(why),
             Listed::None => {}
         }

@@ -3,13 +3,15 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::known::{BodiesByLayer, Known};
 use super::pipeline::{Depth, Options};
+use super::remembered::Remembered;
 use super::single::{judged, subject};
 use super::value::{Analysis, Layer};
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::{Warning, WarningCode};
-use crate::cuda::Wanted;
+use crate::cuda::{Inode, Wanted};
 use crate::jobs::{Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{Context, EntryId, LayerRead, ListedBodies, look_into_listed, read_listed, wanted_of};
 use crate::source::table::{NoTable, Ranges, Reading, Table, Want};
@@ -26,21 +28,41 @@ pub(super) enum Listed {
 }
 
 /// Reads a layer by its table of contents, when the manifest names one.
-pub(super) fn read_tree(source: &LayerSource, context: &Context) -> Result<Listed, Cancelled> {
+pub(super) fn read_tree(
+    source: &LayerSource,
+    context: &Context,
+    depth: Depth,
+    known: Option<&Known<'_>>,
+) -> Result<Listed, Cancelled> {
     let ranges: Arc<dyn Ranges> = match &source.blob {
         Blob::Remote(blob) => Arc::new(blob.clone()),
         Blob::Section(section) => Arc::new(section.clone()),
         Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => return Ok(Listed::None),
     };
     let Context { limits, cancel, progress, subject, .. } = context;
-    let (table, contents) = match Table::open(ranges, &source.annotations, limits, cancel, progress) {
-        Ok(Some(opened)) => opened,
-        Ok(None) => return Ok(Listed::None),
-        Err(why) => {
-            cancel.check()?;
-            return Ok(Listed::Refused(why));
-        }
-    };
+    let known = known.and_then(|known| Some((known, Known::listed_place(source)?)));
+    let record = known.as_ref().and_then(|(known, place)| known.table(place));
+    let ranges = Arc::new(Remembered::new(ranges, record.as_deref()));
+    let (table, contents) =
+        match Table::open(Arc::clone(&ranges) as _, &source.annotations, limits, cancel, progress) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return Ok(Listed::None),
+            Err(why) => {
+                cancel.check()?;
+                return Ok(Listed::Refused(why));
+            }
+        };
+    if let (Some(record), Some((known, place))) = (ranges.record(), &known) {
+        known.keep_table(place, &record);
+    }
+    let before =
+        known.filter(|_| depth == Depth::Whole).and_then(|(known, place)| known.listed(&place, context));
+    if let Some(read) = before.filter(|read| read.index.len() == contents.entries().len()) {
+        progress.add_passed(table.size());
+        progress.add_entries(read.index.len() as u64);
+        let (read, table) = (Some(Arc::new(read)), Some(Arc::new(table)));
+        return Ok(Listed::Tree(Box::new(Layer { read, fault: None, table, looked: true })));
+    }
     let read = read_listed(&contents, table.format(), table.size(), context)?;
     progress.tell(format!(
         "{subject}: {} entries from the table of contents ({}), for {} of {}",
@@ -54,6 +76,7 @@ pub(super) fn read_tree(source: &LayerSource, context: &Context) -> Result<Liste
         read: Some(Arc::new(read)),
         fault: None,
         table: Some(Arc::new(table)),
+        looked: false,
     })))
 }
 
@@ -90,6 +113,7 @@ pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String
 pub(super) fn look_into_all(
     analysis: &mut Analysis,
     groups: &[Vec<usize>],
+    known: Option<&Known<'_>>,
     context_of: &(dyn Fn(usize) -> Context + Sync),
 ) -> Result<bool, Cancelled> {
     let needed = need(&analysis.layers, groups, context_of);
@@ -120,6 +144,11 @@ pub(super) fn look_into_all(
                 continue;
             };
             // What is claimed of the others was judged when their trees were read.
+            if let (0, Some(known), Some(read)) = (number, known, &looked.read)
+                && let Some(listed) = Known::listed_place(source).filter(|_| is_proven(&looked))
+            {
+                known.keep_listed(&listed, read, &subject(place, source));
+            }
             *layer =
                 if number == 0 { looked.clone() } else { judged(&looked, source, &subject(place, source)) };
         }
@@ -172,7 +201,7 @@ fn need(
     for places in groups {
         let first = places.first().copied().unwrap_or(usize::MAX);
         let Some(layer) = layers.get(first) else { continue };
-        let (Some(read), Some(table)) = (&layer.read, &layer.table) else { continue };
+        let (Some(read), Some(table), false) = (&layer.read, &layer.table, layer.looked) else { continue };
         let wanted = wanted_of(read, &context_of(first));
         let want = |whole: bool| if whole { Want::Whole } else { Want::Head };
         let planned = table.plan(wanted.iter().map(|(entry, whole)| (entry.0 as usize, want(*whole))));
@@ -198,7 +227,17 @@ fn look(layer: &Layer, needed: &Needed, context: &Context) -> Result<Layer, Canc
     look_into_listed(&mut read, &needed.wanted, &mut Bodies(table.cursor()), context)?;
     table.let_go();
     read.warnings.push(from_table(table, context.subject.clone(), Some(needed)));
-    Ok(Layer { read: Some(Arc::new(read)), fault: layer.fault.clone(), table: layer.table.clone() })
+    Ok(Layer {
+        read: Some(Arc::new(read)),
+        fault: layer.fault.clone(),
+        table: layer.table.clone(),
+        looked: true,
+    })
+}
+
+/// Whether a layer was read without a byte that nothing proves.
+fn is_proven(layer: &Layer) -> bool {
+    layer.table.as_ref().is_some_and(|table| table.unproven() == 0)
 }
 
 /// Says of which layers bytes were used that nothing proves.
@@ -263,13 +302,27 @@ pub(super) fn is_shallow(options: &Options, layers: &[Layer]) -> bool {
 }
 
 /// Lays out what will be fetched of layers that are read by their tables of contents, and says how much it is.
-pub(super) fn plan_bodies(tables: &[Option<Arc<Table>>], wanted: &Wanted, progress: &Progress) {
+pub(super) fn plan_bodies(
+    tables: &[Option<Arc<Table>>],
+    wanted: &Wanted,
+    before: &BodiesByLayer,
+    progress: &Progress,
+) {
+    let is_known = |inode: &Inode| {
+        let facts = before.get(&inode.0);
+        facts.is_some_and(|facts| {
+            facts.mentions.contains_key(&inode.1) || facts.binaries.contains_key(&inode.1)
+        })
+    };
     // A sum that stands alone needs no reading; which do not is known when they are compared.
     let (mut files, mut bytes) = (0_u64, 0_u64);
     for (place, table) in tables.iter().enumerate() {
         let Some(table) = table else { continue };
-        let of_layer =
-            wanted.texts.iter().chain(&wanted.binaries).filter(|inode| usize::from(inode.0) == place);
+        let of_layer = wanted
+            .texts
+            .iter()
+            .chain(&wanted.binaries)
+            .filter(|inode| usize::from(inode.0) == place && !is_known(inode));
         let planned = table.plan(of_layer.map(|inode| (inode.1.0 as usize, Want::Whole)));
         files = files.saturating_add(planned.files);
         bytes = bytes.saturating_add(planned.bytes);

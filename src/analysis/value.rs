@@ -42,6 +42,8 @@ pub struct Layer {
     pub fault: Option<Warning>,
     /// The table of contents that it was read by, instead of whole.
     pub table: Option<Arc<Table>>,
+    /// Whether its files were looked into, where a table listed them.
+    pub looked: bool,
 }
 
 impl Layer {

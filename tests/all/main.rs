@@ -24,12 +24,12 @@ mod cuda_view;
 mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;
+mod engine;
 mod findings_bytes;
 mod findings_configuration;
 mod findings_real;
 #[cfg(feature = "gui")]
 mod findings_view;
-mod engine;
 #[path = "../../fixtures/mod.rs"]
 mod fixtures;
 mod fuzz_corpus;

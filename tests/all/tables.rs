@@ -4,6 +4,7 @@
 mod faults;
 mod hostile;
 mod same;
+mod second;
 mod writer;
 
 use cutaway::formats::contents::Format;

@@ -72,7 +72,7 @@ impl Window {
     }
 
     pub(super) fn fetched(&self) -> u64 {
-        self.fetched.bytes
+        self.fetched.bytes.saturating_sub(self.fetched.ranges.spared())
     }
 
     pub(super) fn broken(&self) -> Option<String> {

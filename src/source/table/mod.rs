@@ -43,6 +43,11 @@ pub trait Ranges: Send + Sync {
         cancel: &CancelToken,
         progress: &Progress,
     ) -> io::Result<Vec<u8>>;
+
+    /// Bytes of those given so far that had not to be fetched.
+    fn spared(&self) -> u64 {
+        0
+    }
 }
 
 impl Ranges for RemoteBlob {
@@ -154,6 +159,11 @@ impl Table {
     /// Whether annotations name a table at all.
     pub fn is_named(annotations: &BTreeMap<String, String>) -> bool {
         [chunked::POSITION, estargz::DIGEST].iter().any(|name| annotations.contains_key(*name))
+    }
+
+    /// The digest that annotations name the table by.
+    pub fn named(annotations: &BTreeMap<String, String>) -> Option<String> {
+        Some(Claim::of(annotations).ok()??.digest().to_string())
     }
 
     /// Which format it has.

@@ -49,7 +49,7 @@ fn restarting(upstream: u16) -> u16 {
                 thread::spawn(move || pass(server, client, usize::MAX));
             } else if !pass(server, client, BEFORE) {
                 gone = true;
-                listener = None;
+                drop(listener.take());
                 thread::sleep(Duration::from_millis(300));
                 listener = TcpListener::bind(("127.0.0.1", port)).ok();
             }

@@ -1,0 +1,69 @@
+//! Tables of contents that were fetched before: their bytes are proven anew each time, and not fetched again.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::jobs::{CancelToken, Progress};
+use crate::source::table::Ranges;
+
+/// Bytes of a blob.
+#[derive(Serialize, Deserialize)]
+struct Piece {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+/// A blob of which some pieces are here, and which notes what else is asked for until it is told to stop.
+pub(super) struct Remembered {
+    blob: Arc<dyn Ranges>,
+    here: Vec<Piece>,
+    noted: Mutex<Option<Vec<Piece>>>,
+    spared: AtomicU64,
+}
+
+impl Remembered {
+    /// `record` is what [`Self::record`] gave in an earlier run. What it says is not believed: who asks for the bytes
+    /// proves them.
+    pub(super) fn new(blob: Arc<dyn Ranges>, record: Option<&[u8]>) -> Self {
+        let here = record.and_then(|bytes| postcard::from_bytes(bytes).ok()).unwrap_or_default();
+        Self { blob, here, noted: Mutex::new(Some(Vec::new())), spared: AtomicU64::new(0) }
+    }
+
+    /// Stops to note; what is worth keeping, unless all was here.
+    pub(super) fn record(&self) -> Option<Vec<u8>> {
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        (!noted.is_empty()).then(|| postcard::to_allocvec(&noted).ok()).flatten()
+    }
+}
+
+impl Ranges for Remembered {
+    fn size(&self) -> u64 {
+        self.blob.size()
+    }
+
+    fn range(
+        &self,
+        offset: u64,
+        length: u64,
+        cancel: &CancelToken,
+        progress: &Progress,
+    ) -> io::Result<Vec<u8>> {
+        let here = self.here.iter().find(|piece| piece.at == offset && piece.bytes.len() as u64 == length);
+        if let Some(piece) = here {
+            self.spared.fetch_add(length, Ordering::Relaxed);
+            return Ok(piece.bytes.clone());
+        }
+        let bytes = self.blob.range(offset, length, cancel, progress)?;
+        if let Some(noted) = self.noted.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            noted.push(Piece { at: offset, bytes: bytes.clone() });
+        }
+        Ok(bytes)
+    }
+
+    fn spared(&self) -> u64 {
+        self.spared.load(Ordering::Relaxed)
+    }
+}
