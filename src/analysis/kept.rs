@@ -44,12 +44,10 @@ pub(super) fn read_and_keep(
     };
     let read = read_download(&open, blob.size(), expected, context)?;
     let written = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(written) = written.filter(|_| read.digest.as_deref() == Some(digest)) {
-        let room = blobs.limit().saturating_sub(blob.size());
-        // Room first, so that the limit holds also while the new one is there.
-        if let Err(error) = blobs.prune(room).map(drop).and_then(|()| written.keep(digest)) {
-            context.progress.tell(cannot_keep(digest, &error));
-        }
+    if let Some(written) = written.filter(|_| read.digest.as_deref() == Some(digest))
+        && let Err(error) = written.keep(digest)
+    {
+        context.progress.tell(cannot_keep(digest, &error));
     }
     Ok(read)
 }
@@ -60,7 +58,7 @@ fn begin(blobs: &Blobs, blob: &RemoteBlob, progress: &Progress) -> Option<NewBlo
     match blobs.begin(blob.size()) {
         Ok(Some(begun)) => return Some(begun),
         Ok(None) => progress.tell(format!(
-            "{} is not kept: it has {}, and at most {} are kept in all",
+            "{} is not kept: it has {}, and at most {} are kept in all, those that arrive now included",
             blob.digest(),
             human(blob.size()),
             human(blobs.limit())

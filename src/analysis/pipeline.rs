@@ -132,7 +132,7 @@ pub fn analyze(
     publish(Arc::new(lock().clone()));
 
     let work = distinct(&image);
-    let bytes = work.iter().map(|places| length(&image.layers[places[0]])).sum();
+    let bytes = work.iter().map(|places| length(&image.layers[places[0]])).fold(0, u64::saturating_add);
     // A streamed archive has passed already; its own length stands as the total.
     let passed = progress.snapshot().bytes_total;
     progress.set_totals(if streamed.is_empty() { bytes } else { passed }, image.layers.len() as u64);

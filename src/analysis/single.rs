@@ -10,6 +10,7 @@ use super::streamed::StreamedLayer;
 use super::tables::{Listed, left_out, note_refused, read_tree};
 use super::value::Layer;
 use crate::base::digest::short;
+use crate::base::size::human;
 use crate::base::{Section, Warning, WarningCode};
 use crate::cache::Blobs;
 use crate::jobs::Cancelled;
@@ -66,6 +67,11 @@ pub(super) fn read_one(
     }
     let (read, was_known) = match &source.blob {
         Blob::Section(section) => read_section(section, &expected, context, known)?,
+        Blob::Remote(blob) if blob.size() > context.limits.inflated_bytes => {
+            let reason =
+                format!("not fetched: the manifest claims {}, more than is ever read", human(blob.size()));
+            return Ok((missing(subject, &reason), false));
+        }
         Blob::Remote(blob) => read_remote(blob, blobs, &expected, context, known)?,
         Blob::Folder(path) => {
             let read = read_folder(path, context).map_err(|source| AnalysisError::Folder {

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use rustix::io::Errno;
@@ -23,10 +25,12 @@ const UNFINISHED: Duration = Duration::from_hours(24);
 const SHARED: u32 = 0o022;
 
 /// A folder of blobs by digest, and how many bytes it may hold. Touches nothing until it is asked for something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
     limit: u64,
+    /// Bytes of those that are being written.
+    reserved: Arc<AtomicU64>,
 }
 
 /// A blob that is being written. Dropped before [`NewBlob::keep`] it leaves nothing behind.
@@ -35,12 +39,26 @@ pub struct NewBlob {
     file: File,
     /// `None` once it has its name.
     temporary: Option<OsString>,
+    /// Gives the room back.
+    _room: Room,
+}
+
+/// Room for a blob within the limit.
+struct Room {
+    reserved: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.reserved.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Blobs {
     /// Blobs below the cache folder `root`, at most `limit` bytes of them.
     pub fn new(root: PathBuf, limit: u64) -> Self {
-        Self { root, limit }
+        Self { root, limit, reserved: Arc::default() }
     }
 
     /// How many bytes it keeps at most.
@@ -64,18 +82,22 @@ impl Blobs {
         Some(file)
     }
 
-    /// Starts to keep a blob of so many bytes; `None` for one that would leave no room for itself.
+    /// Starts to keep a blob of so many bytes, for which it makes room first: what is there and what is being written
+    /// are never more than the limit. `None` when there is no room beside those that are being written.
     ///
     /// # Errors
-    /// When the folder cannot be made or written to, or is not this user's.
+    /// When the folder cannot be made, cleared or written to, or is not this user's.
     pub fn begin(&self, bytes: u64) -> io::Result<Option<NewBlob>> {
-        if bytes > self.limit {
+        let before = self.reserved.fetch_add(bytes, Ordering::Relaxed);
+        let room = Room { reserved: Arc::clone(&self.reserved), bytes };
+        let Some(left) = before.checked_add(bytes).and_then(|taken| self.limit.checked_sub(taken)) else {
             return Ok(None);
-        }
+        };
+        self.prune(left)?;
         let folder = Folder::make_root(&self.root)?.make_below(OsStr::new(BLOBS))?;
         refuse_strangers(&folder)?;
         let (temporary, file) = folder.temporary()?;
-        Ok(Some(NewBlob { folder, file, temporary: Some(temporary) }))
+        Ok(Some(NewBlob { folder, file, temporary: Some(temporary), _room: room }))
     }
 
     /// Removes a blob whose bytes are not those of its digest.
@@ -100,6 +122,18 @@ impl Blobs {
     /// # Errors
     /// When the folder is there and cannot be listed, or a blob cannot be removed.
     pub fn prune(&self, limit: u64) -> io::Result<Usage> {
+        self.remove_until(limit, false)
+    }
+
+    /// Removes all blobs, and all that downloads left unfinished or are writing now.
+    ///
+    /// # Errors
+    /// Those of [`Self::prune`].
+    pub fn clear(&self) -> io::Result<Usage> {
+        self.remove_until(0, true)
+    }
+
+    fn remove_until(&self, limit: u64, all: bool) -> io::Result<Usage> {
         let (folder, blobs, unfinished) = self.held()?;
         let mut removed = Usage::default();
         let Some(folder) = folder else { return Ok(removed) };
@@ -111,7 +145,7 @@ impl Blobs {
         };
         for file in &unfinished {
             let old = SystemTime::now().duration_since(file.used).is_ok_and(|age| age > UNFINISHED);
-            if old || limit == 0 {
+            if old || all {
                 remove(file)?;
             }
         }

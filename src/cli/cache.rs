@@ -44,8 +44,9 @@ fn prune(cache: &Cache, limit: u64) -> anyhow::Result<String> {
     let removed = cache.prune(limit);
     let removed = removed.with_context(|| format!("cannot clear the index cache {}", place(cache)))?;
     // How many blobs may stay is said where they are kept; whoever wants nothing left means them too.
-    let removed_blobs =
-        blobs(cache).prune(if limit == 0 { 0 } else { u64::MAX }).with_context(|| unread(cache))?;
+    let kept = blobs(cache);
+    let removed_blobs = if limit == 0 { kept.clear() } else { kept.prune(u64::MAX) };
+    let removed_blobs = removed_blobs.with_context(|| unread(cache))?;
     let left = cache.usage().with_context(|| unread(cache))?;
     let mut text = format!("removed {}\nleft    {}\n", told(removed, "file"), told(left, "record"));
     if removed_blobs.files > 0 {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::run::message;
 use crate::base::size;
 use crate::cache::{Blobs, Settings};
 use crate::source::Access;
@@ -24,12 +25,18 @@ pub(super) struct Network {
 impl Network {
     /// How registries and engines are reached.
     pub(super) fn access(&self) -> Access {
-        let folder = || Settings::from_environment().ok().map(|settings| settings.folder);
+        let folder = || Settings::from_environment().map(|settings| settings.folder);
         let limit = self.keep_blobs.filter(|limit| *limit > 0);
         Access {
             plain_http: self.plain_http,
             ca_file: self.ca_file.clone(),
-            blobs: limit.and_then(|limit| Some(Blobs::new(folder()?, limit))),
+            blobs: limit.and_then(|limit| match folder() {
+                Ok(folder) => Some(Blobs::new(folder, limit)),
+                Err(error) => {
+                    message(&format!("no layer is kept: {error}"));
+                    None
+                }
+            }),
             ..Access::default()
         }
     }

@@ -9,11 +9,13 @@ use super::arguments::Format;
 use super::network::Network;
 use super::output::write;
 use super::progress::with_bar;
+use super::run::{TROUBLE, message};
 use crate::analysis::AnalysisError;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
-use crate::source::{Reference, registry};
+use crate::source::Reference;
+use crate::source::registry::{self, TagList};
 
 #[derive(Args)]
 pub(super) struct TagsArguments {
@@ -43,7 +45,7 @@ pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let list = || registry::tags(&reference, &plan.network.access(), &cancel, &progress);
-    let tags = with_bar(&progress, plan.verbose, list).map_err(AnalysisError::from)?;
+    let TagList { tags, complete } = with_bar(&progress, plan.verbose, list).map_err(AnalysisError::from)?;
     let mut text = String::new();
     match plan.format {
         Format::Text => {
@@ -53,10 +55,16 @@ pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
         }
         Format::Json => {
             let image = redact::reference(&plan.image);
-            text = serde_json::to_string_pretty(&serde_json::json!({ "image": image, "tags": tags }))?;
+            text = serde_json::to_string_pretty(
+                &serde_json::json!({ "image": image, "tags": tags, "complete": complete }),
+            )?;
             text.push('\n');
         }
     }
     write(text.as_bytes(), None)?;
-    Ok(ExitCode::SUCCESS)
+    if complete {
+        return Ok(ExitCode::SUCCESS);
+    }
+    message(&format!("there are more tags than the {} that are listed", tags.len()));
+    Ok(ExitCode::from(TROUBLE))
 }

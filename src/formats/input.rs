@@ -261,6 +261,12 @@ pub fn feed(
                 }
             }
             Err(error) => {
+                // What came before the error says something too.
+                if !buffer.is_empty() {
+                    progress.add_read(buffer.len() as u64);
+                    progress.add_passed(buffer.len() as u64);
+                    full.send(Ok(buffer)).ok();
+                }
                 // The other side may have hung up already; then nobody asks any more.
                 full.send(Err(error)).ok();
                 return fed;

@@ -1,7 +1,7 @@
 //! The one pass over a layer: hash, inflate, walk.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::bounded;
@@ -99,8 +99,13 @@ pub fn read_download(
     let begun = Box::new(io::Cursor::new(start.clone()).chain(stream));
     let mut read = pass.inflate_all(&start, open, Some(begun), claimed_bytes)?;
     if read.digest.is_none() {
-        // How long it is, only its end tells.
+        // How long it is, only its end tells, and what it is, only its digest.
         read.compressed_bytes = None;
+        if read.complete {
+            read.complete = false;
+            let message = "its end did not come, so nothing proves what came before it";
+            read.warnings.push(Warning::new(WarningCode::LayerCutShort, context.subject.clone(), message));
+        }
     }
     Ok(read)
 }
@@ -138,6 +143,18 @@ pub fn read_stream(
     let fed = Fed { bytes: tap.bytes, digest: Some(tap.hasher.finish()) };
     pass.read.compressed_bytes = Some(fed.bytes);
     pass.finish(Some(fed))
+}
+
+/// A stream that ends when nobody wants the rest.
+struct Stoppable<'a> {
+    source: Box<dyn Read + Send>,
+    stop: &'a AtomicBool,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) { Ok(0) } else { self.source.read(buffer) }
+    }
 }
 
 struct Tap<R> {
@@ -274,12 +291,16 @@ impl<'a> Pass<'a> {
         let context = self.context;
         let hasher =
             self.expected.digest.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256);
+        let stop = AtomicBool::new(false);
+        let source = Stoppable { source, stop: &stop };
         std::thread::scope(|scope| {
             let feeder = scope.spawn(move || {
                 let (progress, cancel) = (&context.progress, &context.cancel);
                 feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
             });
             let walked = self.walk_inflated(Fetch::new(full, empty), compression, window_log);
+            // What was read for nothing is read again: the rest of it need not come.
+            stop.store(self.wants_larger_window, Ordering::Relaxed);
             let fed = feeder.join();
             walked?;
             context.cancel.check()?;

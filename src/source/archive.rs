@@ -38,7 +38,7 @@ pub struct StreamedMember {
 pub enum SourceKey {
     /// A local file.
     File(FileIdentity),
-    /// An image of an engine, by the digest that the engine knows it by.
+    /// An image of an engine, by the digest that the engine knows it by and the engine's address.
     Engine(String),
 }
 

@@ -11,6 +11,7 @@ use super::choose::{Offer, check_platform, choose, descriptor_platform, is_attes
 use super::config;
 use super::error::SourceError;
 use super::image::{Blob, Image, LayerSource};
+use super::registry::Fault;
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Warning, WarningCode, digest};
 
@@ -245,6 +246,10 @@ fn fill(
             config::attach(image, &config_object, config_bytes, Some(manifest.config().digest()));
         }
         Err(SourceError::Cancelled(cancelled)) => return Err(cancelled.into()),
+        // One that could not be fetched may well be there: an image without its config is not shown for the image.
+        Err(SourceError::Registry(error)) if error.fault != Fault::NotFound => {
+            return Err(SourceError::Registry(error));
+        }
         Err(error) => {
             let message = format!("there is no config to read: {error}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));

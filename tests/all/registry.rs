@@ -16,3 +16,4 @@ mod same;
 mod second;
 pub mod server;
 mod trust;
+mod unproven;

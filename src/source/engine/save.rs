@@ -21,7 +21,8 @@ pub(super) fn open(
     context: &mut OpenContext<'_>,
 ) -> Result<Result<Image, Failure>, SourceError> {
     let label = format!("{name} of {}", place.way);
-    let key = SourceKey::Engine(held.id.clone());
+    // What one engine says an image is, is no word of another.
+    let key = SourceKey::Engine(format!("{} at {:?}", held.id, place.host));
     let total = held.bytes.unwrap_or(0);
     if let Some(image) = recalled(&label, &key, held, name, context) {
         context.progress.set_totals(total, 0);

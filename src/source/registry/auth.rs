@@ -171,7 +171,10 @@ impl Auth {
             return Ok(false);
         }
         let expired = std::mem::take(&mut state.proven) && !state.is_fixed();
-        if state.proof.is_some() && !expired {
+        if expired {
+            // Whatever becomes of asking for a new one, the old one speaks against nobody.
+            state.proof = None;
+        } else if state.proof.is_some() {
             state.refuse(format!("refused ({status})"));
         }
         while let Some(candidate) = state.candidates.front().cloned() {
@@ -240,7 +243,7 @@ async fn fetch(
     job: Job<'_>,
 ) -> Result<Result<Proof, String>, Stop> {
     let server = printable(realm.host_str().unwrap_or("its token server"));
-    if credential.is_some() && realm.scheme() == "http" && !session.is_plain() {
+    if credential.is_some() && realm.scheme() == "http" && !session.may_speak_plain_to(realm) {
         return Ok(Err(format!("not sent, since the token server {server} talks plain HTTP")));
     }
     let scope = scope.map_or_else(|| format!("repository:{}:pull", session.repository()), str::to_owned);

@@ -13,6 +13,7 @@ use super::super::Chosen;
 use super::super::error::SourceError;
 use super::super::image::{Blob, Image};
 use super::super::manifests::{self, Documents};
+use super::TagList;
 use super::blob::RemoteBlob;
 use super::error::Fault;
 use super::repository::Repository;
@@ -170,9 +171,8 @@ impl Documents for Remote<'_> {
         manifests::check_algorithm(descriptor.digest())?;
         let place = descriptor.digest().to_string();
         let wanted = format!("config {}", shortened(&place));
-        // A wrong one is shown with a warning, as it is everywhere.
-        let computed = |bytes: &[u8], _: Option<&str>| Ok(digest::sha256_of(bytes));
-        let document = Remote::document(self, &format!("blobs/{place}"), &wanted, &[], computed)?;
+        let right = |bytes: &[u8], _: Option<&str>| check(Some(&place), bytes);
+        let document = Remote::document(self, &format!("blobs/{place}"), &wanted, &[], right)?;
         Ok((format!("{wanted} of {}", self.repository.label()), document.bytes))
     }
 
@@ -199,6 +199,9 @@ impl Documents for Remote<'_> {
     }
 }
 
+/// Longer ones are no tags (OCI distribution specification).
+const TAG_BYTES: usize = 128;
+
 #[derive(serde::Deserialize)]
 struct Page {
     #[serde(default)]
@@ -206,12 +209,12 @@ struct Page {
 }
 
 /// The tags of a repository.
-pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<Vec<String>, SourceError> {
+pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, SourceError> {
     const WANTED: &str = "the list of tags";
     let mut retries = Retries::new(&repository.times);
     let work = async |session: &Arc<Session>, retries: &mut Retries| {
         let mut tags: Vec<String> = Vec::new();
-        let mut path = "tags/list".to_owned();
+        let mut path = "tags/list?n=1000".to_owned();
         for _ in 0..MOST_PAGES {
             let ask = Ask { path: &path, wanted: WANTED, headers: &[] };
             let mut answer = session.get(&ask, retries, job).await?;
@@ -230,17 +233,18 @@ pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<Vec<String>,
             let room = MOST_TAGS - tags.len();
             let found = page.tags.unwrap_or_default();
             let more = found.len() > room;
-            tags.extend(found.into_iter().take(room).map(|tag| printable(&tag)));
+            let sound = found.into_iter().take(room).filter(|tag| tag.len() <= TAG_BYTES);
+            tags.extend(sound.map(|tag| printable(&tag)));
             match next {
                 Some(query) if !more && tags.len() < MOST_TAGS => path = format!("tags/list?{query}"),
-                None if !more => return Ok(tags),
+                None if !more => return Ok(TagList { tags, complete: true }),
                 _ => break,
             }
         }
-        job.progress.tell(format!("{} has more tags than the {} that are listed", session.host, tags.len()));
-        Ok(tags)
+        Ok(TagList { tags, complete: false })
     };
-    wait_for(repository.first(WANTED, &mut retries, job, work)).flatten()
+    // A mirror may have pulled some of them only.
+    wait_for(repository.last(WANTED, &mut retries, work)).flatten()
 }
 
 /// The query of the next page, from `Link: </v2/NAME/tags/list?n=…&last=…>; rel="next"`. Only the query is taken: the

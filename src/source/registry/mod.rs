@@ -52,7 +52,16 @@ pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Resu
     documents::open(repository(reference, context.access, context.progress)?, &chosen, job)
 }
 
-/// The tags of a repository, in the order that the registry gives.
+/// Tags of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagList {
+    /// In the order that the registry gives.
+    pub tags: Vec<String>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// The tags of a repository.
 ///
 /// # Errors
 /// When `reference` is none of a registry, or the registry does not answer with tags.
@@ -61,7 +70,7 @@ pub fn tags(
     access: &Access,
     cancel: &CancelToken,
     progress: &Progress,
-) -> Result<Vec<String>, SourceError> {
+) -> Result<TagList, SourceError> {
     documents::tags(&repository(reference, access, progress)?, Job { cancel, progress })
 }
 

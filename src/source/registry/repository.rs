@@ -115,6 +115,20 @@ impl Repository {
         })
     }
 
+    /// Does `work` at the registry itself, not at its mirrors.
+    pub(super) async fn last<T>(
+        &self,
+        wanted: &str,
+        retries: &mut Retries,
+        work: impl AsyncFn(&Arc<Session>, &mut Retries) -> Result<T, SourceError>,
+    ) -> Result<T, SourceError> {
+        let Some(last) = self.places.last() else {
+            return Err(self.error(wanted, Fault::Settings("no place is known that has it".into())));
+        };
+        let session = self.session(last).map_err(|fault| self.error(wanted, fault))?;
+        work(&session, retries).await
+    }
+
     /// Does not ask the place of this session again, unless it is the registry itself.
     pub(super) fn give_up(&self, session: &Arc<Session>, why: &str, job: Job<'_>) {
         let is_it = |place: &&Place| {
@@ -132,12 +146,12 @@ impl Repository {
             return Ok(Arc::clone(session));
         }
         let endpoint = &place.endpoint;
-        let (host, repository) = if endpoint.mirror {
-            (endpoint.host.as_str(), endpoint.repository.as_str())
-        } else {
-            (self.name.host.as_str(), self.name.repository.as_str())
+        // Where it really is: a login is for the host that gets it, also where settings lead to another one.
+        let host = match endpoint.host.as_str() {
+            settings::DOCKER_HUB => "docker.io",
+            host => host,
         };
-        let search = credentials::search(host, repository, &self.access);
+        let search = credentials::search(host, &endpoint.repository, &self.access);
         let made = Arc::new(Session::new(host, endpoint, search, &self.access, self.times)?);
         *session = Some(Arc::clone(&made));
         Ok(made)

@@ -77,7 +77,8 @@ impl Retries {
         // Up to a quarter more, so that many who failed together do not come back together.
         let share = RandomState::new().hash_one(self.made) % 256;
         let spread = wait / 4 * u32::try_from(share).unwrap_or(0) / 256;
-        Some(asked.unwrap_or(wait + spread).max(Duration::from_millis(1)))
+        // Who asks for nothing gets the usual pause.
+        Some(asked.unwrap_or_default().max(wait + spread))
     }
 }
 

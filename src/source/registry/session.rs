@@ -49,6 +49,8 @@ pub(super) struct Session {
     endpoint: Endpoint,
     transport: Transport,
     auth: Auth,
+    /// Whether the user wants plain HTTP.
+    plain_is_wanted: bool,
     /// Whether plain HTTP is spoken there.
     plain: AtomicBool,
     /// Whether it may turn out so.
@@ -75,6 +77,7 @@ impl Session {
             endpoint: endpoint.clone(),
             transport: Transport::new(endpoint, access, &times)?,
             auth: Auth::new(search),
+            plain_is_wanted: access.plain_http,
             plain: AtomicBool::new(access.plain_http),
             may_be_plain: loopback || endpoint.insecure,
             answered: AtomicBool::new(false),
@@ -87,13 +90,22 @@ impl Session {
         &self.endpoint.repository
     }
 
-    pub(super) fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.plain.load(Ordering::Relaxed)
+    }
+
+    /// Whether plain HTTP may be spoken to where `url` leads: on request, on the loopback, or to an endpoint that the
+    /// settings call insecure.
+    pub(super) fn may_speak_plain_to(&self, url: &Url) -> bool {
+        self.plain_is_wanted
+            || url.host_str().is_some_and(is_loopback)
+            || self.endpoint.insecure && is_at(url, &self.endpoint.host)
     }
 
     /// Whether somebody who cannot be reached could be a moment ago, and may be restarting.
     fn is_there(&self, failure: &Failure) -> bool {
-        matches!(failure.fault, Fault::Unreachable(_)) && self.answered.load(Ordering::Relaxed)
+        matches!(failure.fault, Fault::Unreachable(_) | Fault::UnknownHost)
+            && self.answered.load(Ordering::Relaxed)
     }
 
     /// Asks until there is an answer of 200 to 299, or 416, which is one about a range.
@@ -159,7 +171,7 @@ impl Session {
     async fn get_once(&self, ask: &Ask<'_>, job: Job<'_>) -> Result<Response, Stop> {
         if !self.asked.load(Ordering::Relaxed) && self.auth.asks_first().await {
             let response = self.send_here("", &[], None, job).await?;
-            if response.status() == StatusCode::UNAUTHORIZED {
+            if response.status() == StatusCode::UNAUTHORIZED && is_at(response.url(), &self.endpoint.host) {
                 self.auth.refused(0, 401, response.headers(), self, job).await?;
             }
             self.asked.store(true, Ordering::Relaxed);
@@ -249,6 +261,9 @@ impl Session {
                 return Ok(response);
             }
             let next = target(&url, response.headers())?;
+            if url.scheme() == "https" && next.scheme() == "http" && !self.may_speak_plain_to(&next) {
+                return Err(Fault::NotARegistry("it redirects from TLS to plain HTTP".into()).into());
+            }
             if next.origin() != url.origin() {
                 proof = None;
             }
@@ -287,7 +302,12 @@ impl Session {
             404 => Fault::NotFound,
             _ => Fault::NotARegistry(status.to_string()),
         };
-        Ok(Failure { said: said(&body, |text| self.auth.without_secrets(text)), after, ..Failure::of(fault) })
+        let mut said = said(&body, |text| self.auth.without_secrets(text));
+        if let (Fault::Server(_), Some(after)) = (&fault, after) {
+            let wants = format!("come back in {}", seconds(after));
+            said = Some(said.map_or_else(|| wants.clone(), |said| format!("{said}; {wants}")));
+        }
+        Ok(Failure { said, after, ..Failure::of(fault) })
     }
 
     /// The whole body of an answer, when it has at most `most` bytes.

@@ -162,7 +162,7 @@ fn the_password_does_not_follow_a_redirect_to_another_port() {
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let job = Job { cancel: &cancel, progress: &progress };
     let tags = documents::tags(&server.repository(&access), job).unwrap();
-    assert_eq!(tags, ["1"]);
+    assert_eq!(tags.tags, ["1"]);
     let heads = server.heads();
     assert!(heads[1].contains("authorization: basic"), "the registry is told: {heads:?}");
     let heads = elsewhere.heads();
@@ -193,4 +193,37 @@ fn a_refused_login_shows_neither_password_nor_token_even_when_the_registry_repea
         shown.contains("this session's login: refused (403)") && shown.contains("anonymous: refused"),
         "{shown}"
     );
+}
+
+#[test]
+fn a_token_server_in_trouble_costs_a_pause_and_no_login() {
+    let bearer = "WWW-Authenticate: Bearer realm=\"http://127.0.0.1:{PORT}/token\",service=\"s\"\r\n";
+    let challenge =
+        format!("HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n{bearer}Content-Length: 0\r\n\r\n");
+    let token = |text: &str| answer("200 OK", "", &format!("{{\"token\":\"{text}\"}}"));
+    let tags = answer("200 OK", "", "{\"tags\":[\"1\"]}");
+    let trouble = answer("503 Service Unavailable", "", "");
+    let first = [&*challenge, &token("one"), &tags].map(str::to_owned);
+    // The token is not good any more, and there is no other for a moment.
+    let second = [&*challenge, &trouble, &challenge, &token("two"), &tags].map(str::to_owned);
+    let answers: Vec<&str> = first.iter().chain(&second).map(String::as_str).collect();
+    let server = Server::start(&answers);
+    let repository = server.repository(&plain());
+    let (cancel, progress) = (CancelToken::new(), Progress::default());
+    let job = Job { cancel: &cancel, progress: &progress };
+    for _ in 0..2 {
+        assert_eq!(documents::tags(&repository, job).unwrap().tags, ["1"]);
+    }
+    let heads = server.heads();
+    assert!(heads[7].contains("authorization: bearer two"), "{heads:?}");
+}
+
+#[test]
+fn a_list_of_tags_that_is_cut_off_says_so() {
+    let all: Vec<String> = (0..10_001).map(|number| format!("\"{number}\"")).collect();
+    let server = Server::start(&[&answer("200 OK", "", &format!("{{\"tags\":[{}]}}", all.join(",")))]);
+    let (cancel, progress) = (CancelToken::new(), Progress::default());
+    let job = Job { cancel: &cancel, progress: &progress };
+    let list = documents::tags(&server.repository(&plain()), job).unwrap();
+    assert_eq!((list.tags.len(), list.complete), (10_000, false));
 }

@@ -105,7 +105,8 @@ fn what_is_known_is_not_believed_when_the_engine_names_other_layers() {
     let liar = Engine { diff_ids: Engine::new(&other, []).diff_ids, ..engine.clone() };
     let socket = engine.at(&machine, "e.sock");
     machine.report(&[("DOCKER_HOST", &socket.host())], &reference());
-    let socket = liar.at(&machine, "l.sock");
+    drop(socket);
+    let socket = liar.at(&machine, "e.sock");
     machine.report(&[("DOCKER_HOST", &socket.host())], &reference());
     assert_eq!(socket.seen(), requests(true));
 }
@@ -116,19 +117,25 @@ fn an_image_of_another_name_or_id_is_not_taken_for_the_known_one() {
     let (one, other) = (image("one"), image("other"));
     let socket = Engine::new(&one, save_classic(&[(&one, &[TAG])])).at(&machine, "1.sock");
     let first = machine.report(&[("DOCKER_HOST", &socket.host())], &reference());
+    drop(socket);
     // The tag moved to another image.
-    let socket = Engine::new(&other, save_classic(&[(&other, &[TAG])])).at(&machine, "2.sock");
+    let socket = Engine::new(&other, save_classic(&[(&other, &[TAG])])).at(&machine, "1.sock");
     let moved = machine.report(&[("DOCKER_HOST", &socket.host())], &reference());
     assert_eq!(socket.seen(), requests(true));
     assert_ne!(first["image"]["config_digest"], moved["image"]["config_digest"]);
     // The first image has another name by now: it is known, and shown by the name it has.
     let mut renamed = Engine::new(&one, save_classic(&[(&one, &[TAG])]));
     renamed.name = "example.org/other:2".into();
-    let socket = renamed.at(&machine, "3.sock");
+    drop(socket);
+    let socket = renamed.clone().at(&machine, "1.sock");
     let again = machine.report(&[("DOCKER_HOST", &socket.host())], "docker:example.org/other:2");
     assert_eq!(socket.seen(), ["/images/example.org/other:2/json"]);
     assert_eq!(again["image"]["config_digest"], first["image"]["config_digest"]);
     assert_eq!(again["image"]["tags"], serde_json::json!(["example.org/other:2"]));
+    // What one engine said is no word of another.
+    let socket = renamed.at(&machine, "2.sock");
+    machine.report(&[("DOCKER_HOST", &socket.host())], "docker:example.org/other:2");
+    assert_eq!(socket.seen().len(), 2);
 }
 
 #[test]

@@ -68,6 +68,8 @@ impl Drop for Socket {
         if let Some(listening) = self.listening.take() {
             listening.join().ok();
         }
+        // Another engine may take its place.
+        std::fs::remove_file(&self.path).ok();
     }
 }
 

@@ -120,13 +120,20 @@ fn a_config_with_another_digest_is_not_believed() {
     let bench = Bench::new();
     let config = crate::fixtures::digest(&bench.image.config_bytes());
     bench.proxy.fault(Kind::Blob, &config, usize::MAX, Fault::Flip);
-    let outcome = bench.run(&[], &["report", &bench.reference(), "--format", "json"]);
-    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
-    assert!(
-        outcome.stdout.contains(&config[..19]) || outcome.stderr.contains(&config[..19]),
-        "{}",
-        outcome.stderr
-    );
+    let message = bench.fails(&[], &bench.reference());
+    assert!(message.contains("wrong digest") && message.contains(&config[..19]), "{message}");
+}
+
+#[test]
+fn a_config_that_cannot_be_had_is_no_image_without_one() {
+    if !ready() {
+        return;
+    }
+    let bench = Bench::new();
+    let config = crate::fixtures::digest(&bench.image.config_bytes());
+    bench.proxy.fault(Kind::Blob, &config, usize::MAX, answer(503));
+    let message = bench.fails(&[], &bench.reference());
+    assert!(message.contains("the registry is in trouble (503)"), "{message}");
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Mirrors and other settings of registries.conf.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use super::bench::{Bench, put, ready, same};
+use super::guard::Guard;
 use super::proxy::{Fault, Kind, Proxy};
 
 fn settle(bench: &Bench, text: &str) {
@@ -121,4 +125,46 @@ fn a_faulty_file_is_left_out_and_named_when_something_fails() {
     bench.succeeds(&[]);
     let message = bench.fails(&[], &format!("docker://{}/team/none:1", bench.host()));
     assert!(message.contains("registries.conf: line 2: "), "{message}");
+}
+
+#[test]
+fn a_login_is_for_the_host_that_gets_it_not_for_the_name_that_leads_there() {
+    if !ready() {
+        return;
+    }
+    let bench = Bench::guarded(Guard::login("me:HUNTER2-mine"));
+    let lead = format!("[[registry]]\nprefix = \"registry.example\"\nlocation = \"{}\"\n", bench.host());
+    settle(&bench, &lead);
+    let login = |host: &str, password: &str| {
+        let given = BASE64_STANDARD.encode(format!("me:{password}"));
+        put(
+            &bench.home().join(".docker/config.json"),
+            &format!(r#"{{"auths":{{"{host}":{{"auth":"{given}"}}}}}}"#),
+        );
+    };
+    login("registry.example", "HUNTER2-other");
+    let message = bench.fails(&[], "docker://registry.example/team/app:1");
+    assert!(message.contains(&format!("no entry for {}", bench.host())), "{message}");
+    let told = BASE64_STANDARD.encode("me:HUNTER2-other");
+    let given = |seen: super::proxy::Seen| seen.authorization.unwrap_or_default();
+    assert!(bench.proxy.seen().into_iter().all(|seen| !given(seen).contains(&told)));
+    login(&bench.host(), "HUNTER2-mine");
+    same(&bench.place, &bench.image, &bench.report(&[], "docker://registry.example/team/app:1"));
+}
+
+#[test]
+fn the_registry_stands_in_for_a_mirror_whose_config_is_another() {
+    if !ready() {
+        return;
+    }
+    let bench = Bench::new();
+    let mirror = Proxy::before(bench.server.port);
+    let config = crate::fixtures::digest(&bench.image.config_bytes());
+    mirror.fault(Kind::Blob, &config, usize::MAX, Fault::Flip);
+    let (host, mirror) = (bench.host(), format!("127.0.0.1:{}", mirror.port));
+    settle(
+        &bench,
+        &format!("[[registry]]\nlocation = \"{host}\"\n[[registry.mirror]]\nlocation = \"{mirror}\"\n"),
+    );
+    bench.succeeds(&[]);
 }

@@ -36,7 +36,9 @@ pub struct RemoteSetup {
 impl Default for RemoteSetup {
     fn default() -> Self {
         let tags: Tags = Arc::new(|reference, access, cancel, progress| {
-            registry::tags(reference, access, cancel, progress).map_err(|error| Failure::from(&error))
+            registry::tags(reference, access, cancel, progress)
+                .map(|list| list.tags)
+                .map_err(|error| Failure::from(&error))
         });
         Self { engines: Arc::new(engine::list), tags, at_once: false }
     }

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 use super::super::access::{Access, Tried};
 use super::environment::Environment;
 
+/// Where docker.io is asked.
+pub(super) const DOCKER_HUB: &str = "registry-1.docker.io";
+
 /// A place that may hold a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Endpoint {
@@ -78,7 +81,7 @@ impl Places {
             return;
         };
         // Docker Hub answers under another name than the one that its images bear; certificates go by either.
-        let hosts = if host == "docker.io" { vec![host, "registry-1.docker.io"] } else { vec![host] };
+        let hosts = if host == "docker.io" { vec![host, DOCKER_HUB] } else { vec![host] };
         let certificates = certificates::of(&hosts, environment, &mut self.faults);
         let host = hosts.last().copied().unwrap_or(host);
         self.endpoints.push(Endpoint {
