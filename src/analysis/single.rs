@@ -72,7 +72,16 @@ pub(super) fn read_one(
                 format!("not fetched: the manifest claims {}, more than is ever read", human(blob.size()));
             return Ok((missing(subject, &reason), false));
         }
-        Blob::Remote(blob) => read_remote(blob, blobs, &expected, context, known)?,
+        Blob::Remote(blob) => {
+            let (read, was_known) = read_remote(blob, blobs, &expected, context, known)?;
+            if read.compression.is_none() && read.digest.is_none() {
+                // Nothing came: what is in it is unknown, not nothing.
+                let fault = read.warnings.into_iter().next();
+                let fault = fault.map(|fault| Warning { code: WarningCode::LayerMissing, ..fault });
+                return Ok((Layer { fault, ..Layer::default() }, false));
+            }
+            (read, was_known)
+        }
         Blob::Folder(path) => {
             let read = read_folder(path, context).map_err(|source| AnalysisError::Folder {
                 path: crate::base::text::printable(&path.display().to_string()),

@@ -19,8 +19,8 @@ use super::sweep::Usage;
 
 /// The folder of the blobs, beside those of the records.
 pub(super) const BLOBS: &str = "blobs";
-/// Younger temporary files may be those of a download that goes on.
-const UNFINISHED: Duration = Duration::from_hours(24);
+/// A file this young may not be held yet by who made it.
+const STARTING: Duration = Duration::from_secs(10);
 /// Bits of a mode that let others write.
 const SHARED: u32 = 0o022;
 
@@ -97,6 +97,8 @@ impl Blobs {
         let folder = Folder::make_root(&self.root)?.make_below(OsStr::new(BLOBS))?;
         refuse_strangers(&folder)?;
         let (temporary, file) = folder.temporary()?;
+        // Held as long as somebody writes; what is not held was left by a run that was ended.
+        file.try_lock().ok();
         Ok(Some(NewBlob { folder, file, temporary: Some(temporary), _room: room }))
     }
 
@@ -144,8 +146,7 @@ impl Blobs {
             Ok(())
         };
         for file in &unfinished {
-            let old = SystemTime::now().duration_since(file.used).is_ok_and(|age| age > UNFINISHED);
-            if old || all {
+            if all || !is_held(&folder, file) {
                 remove(file)?;
             }
         }
@@ -234,6 +235,13 @@ impl Drop for NewBlob {
             self.folder.remove(temporary).ok();
         }
     }
+}
+
+/// Whether somebody is writing a file.
+fn is_held(folder: &Folder, file: &Held) -> bool {
+    let young = SystemTime::now().duration_since(file.used).is_ok_and(|age| age < STARTING);
+    let free = || folder.open(&file.name).is_ok_and(|file| file.try_lock().is_ok());
+    young || !free()
 }
 
 fn refuse_strangers(folder: &Folder) -> io::Result<()> {

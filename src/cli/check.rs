@@ -41,7 +41,9 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     let (file, policy) = policy_of(plan.config.as_deref())?.unzip();
     let analysis = analyse(&plan.read, policy.as_ref())?;
     let (Some(measured), Some(totals)) = (measured(&analysis), analysis.totals()) else {
-        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.shown());
+        // Whoever reads the last line is told, too.
+        write(b"verdict: fail reason=incomplete\n", None)?;
+        anyhow::bail!("{}", plan.read.unread());
     };
     // Without a clock nobody can say that an ignore still counts.
     let today = Date(today(&plan.read).unwrap_or(u32::MAX));

@@ -78,7 +78,7 @@ fn analyse_all(plan: &ComparePlan, policy: Option<&Policy>) -> anyhow::Result<Ve
         };
         let analysis = analyse(&read, policy).map_err(of_image)?;
         if measured(&analysis).is_none() {
-            anyhow::bail!("{}: the analysis ended before its layers were merged", which(plan, place));
+            anyhow::bail!("{}: its layers were not read, since --depth leaves them out", which(plan, place));
         }
         Ok(analysis)
     };

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::arguments::{DockerfileOutput, DockerfilePlan};
 use super::output::write;
 use super::run::{TROUBLE, analyse, message, warn};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Depth};
 use crate::findings::Plan;
 use crate::jobs::catch_panic;
 use crate::report::{Options, RewriteReport, to_json, to_summary};
@@ -116,6 +116,9 @@ pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
     let options = Options { show_secrets: plan.show_secrets, ..Options::default() };
     let report = proposals.and_then(|proposals| RewriteReport::new(&analysis, proposals, &options));
     let Some(mut report) = report else {
+        if plan.read.depth != Depth::Whole {
+            anyhow::bail!("{}", plan.read.unread());
+        }
         anyhow::bail!("the rules could not look at {}: there is nothing to propose from", plan.read.shown());
     };
     let chosen = choose(plan, &report)?;

@@ -111,6 +111,11 @@ impl ReadPlan {
     pub(super) fn shown(&self) -> String {
         redact::reference(&self.image)
     }
+
+    /// Why there is nothing to look at: of an image whose layers were left out.
+    pub(super) fn unread(&self) -> String {
+        format!("the layers of {} were not read, since --depth leaves them out", self.shown())
+    }
 }
 
 impl Reading {

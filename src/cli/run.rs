@@ -192,7 +192,7 @@ fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
         },
     );
     let Some(mut report) = report else {
-        anyhow::bail!("the analysis of {} ended before its layers were merged", plan.read.shown());
+        anyhow::bail!("{}", plan.read.unread());
     };
     match proposals {
         Ok(Some(proposals)) => report.set_proposals(&proposals, &options),

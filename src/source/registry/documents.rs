@@ -15,7 +15,7 @@ use super::super::image::{Blob, Image};
 use super::super::manifests::{self, Documents};
 use super::TagList;
 use super::blob::RemoteBlob;
-use super::error::Fault;
+use super::error::{Fault, TAGS};
 use super::repository::Repository;
 use super::retry::Retries;
 use super::session::{Ask, Job, Session};
@@ -210,25 +210,24 @@ struct Page {
 
 /// The tags of a repository.
 pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, SourceError> {
-    const WANTED: &str = "the list of tags";
     let mut retries = Retries::new(&repository.times);
     let work = async |session: &Arc<Session>, retries: &mut Retries| {
         let mut tags: Vec<String> = Vec::new();
         let mut path = "tags/list?n=1000".to_owned();
         for _ in 0..MOST_PAGES {
-            let ask = Ask { path: &path, wanted: WANTED, headers: &[] };
+            let ask = Ask { path: &path, wanted: TAGS, headers: &[] };
             let mut answer = session.get(&ask, retries, job).await?;
             let next = answer.headers().get(LINK).and_then(|link| link.to_str().ok()).and_then(next_query);
             let body = match session.body(&mut answer, PAGE_BYTES, job).await {
                 Ok(body) => body,
                 Err(stop) => {
-                    session.again(stop, WANTED, retries, job).await?;
+                    session.again(stop, TAGS, retries, job).await?;
                     continue;
                 }
             };
             let Ok(page) = serde_json::from_slice::<Page>(&body) else {
                 let fault = Fault::NotARegistry("it is no list of tags".into());
-                return Err(SourceError::Registry(Box::new(session.error(WANTED, Failure::of(fault)).await)));
+                return Err(SourceError::Registry(Box::new(session.error(TAGS, Failure::of(fault)).await)));
             };
             let room = MOST_TAGS - tags.len();
             let found = page.tags.unwrap_or_default();
@@ -236,7 +235,9 @@ pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, Sou
             let sound = found.into_iter().take(room).filter(|tag| tag.len() <= TAG_BYTES);
             tags.extend(sound.map(|tag| printable(&tag)));
             match next {
-                Some(query) if !more && tags.len() < MOST_TAGS => path = format!("tags/list?{query}"),
+                Some(query) if !more && tags.len() < MOST_TAGS && !path.ends_with(&query) => {
+                    path = format!("tags/list?{query}");
+                }
                 None if !more => return Ok(TagList { tags, complete: true }),
                 _ => break,
             }
@@ -244,7 +245,7 @@ pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, Sou
         Ok(TagList { tags, complete: false })
     };
     // A mirror may have pulled some of them only.
-    wait_for(repository.last(WANTED, &mut retries, work)).flatten()
+    wait_for(repository.last(TAGS, &mut retries, work)).flatten()
 }
 
 /// The query of the next page, from `Link: </v2/NAME/tags/list?n=…&last=…>; rel="next"`. Only the query is taken: the

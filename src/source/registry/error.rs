@@ -25,6 +25,8 @@ pub enum Fault {
     PlainHttp,
     /// The server talks TLS, and was asked by plain HTTP.
     WantsTls,
+    /// Something went wrong at another host, to which the registry or its login leads.
+    Elsewhere(String, Box<Self>),
     /// The registry wants to know who asks, or does not accept what it was told (401).
     Unauthorized,
     /// Who asks may not have it (403).
@@ -66,6 +68,9 @@ pub struct RegistryError {
     pub tried: Vec<Tried>,
 }
 
+/// What is wanted when tags are listed.
+pub(super) const TAGS: &str = "the list of tags";
+
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,6 +81,7 @@ impl fmt::Display for Fault {
                 .write_str("its certificate is that of a CA, which is not accepted as that of a server"),
             Self::PlainHttp => formatter.write_str("it talks plain HTTP, not TLS"),
             Self::WantsTls => formatter.write_str("it talks TLS, not plain HTTP"),
+            Self::Elsewhere(host, fault) => write!(formatter, "it leads to {host}, and there: {fault}"),
             Self::Unauthorized => formatter.write_str("it wants a login that it accepts (401)"),
             Self::Forbidden => formatter.write_str("access is denied (403)"),
             Self::NotFound => formatter.write_str("there is no such thing (404)"),
@@ -135,15 +141,18 @@ impl RegistryError {
             Fault::Certificate(why) if why.contains("signed") => format!(
                 "name its CA with --ca-file FILE or SSL_CERT_FILE, or put it into /etc/docker/certs.d/{host}/ca.crt"
             ),
+            Fault::Certificate(why) if why.contains("alert") => format!("it may want a certificate of yours: put it with its key into /etc/docker/certs.d/{host}/client.cert and client.key"),
             Fault::Certificate(_) => "the server needs a certificate that holds for this name and today; check this machine's clock, too".into(),
             Fault::CaAsServer => {
                 "make a certificate for the server that is signed by the CA, and name the CA with --ca-file; or use plain HTTP with --plain-http".into()
             }
             Fault::PlainHttp => "with --plain-http it is asked without TLS; what passes is then neither secret nor safe from changes".into(),
+            Fault::Elsewhere(other, _) => format!("check that this machine may reach {other}, too; HTTPS_PROXY and NO_PROXY say what goes through a proxy"),
             Fault::WantsTls => "leave out --plain-http".into(),
             Fault::Unauthorized | Fault::Forbidden => {
                 format!("check the name; if it is private: docker login {host}, or podman login {host}")
             }
+            Fault::NotFound if self.wanted == TAGS => "check the name".into(),
             Fault::NotFound => {
                 format!("check the name and the tag; cutaway tags {host}/{} lists the tags", self.repository)
             }

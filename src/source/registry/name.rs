@@ -23,6 +23,11 @@ impl Name {
         if has_user {
             return Err("a name has no user and password in it; log in instead".into());
         }
+        // Docker Hub would be asked for the name of a host.
+        let first = text.split(['/', ':', '@']).next().unwrap_or_default();
+        if !text.contains('/') && (first.contains('.') || first == "localhost") {
+            return Err("it names a host and no repository there".into());
+        }
         let name: oci_client::Reference = text.parse().map_err(|error| format!("{error}"))?;
         Ok(Self {
             host: name.registry().to_owned(),
@@ -47,6 +52,9 @@ mod tests {
         };
         let of = |host: &str, repository: &str, tag: &str| (host.into(), repository.into(), Some(tag.into()));
         assert_eq!(parts("ubuntu"), of("docker.io", "library/ubuntu", "latest"));
+        for host in ["127.0.0.1:5000", "localhost:5000", "registry.example", "registry.example:443"] {
+            assert!(Name::parse(host).is_err(), "{host}");
+        }
         assert_eq!(parts("team/app:1"), of("docker.io", "team/app", "1"));
         assert_eq!(parts("localhost/app"), of("localhost", "app", "latest"));
         assert_eq!(parts("localhost:5000/a/b:v1.2"), of("localhost:5000", "a/b", "v1.2"));

@@ -255,6 +255,9 @@ impl Session {
             let response = sent.map_err(|error| {
                 let mut failure = failure(&error, secure, self.times.connect);
                 failure.explain(&url);
+                if !is_at(&url, &self.endpoint.host) {
+                    failure.fault = Fault::Elsewhere(shown_host(&url), Box::new(failure.fault));
+                }
                 Stop::Failed(failure)
             })?;
             if !is_redirect(response.status()) || form.is_some() {
@@ -347,4 +350,10 @@ fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
     // reqwest would make a password of it.
     url.set_username("").and_then(|()| url.set_password(None)).map_err(|()| broken())?;
     Ok(url)
+}
+
+/// Host and port of a URL, and nothing else of it.
+fn shown_host(url: &Url) -> String {
+    let host = printable(url.host_str().unwrap_or_default());
+    url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
 }

@@ -263,6 +263,9 @@ pub(super) fn failure(error: &reqwest::Error, secure: bool, connect: Duration) -
             Fault::PlainHttp
         }
         (Some(rustls::Error::InvalidCertificate(why)), _) => certificate_fault(why),
+        (Some(rustls::Error::AlertReceived(alert)), _) => {
+            Fault::Certificate(format!("it ends the handshake of TLS with the alert {alert:?}"))
+        }
         (Some(other), true) => Fault::Certificate(printable(&other.to_string())),
         (_, true) if error.is_timeout() => {
             no_tls = secure;
