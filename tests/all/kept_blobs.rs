@@ -100,3 +100,35 @@ fn cutaway_cache_counts_and_removes_them_beside_the_records() {
     assert!(all.stdout.contains("removed 300 B (300 bytes) in 1 kept layer\n"), "{}", all.stdout);
     assert!(blobs.find(&digest('a')).is_none());
 }
+
+#[test]
+fn what_an_ended_run_left_is_removed_and_what_is_being_written_is_not() {
+    let place = Place::new();
+    let blobs = Blobs::new(place.cache(), 1000);
+    let mut writing = blobs.begin(4).unwrap().unwrap();
+    writing.write_all(b"ab").unwrap();
+    let left = blobs.folder().join(".new-0123456789abcdef");
+    fs::write(&left, [0; 100]).unwrap();
+    let old = SystemTime::now() - Duration::from_secs(60);
+    for file in fs::read_dir(blobs.folder()).unwrap() {
+        fs::File::open(file.unwrap().path()).unwrap().set_modified(old).unwrap();
+    }
+    let removed = Blobs::new(place.cache(), 1000).prune(1000).unwrap();
+    assert_eq!((removed.files, removed.bytes), (1, 100));
+    assert!(!left.exists());
+    writing.write_all(b"cd").unwrap();
+    writing.keep(&digest('a')).unwrap();
+    assert!(blobs.find(&digest('a')).is_some());
+}
+
+#[test]
+fn what_arrives_together_is_within_the_limit_together() {
+    let place = Place::new();
+    let blobs = Blobs::new(place.cache(), 1000);
+    keep(&blobs, 'a', &[0; 900]);
+    let one = blobs.begin(600).unwrap();
+    assert!(one.is_some() && blobs.find(&digest('a')).is_none(), "room is made first");
+    assert!(blobs.begin(600).unwrap().is_none(), "there is none for a second one");
+    drop(one);
+    assert!(blobs.begin(600).unwrap().is_some());
+}

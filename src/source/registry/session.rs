@@ -104,8 +104,11 @@ impl Session {
 
     /// Whether somebody who cannot be reached could be a moment ago, and may be restarting.
     fn is_there(&self, failure: &Failure) -> bool {
-        matches!(failure.fault, Fault::Unreachable(_) | Fault::UnknownHost)
-            && self.answered.load(Ordering::Relaxed)
+        let fault = match &failure.fault {
+            Fault::Elsewhere(_, fault) => fault,
+            fault => fault,
+        };
+        matches!(fault, Fault::Unreachable(_) | Fault::UnknownHost) && self.answered.load(Ordering::Relaxed)
     }
 
     /// Asks until there is an answer of 200 to 299, or 416, which is one about a range.

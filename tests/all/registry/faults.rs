@@ -179,3 +179,47 @@ fn a_slow_server_is_given_up_and_named() {
     bench.proxy.fault(Kind::Manifest, "", 1, Fault::Delay(Duration::from_secs(2)));
     bench.succeeds(&[("CUTAWAY_REGISTRY_TIMEOUT_MS", "1000")]);
 }
+
+#[test]
+fn a_redirect_that_leads_nowhere_names_where_it_leads() {
+    if !ready() {
+        return;
+    }
+    let bench = Bench::new();
+    // A port at which nobody listens any more.
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    bench.proxy.fault(Kind::Manifest, "", usize::MAX, Fault::Redirect(gone));
+    let message = bench.fails(&[], &bench.reference());
+    assert!(
+        message.contains(&format!("it leads to 127.0.0.1:{gone}, and there: it cannot be reached")),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_layer_of_which_nothing_came_is_unknown_and_not_empty() {
+    if !ready() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.proxy.fault(Kind::Blob, bench.layer(1), usize::MAX, answer(404));
+    let report = bench.report(&[], &bench.reference());
+    assert_eq!(report.code, 2);
+    let layer = &report.layers()[1];
+    for name in ["entries", "files", "content_bytes", "uncompressed_bytes"] {
+        assert!(layer[name].is_null(), "{name}: {layer:#}");
+    }
+    assert_eq!(report.warnings("layer-missing").len(), 1);
+    assert!(report.json["warnings"].to_string().contains("there is no such thing (404)"));
+}
+
+#[test]
+fn a_check_of_documents_alone_ends_with_its_verdict() {
+    if !ready() {
+        return;
+    }
+    let bench = Bench::new();
+    let outcome = bench.run(&[], &["check", &bench.reference(), "--depth", "documents"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (2, "verdict: fail reason=incomplete\n"));
+    assert!(outcome.stderr.contains("--depth leaves them out"), "{}", outcome.stderr);
+}
