@@ -109,7 +109,7 @@ fn what_an_ended_run_left_is_removed_and_what_is_being_written_is_not() {
     writing.write_all(b"ab").unwrap();
     let left = blobs.folder().join(".new-0123456789abcdef");
     fs::write(&left, [0; 100]).unwrap();
-    let old = SystemTime::now() - Duration::from_secs(60);
+    let old = SystemTime::now() - Duration::from_mins(1);
     for file in fs::read_dir(blobs.folder()).unwrap() {
         fs::File::open(file.unwrap().path()).unwrap().set_modified(old).unwrap();
     }
