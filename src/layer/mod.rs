@@ -12,6 +12,7 @@ mod listed;
 mod outcome;
 mod pass;
 mod stored;
+mod walk;
 
 pub use bodies::BodyFacts;
 pub use builder::{IndexBuilder, IndexFull, NewEntry};

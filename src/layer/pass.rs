@@ -8,23 +8,19 @@ use crossbeam_channel::bounded;
 use flate2::bufread::MultiGzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-use super::builder::{IndexBuilder, NewEntry};
-use super::capture::{Capture, File};
-use super::index::{EntryId, EntryKind};
+use super::builder::IndexBuilder;
 use super::outcome::{Expected, LayerRead, Verified};
-use crate::base::convert::index32;
+use super::walk::check_cancelled;
 use crate::base::read_at::SectionReader;
 use crate::base::size::human;
-use crate::base::warning::Warnings;
 use crate::base::{Hasher, Limits, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
-use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// A window above this many bytes is held by one layer at a time, so that memory stays bounded.
 const COMMON_WINDOW: u64 = 8 << 20;
-const COMMON_WINDOW_LOG: u32 = 23;
+pub(super) const COMMON_WINDOW_LOG: u32 = 23;
 static LARGE_WINDOW: Mutex<()> = Mutex::new(());
 
 /// What a pass needs from its surroundings.
@@ -172,11 +168,12 @@ impl<R: Read> Read for Tap<R> {
     }
 }
 
-struct Pass<'a> {
+/// One pass over one layer, and what it found so far.
+pub(super) struct Pass<'a> {
     expected: &'a Expected,
-    context: &'a Context,
-    read: LayerRead,
-    wants_larger_window: bool,
+    pub(super) context: &'a Context,
+    pub(super) read: LayerRead,
+    pub(super) wants_larger_window: bool,
 }
 
 impl<'a> Pass<'a> {
@@ -198,7 +195,7 @@ impl<'a> Pass<'a> {
         pass
     }
 
-    fn warn(&mut self, code: WarningCode, message: impl Into<String>) {
+    pub(super) fn warn(&mut self, code: WarningCode, message: impl Into<String>) {
         self.read.warnings.push(Warning::new(code, self.context.subject.clone(), message));
     }
 
@@ -231,7 +228,7 @@ impl<'a> Pass<'a> {
         Some(largest)
     }
 
-    fn refuse_window(&mut self, needs: &str) {
+    pub(super) fn refuse_window(&mut self, needs: &str) {
         let most = human(1 << self.context.limits.zstd_window_log);
         self.read.complete = false;
         self.warn(
@@ -377,95 +374,6 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Walks the tar into the index. Gives the input back when the end of the archive was reached.
-    fn walk<I: TarInput>(&mut self, input: I) -> Result<Option<I>, Cancelled> {
-        let limits = &self.context.limits;
-        let mut builder = IndexBuilder::new(limits);
-        let mut oddities = Warnings::with_limit(limits.warnings_per_code);
-        let mut walk = TarWalk::new(input, limits);
-        let mut capture = Capture::new(self.context);
-        let mut counted = 0;
-        let end = loop {
-            match walk.advance() {
-                Ok(true) => {
-                    let member = walk.member();
-                    let entry = NewEntry {
-                        kind: entry_kind(member.kind),
-                        size: member.size,
-                        mode: member.mode,
-                        uid: member.uid,
-                        gid: member.gid,
-                        mtime: member.mtime,
-                        link: &member.link,
-                        body_at: (!member.sparse).then_some(member.body_at),
-                    };
-                    match builder.add_path(&member.path, entry) {
-                        Ok(false) => {}
-                        Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
-                            let path = crate::base::text::escape(&member.path);
-                            (
-                                self.context.subject.clone(),
-                                format!("{path} steps out of the root; kept inside"),
-                            )
-                        }),
-                        Err(full) => break Err(Fault::Malformed(full.to_string())),
-                    }
-                    if let Err(error) = look_into(&mut walk, &builder, &mut capture) {
-                        builder.drop_last();
-                        break Err(Fault::from_tar(error)?);
-                    }
-                    if builder.len() - counted >= 4096 {
-                        self.context.progress.add_entries((builder.len() - counted) as u64);
-                        counted = builder.len();
-                    }
-                }
-                Ok(false) => break Ok(()),
-                Err(error) => {
-                    // A file whose body is not there is not counted: its size is only a claim.
-                    if walk.is_within_body() {
-                        builder.drop_last();
-                        capture.forget_from(EntryId(index32(builder.len())));
-                    }
-                    break Err(Fault::from_tar(error)?);
-                }
-            }
-        };
-        self.context.progress.add_entries((builder.len() - counted) as u64);
-        self.read.index = Arc::new(builder.finish());
-        let (facts, faults) = capture.finish();
-        self.read.facts = Arc::new(facts);
-        self.read.warnings.extend(faults.finish(&self.context.subject));
-        for mut warning in walk.take_warnings().finish(&self.context.subject) {
-            warning.message = format!("{}: {}", warning.subject, warning.message);
-            warning.subject.clone_from(&self.context.subject);
-            self.read.warnings.push(warning);
-        }
-        self.read.warnings.extend(oddities.finish(&self.context.subject));
-        match end {
-            Ok(()) => Ok(Some(walk.into_input())),
-            Err(fault) => {
-                self.fault(fault);
-                Ok(None)
-            }
-        }
-    }
-
-    fn fault(&mut self, fault: Fault) {
-        let seen = self.read.index.len();
-        let kept = format!("{} entries before it were read", crate::base::size::grouped(seen as u64));
-        self.read.complete = false;
-        match fault {
-            Fault::Cut(what) => self.warn(WarningCode::LayerCutShort, format!("{what}; {kept}")),
-            Fault::Malformed(what) => self.warn(WarningCode::LayerMalformed, format!("{what}; {kept}")),
-            Fault::Window(what) => {
-                if self.context.limits.zstd_window_log > COMMON_WINDOW_LOG {
-                    self.wants_larger_window = true;
-                }
-                self.refuse_window(&format!("a larger zstd window ({what})"));
-            }
-        }
-    }
-
     fn finish(mut self, fed: Option<Fed>) -> Result<LayerRead, Cancelled> {
         self.context.cancel.check()?;
         if let Some(fed) = fed.as_ref().filter(|fed| fed.digest.is_some()) {
@@ -477,80 +385,5 @@ impl<'a> Pass<'a> {
         }
         self.read.digest = digest;
         Ok(self.read)
-    }
-}
-
-/// Picks up what the file says that the walk stands at.
-fn look_into<I: TarInput>(
-    walk: &mut TarWalk<I>,
-    builder: &IndexBuilder,
-    capture: &mut Capture<'_>,
-) -> Result<(), TarError> {
-    let (member, index) = (walk.member(), builder.so_far());
-    let Some(entry) = builder.last().filter(|entry| index.kind(*entry) == EntryKind::File) else {
-        return Ok(());
-    };
-    let file = File {
-        entry,
-        dir: index.dir(entry),
-        name: index.name(entry),
-        size: member.size,
-        sparse: member.sparse,
-        mode: member.mode,
-    };
-    if let Some(body) = walk.body() {
-        capture.read(&file, index, &body);
-    } else if let Some(mut watch) = capture.watch(&file, index) {
-        let limits = capture.binary_limits();
-        walk.pass_body(&mut |bytes| watch.push(bytes, &limits))?;
-        capture.keep(watch);
-    }
-    Ok(())
-}
-
-enum Fault {
-    Cut(String),
-    Malformed(String),
-    Window(String),
-}
-
-impl Fault {
-    fn from_tar(error: TarError) -> Result<Self, Cancelled> {
-        let text = error.to_string();
-        let TarError::Read { source, .. } = error else {
-            return Ok(match error {
-                TarError::CutShort { .. } => Self::Cut(text),
-                _ => Self::Malformed(text),
-            });
-        };
-        check_cancelled(&source)?;
-        Ok(match source.kind() {
-            // The name that zstd gives this error; it has no code in the Rust binding.
-            _ if source.to_string().contains("requires too much memory") => Self::Window(source.to_string()),
-            io::ErrorKind::InvalidData
-            | io::ErrorKind::InvalidInput
-            | io::ErrorKind::FileTooLarge
-            | io::ErrorKind::Other => Self::Malformed(text),
-            _ => Self::Cut(text),
-        })
-    }
-}
-
-pub(super) fn check_cancelled(error: &io::Error) -> Result<(), Cancelled> {
-    match error.get_ref() {
-        Some(inner) if inner.is::<Cancelled>() => Err(Cancelled),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn entry_kind(kind: MemberKind) -> EntryKind {
-    match kind {
-        MemberKind::File => EntryKind::File,
-        MemberKind::HardLink => EntryKind::HardLink,
-        MemberKind::Symlink => EntryKind::Symlink,
-        MemberKind::Directory => EntryKind::Directory,
-        MemberKind::CharDevice | MemberKind::BlockDevice | MemberKind::Fifo | MemberKind::Other => {
-            EntryKind::Other
-        }
     }
 }
