@@ -4,14 +4,11 @@ mod command;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::effects::Effects;
 use super::state::{State, state};
-use crate::base::convert::layer16;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::findings::{Category, Verdict};
 use crate::formats::dockerfile::Keyword;
-use crate::layer::EntryKind;
 use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
@@ -33,12 +30,6 @@ pub(super) struct World<'a> {
     pub(super) stays: HashSet<Inode>,
     /// ELF files by inode.
     pub(super) objects: HashMap<Inode, ObjectId>,
-    /// Packages that were installed from files: no source has them.
-    pub(super) from_files: HashSet<usize>,
-    /// Whether the tables of users are copied: the user's instructions change them.
-    pub(super) copies_users: bool,
-    /// Files with keys that sources of packages name (`signed-by=`).
-    pub(super) keys: Vec<String>,
     /// What checks of the container's health say.
     health: Vec<String>,
     /// By layer: the text of the instructions that made it.
@@ -59,7 +50,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, effects: &Effects, base_layers: u16) -> Self {
+    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
@@ -93,20 +84,12 @@ impl<'a> World<'a> {
             }
         }
         let packages = input.inventory.packages.iter().enumerate();
-        let by_file = packages
-            .clone()
-            .filter(|(_, package)| package.manager == "dpkg" && effects.from_files.contains(&package.name));
-        let from_files = by_file.map(|(place, _)| place).collect();
         let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
         let texts = texts(recipe);
-        let copies_users = effects.users || writes_users(rootfs, &texts, base_layers, input.layers.len());
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
         let mut world = Self {
             input,
             rootfs,
-            from_files,
-            copies_users,
-            keys: keys(recipe.file.text()),
             health: health.flat_map(|one| &one.words).map(|word| word.text.clone()).collect(),
             paths: Paths::new(rootfs),
             base_layers,
@@ -210,7 +193,7 @@ impl<'a> World<'a> {
             None => false,
             Some(State::Packages) if tool_keeps(&path) => true,
             Some(State::Packages) => self.installs(node.layer()) && !named(),
-            Some(State::Users) => !self.copies_users || path.ends_with(b"-") || path.ends_with(b".lock"),
+            Some(State::Users) => true,
             Some(State::Lost) if node.kind() == NodeKind::Symlink => !self.is_own_work(node),
             Some(State::PackagePapers(_) | State::Compiled | State::Lost) => true,
         }
@@ -258,6 +241,12 @@ impl World<'_> {
         sums
     }
 
+    /// Whether a package of this name is only for building, by the rules about packages.
+    pub(super) fn is_builders(&self, name: &str) -> bool {
+        let manager = self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
+        self.input.catalog.is_devel_package(manager, name).is_some()
+    }
+
     /// Whether today's base is one of NVIDIA's CUDA images.
     pub(super) fn is_cuda_image(&self) -> bool {
         self.input.inventory.base.as_ref().is_some_and(|base| base.flavor != crate::cuda::Flavor::None)
@@ -300,29 +289,4 @@ fn texts(recipe: &Recipe) -> HashMap<u16, String> {
         }
     }
     texts
-}
-
-/// Whether a layer of the user's has the tables of users for another reason than packages.
-fn writes_users(rootfs: &Rootfs, texts: &HashMap<u16, String>, base_layers: u16, layers: usize) -> bool {
-    (base_layers..layer16(layers)).any(|layer| {
-        let index = rootfs.layer(layer);
-        let told = texts.get(&layer);
-        let by_packages = told.is_none_or(|text| {
-            text.contains("install") && !text.contains("/etc/passwd") && !text.contains("/etc/group")
-        });
-        !by_packages
-            && index.entries().any(|entry| {
-                matches!(index.name(entry), b"passwd" | b"group")
-                    && index.kind(entry) == EntryKind::File
-                    && index.dir_path(index.dir(entry)) == b"/etc"
-            })
-    })
-}
-
-/// Paths behind `signed-by=` in the text of a Dockerfile.
-fn keys(text: &str) -> Vec<String> {
-    let behind = text.split("signed-by=").skip(1).take(1_000);
-    let words =
-        behind.filter_map(|rest| rest.split(|c: char| c.is_whitespace() || "]\"',;".contains(c)).next());
-    words.filter(|path| path.starts_with('/')).map(str::to_owned).collect()
 }
