@@ -201,6 +201,9 @@ impl<'a> Choice<'a> {
                 continue;
             }
             let Some(read) = scene.layer(inode.0) else { continue };
+            if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
+                continue;
+            }
             let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
             if sort == Sort::Binary && is_known(scene, inode, name) {
                 continue;
@@ -376,6 +379,15 @@ fn is_known(scene: &Scene<'_>, inode: Inode, name: &[u8]) -> bool {
         _ => None,
     };
     known(name) || soname.is_some_and(known)
+}
+
+/// Whether a file is about software and no part of it: a licence, or metadata of a Python package. Licences of
+/// CUDA's wheels list all libraries of the toolkit.
+fn is_paper(name: &[u8], folder: &[u8]) -> bool {
+    const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
+    let lower = name.to_ascii_lowercase();
+    folder.ends_with(b".dist-info")
+        || PAPERS.iter().any(|paper| lower.starts_with(paper)) && !lower.ends_with(b".py") && !lower.ends_with(b".sh")
 }
 
 /// Whether a folder holds Python itself, a toolkit, or files of the system.

@@ -22,6 +22,8 @@ pub enum DocumentKind {
     PipMetadata,
     /// `RECORD` of a Python package.
     PipRecord,
+    /// `WHEEL` of a Python package: the platforms that it was built for.
+    PipWheel,
     /// `torch/version.py`.
     TorchVersion,
     /// A file of `conda-meta`.
@@ -124,6 +126,7 @@ impl Folder {
             (Self::Apk, b"installed") => DocumentKind::Apk,
             (Self::PythonPackage, b"METADATA" | b"PKG-INFO") => DocumentKind::PipMetadata,
             (Self::PythonPackage, b"RECORD") => DocumentKind::PipRecord,
+            (Self::PythonPackage, b"WHEEL") => DocumentKind::PipWheel,
             (Self::Torch, b"version.py") => DocumentKind::TorchVersion,
             (Self::CondaMeta, _) if name.ends_with(b".json") => DocumentKind::CondaMeta,
             (Self::Etc, b"ld.so.conf") => DocumentKind::LoaderConf,

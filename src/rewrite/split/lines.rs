@@ -251,10 +251,18 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             .rootfs
             .nodes()
             .filter(|node| node.kind() != NodeKind::Directory && also(self.keep.fate(node.id())))
-            .filter(|node| self.steps.origin(*node) == Some(at))
+            .filter(|node| self.steps.origin(*node) == Some(at) && !self.comes_with_packages(*node))
             .map(Node::id)
             .collect();
         self.covered.extend(nodes);
+    }
+
+    /// Whether a file is there exactly when its package is, or is a list of packages that is cleaned up.
+    fn comes_with_packages(&self, node: Node<'_>) -> bool {
+        let owned = self.keep.world.system_owner(node.id()).is_some();
+        owned && self.keep.fate(node.id()) != Fate::Copied
+            || node.path().starts_with(b"/var/lib/apt/lists/")
+            || node.path().starts_with(b"/var/cache/apt/")
     }
 
     fn chown(&self, at: usize, folder: &[u8]) -> Option<&Owner> {

@@ -61,14 +61,15 @@ fn is_kept(world: &World<'_>, place: usize, programs: &BTreeSet<&str>, copies: b
     if copies && name.starts_with("python3") && OF_PYTHON.iter().any(|end| name.ends_with(end)) {
         return false;
     }
-    // What instructions that stay call by its name.
-    if !copies && programs.contains(name) {
+    // What instructions that stay call by its name; pip clones what it installs from a repository.
+    if !copies && (programs.contains(name) || name == "git" && world.installs_from_repositories()) {
         return true;
     }
     if world.is_builders(name) {
         return false;
     }
     let (built, all) = world.share(place, &world.built);
+    // A build stage has what only a question keeps; on a base without one it is what the instructions ask for.
     built == 0 || built * 2 < all
 }
 

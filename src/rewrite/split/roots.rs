@@ -137,8 +137,9 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         }
         let path = folder.path();
         let is_shared = folder.id() == NodeId::ROOT || SHARED.contains(&path.as_slice());
+        let of_programs = matches!(path.as_slice(), b"/usr/local/bin" | b"/usr/local/sbin");
         let named = word(&path).is_some();
-        if named && !is_shared && !own.other && !own.base && !self.is_mostly_junk(own) {
+        if named && !is_shared && !of_programs && !own.other && !own.base && !self.is_mostly_junk(own) {
             roots.list.push(whole(folder.id(), own.made_bytes + own.junk_bytes));
             return;
         }

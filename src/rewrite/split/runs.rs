@@ -140,7 +140,8 @@ impl Trim<'_> {
             let last = command.words.last()?.span.end;
             let named: Vec<&str> = self.added.iter().map(String::as_str).collect();
             let gap = self.gap(&words.iter().map(|word| word.span.clone()).collect::<Vec<_>>());
-            cuts.push((last..last, named.iter().map(|name| format!("{gap}{name}")).collect::<String>()));
+            // Before what a clean-up puts behind the command.
+            cuts.insert(0, (last..last, named.iter().map(|name| format!("{gap}{name}")).collect::<String>()));
         }
         Some(cut(self.file, &command.span, cuts))
     }

@@ -6,6 +6,8 @@ use super::shell::{Work, installs_sources, is_package_word, package_name, packag
 use super::stage::Final;
 use super::world::World;
 use crate::cuda::Inode;
+use crate::cuda::links::folder_of;
+use crate::formats::document::DocumentKind;
 use crate::formats::binary::FileFacts;
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::recipe::Recipe;
@@ -89,6 +91,7 @@ impl<'s, 'r> Steps<'s, 'r> {
                 (Kind::Run(works), Some(run)) => {
                     works.contains(&Work::Compile)
                         || run.commands.iter().any(installs_sources) && holds_programs(world, &layers)
+                        || works.contains(&Work::Language) && holds_local_wheels(world, &layers)
                 }
                 // A RUN whose commands are not known may do anything.
                 (Kind::Run(_), None) => true,
@@ -156,6 +159,27 @@ impl<'s, 'r> Steps<'s, 'r> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
+}
+
+/// Whether a layer has packages of Python that were compiled where they were installed: PyPI takes no wheels for
+/// `linux_x86_64`, and those of other indexes name their variant behind a `+`.
+fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
+    layers.iter().any(|layer| {
+        let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
+        read.is_some_and(|read| {
+            let documents = read.facts.documents().iter();
+            let mut wheels = documents.filter(|document| document.kind == DocumentKind::PipWheel);
+            wheels.any(|document| {
+                let path = read.index.path(document.entry);
+                let folder = folder_of(&path);
+                let text = document.bytes().unwrap_or_default();
+                let is_local = |line: &[u8]| {
+                    line.starts_with(b"Tag:") && memchr::memmem::find(line, b"-linux_").is_some()
+                };
+                !folder.contains(&b'+') && text.split(|byte| *byte == b'\n').any(is_local)
+            })
+        })
+    })
 }
 
 /// Whether a layer brings an ELF file.

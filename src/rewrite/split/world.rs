@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::state::{State, state};
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
-use crate::findings::{Category, Verdict};
+use crate::findings::{Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
@@ -28,6 +28,8 @@ pub(super) struct World<'a> {
     pub(super) built: HashSet<Inode>,
     /// Files of findings that look like content for building and stay: they are used, or it is a question.
     pub(super) stays: HashSet<Inode>,
+    /// Findings whose question is open.
+    pub(super) open: Vec<&'a Finding>,
     /// ELF files by inode.
     pub(super) objects: HashMap<Inode, ObjectId>,
     /// What checks of the container's health say.
@@ -53,6 +55,8 @@ impl<'a> World<'a> {
     pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let mut open = Vec::new();
+        let starts = starts_something(input);
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
             // What is safe and not to go stays as well: the user said so.
@@ -71,6 +75,12 @@ impl<'a> World<'a> {
                     built.extend(items.clone());
                 }
                 gone.extend(items);
+            } else if finding.verdict == Verdict::Unsure && starts {
+                // What is not proven comes only where something that is kept leads to it: the question is told.
+                if finding.category.is_devel() && read {
+                    built.extend(items.clone());
+                }
+                open.push(finding);
             } else if read || finding.verdict == Verdict::Needed {
                 stays.extend(items);
             }
@@ -96,6 +106,7 @@ impl<'a> World<'a> {
             gone,
             built,
             stays,
+            open,
             objects: objects.collect(),
             texts,
             depends: Vec::new(),
@@ -120,7 +131,7 @@ impl<'a> World<'a> {
             .collect();
         let built_for = self.files_of.keys().copied().filter(|package| {
             let (stays, all) = self.share(*package, &self.stays);
-            stays > 0 && stays.saturating_mul(10) >= all.saturating_mul(3)
+            stays > 0 && stays.saturating_mul(10) >= all.saturating_mul(3) && !self.is_aside(*package)
         });
         self.built_for = built_for.collect();
         for (place, library) in inventory.libraries.iter().enumerate() {
@@ -227,6 +238,15 @@ impl World<'_> {
         self.built_for.contains(&package)
     }
 
+    /// Whether a package of the toolkit has only headers and libraries for other purposes than compiling kernels:
+    /// what compiles at run time reads the headers of the runtime.
+    fn is_aside(&self, package: usize) -> bool {
+        const OF_KERNELS: [&str; 5] = ["cudart", "crt", "cccl", "nvrtc", "nvcc"];
+        let name = &self.input.inventory.packages[package].name;
+        let is_dev = name.contains("-dev-") || name.contains("-devel-") || name.starts_with("cuda-profiler-api");
+        is_dev && self.is_cuda(package) && !OF_KERNELS.iter().any(|known| name.contains(known))
+    }
+
     /// Bytes of a package that are in a set, and all of its bytes.
     pub(super) fn share(&self, package: usize, set: &HashSet<Inode>) -> (u64, u64) {
         let mut sums = (0, 0);
@@ -245,6 +265,11 @@ impl World<'_> {
     pub(super) fn is_builders(&self, name: &str) -> bool {
         let manager = self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
         self.input.catalog.is_devel_package(manager, name).is_some()
+    }
+
+    /// Whether a package of Python came from a repository, an archive or a folder: PEP 610 has a file for that.
+    pub(super) fn installs_from_repositories(&self) -> bool {
+        self.rootfs.nodes().any(|node| node.name() == b"direct_url.json" && node.kind() == NodeKind::File)
     }
 
     /// Whether today's base is one of NVIDIA's CUDA images.
@@ -289,4 +314,13 @@ fn texts(recipe: &Recipe) -> HashMap<u16, String> {
         }
     }
     texts
+}
+
+/// Whether the image says what it runs: a command that is more than a shell.
+fn starts_something(input: &Input<'_>) -> bool {
+    const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "nvidia_entrypoint.sh"];
+    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
+    let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
+    words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
 }
