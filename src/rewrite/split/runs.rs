@@ -8,6 +8,9 @@ use crate::formats::dockerfile::{Dockerfile, Instruction, Joiner, ShellCommand, 
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
 
+/// Packages that are added to a line; more get a line each.
+const MOST_ON_A_LINE: usize = 3;
+
 /// What becomes of a `RUN`.
 pub(super) struct Trim<'t> {
     pub(super) file: &'t Dockerfile,
@@ -139,7 +142,10 @@ impl Trim<'_> {
         if adds {
             let last = command.words.last()?.span.end;
             let named: Vec<&str> = self.added.iter().map(String::as_str).collect();
-            let gap = self.gap(&words.iter().map(|word| word.span.clone()).collect::<Vec<_>>());
+            let mut gap = self.gap(&words.iter().map(|word| word.span.clone()).collect::<Vec<_>>());
+            if gap == " " && named.len() > MOST_ON_A_LINE {
+                gap = format!(" {}{}    ", self.file.escape, self.file.line_end());
+            }
             // Before what a clean-up puts behind the command.
             cuts.insert(0, (last..last, named.iter().map(|name| format!("{gap}{name}")).collect::<String>()));
         }
