@@ -239,6 +239,10 @@ impl<'c> Sorter<'_, 'c> {
             return Some((Category::named(&rule.category)?, By::Path(rule)));
         }
         let owner = self.input.inventory.owners.of(node?)?;
+        // The licence stays with a package that stays in the database.
+        if self.rootfs.node(node?).name() == b"copyright" {
+            return None;
+        }
         let (category, by_name) = (*self.packages.get(owner)?)?;
         // A name that ends in -dev says nothing of a program in the package.
         let runs = by_name && self.is_program(node?);

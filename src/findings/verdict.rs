@@ -83,8 +83,12 @@ struct Group {
 pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
-    for sorted in facts.census.files.iter().filter(|sorted| sorted.category.is_devel()) {
-        let Some((because, object)) = because_of_all(facts, sorted) else { continue };
+    let files = facts.census.files.iter().filter(|sorted| sorted.category.is_devel());
+    let mut judged: Vec<(&Sorted<'_>, Because, Option<ObjectId>)> = files
+        .filter_map(|sorted| because_of_all(facts, sorted).map(|(because, object)| (sorted, because, object)))
+        .collect();
+    follow_programs(facts, &mut judged);
+    for (sorted, because, object) in judged {
         let path = path_of(facts, sorted);
         let mut place = place(facts, &path);
         if let Place::Python(folder) = &place
@@ -182,6 +186,30 @@ fn is_loaded_by_others(facts: &Facts<'_>, object: &Object) -> bool {
     let links = &facts.inventory.links;
     let mut others = object.needed_by.iter().chain(&object.opened_by);
     others.any(|id| links.object(*id).usage != Use::Unreferenced)
+}
+
+/// What a package brings beside its programs, such as messages and modules of Perl, is used when one of them is.
+fn follow_programs(facts: &Facts<'_>, judged: &mut [(&Sorted<'_>, Because, Option<ObjectId>)]) {
+    let owner = |sorted: &Sorted<'_>| facts.owner(sorted.item.node?);
+    let mut used: BTreeMap<usize, Because> = BTreeMap::new();
+    for (sorted, because, _) in judged.iter() {
+        if !matches!(because, Because::Read(_) | Because::Named(_)) {
+            continue;
+        }
+        let Some(package) = owner(sorted) else { continue };
+        let worst = used.entry(package).or_insert_with(|| because.clone());
+        if verdict(facts, because) > verdict(facts, worst) {
+            worst.clone_from(because);
+        }
+    }
+    for (sorted, because, _) in judged.iter_mut() {
+        let is_beside = matches!(sorted.by, By::Package) && *because == Because::Free;
+        if let Some(of_program) = owner(sorted).and_then(|package| used.get(&package))
+            && is_beside
+        {
+            because.clone_from(of_program);
+        }
+    }
 }
 
 /// What speaks most against removing a file, of all its names. `None` when one of them is not that of content for

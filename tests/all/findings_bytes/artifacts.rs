@@ -246,3 +246,22 @@ fn a_repository_is_one_finding_and_one_folder() {
         serde_json::json!([{"path": "/srv/.git/", "files": 25, "bytes": 24 * 40 + 21}])
     );
 }
+
+#[test]
+fn what_lies_beside_a_program_of_a_package_goes_with_it() {
+    let deb: &[(&str, Vec<u8>)] = &[
+        ("usr/bin/git", Elf::program("git").build()),
+        ("usr/share/perl5/Git.pm", b"package Git;".to_vec()),
+        ("usr/share/doc/git/copyright", b"GPL".to_vec()),
+    ];
+    let members = [service(&[]), debs(&[("git", "1:2.43", deb)])].concat();
+    let of = |more: &[crate::fixtures::tarball::Member]| {
+        judged(Packing::Gzip, &[[members.clone(), more.to_vec()].concat()], &["/srv/service"], &[])
+    };
+    let paths = ["/usr/bin/git", "/usr/share/perl5/Git.pm"];
+    let report = of(&[]);
+    paths.iter().for_each(|path| all(&report, &[(path, "build-tools safe")]));
+    all(&report, &[("/usr/share/doc/git/copyright", "-")]);
+    let report = of(&[file("srv/version.sh", "#!/bin/sh\ngit describe --tags\n").mode(0o755)]);
+    paths.iter().for_each(|path| all(&report, &[(path, "build-tools unsure")]));
+}
