@@ -63,8 +63,8 @@ impl Run<'_, '_> {
                     self.record.mapped(process, first, owner, Use::Dlopen);
                 }
                 let found = found.map(|place| (place.object, place.step));
-                let (optional, source) = (rule.optional, rule.source.clone());
-                self.record.opened(object, Opened { name, found, optional, source });
+                let (optional, call, source) = (rule.optional, rule.call.clone(), rule.source.clone());
+                self.record.opened(object, Opened { name, found, optional, call, source });
             }
         }
     }

@@ -19,6 +19,7 @@ pub(super) struct Opened {
     pub(super) name: Vec<u8>,
     pub(super) found: Found,
     pub(super) optional: bool,
+    pub(super) call: Option<String>,
     pub(super) source: String,
 }
 
@@ -142,6 +143,7 @@ impl Record {
                 name: crate::base::text::escape(&open.name),
                 found: resolution(&open.name, open.found),
                 optional: open.optional,
+                call: open.call,
                 source: open.source,
             };
             links.objects.push(Object {

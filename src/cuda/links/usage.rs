@@ -165,8 +165,12 @@ impl Run<'_, '_> {
             if let Some(package) = entry.package
                 && packages.insert(package)
             {
-                let more = self.rules.package_opens(self.world.names.get(package.1));
-                openers.entry(entry.object).or_default().extend(more);
+                let mut rules = self.rules.package_opens(self.world.names.get(package.1));
+                rules.retain(|rule| !rule.needed_only);
+                // A package loads libraries of others before its own modules open any.
+                let own = openers.entry(entry.object).or_default();
+                rules.append(own);
+                *own = rules;
             }
         }
         openers.retain(|_, rules| !rules.is_empty());

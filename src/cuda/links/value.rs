@@ -91,6 +91,8 @@ pub struct Open {
     pub found: Resolution,
     /// Whether the opener does without.
     pub optional: bool,
+    /// The call that opens it, when loading the opener alone does not.
+    pub call: Option<String>,
     /// Where the fact comes from.
     pub source: String,
 }
