@@ -107,7 +107,12 @@ pub struct ExternalLibrary {
 impl Entry for Open {
     fn key(&self) -> String {
         let who = self.opener.as_deref().or(self.package.as_deref()).unwrap_or_default();
-        format!("{who}{}", if self.optional { " (optional)" } else { "" })
+        let kind = match (self.needed_only, self.optional) {
+            (true, _) => " (needed)",
+            (false, true) => " (optional)",
+            (false, false) => "",
+        };
+        format!("{who}{kind}")
     }
     fn source(&self) -> &str {
         &self.source

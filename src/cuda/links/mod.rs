@@ -18,6 +18,7 @@
 //! - Extension modules are loaded into the Python of their folder, each alone; what such a module needs
 //!   and does not find may have been loaded before by other modules of the same packages folder.
 
+mod displaced;
 mod expand;
 mod names;
 mod opens;

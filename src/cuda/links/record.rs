@@ -19,7 +19,6 @@ pub(super) struct Opened {
     pub(super) name: Vec<u8>,
     pub(super) found: Found,
     pub(super) optional: bool,
-    pub(super) call: Option<String>,
     pub(super) source: String,
 }
 
@@ -100,7 +99,13 @@ impl Record {
     }
 
     pub(super) fn opened(&mut self, object: u32, opened: Opened) {
-        self.opens[object as usize].push(opened);
+        let opens = &mut self.opens[object as usize];
+        let leads = |found: &Found| found.map(|(object, _)| object);
+        // Another order of imports may lead to the same.
+        let same = |known: &Opened| known.name == opened.name && leads(&known.found) == leads(&opened.found);
+        if !opens.iter().any(same) {
+            opens.push(opened);
+        }
     }
 
     /// Counts an object as used the way another one is.
@@ -143,7 +148,6 @@ impl Record {
                 name: crate::base::text::escape(&open.name),
                 found: resolution(&open.name, open.found),
                 optional: open.optional,
-                call: open.call,
                 source: open.source,
             };
             links.objects.push(Object {

@@ -171,6 +171,9 @@ fn toolkit_12() -> Vec<Member> {
         ("libcublas.so.12", cublas),
         ("libcublasLt.so.12", Elf::library("libcublasLt.so.12").sized(30_000)),
         ("libcudnn.so.9", Elf::library("libcudnn.so.9").sized(10_000)),
+        ("libcudnn_graph.so.9", Elf::library("libcudnn_graph.so.9").sized(15_000)),
+        ("libnvrtc.so.12", Elf::library("libnvrtc.so.12").sized(16_000)),
+        ("libnvrtc-builtins.so.12.9", Elf::library("libnvrtc-builtins.so.12.9").sized(12_000)),
         ("libnpps.so.12", Elf::library("libnpps.so.12").sized(9_000)),
     ];
     let files =
@@ -201,7 +204,7 @@ fn wheels_12() -> Vec<Member> {
     let mut cublas = Elf::library("libcublas.so.12").needing(&["libcublasLt.so.12"]);
     cublas.runpath = Some("$ORIGIN".into());
     let lt = Elf { seed: "wheel".into(), ..Elf::library("libcublasLt.so.12") };
-    let cudnn = Elf { seed: "wheel".into(), ..Elf::library("libcudnn.so.9") };
+    let of = |soname: &str| Elf { seed: "wheel".into(), ..Elf::library(soname) };
     [
         wheel(
             SITE,
@@ -216,7 +219,22 @@ fn wheels_12() -> Vec<Member> {
             SITE,
             "nvidia-cudnn-cu12",
             "9.10.2.21",
-            &[("nvidia/cudnn/lib/libcudnn.so.9", cudnn.sized(11_000))],
+            &[
+                ("nvidia/cudnn/lib/libcudnn.so.9", of("libcudnn.so.9").sized(11_000)),
+                ("nvidia/cudnn/lib/libcudnn_graph.so.9", of("libcudnn_graph.so.9").sized(15_500)),
+            ],
+        ),
+        wheel(
+            SITE,
+            "nvidia-cuda-nvrtc-cu12",
+            "12.8.93",
+            &[
+                ("nvidia/cuda_nvrtc/lib/libnvrtc.so.12", of("libnvrtc.so.12").sized(16_500)),
+                (
+                    "nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8",
+                    of("libnvrtc-builtins.so.12.8").sized(12_500),
+                ),
+            ],
         ),
     ]
     .concat()
@@ -228,6 +246,16 @@ fn python_12() -> Vec<Member> {
     [service(&[]), vec![conf, file("opt/venv/bin/python3.12", python).mode(0o755)]].concat()
 }
 
+/// Libraries of the toolkit that are not loaded after the wheels' were; the last has another name there.
+const DISPLACED: [&str; 6] = [
+    "libcublas.so.12",
+    "libcublasLt.so.12",
+    "libcudnn.so.9",
+    "libcudnn_graph.so.9",
+    "libnvrtc.so.12",
+    "libnvrtc-builtins.so.12.9",
+];
+
 const LIB_12: &str = "/usr/local/cuda-12.9/targets/x86_64-linux/lib";
 
 #[test]
@@ -235,10 +263,17 @@ fn toolkit_libraries_that_preloaded_wheels_stand_in_for_are_a_question() {
     let members = || [python_12(), toolkit_12(), onnxruntime(), wheels_12()].concat();
     let report = started(members());
     let toolkit = |name: &str| format!("{LIB_12}/{name}");
-    for name in ["libcublas.so.12", "libcublasLt.so.12", "libcudnn.so.9"] {
+    for name in DISPLACED {
         all(&report, &[(&toolkit(name), "duplicates unsure")]);
     }
-    for name in ["cublas/lib/libcublas.so.12", "cublas/lib/libcublasLt.so.12", "cudnn/lib/libcudnn.so.9"] {
+    for name in [
+        "cuda_nvrtc/lib/libnvrtc.so.12",
+        "cuda_nvrtc/lib/libnvrtc-builtins.so.12.8",
+        "cudnn/lib/libcudnn_graph.so.9",
+        "cublas/lib/libcublas.so.12",
+        "cublas/lib/libcublasLt.so.12",
+        "cudnn/lib/libcudnn.so.9",
+    ] {
         all(&report, &[(&format!("/{SITE}/nvidia/{name}"), "-")]);
     }
     all(&report, &[(&toolkit("libnpps.so.12"), "unused-libraries safe")]);
@@ -247,8 +282,7 @@ fn toolkit_libraries_that_preloaded_wheels_stand_in_for_are_a_question() {
         let libraries = items(&report.json["cuda"]["libraries"]);
         libraries.iter().find(|one| one["path"] == path).and_then(|one| one["bytes"].as_u64()).unwrap()
     };
-    let names = ["libcublas.so.12", "libcublasLt.so.12", "libcudnn.so.9"];
-    assert_eq!(found["bytes"], names.map(|name| bytes_of(&toolkit(name))).iter().sum::<u64>());
+    assert_eq!(found["bytes"], DISPLACED.map(|name| bytes_of(&toolkit(name))).iter().sum::<u64>());
     assert_eq!(
         found["question"],
         "Does the service load them from the toolkit, without onnxruntime.preload_dlls() first?"
@@ -260,9 +294,9 @@ fn toolkit_libraries_that_preloaded_wheels_stand_in_for_are_a_question() {
         "{found:#}"
     );
     assert!(!told.contains("names preload_dlls"), "{found:#}");
-    for soname in names {
+    for soname in DISPLACED.iter().filter(|name| !name.contains("builtins")) {
         let duplicates = items(&report.json["cuda"]["duplicates"]);
-        let one = duplicates.iter().find(|one| one["soname"] == soname).unwrap();
+        let one = duplicates.iter().find(|one| one["soname"] == *soname).unwrap();
         assert_eq!(one["reclaimable_bytes"], bytes_of(&toolkit(soname)), "{one:#}");
     }
     // The application calls it.
