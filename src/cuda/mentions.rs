@@ -112,7 +112,7 @@ fn mention(scene: &Scene<'_>, file: &OwnFile<'_>, mentions: &Mentions, room: usi
 
 /// Words that count in packages, too. Others, such as the names of compilers of C, stand in many that help to
 /// build and never do at run time.
-const OF_PACKAGES: [&str; 10] = [
+const OF_PACKAGES: [&str; 11] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -123,6 +123,7 @@ const OF_PACKAGES: [&str; 10] = [
     "cpp_extension",
     "load_inline",
     "cuda_runtime.h",
+    "preload_dlls",
 ];
 
 /// Who makes the packages of distributions, as their databases say. What such packages need for their own work

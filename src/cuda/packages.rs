@@ -142,14 +142,14 @@ fn read(
             let read = parse(&bytes);
             for problem in &read.problems {
                 warnings.push_with(WarningCode::PackagesMalformed, || {
-                    (path(), format!("{}, byte {}: {}", path(), problem.at, problem.what))
+                    (path(), format!("byte {}: {}", problem.at, problem.what))
                 });
             }
             read.packages
         }
         Err(error) => {
             warnings.push_with(WarningCode::PackagesMalformed, || {
-                (path(), format!("{} cannot be read again: {error}", path()))
+                (path(), format!("cannot be read again: {error}"))
             });
             Vec::new()
         }
@@ -201,10 +201,8 @@ fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, wa
     for visible in scene.visible(DocumentKind::RpmJournal) {
         if visible.document.size > 0 {
             warnings.push_with(WarningCode::PackagesMalformed, || {
-                let path = escape(&scene.path(visible.node));
-                let what =
-                    format!("{path} holds changes that are not in the database yet: they were not read");
-                (path, what)
+                let what = "holds changes that are not in the database yet: they were not read";
+                (escape(&scene.path(visible.node)), what.to_owned())
             });
         }
     }

@@ -30,6 +30,8 @@ pub struct Inventory {
     pub holders: Vec<GpuHolder>,
     /// Sonames that several files have, largest gain first.
     pub duplicates: Vec<Duplicate>,
+    /// Libraries that are loaded unless Python packages load their own copies before, by place in `libraries`.
+    pub displaced: Vec<Displaced>,
     /// Large files of one content anywhere, largest gain first.
     pub identical: Vec<Identical>,
     /// Frameworks, by name and path.
@@ -318,10 +320,23 @@ pub struct Duplicate {
     pub libraries: Vec<usize>,
     /// Whether all have the same bytes; `None` when that was not compared.
     pub identical: Option<bool>,
-    /// Bytes of the copies that nothing reaches while another copy for the same CUDA is loaded.
+    /// Bytes of the copies that nothing reaches while another copy for the same CUDA is loaded, and of the
+    /// [`Inventory::displaced`] ones.
     pub reclaimable_bytes: u64,
     /// Which copy is loaded by what.
     pub picks: Vec<Pick>,
+}
+
+/// A library outside the Python packages that is loaded by Python packages only, and not when the process has loaded
+/// their own copy of it before: the first library of a name serves the whole process.
+#[derive(Clone, Debug)]
+pub struct Displaced {
+    /// The library, in [`Inventory::libraries`].
+    pub library: usize,
+    /// The copy of the Python packages, in [`Inventory::libraries`]; `None` for a library that only displaced ones load.
+    pub by: Option<usize>,
+    /// What loads that copy, such as `onnxruntime.preload_dlls()` or `importing torch`.
+    pub loaders: Vec<String>,
 }
 
 /// A copy that the loader takes.

@@ -11,7 +11,7 @@ use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
 use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::{Object, ObjectId, Paths};
-use crate::cuda::{Bodies, Inode, Inventory, Package};
+use crate::cuda::{Bodies, Flavor, Inode, Inventory, Library, Package};
 use crate::formats::binary::FileFacts;
 use crate::layer::{ContentHash, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
@@ -177,6 +177,18 @@ impl<'a> Facts<'a> {
         let words = |list: Option<&'a Vec<String>>| list.into_iter().flatten().map(String::as_str);
         let Some(config) = config else { return Vec::new() };
         words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()
+    }
+
+    /// Whether a library comes with every flavour of the CUDA image that this one is built on, as libcudart does: no
+    /// smaller flavour is without it.
+    pub(super) fn is_of_every_flavor(&self, library: &Library) -> bool {
+        let Some(base) = &self.inventory.base else { return false };
+        let layers = if base.flavor == Flavor::Base {
+            base.layers
+        } else {
+            base.below.iter().find(|lower| lower.flavor == Flavor::Base).map_or(0, |lower| lower.layers)
+        };
+        usize::from(library.layer) < layers
     }
 
     /// How many layers from the bottom belong to the recognised base image; 0 when that is not known.

@@ -37,6 +37,7 @@ mod fuzz_corpus;
 mod gpu_check;
 #[cfg(feature = "gui")]
 mod gpu_view;
+mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
 mod kept_blobs;
