@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The parts of run.sh that look into an image: what works in it, what Cutaway calls safe, what works without that.
 
-    ask.py ask ROOT CONFIG CASE OUT         what works in the root filesystem at ROOT
+    ask.py ask ROOT CONFIG ASKS OUT [BEFORE]    what works in the root filesystem at ROOT
     ask.py delete ROOT REPORT OUT           deletes the paths of all safe findings of REPORT from ROOT
     ask.py judge FOLDER                     everything that worked before and fails after; one line of figures
 
 ROOT is an unpacked root filesystem that may be written to. CONFIG is the image's config from
-`buildah inspect --type image`, CASE the folder of the case: the lines of its file `asks` are shell commands, whose
-exit code and output must stay the same. FOLDER has before.json, after.json, deleted.json and report.json.
+`buildah inspect --type image`. The lines of ASKS are shell commands, whose exit code and output must stay the same.
+With BEFORE, an earlier answer, only what worked then is asked. FOLDER has before.json, after.json, deleted.json and report.json.
 
 `ask` runs programs of the image as root in a chroot. run.sh starts it in namespaces of its own (mounts, processes,
 network). It needs no Python in the image, and knows nothing of Cutaway.
@@ -102,11 +102,30 @@ os._exit(0)
 """
 
 PERL_MODULES = r"""
-use Cwd; use File::Find; my %seen;
-for my $root (map { Cwd::abs_path($_) } grep { -d } @INC) { my @found;
-  find({no_chdir => 1, wanted => sub { push @found, $_ if /\.pm$/ && -f }}, $root);
-  for (@found) { my $n = substr($_, length($root) + 1); $seen{$n} ||= 1; } }
+my %seen;
+sub walk { my ($folder, $prefix) = @_; opendir my $h, $folder or return;
+  for my $name (readdir $h) { next if $name =~ /^\.\.?$/; my $full = "$folder/$name";
+    if (-d $full && !-l $full) { walk($full, "$prefix$name/") } elsif ($name =~ /\.pm$/) { $seen{"$prefix$name"} = 1 } } }
+walk($_, "") for @INC;
 print "$_\n" for sort keys %seen;
+"""
+
+PERL_REQUIRE = r"""
+$| = 1; open my $out, ">&", \*STDOUT; select $out; $| = 1;
+for my $n (@ARGV) { local @ARGV; local $_; my $ok = eval { local $SIG{__WARN__} = sub {}; require $n; 1 };
+  print $out "\n\x01 $n ", ($ok ? 0 : 1), "\n"; }
+"""
+
+NODE_REQUIRE = r"""
+process.on('uncaughtException', () => {});
+process.on('unhandledRejection', () => {});
+const fs = require('fs');
+for (const name of process.argv.slice(1)) {
+  let words = 1;
+  try { require(name); words = 0; } catch (error) { }
+  fs.writeSync(1, `\n\x01 ${name} ${words}\n`);
+}
+process.exit(0);
 """
 
 NODE_MODULES = r"""
@@ -141,7 +160,7 @@ def note(words):
 
 
 class Image:
-    """An unpacked image and how its programs are started."""
+    """An unpacked image and how its programs are started. `enter` makes its root that of this process."""
 
     def __init__(self, root, config):
         self.root = os.path.realpath(root)
@@ -154,24 +173,23 @@ class Image:
 
     def enter(self):
         os.chroot(self.root)
-        try:
-            os.chdir(self.folder)
-        except OSError:
-            os.chdir("/")
+        os.chdir("/")
+        self.root = ""
+        if not os.path.isdir(self.folder):
+            self.folder = "/"
 
     def start(self, words, **options):
-        environment = {**self.environment, **options.pop("extra", {})}
-        return subprocess.Popen(words, env=environment, preexec_fn=self.enter, start_new_session=True, **options)
+        return subprocess.Popen(words, env=self.environment, cwd=self.folder, start_new_session=True, **options)
 
-    def run(self, words, limit, text="", extra=None):
+    def run(self, words, limit):
         """Exit code (or "time limit", or the reason why it does not start) and output."""
         try:
             pipe = subprocess.PIPE
-            process = self.start(words, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, extra=extra or {})
+            process = self.start(words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT)
         except OSError as error:
             return error.strerror, ""
         try:
-            output, _ = process.communicate(text.encode(), timeout=limit)
+            output, _ = process.communicate(timeout=limit)
             code = process.returncode
         except subprocess.TimeoutExpired:
             output, code = b"", "time limit"
@@ -183,7 +201,7 @@ class Image:
 
     def walk(self):
         """Every path that is no folder, with its status."""
-        for folder, folders, names in os.walk(os.fsencode(self.root)):
+        for folder, folders, names in os.walk(os.fsencode(self.root or "/")):
             inside = os.fsdecode(folder)[len(self.root) :] or "/"
             folders[:] = [
                 name for name in folders if os.path.join(inside, os.fsdecode(name)) not in NOT_OF_THE_IMAGE
@@ -192,21 +210,10 @@ class Image:
                 full = os.path.join(folder, name)
                 yield os.fsdecode(full)[len(self.root) :], os.lstat(full)
 
-    def resolves(self, path, hops=0):
-        """The path behind links, inside of the image; none when there is nothing."""
-        done = ""
-        for part in path.strip("/").split("/"):
-            step = f"{done}/{part}" if part != ".." else os.path.dirname(done)
-            if os.path.islink(self.at(step)):
-                if hops > 40:
-                    return None
-                target = os.readlink(self.at(step))
-                target = target if target.startswith("/") else f"{os.path.dirname(step)}/{target}"
-                step = self.resolves(os.path.normpath(target), hops + 1)
-                if step is None:
-                    return None
-            done = step
-        return done if os.path.exists(self.at(done)) else None
+    def resolves(self, path):
+        """The path behind links; none when there is nothing. Only inside."""
+        done = os.path.realpath(path)
+        return done if os.path.exists(done) else None
 
 
 def end(process):
@@ -247,8 +254,11 @@ def mount_devices(root):
 
 def interpreter_of(full):
     """The loader that an ELF file names; none when it is no ELF file or names none."""
-    with open(full, "rb") as file:
-        head = file.read(4096)
+    try:
+        with open(full, "rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return None
     if head[:4] != b"\x7fELF":
         return None
     found = re.search(rb"(/lib[a-z0-9/_.-]*/ld-[a-z0-9_.-]+\.so\.?\d*)\0", head)
@@ -385,12 +395,19 @@ def ask_perl(image):
     if not perl:
         return {}
     code, output = image.run([perl, "-e", PERL_MODULES], PROGRAM_LIMIT * 4)
-    # Perl's own is too much to be asked file by file in processes of their own: several at a time would hide what
-    # one needs of another.
+    names = [name for name in output.split("\n") if name] if code == 0 else []
+    return many(image, [perl, "-e", PERL_REQUIRE], [perl, "-e", "require $ARGV[0]; 1"], names)
+
+
+def many(image, several, alone, names):
+    """Exit codes of loading each of these, a few in one process. What ends such a process is asked alone."""
     answers = {}
-    for name in output.split("\n") if code == 0 else []:
-        if name:
-            answers[name] = image.run([perl, "-e", "require $ARGV[0]; 1", name], PROGRAM_LIMIT)[0]
+    for start in range(0, len(names), 30):
+        part = names[start : start + 30]
+        _, output = image.run([*several, *part], PROGRAM_LIMIT * 4)
+        said = dict(line[2:].rsplit(" ", 1) for line in output.split("\n") if re.match("\x01 .* [01]$", line))
+        for name in part:
+            answers[name] = int(said[name]) if name in said else image.run([*alone, name], PROGRAM_LIMIT)[0]
     return answers
 
 
@@ -399,17 +416,14 @@ def ask_node(image):
     if not node:
         return {}
     roots = []
-    for folder, folders, _ in os.walk(image.root):
-        inside = folder[len(image.root) :] or "/"
-        folders[:] = [name for name in folders if os.path.join(inside, name) not in NOT_OF_THE_IMAGE]
+    for folder, folders, _ in os.walk("/"):
+        folders[:] = [name for name in folders if os.path.join(folder, name) not in NOT_OF_THE_IMAGE]
         if os.path.basename(folder) == "node_modules":
-            roots.append(inside)
+            roots.append(folder)
             folders[:] = []
     code, output = image.run([node, "-e", NODE_MODULES, *roots], PROGRAM_LIMIT * 4)
-    answers = {}
-    for path in json.loads(output) if code == 0 else []:
-        answers[path] = image.run([node, "-e", "require(process.argv[1])", path], PROGRAM_LIMIT)[0]
-    return answers
+    names = json.loads(output) if code == 0 else []
+    return many(image, [node, "-e", NODE_REQUIRE], [node, "-e", "require(process.argv[1])"], names)
 
 
 def ask_r(image):
@@ -424,20 +438,16 @@ def ask_r(image):
     return answers
 
 
-def ask_commands(image, case):
+def ask_commands(image, lines):
     """The image's own command, and the lines of the case."""
     answers = {}
     words = [*(image.config.get("Entrypoint") or []), *(image.config.get("Cmd") or [])]
     if words:
         code, output = image.run(search(image, words), COMMAND_LIMIT)
         answers["the image's command"] = [code, output[-OUTPUT_LIMIT:]]
-    path = os.path.join(case, "asks")
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for line in file.read().splitlines():
-                if line and not line.startswith("#"):
-                    code, output = image.run(["/bin/sh", "-c", line], COMMAND_LIMIT)
-                    answers[line] = [code, output[-OUTPUT_LIMIT:]]
+    for line in lines:
+        code, output = image.run(["/bin/sh", "-c", line], COMMAND_LIMIT)
+        answers[line] = [code, output[-OUTPUT_LIMIT:]]
     return answers
 
 
@@ -451,10 +461,15 @@ def search(image, words):
     return words
 
 
-def ask(root, config, case, out, before=None):
+def ask(root, config, asks, out, before=None):
     image = Image(root, load(config)["OCIv1"]["config"])
     known = load(before) if before else {}
+    with open(asks, encoding="utf-8") as file:
+        lines = [line for line in file.read().splitlines() if line and not line.startswith("#")]
     mount_devices(image.root)
+    # A folder of this side, since the file is written when only the image can be seen.
+    folder = os.open(os.path.dirname(os.path.abspath(out)), os.O_RDONLY)
+    image.enter()
     answers = {}
     for name, question in (
         ("elf", lambda: ask_elf(image)),
@@ -462,14 +477,15 @@ def ask(root, config, case, out, before=None):
         ("perl", lambda: ask_perl(image)),
         ("node", lambda: ask_node(image)),
         ("r", lambda: ask_r(image)),
-        ("commands", lambda: ask_commands(image, case)),
+        ("commands", lambda: ask_commands(image, lines)),
         # Last, since some of them write.
         ("programs", lambda: ask_programs(image, known.get("programs"))),
     ):
         begun = time.monotonic()
         answers[name] = question()
         note(f"{name}: {len(answers[name])} in {time.monotonic() - begun:.0f} s")
-    save(out, answers)
+    os.fchdir(folder)
+    save(os.path.basename(out), answers)
     return 0
 
 

@@ -50,14 +50,14 @@ all) mapfile -t cases < <(cd "$here/cases" && printf '%s\n' *) ;;
 quick) cases=("${quick[@]}") ;;
 *) cases=("$@") ;;
 esac
-mkdir -p "$work/log" "$work/run" "$work/images"
+mkdir -p "$work/log" "$work/run" "$work/images" "$work/before"
 # shellcheck disable=SC2317
 finish() {
     stop_registry
     if [[ -n ${store:-} ]]; then release_store; fi
     rm -rf "$work/distribution" "$work/context" "$work/rootfs"
     if [[ ${CUTAWAY_DELETION_CLEAN:-} == 1 ]]; then
-        rm -rf "$work"/{store,images,run,log,machine,policy.json,registries.conf,registry.yml}
+        rm -rf "$work"/{store,images,run,before,log,machine,policy.json,registries.conf,registry.yml}
     fi
 }
 trap finish EXIT
@@ -135,12 +135,14 @@ make_image() { # CASE
     build "localhost/deletion/$1" "$here/cases/$1" "$here/cases/$1/Dockerfile" >"$work/log/$1" 2>&1
 }
 
-# ask CASE WHEN: what works in a container of the image.
 container() { buildah from --quiet --pull-never --signature-policy "$work/policy.json" "localhost/deletion/$1"; }
+# What works in a container of the image.
 ask() { # ROOT CONFIG CASE OUT [BEFORE]
     unshare --mount --pid --net --ipc --uts --fork --kill-child -- \
-        python3 "$here/ask.py" ask "$1" "$2" "$here/cases/$3" "$4" ${5:+"$5"}
+        python3 "$here/ask.py" ask "$1" "$2" "$(asks_of "$3")" "$4" ${5:+"$5"}
 }
+
+asks_of() { if [[ -f $here/cases/$1/asks ]]; then echo "$here/cases/$1/asks"; else echo /dev/null; fi; }
 
 row() { # RESULT CASE SECONDS TEXT
     printf '%-16s %-5s %4s s  %s\n' "$2" "$1" "$3" "$4"
@@ -152,7 +154,7 @@ row() { # RESULT CASE SECONDS TEXT
 }
 
 try() { # CASE
-    local case=$1 folder=$work/run/$1 begun=$SECONDS log=$work/log/$1 first second root words result=ok
+    local case=$1 folder=$work/run/$1 begun=$SECONDS log=$work/log/$1 first second root words key result=ok
     rm -rf "$folder"
     mkdir -p "$folder"
     if ! make_image "$case"; then
@@ -167,13 +169,20 @@ try() { # CASE
         return
     fi
     if [[ ${CUTAWAY_DELETION_KEEP:-} != 1 ]]; then rm -rf "$work/images"; fi
-    note "$case: before"
-    first=$(container "$case")
-    root=$(buildah mount "$first")
-    ask "$root" "$folder/config.json" "$case" "$folder/before.json" 2>"$folder/before.log" ||
-        fail "$case: $(tail -n 1 "$folder/before.log")"
-    buildah umount "$first" >/dev/null
-    buildah rm "$first" >/dev/null
+    # What works in an image need not be asked again for another program CUTAWAY.
+    key=$(buildah inspect --type image --format '{{.FromImageID}}' "localhost/deletion/$case" |
+        cat - "$here/ask.py" "$here/cases/$case/Dockerfile" "$(asks_of "$case")" | sha256sum | cut -c 1-32)
+    if [[ ! -f $work/before/$key.json ]]; then
+        note "$case: before"
+        first=$(container "$case")
+        root=$(buildah mount "$first")
+        ask "$root" "$folder/config.json" "$case" "$work/before/$key.partial" 2>"$folder/before.log" ||
+            fail "$case: $(tail -n 1 "$folder/before.log")"
+        mv "$work/before/$key.partial" "$work/before/$key.json"
+        buildah umount "$first" >/dev/null
+        buildah rm "$first" >/dev/null
+    fi
+    ln -f "$work/before/$key.json" "$folder/before.json"
     note "$case: deleting, and after"
     second=$(container "$case")
     root=$(buildah mount "$second")
