@@ -21,6 +21,7 @@ mod counts;
 mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
+mod deletion;
 mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;

@@ -44,7 +44,7 @@ fn build(cases: &[&str]) {
 }
 
 /// Base images are made with the rights of root, which the script takes when it may.
-fn may_be_root() -> bool {
+pub(crate) fn may_be_root() -> bool {
     let done = |program: &str, words: &[&str]| Command::new(program).args(words).output();
     done("id", &["-u"]).is_ok_and(|output| output.stdout == b"0\n")
         || done("sudo", &["-n", "true"]).is_ok_and(|output| output.status.success())

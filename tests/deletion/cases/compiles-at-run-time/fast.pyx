@@ -1,0 +1,2 @@
+def square(long n):
+    return n * n

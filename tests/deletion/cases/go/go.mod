@@ -1,0 +1,3 @@
+module service
+
+go 1.19
