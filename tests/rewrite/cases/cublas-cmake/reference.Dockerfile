@@ -1,0 +1,23 @@
+FROM nvidia/cuda:12.9.1-devel-ubuntu22.04 AS build
+
+ENV DEBIAN_FRONTEND=noninteractive
+
+# Build tools
+RUN apt-get update && apt-get install -y \
+    build-essential \
+    cmake \
+    libjansson-dev \
+    pkg-config
+
+WORKDIR /src
+COPY . .
+RUN cmake . -DCMAKE_INSTALL_PREFIX=/opt/gemm && make -j4 && make install
+
+FROM nvidia/cuda:12.9.1-base-ubuntu22.04
+ENV TZ=Etc/UTC
+RUN apt-get update && apt-get install -y --no-install-recommends libcublas-12-9 libjansson4 \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /opt/gemm /usr/local
+WORKDIR /data
+EXPOSE 8080
+CMD ["gemm", "--config", "/usr/local/share/gemm/gemm.json"]
