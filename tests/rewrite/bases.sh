@@ -43,10 +43,12 @@ Dir::Cache::pkgcache "";
 Dir::Cache::srcpkgcache "";
 CONF
     machine_sources "$root"
-    # Python's packages come out of a folder that build.sh mounts, whatever is asked for. Both folders are there
-    # already, so that mounting leaves nothing in the layers.
-    mkdir -p "$root/var/wheels" "$root$repository_inside"
+    # Python's packages come out of a folder that build.sh mounts, whatever is asked for: uv's from there, pip's from
+    # an index on the loopback, whose address build.sh mounts over pip.conf. All of that is there already, so that
+    # mounting leaves nothing in the layers.
+    mkdir -p "$root/var/wheels" "$root$repository_inside" "$root/etc/uv"
     printf '[global]\nno-index = true\nfind-links = /var/wheels\nbreak-system-packages = true\n' >"$root/etc/pip.conf"
+    printf 'no-index = true\nfind-links = ["/var/wheels"]\n' >"$root/etc/uv/uv.toml"
     tar -C "$root" -cf "$cache/bookworm.tar.partial" .
     mv "$cache/bookworm.tar.partial" "$cache/bookworm.tar"
     rm -rf "$root"
@@ -67,15 +69,18 @@ PAPERS
 
 # What the stand-ins depend on; another answer makes them anew.
 bases_stamp() {
-    find "$here/packages.py" "$here/bases.sh" "$here/bases" -type f -print0 | sort -z | xargs -0 cat | sha256sum
+    find "$here/packages.py" "$here/wheels.py" "$here/bases.sh" "$here/bases" -type f -print0 | sort -z | xargs -0 cat | sha256sum
 }
 
 make_bases() {
     local stamp context=$work/context name
     stamp=$(bases_stamp)
     if [[ -f $cache/stamp && $(<"$cache/stamp") == "$stamp" ]]; then return; fi
-    rm -rf "$cache/stamp" "$cache/registry" "$cache/repository"
+    rm -rf "$cache/stamp" "$cache/registry" "$cache/repository" "$cache/wheels"
     distribution
+    note "wheels"
+    python3 "$here/wheels.py" "$wheels" "$cache/wheels" 2>"$work/log/wheels" ||
+        fail "wheels.py: $(tail -n 1 "$work/log/wheels")"
     note "packages with NVIDIA's names"
     python3 "$here/packages.py" "$wheels" "$cache/repository" 2>"$work/log/packages" ||
         fail "packages.py: $(tail -n 1 "$work/log/packages")"
@@ -86,23 +91,29 @@ make_bases() {
     as_ubuntu "$work/rootfs"
     tar -C "$work/rootfs" -cf "$context/ubuntu.tar" .
     rm -rf "$work/rootfs"
+    unzip -q -o -j "$cache"/wheels/uv-*.whl '*/scripts/uv' '*/scripts/uvx' -d "$context"
+    chmod 755 "$context/uv" "$context/uvx"
     start_registry "$cache/registry"
+    start_index
     while read -r name image; do
         note "stand-in of $image"
         # The storage keeps it, so that the builds need not fetch it when the registry has the same.
-        bud "docker.io/$image" "$context" "$context/$name.Dockerfile" --pull=false >"$work/log/$name" 2>&1 ||
+        bud "$image" "$context" "$context/$name.Dockerfile" --pull=false >"$work/log/$name" 2>&1 ||
             fail "$name: $(tail -n 5 "$work/log/$name")"
-        publish "docker.io/$image" "$image" >>"$work/log/$name" 2>&1 ||
+        publish "$image" "${image#*/}" >>"$work/log/$name" 2>&1 ||
             fail "push of $image: $(tail -n 2 "$work/log/$name")"
     done <<'IMAGES'
-debian library/debian:bookworm-slim
-ubuntu library/ubuntu:22.04
-python library/python:3.11-slim-bookworm
-cuda-base nvidia/cuda:12.9.1-base-ubuntu22.04
-cuda-runtime nvidia/cuda:12.9.1-runtime-ubuntu22.04
-cuda-devel nvidia/cuda:12.9.1-devel-ubuntu22.04
+debian docker.io/library/debian:bookworm-slim
+ubuntu docker.io/library/ubuntu:22.04
+python docker.io/library/python:3.11-slim-bookworm
+cuda-base docker.io/nvidia/cuda:12.9.1-base-ubuntu22.04
+cuda-runtime docker.io/nvidia/cuda:12.9.1-runtime-ubuntu22.04
+cuda-devel docker.io/nvidia/cuda:12.9.1-devel-ubuntu22.04
+micromamba docker.io/mambaorg/micromamba:2.0.5
+uv ghcr.io/astral-sh/uv:0.9.9
 IMAGES
     stop_registry
+    stop_index
     rm -rf "$context"
     printf '%s' "$stamp" >"$cache/stamp"
 }

@@ -36,7 +36,7 @@ shift 2
 # shellcheck source=bases.sh
 . "$here/bases.sh"
 [[ -x $cutaway ]] || fail "$cutaway is no program"
-for tool in buildah skopeo debootstrap docker-registry python3 gcc ar dpkg-deb flock; do
+for tool in buildah skopeo debootstrap docker-registry python3 gcc ar dpkg-deb flock unzip; do
     command -v "$tool" >/dev/null || fail "not installed: $tool"
 done
 [[ $(uname -sm) == 'Linux x86_64' ]] || fail "the libraries are for Linux on x86-64"
@@ -49,10 +49,11 @@ mkdir -p "$work/log" "$work/originals" "$work/built"
 # shellcheck disable=SC2317
 finish() {
     stop_registry
+    stop_index
     if [[ -n ${store:-} ]]; then release_store; fi
     rm -rf "$work/distribution" "$work/context" "$work/rootfs"
     if [[ ${CUTAWAY_REWRITE_CLEAN:-} == 1 ]]; then
-        rm -rf "$work"/{store,originals,built,run,log,policy.json,registries.conf,registry.yml}
+        rm -rf "$work"/{store,originals,built,run,log,policy.json,registries.conf,registry.yml,pip.conf,index.port}
     fi
 }
 trap finish EXIT
@@ -64,6 +65,7 @@ flock 9
 open_store "$work/store"
 make_bases
 start_registry "$cache/registry"
+start_index
 
 # build NAME CASE DOCKERFILE LAYOUT TAG LOG: an image in the storage, and as oci:LAYOUT:TAG.
 build() {
