@@ -91,8 +91,13 @@ make_bases() {
     as_ubuntu "$work/rootfs"
     tar -C "$work/rootfs" -cf "$context/ubuntu.tar" .
     rm -rf "$work/rootfs"
-    unzip -q -o -j "$cache"/wheels/uv-*.whl '*/scripts/uv' '*/scripts/uvx' -d "$context"
-    chmod 755 "$context/uv" "$context/uvx"
+    for name in uv uvx; do
+        python3 -c 'import sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1])
+sys.stdout.buffer.write(archive.read(next(name for name in archive.namelist() if name.endswith("/scripts/" + sys.argv[2]))))' \
+            "$cache"/wheels/uv-*.whl "$name" >"$context/$name"
+        chmod 755 "$context/$name"
+    done
     start_registry "$cache/registry"
     start_index
     while read -r name image; do
