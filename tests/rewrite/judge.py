@@ -506,7 +506,7 @@ def size_faults(proposal, at, number):
 
 
 def millions(size):
-    return "-" if size is None else f"{size / 1e6:.1f}"
+    return "-" if size is None else f"{size / 1e6:.{1 if size > 1e7 else 3}f}"
 
 
 def table_row(case, name, lines, before, size, predicted, ours, theirs, verdict):
