@@ -91,22 +91,10 @@ make_bases() {
     as_ubuntu "$work/rootfs"
     tar -C "$work/rootfs" -cf "$context/ubuntu.tar" .
     rm -rf "$work/rootfs"
-    for name in uv uvx; do
-        python3 -c 'import sys, zipfile
-archive = zipfile.ZipFile(sys.argv[1])
-sys.stdout.buffer.write(archive.read(next(name for name in archive.namelist() if name.endswith("/scripts/" + sys.argv[2]))))' \
-            "$cache"/wheels/uv-*.whl "$name" >"$context/$name"
-        chmod 755 "$context/$name"
-    done
     start_registry "$cache/registry"
     start_index
     while read -r name image; do
-        note "stand-in of $image"
-        # The storage keeps it, so that the builds need not fetch it when the registry has the same.
-        bud "$image" "$context" "$context/$name.Dockerfile" --pull=false >"$work/log/$name" 2>&1 ||
-            fail "$name: $(tail -n 5 "$work/log/$name")"
-        publish "$image" "${image#*/}" >>"$work/log/$name" 2>&1 ||
-            fail "push of $image: $(tail -n 2 "$work/log/$name")"
+        make_base "$name" "$image" "$context"
     done <<'IMAGES'
 debian docker.io/library/debian:bookworm-slim
 ubuntu docker.io/library/ubuntu:22.04
@@ -114,11 +102,34 @@ python docker.io/library/python:3.11-slim-bookworm
 cuda-base docker.io/nvidia/cuda:12.9.1-base-ubuntu22.04
 cuda-runtime docker.io/nvidia/cuda:12.9.1-runtime-ubuntu22.04
 cuda-devel docker.io/nvidia/cuda:12.9.1-devel-ubuntu22.04
-micromamba docker.io/mambaorg/micromamba:2.0.5
-uv ghcr.io/astral-sh/uv:0.9.9
 IMAGES
     stop_registry
     stop_index
     rm -rf "$context"
     printf '%s' "$stamp" >"$cache/stamp"
+}
+
+make_base() { # NAME IMAGE CONTEXT
+    note "stand-in of $2"
+    # The storage keeps it, so that the builds need not fetch it when the registry has the same.
+    bud "$2" "$3" "$3/$1.Dockerfile" --pull=false >"$work/log/$1" 2>&1 || fail "$1: $(tail -n 5 "$work/log/$1")"
+    publish "$2" "${2#*/}" >>"$work/log/$1" 2>&1 || fail "push of $2: $(tail -n 2 "$work/log/$1")"
+}
+
+# Stand-ins that few cases use, made when one does.
+make_tools() { # CASE...
+    local name image host
+    while read -r name image host; do
+        if [[ -d $cache/registry/docker/registry/v2/repositories/${image%%:*} ]]; then continue; fi
+        if ! (cd "$here/cases" && cat "${@/%//Dockerfile}") | grep -q "$image"; then continue; fi
+        cp -r "$here/bases" "$work/context"
+        if [[ $name == uv ]]; then
+            python3 "$here/wheels.py" programs "$cache"/wheels/uv-*.whl "$work/context"
+        fi
+        make_base "$name" "$host/$image" "$work/context"
+        rm -rf "$work/context"
+    done <<'IMAGES'
+micromamba mambaorg/micromamba:2.0.5 docker.io
+uv astral-sh/uv:0.9.9 ghcr.io
+IMAGES
 }

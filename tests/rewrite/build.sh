@@ -14,7 +14,7 @@
 # The base images are stand-ins (see bases.sh, packages.py and wheels.py) in a registry on the loopback; nothing is
 # asked of any real one. apt asks for packages of Debian where this machine does. The stand-ins are kept in
 # $CUTAWAY_REWRITE_CACHE, else in the user's cache folder: 3 GB. Needs root, or sudo without a password.
-# CUTAWAY_REWRITE_ONLY=originals builds only those, =references those too and judges the references;
+# CUTAWAY_REWRITE_ONLY=originals builds only those, =references those and the references, =proposals no references;
 # CUTAWAY_REWRITE_CLEAN=1 leaves nothing in WORK.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -70,6 +70,7 @@ open_store "$work/store"
 make_bases
 start_registry "$cache/registry"
 start_index
+make_tools "${cases[@]}"
 
 judge() { python3 "$here/judge.py" "$@"; }
 setting() { judge setting "$here/cases/$1" "$2"; }
@@ -157,7 +158,7 @@ try() { # CASE
         return
     fi
     change "$case" original || fault "$case" "the original does not build again: $(tail -n 1 "$folder/original.changed.log")"
-    if [[ -f $here/cases/$case/reference.Dockerfile ]]; then
+    if [[ -f $here/cases/$case/reference.Dockerfile && ${CUTAWAY_REWRITE_ONLY:-} != proposals ]]; then
         cp "$here/cases/$case/reference.Dockerfile" "$folder/reference.Dockerfile"
         candidate "$case" reference
     fi

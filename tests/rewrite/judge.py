@@ -124,7 +124,8 @@ def write(path, data):
 
 def change(case, folder, word):
     name = case_of(case)["change"]
-    comment = f"/* change: {word} */\n" if name.endswith((".c", ".h")) else f"# change: {word}\n"
+    in_c = f'__attribute__((used)) static const char change[] = "{word}";\n'
+    comment = in_c if name.endswith(".c") else f"# change: {word}\n"
     with open(os.path.join(folder, name), "a", encoding="utf-8") as file:
         file.write(comment)
 

@@ -2,6 +2,7 @@
 """Fills a folder with the wheels that the builds install: the real ones, and stand-ins of large ones.
 
     python3 wheels.py WHEELS FOLDER
+    python3 wheels.py programs WHEEL FOLDER     the programs of one wheel
 
 WHEELS has those of tests/wheels.txt, which FOLDER gets as links. torch, triton, cupy-cuda12x and poetry are made
 here: the layout, the requirements and the way to find CUDA's libraries are those of the real ones, the code is our
@@ -282,7 +283,19 @@ def poetry(folder):
     wheel.finish()
 
 
+def programs(wheel, folder):
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if ".data/scripts/" in name:
+                path = os.path.join(folder, os.path.basename(name))
+                with open(path, "wb") as file:
+                    file.write(archive.read(name))
+                os.chmod(path, 0o755)
+
+
 def main():
+    if sys.argv[1] == "programs":
+        return programs(*sys.argv[2:])
     wheels, folder = sys.argv[1:]
     os.makedirs(folder)
     for name in sorted(os.listdir(wheels)):
