@@ -26,6 +26,19 @@ pub(super) struct Line {
     pub(super) reason: String,
 }
 
+/// A build stage in two: what it installs before the first code comes, and the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Division {
+    /// The last step of the first part.
+    pub(super) step: usize,
+    /// The name of the first part.
+    pub(super) name: String,
+    /// The folder that both parts write to.
+    folder: NodeId,
+    /// What the second part puts there: folders, and files by folder.
+    later: Vec<(NodeId, Vec<NodeId>)>,
+}
+
 /// What is written.
 pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) stage: &'l Final<'r>,
@@ -43,6 +56,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) added: Vec<String>,
     owners: Vec<Owner>,
     roots: Roots,
+    /// Where the build stage is divided so that a change of code copies no dependencies again.
+    pub(super) division: Option<Division>,
     /// Lines that go in behind the new `FROM`.
     pub(super) lines: Vec<Line>,
     /// Changes of the instructions that follow.
@@ -83,6 +98,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             added,
             owners: owners(steps),
             roots,
+            division: None,
             lines: Vec::new(),
             edits: Vec::new(),
             covered: HashSet::new(),
@@ -98,6 +114,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     pub(super) fn write(&mut self) {
         self.junk();
+        self.divide();
         self.packages_first();
         for at in 0..=self.last {
             let Some(step) = self.steps.list.get(at) else { continue };
@@ -114,7 +131,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         self.users(usize::MAX);
         self.loader();
-        self.flush_folder(self.last + 1);
+        self.last_folder();
         self.flush_user(self.last + 1);
         for at in self.last + 1..self.steps.list.len() {
             self.stays(at);
@@ -225,6 +242,19 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 self.cover_folder(path.as_bytes());
             }
             self.folder = Some(path);
+        }
+    }
+
+    /// The working folder of the image, where no instruction that follows sets it.
+    fn last_folder(&mut self) {
+        let follows = self.steps.list.get(self.last + 1..).unwrap_or_default();
+        let Some(path) = self.pending_folder.take() else { return };
+        let sets = follows.iter().position(|step| step.keyword == Keyword::WorkDir);
+        let before = &follows[..sets.unwrap_or(follows.len())];
+        let is_used = sets.is_none() || before.iter().any(|step| !matches!(step.kind, Kind::Setting));
+        if is_used && self.folder.as_ref() != Some(&path) {
+            self.add(format!("{} {path}", self.keyword("WORKDIR")), "Repeated: a new stage does not inherit it.");
+            self.cover_folder(path.as_bytes());
         }
     }
 
@@ -564,7 +594,122 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
+    /// Divides the build stage where a folder gets dependencies before the first code and results behind it.
+    fn divide(&mut self) {
+        let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
+        let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
+        let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
+        let brings_code = |at: &usize| {
+            let step = &self.steps.list[*at];
+            let instruction = self.stage.file.instructions.get(step.place);
+            let sources = instruction.map(|one| one.words.as_slice()).and_then(|words| words.split_last());
+            step.kind == Kind::Context
+                && sources.is_some_and(|(_, sources)| {
+                    !sources.iter().all(|source| is_list_of_packages(file_name(source.text.as_bytes())))
+                })
+        };
+        let Some(code) = (*first..*last).find(brings_code) else { return };
+        let Some(step) = root.steps.range(..code).next_back().copied() else { return };
+        // A stage that starts from another one does not inherit its arguments.
+        let declared = self.steps.list[..=step].iter().filter(|one| one.keyword == Keyword::Arg);
+        let words = declared.filter_map(|one| self.stage.file.instructions.get(one.place)).flat_map(|one| &one.words);
+        let names: Vec<&str> = words.map(|word| word.text.split('=').next().unwrap_or_default()).collect();
+        let mut texts = self.steps.list[step + 1..=self.last].iter().map(|one| self.stage.text(one.place));
+        if texts.any(|text| variables(text).any(|name| names.contains(&name))) {
+            return;
+        }
+        let Some(later) = self.later(root.folder, step) else { return };
+        let taken = |name: &&str| !self.stage.names.contains(*name) && *name != self.build;
+        let Some(name) = ["deps", "dependencies", "packages"].into_iter().find(taken) else { return };
+        self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later });
+    }
+
+    /// What steps after one put into a folder: folders that only they made, and files by folder; `None` when these
+    /// are more than anybody reads.
+    fn later(&self, folder: NodeId, step: usize) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
+        let world = self.keep.world;
+        let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
+        // Whether all below is of later steps, and whether any is.
+        let below = |top: Node<'_>| {
+            let (mut all, mut any) = (true, false);
+            let mut open = vec![top];
+            while let Some(node) = open.pop() {
+                if node.kind() == NodeKind::Directory {
+                    open.extend(node.children());
+                } else if is_later(node) {
+                    any = true;
+                } else {
+                    all = false;
+                }
+            }
+            (all, any)
+        };
+        let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+        let mut paths = 0;
+        let mut open = vec![world.rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            let mut files = Vec::new();
+            for child in node.children() {
+                if child.kind() != NodeKind::Directory {
+                    files.extend(is_later(child).then(|| child.id()));
+                    continue;
+                }
+                match below(child) {
+                    (true, true) => {
+                        found.push((child.id(), Vec::new()));
+                        paths += 1;
+                    }
+                    (false, true) => open.push(child),
+                    _ => {}
+                }
+            }
+            paths += files.len();
+            if !files.is_empty() {
+                files.sort_unstable();
+                found.push((node.id(), files));
+            }
+            if paths > MOST_PATHS {
+                return None;
+            }
+        }
+        found.sort_unstable();
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// The copies of a folder that a divided build stage fills.
+    fn copy_divided(&mut self, root: &Root, division: &Division) {
+        let world = self.keep.world;
+        let first = root.steps.first().copied().unwrap_or_default();
+        let Some(path) = word(&world.rootfs.node(root.folder).path()) else { return };
+        let owner = self.chown(first, path.as_bytes()).cloned();
+        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
+        let (copy, build) = (self.keyword("COPY"), self.build);
+        self.add(
+            format!("{copy} --from={}{flag} {path} {path}", division.name),
+            "Dependencies in a layer of their own: a change of code does not copy them again.",
+        );
+        for (folder, files) in &division.later {
+            let Some(at) = word(&world.rootfs.node(*folder).path()) else { continue };
+            let names: Option<Vec<String>> = files.iter().map(|file| word(&world.rootfs.node(*file).path())).collect();
+            let text = match names.unwrap_or_default().as_slice() {
+                [] => format!("{copy} --from={build}{flag} {at} {at}"),
+                [one] => format!("{copy} --from={build}{flag} {one} {one}"),
+                many => format!("{copy} --from={build}{flag} {} {at}/", many.join(" ")),
+            };
+            self.add(text, "What the build stage made from code.");
+        }
+        self.cover_below(root.folder);
+    }
+
     fn copy(&mut self, root: &Root, at: usize) {
+        if let Some(division) = self.division.clone().filter(|division| division.folder == root.folder && root.files.is_empty()) {
+            let owner = self.chown(root.steps.first().copied().unwrap_or(at), &self.keep.world.rootfs.node(root.folder).path());
+            if owner.is_some_and(Owner::is_named) {
+                self.users(at);
+            }
+            self.copy_divided(root, &division);
+            return;
+        }
         let world = self.keep.world;
         let folder = world.rootfs.node(root.folder).path();
         let Some(path) = word(if folder.is_empty() { b"/" } else { &folder }) else {

@@ -45,14 +45,28 @@ pub(super) fn draft(
     let from = &file.instructions[stage.from];
     let lower = file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase());
     let word = |keyword: &str| if lower { keyword.to_lowercase() } else { keyword.to_owned() };
-    let mut edits = Vec::new();
+    let mut edits: Vec<Edit> = Vec::new();
     let mut edit = |at: std::ops::Range<usize>, with: String, reason: String, bytes: Option<u64>| {
         edits.push(Edit { at, with, reason, applicability: Applicability::Review, bytes });
     };
+    let division = lines.division.clone();
+    let first = division.as_ref().map_or(&build, |division| &division.name);
     let (at, name) = match from.words.get(2) {
-        Some(name) => (name.span.clone(), build.clone()),
-        None => (from.arguments.end..from.arguments.end, format!(" {} {build}", word("AS"))),
+        Some(name) => (name.span.clone(), first.clone()),
+        None => (from.arguments.end..from.arguments.end, format!(" {} {first}", word("AS"))),
     };
+    if let Some(division) = &division
+        && let Some(place) = steps.list.get(division.step).map(|step| step.place)
+    {
+        let at = split_at(stage, place);
+        let blank = if ends_with_blank(file.text(), at) { "" } else { end };
+        edit(
+            at..at,
+            format!("{blank}{} {} {} {build}{end}", word("FROM"), division.name, word("AS")),
+            "The stage before it has the dependencies alone: a change of code leaves them as they are.".to_owned(),
+            None,
+        );
+    }
     edit(at, name, "Becomes the build stage: only what is copied from it is in the image.".to_owned(), None);
     let at = split_at(stage, place);
     let mut first = true;
@@ -93,8 +107,10 @@ pub(super) fn draft(
         Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
         Flavor::Runtime | Flavor::Devel => "the runtime flavor: the toolkit's libraries without compilers and headers",
     };
+    let question = keep.world.open_question(&|node| keep.fate(node) == Fate::Gone);
+    let question = question.map_or_else(String::new, |question| format!("{question}\n"));
     put(
-        format!("{gap}{} {flags}{}{}", word("FROM"), reference(stage, base), name.unwrap_or_default()),
+        format!("{gap}{question}{} {flags}{}{}", word("FROM"), reference(stage, base), name.unwrap_or_default()),
         format!("The image starts from {what}. The build stage keeps {}.", human(gone)),
         Some(gone),
         &mut edit,

@@ -145,6 +145,12 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
             Flavor::Runtime | Flavor::Devel => "the runtime flavor: the toolkit's libraries without compilers and headers",
         };
+        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
+        if let Some(question) = question {
+            let at = from.span.start;
+            let end = self.stage.file.line_end();
+            self.edit(at..at, format!("{question}{end}"), "Not proven unused: answer the questions of these findings.".to_owned(), None);
+        }
         let reason = format!("Nothing is compiled here, so the image can start from {what}. That is {} less.", human(bytes));
         self.edit(word.span.clone(), reference(self.stage, base), reason, Some(bytes));
     }

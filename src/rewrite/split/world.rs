@@ -5,6 +5,7 @@ mod command;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::state::{State, state};
+use crate::base::size::human;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::findings::{Category, Finding, Verdict};
@@ -259,6 +260,25 @@ impl World<'_> {
             }
         }
         sums
+    }
+
+    /// One comment about what the new image lacks although nobody has said that it is unused; `None` when that is
+    /// little. A finding counts when `left` is true for most of its files.
+    pub(super) fn open_question(&self, left: &dyn Fn(NodeId) -> bool) -> Option<String> {
+        let mut open: Vec<(u64, &str)> = Vec::new();
+        for finding in &self.open {
+            let items = finding.items.iter().filter(|item| item.node.is_some_and(left));
+            let bytes: u64 = items.map(|item| item.bytes).sum();
+            // What weighs next to nothing is listed beside the proposal only.
+            if bytes.saturating_mul(100) >= self.input.merge.merged_bytes && bytes * 2 > finding.merged_bytes {
+                open.push((bytes, finding.rule.title));
+            }
+        }
+        open.sort_unstable_by(|one, other| other.cmp(one));
+        open.dedup_by_key(|(_, title)| *title);
+        let shown: Vec<String> =
+            open.iter().take(3).map(|(bytes, title)| format!("{} ({})", title.to_lowercase(), human(*bytes))).collect();
+        (!shown.is_empty()).then(|| format!("# Left out unless the service uses them: {}", shown.join(", ")))
     }
 
     /// Whether a package of this name is only for building, by the rules about packages.

@@ -147,6 +147,24 @@ impl<'a> Scene<'a> {
         tie.map_or(&[], |tie| tie.layers.as_slice())
     }
 
+    /// Layers that show what a `RUN` left: its own; of one in an earlier stage those of the `COPY`s that take its
+    /// results into the image.
+    pub(in crate::rewrite) fn results(&self, place: usize) -> Vec<u16> {
+        let own = self.layers(place);
+        let Some(stage) = self.stage(place).filter(|stage| own.is_empty() && stage + 1 < self.stages.len()) else {
+            return own.to_vec();
+        };
+        let is_meant = |value: &str| {
+            let named = self.stages.get(stage).and_then(|one| one.name.as_deref());
+            named.is_some_and(|name| name.eq_ignore_ascii_case(value)) || value == stage.to_string()
+        };
+        let copies = self.file.instructions.iter().enumerate().filter(|(_, one)| one.keyword == Keyword::Copy);
+        let from = copies.filter(|(_, one)| {
+            one.flags.iter().any(|flag| flag.name == "from" && flag.value.as_deref().is_some_and(is_meant))
+        });
+        from.flat_map(|(copy, _)| self.layers(copy)).copied().collect()
+    }
+
     /// The instruction that made a layer.
     pub(in crate::rewrite) fn maker(&self, layer: u16) -> Option<usize> {
         self.ties.iter().position(|tie| tie.layers.contains(&layer))
