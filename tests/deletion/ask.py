@@ -23,11 +23,12 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 
 # Seconds that a program, an import of a module and a command of `asks` may take.
-PROGRAM_LIMIT, IMPORT_LIMIT, COMMAND_LIMIT = 10, 60, 120
+PROGRAM_LIMIT, IMPORT_LIMIT, COMMAND_LIMIT = 6, 60, 120
 # Bytes of output that are kept of a command.
 OUTPUT_LIMIT = 20_000
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -267,45 +268,52 @@ def interpreter_of(full):
 
 def ask_elf(image):
     """The names that the image's own loader does not find for each ELF file."""
-    answers, seen = {}, set()
+    loaders, seen = {}, set()
     for path, status in image.walk():
-        if not stat.S_ISREG(status.st_mode) or status.st_ino in seen or status.st_size < 64:
-            continue
-        loader = interpreter_of(image.at(path))
-        if loader is None:
-            continue
-        seen.add(status.st_ino)
-        code, output = image.run([loader or "/lib64/ld-linux-x86-64.so.2", "--list", path], PROGRAM_LIMIT)
+        if stat.S_ISREG(status.st_mode) and status.st_ino not in seen and status.st_size >= 64:
+            loader = interpreter_of(path)
+            if loader is not None:
+                seen.add(status.st_ino)
+                loaders[path] = loader or "/lib64/ld-linux-x86-64.so.2"
+
+    def links(path):
+        code, output = image.run([loaders[path], "--list", path], PROGRAM_LIMIT)
         missing = re.findall(r"^\s*(\S+) => not found", output, re.MULTILINE)
         missing += re.findall(r"error while loading shared libraries: (\S+): cannot open", output)
-        answers[path] = [code, sorted({name for name in missing if not OF_THE_DRIVER.match(name)})]
-    return answers
+        return [code, sorted({name for name in missing if not OF_THE_DRIVER.match(name)})]
+
+    return side_by_side(links, loaders)
 
 
 def ask_programs(image, known):
     """How each program on PATH can be started: [option, exit code, file behind links]. The option is --help where
     only that works. After the deletion the programs that worked before are asked the same."""
     if known:
-        return {
-            path: [option, image.run([path, option], PROGRAM_LIMIT)[0], target]
-            for path, (option, code, target) in known.items()
-            if code == 0
-        }
-    answers = {}
+        files = {path: words for path, words in known.items() if words[1] == 0}
+        again = lambda path, option, _, target: [option, image.run([path, option], PROGRAM_LIMIT)[0], target]
+        return side_by_side(lambda path: again(path, *files[path]), files)
+    files = {}
     for folder in dict.fromkeys(image.environment["PATH"].split(":")):
         full = image.resolves(folder) if folder.startswith("/") else None
-        for name in sorted(os.listdir(image.at(full))) if full else []:
-            path = f"{full}/{name}"
-            target = image.resolves(path)
-            if path in answers or name in NOT_STARTED or not target or not os.path.isfile(image.at(target)):
-                continue
-            if os.access(image.at(target), os.X_OK):
-                for option in "--version", "--help":
-                    code, _ = image.run([path, option], PROGRAM_LIMIT)
-                    answers[path] = [option, code, target]
-                    if code in (0, "time limit"):
-                        break
-    return answers
+        for name in sorted(os.listdir(full)) if full else []:
+            target = image.resolves(f"{full}/{name}")
+            if target and name not in NOT_STARTED and os.path.isfile(target) and os.access(target, os.X_OK):
+                files[f"{full}/{name}"] = target
+
+    def start(path):
+        for option in "--version", "--help":
+            code, _ = image.run([path, option], PROGRAM_LIMIT)
+            if code in (0, "time limit"):
+                break
+        return [option, code, files[path]]
+
+    return side_by_side(start, files)
+
+
+def side_by_side(question, names):
+    """Answers by name; some programs wait rather than work."""
+    with ThreadPoolExecutor(3) as pool:
+        return dict(zip(names, pool.map(question, names)))
 
 
 def pythons(image):
@@ -315,7 +323,7 @@ def pythons(image):
         if not re.search(r"/bin/python(3(\.\d+)?)?$", path):
             continue
         target = image.resolves(path)
-        if not target or not os.access(image.at(target), os.X_OK):
+        if not target or not os.access(target, os.X_OK):
             continue
         code, output = image.run([path, "-c", LIST_MODULES], PROGRAM_LIMIT * 4)
         if code != 0:
