@@ -251,7 +251,7 @@ fn because(
         return (Because::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
-    let names = read_as(facts, sorted).chain(tool_names(sorted, path));
+    let names = read_as(facts, sorted).chain(tool_names(sorted, path)).chain(libraries(facts, sorted, path));
     let mut demands: Vec<u32> =
         names.flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
     demands.sort_unstable();
@@ -272,6 +272,13 @@ fn because(
         return (Because::Unsearched, None);
     }
     (Because::Free, None)
+}
+
+/// What whoever compiles or links at run time reads of all that is installed outside toolkits.
+fn libraries(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
+    let is_read =
+        matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
+    (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
 
 /// What a tool is called where the rules do not say what it is read as.
@@ -417,6 +424,16 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
             "These files lie in folders of tests. Which modules import them was not computed.",
             format!("Does anything that runs import {these}, as packages do that use test.support?"),
         ),
+        Doubt::PackageName => (
+            ", by the name of their packages alone",
+            "Only the names of their packages say that these files are for building.",
+            format!("Does the service run or read {these}?"),
+        ),
+        Doubt::Dependent => (
+            ", which installed packages depend on",
+            "Packages that are not there for building depend on the packages that list these files.",
+            format!("Does one of the packages that depend on them use {these}?"),
+        ),
         Doubt::Folder => (
             ", in a folder that a setting names",
             "A setting of the image names a folder that holds these files.",
@@ -425,11 +442,23 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     };
     draft.title.push_str(title);
     reason.clone_into(&mut draft.reason);
+    if doubt == Doubt::Dependent {
+        let owners: BTreeSet<usize> =
+            draft.items.iter().filter_map(|item| facts.owner(item.node?)).collect();
+        let name = |place: usize| facts.inventory.packages.get(place).map(|package| package.name.as_str());
+        draft.proof.extend(owners.iter().filter_map(|place| {
+            Some(format!("{} depends on {}, maybe through others", facts.dependent(*place)?.name, name(*place)?))
+        }));
+        draft.question = Some(question);
+        return;
+    }
     draft.proof.push(match doubt {
+        Doubt::Dependent => return,
         Doubt::Unowned => "no package database of the image lists them".to_owned(),
         Doubt::Foreign => "the catalogue knows no rule by which their packages are for building".to_owned(),
         Doubt::Kind => "neither content, name nor owner agrees with the path".to_owned(),
         Doubt::Test => "installed packages or Python's own library hold them".to_owned(),
+        Doubt::PackageName => "neither content nor path agrees with the names of their packages".to_owned(),
         Doubt::Folder => {
             let node = draft.items.iter().find_map(|item| item.node);
             let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
