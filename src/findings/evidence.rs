@@ -44,14 +44,34 @@ pub(super) enum Doubt {
 
 /// Extensions in folders of headers. Headers of C++ may have none.
 const HEADERS: [&[u8]; 22] = [
-    b"h", b"hh", b"hpp", b"hxx", b"h++", b"hip", b"cuh", b"inc", b"inl", b"ipp", b"tcc", b"tpp", b"def", b"td",
-    b"proto", b"mod", b"modulemap", b"c", b"cc", b"cpp", b"cxx", b"cu",
+    b"h",
+    b"hh",
+    b"hpp",
+    b"hxx",
+    b"h++",
+    b"hip",
+    b"cuh",
+    b"inc",
+    b"inl",
+    b"ipp",
+    b"tcc",
+    b"tpp",
+    b"def",
+    b"td",
+    b"proto",
+    b"mod",
+    b"modulemap",
+    b"c",
+    b"cc",
+    b"cpp",
+    b"cxx",
+    b"cu",
 ];
 
 /// Extensions of documentation; sections of the manual are numbers.
 const DOCUMENTS: [&[u8]; 21] = [
-    b"gz", b"bz2", b"xz", b"zst", b"txt", b"md", b"rst", b"html", b"htm", b"css", b"pdf", b"ps", b"png", b"svg",
-    b"jpg", b"gif", b"info", b"tex", b"changes", b"dox", b"adoc",
+    b"gz", b"bz2", b"xz", b"zst", b"txt", b"md", b"rst", b"html", b"htm", b"css", b"pdf", b"ps", b"png",
+    b"svg", b"jpg", b"gif", b"info", b"tex", b"changes", b"dox", b"adoc",
 ];
 
 /// Extensions of what build systems read.
@@ -117,15 +137,15 @@ fn by_package(
     let extension = extension(name);
     let plain = || {
         matches!(binary, Some(FileFacts::Archive(_) | FileFacts::Elf(_)))
-            || [&HEADERS[..], &METADATA, &DOCUMENTS, &DESCRIPTIONS].iter().any(|list| list.contains(&extension))
+            || [&HEADERS[..], &METADATA, &DOCUMENTS, &DESCRIPTIONS]
+                .iter()
+                .any(|list| list.contains(&extension))
             || memchr::memmem::find(&facts.path(node), b"/include/").is_some()
             || facts.path(node).starts_with(b"/usr/share/lintian/")
     };
     match rule {
         // Programs among samples, such as trtexec.
-        _ if is_program && file.category == Category::DocsSamples => {
-            Agreement::Doubtful(Doubt::PackageName)
-        }
+        _ if is_program && file.category == Category::DocsSamples => Agreement::Doubtful(Doubt::PackageName),
         Some(rule) if rule.id == "generic-headers" && !plain() => Agreement::Doubtful(Doubt::PackageName),
         _ => Agreement::Agrees,
     }

@@ -144,10 +144,10 @@ impl<'a> Facts<'a> {
         let mut tools: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
         for (place, package) in packages.iter().enumerate() {
             if of_system(package) && self.devel_rule(place).is_some() {
-                tools.entry((package.manager, &package.name)).or_default().push(place);
+                tools.entry((package.manager, package.name.as_str())).or_default().push(place);
             }
         }
-        let mut found = HashMap::new();
+        let mut found: HashMap<usize, usize> = HashMap::new();
         let is_own = |place: &usize| {
             let package = packages.get(*place);
             self.devel_rule(*place).is_none()
@@ -159,10 +159,10 @@ impl<'a> Facts<'a> {
             let Some(package) = packages.get(place) else { continue };
             for name in &package.depends {
                 for tool in tools.get(&(package.manager, name.as_str())).into_iter().flatten() {
-                    if !found.contains_key(tool) {
-                        found.insert(*tool, first);
+                    found.entry(*tool).or_insert_with(|| {
                         open.push((*tool, first));
-                    }
+                        first
+                    });
                 }
             }
         }

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::census::{By, Sorted};
 use super::demand::{Certainty, Demand};
+use super::evidence::{Agreement, Doubt, agreement};
 use super::facts::Facts;
 use super::finish::Draft;
 use super::named::TOLD;
 use super::rule::Rule;
-use super::evidence::{Agreement, Doubt, agreement};
 use super::rules::of_file;
 use super::value::{Category, Item, User, Verdict};
 use crate::base::text::{elide_middle, escape, printable};
@@ -442,30 +442,31 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     };
     draft.title.push_str(title);
     reason.clone_into(&mut draft.reason);
-    if doubt == Doubt::Dependent {
-        let owners: BTreeSet<usize> =
-            draft.items.iter().filter_map(|item| facts.owner(item.node?)).collect();
-        let name = |place: usize| facts.inventory.packages.get(place).map(|package| package.name.as_str());
-        draft.proof.extend(owners.iter().filter_map(|place| {
-            Some(format!("{} depends on {}, maybe through others", facts.dependent(*place)?.name, name(*place)?))
-        }));
-        draft.question = Some(question);
-        return;
-    }
-    draft.proof.push(match doubt {
-        Doubt::Dependent => return,
+    let statement = match doubt {
         Doubt::Unowned => "no package database of the image lists them".to_owned(),
         Doubt::Foreign => "the catalogue knows no rule by which their packages are for building".to_owned(),
         Doubt::Kind => "neither content, name nor owner agrees with the path".to_owned(),
         Doubt::Test => "installed packages or Python's own library hold them".to_owned(),
         Doubt::PackageName => "neither content nor path agrees with the names of their packages".to_owned(),
+        Doubt::Dependent => depends(facts, &draft.items),
         Doubt::Folder => {
             let node = draft.items.iter().find_map(|item| item.node);
             let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
             format!("{setting} names a folder above them")
         }
-    });
+    };
+    draft.proof.push(statement);
     draft.question = Some(question);
+}
+
+/// Who depends on the packages that list these files.
+fn depends(facts: &Facts<'_>, items: &[Item]) -> String {
+    let owners: BTreeSet<usize> = items.iter().filter_map(|item| facts.owner(item.node?)).collect();
+    let pair = |place: &usize| {
+        let package = facts.inventory.packages.get(*place)?;
+        Some(format!("{} depends on {}, maybe through others", facts.dependent(*place)?.name, package.name))
+    };
+    owners.iter().filter_map(pair).take(MOST_READERS).collect::<Vec<_>>().join("; ")
 }
 
 /// What was looked at and did not speak against taking the files away.

@@ -236,7 +236,9 @@ fn a_hostile_file_is_looked_at_in_so_many_places_only() {
 fn files_of_a_repository_that_a_script_reads_are_heard() {
     assert_eq!(script("version = open('/srv/.git/HEAD').read()\n"), ["git"]);
     assert_eq!(script("cat .git/refs/heads/main\n"), ["git"]);
-    for text in ["exclude = ['.git']\n", "https://example.org/a.git/HEAD\n", "x.git/info\n", "see .github/HEAD\n"] {
+    for text in
+        ["exclude = ['.git']\n", "https://example.org/a.git/HEAD\n", "x.git/info\n", "see .github/HEAD\n"]
+    {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
 }

@@ -134,7 +134,8 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
         // A file of a repository that is read without git.
         [before @ .., b'.'] if word == "git" => {
-            !before.last().is_some_and(|byte| is_name(*byte)) && is_repository(bytes.get(end..).unwrap_or(&[]))
+            !before.last().is_some_and(|byte| is_name(*byte))
+                && is_repository(bytes.get(end..).unwrap_or(&[]))
         }
         // Python's names are reached through their module: `cupy.RawKernel`.
         [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel"),

@@ -156,7 +156,12 @@ fn files_that_packages_list_need_a_reason_of_their_own() {
     let object = ("my_app/kernels.o", relocatable(62));
     let report = judged_files(
         [
-            wheel(SITE, "my-app", "1.2", &[(object.0, object.1.clone()), ("my_app/a.py", b"pass\n".to_vec())]),
+            wheel(
+                SITE,
+                "my-app",
+                "1.2",
+                &[(object.0, object.1.clone()), ("my_app/a.py", b"pass\n".to_vec())],
+            ),
             debs(&[
                 ("jit", "1", &[("usr/share/jit/stub.o", relocatable(62))]),
                 ("make", "4.3", &[("usr/bin/make", Elf::program("make").build())]),
@@ -208,10 +213,12 @@ fn tests_of_python_are_a_question() {
     let python = "opt/env/lib/python3.12";
     let report = judged_files(
         [
-            wheel(SITE, "my-app", "1.2", &[
-                ("my_app/tests/test_a.py", b"pass\n".to_vec()),
-                ("my_app/a.py", b"pass\n".to_vec()),
-            ]),
+            wheel(
+                SITE,
+                "my-app",
+                "1.2",
+                &[("my_app/tests/test_a.py", b"pass\n".to_vec()), ("my_app/a.py", b"pass\n".to_vec())],
+            ),
             vec![
                 file(format!("{python}/os.py"), "pass\n"),
                 file(format!("{python}/test/support/__init__.py"), "pass\n"),
@@ -276,8 +283,11 @@ fn a_package_that_another_depends_on_is_a_question() {
         ("usr/share/doc/git-lfs/changelog.gz", b"a".to_vec()),
         ("usr/share/doc/git-lfs/copyright", b"b".to_vec()),
     ];
-    let packages: &[(&str, &str, &[(&str, Vec<u8>)])] =
-        &[("git", "1", &[("usr/bin/git", git)]), ("make", "1", &[("usr/bin/make", program("make"))]), ("git-lfs", "1", more)];
+    let packages: &[(&str, &str, &[(&str, Vec<u8>)])] = &[
+        ("git", "1", &[("usr/bin/git", git)]),
+        ("make", "1", &[("usr/bin/make", program("make"))]),
+        ("git-lfs", "1", more),
+    ];
     let mut members = debs(packages);
     let status = members.iter_mut().find(|member| member.name == b"var/lib/dpkg/status").unwrap();
     let text = String::from_utf8(status.body.clone()).unwrap();

@@ -91,7 +91,8 @@ fn installed_by_uv(names: &[&str], in_cache: bool) -> Vec<Member> {
 #[test]
 fn a_name_outside_a_cache_is_judged_by_its_own_rule() {
     // `core.py` is called as core dumps are, and `a.o` as object files.
-    let names = ["click/core.py", "numpy/ma/core.py", "numpy/core", "numpy/a.o", "numpy/b.whl", "numpy/build.ninja"];
+    let names =
+        ["click/core.py", "numpy/ma/core.py", "numpy/core", "numpy/a.o", "numpy/b.whl", "numpy/build.ninja"];
     for in_cache in [true, false] {
         let lock = "root/.cache/uv/archive-v0/a/.lock";
         let report = judged_files([installed_by_uv(&names, in_cache), vec![filled(lock)]].concat());
@@ -116,12 +117,18 @@ fn names_in_and_outside_of_a_cache_go_together() {
         let report = judged_files(installed_by_uv(&names, in_cache));
         let header = "numpy/_core/include/numpy/a.h";
         let path = format!("/srv/venv/lib/python3.12/site-packages/{header}");
-        all(&report, &[
-            (&path, "python-build-leftovers safe"),
-            (&format!("/root/.cache/uv/archive-v0/a/{header}"), "python-build-leftovers safe"),
-        ]);
+        all(
+            &report,
+            &[
+                (&path, "python-build-leftovers safe"),
+                (&format!("/root/.cache/uv/archive-v0/a/{header}"), "python-build-leftovers safe"),
+            ],
+        );
         let found = finding(&report, &path).unwrap();
-        assert_eq!((&found["files"], &found["paths"].as_array().unwrap().len().into()), (&1.into(), &2.into()));
+        assert_eq!(
+            (&found["files"], &found["paths"].as_array().unwrap().len().into()),
+            (&1.into(), &2.into())
+        );
     }
 }
 
@@ -150,7 +157,10 @@ fn archives_of_java_may_be_on_a_class_path() {
     let report = judged_files(vec![java, filled("root/.m2/repository/a.jar"), filled("root/.cache/pip/a")]);
     all(
         &report,
-        &[("/root/.m2/repository/a.jar", "package-caches unsure"), ("/root/.cache/pip/a", "package-caches safe")],
+        &[
+            ("/root/.m2/repository/a.jar", "package-caches unsure"),
+            ("/root/.cache/pip/a", "package-caches safe"),
+        ],
     );
 }
 

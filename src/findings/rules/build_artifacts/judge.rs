@@ -379,9 +379,13 @@ fn built_again(facts: &Facts<'_>) -> Option<Because> {
 fn of_build(id: &str) -> &'static str {
     match id {
         "artifact-cmake" => "a CMakeCache.txt marks the folder above them as a build tree",
-        "artifact-cargo" => "a Cargo.toml beside the folder target, or target/.rustc_info.json, marks a build of cargo",
+        "artifact-cargo" => {
+            "a Cargo.toml beside the folder target, or target/.rustc_info.json, marks a build of cargo"
+        }
         "artifact-ninja" => "a build.ninja, .ninja_log or CMakeCache.txt lies beside each of them",
-        "artifact-autotools" => "config.status lies beside each config.log, configure.ac beside each autom4te.cache",
+        "artifact-autotools" => {
+            "config.status lies beside each config.log, configure.ac beside each autom4te.cache"
+        }
         "artifact-temp" => "they lie in the folder for temporary files of setuptools, build/temp.*",
         _ => "they lie in node_modules/.cache, where tools of Node keep what they make again",
     }
