@@ -337,7 +337,7 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         Because::Tool => {
             "A Python package brought these tools. No framework that is known to run them is installed."
                 .clone_into(&mut draft.reason);
-            let Place::Python(folder) = &key.place else { return Some(draft) };
+            let (Place::Python(folder) | Place::Packages(folder)) = &key.place else { return Some(draft) };
             let folder = escape(folder);
             draft.question = Some(format!("Does anything run the tools in {folder} when the service runs?"));
         }
