@@ -3,6 +3,7 @@
 use super::{all, finding, judged, judged_files, proof, service};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::packing::Packing;
+use crate::fixtures::service::SITE;
 use crate::fixtures::tarball::{Member, file, hardlink, symlink};
 
 fn filled(path: &str) -> Member {
@@ -125,11 +126,21 @@ fn names_in_and_outside_of_a_cache_go_together() {
             ],
         );
         let found = finding(&report, &path).unwrap();
-        assert_eq!(
-            (&found["files"], &found["paths"].as_array().unwrap().len().into()),
-            (&1.into(), &2.into())
-        );
+        assert_eq!((&found["files"], found["paths"].as_array().unwrap().len()), (&1.into(), 2));
     }
+}
+
+#[test]
+fn a_package_in_a_cache_is_no_file_of_the_application() {
+    let name = "numpy/distutils/a.py";
+    let body = "compiler = 'gcc'\n";
+    let (cache, site) = (format!("root/.cache/uv/archive-v0/a/{name}"), format!("{SITE}/{name}"));
+    let header = "usr/include/own.h";
+    let report = judged_files(vec![file(&cache, body), hardlink(&site, &cache), file(header, "int x;")]);
+    all(&report, &[(&format!("/{header}"), "headers safe")]);
+    let own = file("srv/build.py", body);
+    let report = judged_files(vec![file(&cache, body), hardlink(&site, &cache), file(header, "int x;"), own]);
+    all(&report, &[(&format!("/{header}"), "headers unsure")]);
 }
 
 #[test]
