@@ -190,6 +190,10 @@ impl<'a> Choice<'a> {
             if above == Folder::Foreign && !started {
                 continue;
             }
+            // A package that is hard-linked from a cache is no file of the application.
+            if above == Folder::Cache && scene.rootfs.names(inode.0, inode.1).len() > 1 {
+                continue;
+            }
             let in_packages = above == Folder::Packages;
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
@@ -262,6 +266,9 @@ impl<'a> Choice<'a> {
     /// Whose files a folder holds, in one that holds those of `above`. Packages may lie in the folder of Python
     /// itself.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
+        if above == Folder::Cache || is_cache(self.scene, path, name) {
+            return Folder::Cache;
+        }
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages
@@ -369,6 +376,8 @@ enum Folder {
     Packages,
     /// Somebody else's.
     Foreign,
+    /// Those of the cache of a package manager.
+    Cache,
 }
 
 /// Whether a program or library is one that the catalogue knows, whoever copied it: what it needs stands there.
@@ -397,6 +406,16 @@ fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8]) -> bo
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || scene.catalog.toolkit_root(path).is_some()
         || is_system(&[path, b"/"].concat())
+}
+
+/// Whether a folder is the cache of a package manager that keeps packages unpacked, and hard-links them into
+/// environments.
+fn is_cache(scene: &Scene<'_>, path: &[u8], name: &[u8]) -> bool {
+    if !matches!(name, b"uv" | b"pkgs" | b"store" | b"cache") {
+        return false;
+    }
+    let rule = scene.catalog.is_devel_path(&[path, b"/x"].concat());
+    rule.is_some_and(|rule| rule.category == "package-caches" && rule.id.starts_with("cache-"))
 }
 
 /// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`,

@@ -36,29 +36,60 @@ pub(super) enum Doubt {
     Test,
     /// A setting of the image names a folder that holds it.
     Folder,
+    /// Only the name of its package says so.
+    PackageName,
+    /// A package that is not for building depends on the one that lists it.
+    Dependent,
 }
 
 /// Extensions in folders of headers. Headers of C++ may have none.
 const HEADERS: [&[u8]; 22] = [
-    b"h", b"hh", b"hpp", b"hxx", b"h++", b"hip", b"cuh", b"inc", b"inl", b"ipp", b"tcc", b"tpp", b"def", b"td",
-    b"proto", b"mod", b"modulemap", b"c", b"cc", b"cpp", b"cxx", b"cu",
+    b"h",
+    b"hh",
+    b"hpp",
+    b"hxx",
+    b"h++",
+    b"hip",
+    b"cuh",
+    b"inc",
+    b"inl",
+    b"ipp",
+    b"tcc",
+    b"tpp",
+    b"def",
+    b"td",
+    b"proto",
+    b"mod",
+    b"modulemap",
+    b"c",
+    b"cc",
+    b"cpp",
+    b"cxx",
+    b"cu",
 ];
 
 /// Extensions of documentation; sections of the manual are numbers.
 const DOCUMENTS: [&[u8]; 21] = [
-    b"gz", b"bz2", b"xz", b"zst", b"txt", b"md", b"rst", b"html", b"htm", b"css", b"pdf", b"ps", b"png", b"svg",
-    b"jpg", b"gif", b"info", b"tex", b"changes", b"dox", b"adoc",
+    b"gz", b"bz2", b"xz", b"zst", b"txt", b"md", b"rst", b"html", b"htm", b"css", b"pdf", b"ps", b"png",
+    b"svg", b"jpg", b"gif", b"info", b"tex", b"changes", b"dox", b"adoc",
 ];
 
 /// Extensions of what build systems read.
 const METADATA: [&[u8]; 4] = [b"pc", b"cmake", b"m4", b"la"];
 
+/// Extensions of descriptions of interfaces in development packages.
+const DESCRIPTIONS: [&[u8]; 7] = [b"gir", b"vapi", b"deps", b"pri", b"prl", b"mk", b"in"];
+
 /// Whether a file is what the rule about its path, or its package, takes it for.
 pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Agreement {
-    let By::Path(rule) = file.by else { return Agreement::Agrees };
     let Some(node) = file.item.node else { return Agreement::Agrees };
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let binary = facts.binary((file.item.layer, file.item.entry));
+    let dependent = facts.owner(node).and_then(|place| facts.dependent(place));
+    if dependent.is_some() && file.category != Category::DocsSamples {
+        return Agreement::Doubtful(Doubt::Dependent);
+    }
+    let By::Path(rule) = file.by else { return by_package(facts, file, (node, name), binary) };
     let of_builds = owner(facts, node) == Owner::ForBuilding;
     if rule.id.starts_with("conda-") && !is_in_conda(facts, node) {
         return Agreement::Denies;
@@ -91,6 +122,32 @@ pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Ag
         Evidence::Metadata => if_named(METADATA.contains(&extension(name))),
         Evidence::Document => document(facts, node, name, binary),
         Evidence::Test => test(facts, node),
+    }
+}
+
+/// A file that has its category from its package.
+fn by_package(
+    facts: &Facts<'_>,
+    file: &Sorted<'_>,
+    (node, name): (NodeId, &[u8]),
+    binary: Option<&FileFacts>,
+) -> Agreement {
+    let rule = facts.owner(node).and_then(|place| facts.devel_rule(place));
+    let is_program = matches!(binary, Some(FileFacts::Elf(elf)) if elf.kind != ElfKind::Relocatable);
+    let extension = extension(name);
+    let plain = || {
+        matches!(binary, Some(FileFacts::Archive(_) | FileFacts::Elf(_)))
+            || [&HEADERS[..], &METADATA, &DOCUMENTS, &DESCRIPTIONS]
+                .iter()
+                .any(|list| list.contains(&extension))
+            || memchr::memmem::find(&facts.path(node), b"/include/").is_some()
+            || facts.path(node).starts_with(b"/usr/share/lintian/")
+    };
+    match rule {
+        // Programs among samples, such as trtexec.
+        _ if is_program && file.category == Category::DocsSamples => Agreement::Doubtful(Doubt::PackageName),
+        Some(rule) if rule.id == "generic-headers" && !plain() => Agreement::Doubtful(Doubt::PackageName),
+        _ => Agreement::Agrees,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::value::Item;
-use crate::rootfs::{NodeId, NodeKind, Rootfs};
+use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
 /// A folder of which every file belongs to one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub struct WholeFolder {
     pub bytes: u64,
 }
 
-/// The topmost folders of which every entry is a file of `items` or such a folder, in the order of the merged view.
-/// Folders of one file are left out.
+/// The topmost folders of which every entry is a file of `items`, such a folder, or an empty one, in the order of the
+/// merged view. Folders of one file are left out.
 pub fn whole_folders(rootfs: &Rootfs, items: &[Item]) -> Vec<WholeFolder> {
     let mut counts: BTreeMap<NodeId, usize> = BTreeMap::new();
     let visible = items.iter().filter(|item| item.node.is_some());
@@ -28,7 +28,8 @@ pub fn whole_folders(rootfs: &Rootfs, items: &[Item]) -> Vec<WholeFolder> {
     let mut whole = Vec::new();
     while let Some((id, count)) = counts.pop_last() {
         let folder = rootfs.node(id);
-        if id == NodeId::ROOT || folder.kind() != NodeKind::Directory || count < folder.children().len() {
+        let entries = folder.children().filter(|child| !is_empty(*child)).count();
+        if id == NodeId::ROOT || count < entries {
             continue;
         }
         whole.push(id);
@@ -41,4 +42,16 @@ pub fn whole_folders(rootfs: &Rootfs, items: &[Item]) -> Vec<WholeFolder> {
         WholeFolder { node: *id, files: u64::from(node.files()), bytes: node.bytes() }
     };
     whole.iter().filter(topmost).map(folder).filter(|folder| folder.files > 1).collect()
+}
+
+/// Whether a folder holds nothing but empty folders.
+fn is_empty(node: Node<'_>) -> bool {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        if node.kind() != NodeKind::Directory || node.files() > 0 {
+            return false;
+        }
+        open.extend(node.children());
+    }
+    true
 }

@@ -14,7 +14,7 @@ use crate::rootfs::{NodeId, NodeKind};
 pub(super) struct Named {
     /// By file: the setting that names its path.
     settings: BTreeMap<NodeId, String>,
-    /// By folder: the setting that names its path.
+    /// By folder of shared data: the setting that names its path.
     folders: BTreeMap<NodeId, String>,
     /// By name of a library, without version: the file that names it.
     libraries: BTreeMap<Vec<u8>, NodeId>,
@@ -92,7 +92,7 @@ impl Named {
             let Some(node) = found else { continue };
             match facts.node(node).kind() {
                 NodeKind::File => &mut self.settings,
-                NodeKind::Directory if node != NodeId::ROOT => &mut self.folders,
+                NodeKind::Directory if holds_shared(&facts.path(node)) => &mut self.folders,
                 _ => continue,
             }
             .entry(node)
@@ -108,7 +108,7 @@ impl Named {
         self.library(facts.node(node).name())
     }
 
-    /// The setting that names a folder above a file.
+    /// The setting that names a folder of shared data above a file.
     pub(super) fn folder(&self, facts: &Facts<'_>, node: NodeId) -> Option<&str> {
         if self.folders.is_empty() {
             return None;
@@ -131,4 +131,9 @@ impl Named {
         let stem = split_library_name(name)?.stem;
         self.libraries.get(stem).map(|node| User::File(*node))
     }
+}
+
+/// Whether a folder lies in one of shared data. A prefix, such as `/opt/conda`, is named for its programs.
+fn holds_shared(path: &[u8]) -> bool {
+    memchr::memmem::find(path, b"/share/").is_some()
 }

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::census::{By, Sorted};
 use super::demand::{Certainty, Demand};
+use super::evidence::{Agreement, Doubt, agreement};
 use super::facts::Facts;
 use super::finish::Draft;
 use super::named::TOLD;
 use super::rule::Rule;
-use super::evidence::{Agreement, Doubt, agreement};
 use super::rules::of_file;
 use super::value::{Category, Item, User, Verdict};
 use crate::base::text::{elide_middle, escape, printable};
@@ -251,7 +251,7 @@ fn because(
         return (Because::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
-    let names = read_as(facts, sorted).chain(tool_names(sorted, path));
+    let names = read_as(facts, sorted).chain(tool_names(sorted, path)).chain(libraries(facts, sorted, path));
     let mut demands: Vec<u32> =
         names.flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
     demands.sort_unstable();
@@ -272,6 +272,13 @@ fn because(
         return (Because::Unsearched, None);
     }
     (Because::Free, None)
+}
+
+/// What whoever compiles or links at run time reads of all that is installed outside toolkits.
+fn libraries(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
+    let is_read =
+        matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
+    (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
 
 /// What a tool is called where the rules do not say what it is read as.
@@ -330,7 +337,7 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         Because::Tool => {
             "A Python package brought these tools. No framework that is known to run them is installed."
                 .clone_into(&mut draft.reason);
-            let Place::Python(folder) = &key.place else { return Some(draft) };
+            let (Place::Python(folder) | Place::Packages(folder)) = &key.place else { return Some(draft) };
             let folder = escape(folder);
             draft.question = Some(format!("Does anything run the tools in {folder} when the service runs?"));
         }
@@ -417,6 +424,16 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
             "These files lie in folders of tests. Which modules import them was not computed.",
             format!("Does anything that runs import {these}, as packages do that use test.support?"),
         ),
+        Doubt::PackageName => (
+            ", by the name of their packages alone",
+            "Only the names of their packages say that these files are for building.",
+            format!("Does the service run or read {these}?"),
+        ),
+        Doubt::Dependent => (
+            ", which installed packages depend on",
+            "Packages that are not there for building depend on the packages that list these files.",
+            format!("Does one of the packages that depend on them use {these}?"),
+        ),
         Doubt::Folder => (
             ", in a folder that a setting names",
             "A setting of the image names a folder that holds these files.",
@@ -425,18 +442,31 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     };
     draft.title.push_str(title);
     reason.clone_into(&mut draft.reason);
-    draft.proof.push(match doubt {
+    let statement = match doubt {
         Doubt::Unowned => "no package database of the image lists them".to_owned(),
         Doubt::Foreign => "the catalogue knows no rule by which their packages are for building".to_owned(),
         Doubt::Kind => "neither content, name nor owner agrees with the path".to_owned(),
         Doubt::Test => "installed packages or Python's own library hold them".to_owned(),
+        Doubt::PackageName => "neither content nor path agrees with the names of their packages".to_owned(),
+        Doubt::Dependent => depends(facts, &draft.items),
         Doubt::Folder => {
             let node = draft.items.iter().find_map(|item| item.node);
             let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
             format!("{setting} names a folder above them")
         }
-    });
+    };
+    draft.proof.push(statement);
     draft.question = Some(question);
+}
+
+/// Who depends on the packages that list these files.
+fn depends(facts: &Facts<'_>, items: &[Item]) -> String {
+    let owners: BTreeSet<usize> = items.iter().filter_map(|item| facts.owner(item.node?)).collect();
+    let pair = |place: &usize| {
+        let package = facts.inventory.packages.get(*place)?;
+        Some(format!("{} depends on {}, maybe through others", facts.dependent(*place)?.name, package.name))
+    };
+    owners.iter().filter_map(pair).take(MOST_READERS).collect::<Vec<_>>().join("; ")
 }
 
 /// What was looked at and did not speak against taking the files away.

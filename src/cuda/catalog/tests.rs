@@ -55,10 +55,11 @@ const CATEGORIES: [&str; 11] = [
 ];
 
 /// What frameworks may read at run time, as rules about paths and packages call it.
-const READ: [&str; 12] = [
+const READ: [&str; 13] = [
     "cmake",
     "compiler",
     "headers",
+    "headers-numpy",
     "headers-torch",
     "nvcc",
     "ptxas",

@@ -129,7 +129,9 @@ pub(super) fn of_file(file: &Sorted<'_>, place: &Place) -> &'static Rule {
         return &python_tests::RULE;
     }
     match (file.category, place) {
-        (Category::Headers | Category::StaticLibraries, Place::Python(_) | Place::Packages(_)) => &python_build_leftovers::RULE,
+        (Category::Headers | Category::StaticLibraries, Place::Python(_) | Place::Packages(_)) => {
+            &python_build_leftovers::RULE
+        }
         (Category::Stubs, _) => &stubs::RULE,
         (Category::StaticLibraries, _) => &static_libraries::RULE,
         (Category::Headers, _) => &headers::RULE,

@@ -18,9 +18,9 @@ RUN conda create -n app python=3.12 pandas scikit-learn
 
 ```dockerfile
 RUN conda create -n app python=3.12 pandas scikit-learn \
- && find /opt/conda/envs/app/lib/python3.12 -type d \( -name tests -o -name test \) -prune -exec rm -rf {} +
+ && cd /opt/conda/envs/app/lib/python3.12 && rm -rf test site-packages/pandas/tests site-packages/sklearn/tests
 ```
 
-The verdict is always `unsure`: some packages import tests at run time (`test.support` of the standard library, helpers in a folder `tests` of their own), and `django.test` is a part of Django. Import everything that the service uses before and after the deletion.",
+The verdict is always `unsure`: some packages import tests at run time (`test.support` of the standard library, helpers in a folder `tests` of their own). Import everything that the service uses before and after the deletion.",
     source: "CPython, Lib/test and Doc/library/test.rst; contents of the wheels pandas 2.3, scipy 1.16 and scikit-learn 1.7.",
 };

@@ -18,6 +18,9 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     let whole_line = before.len() == place.start - line;
+    if before.ends_with(b".") {
+        return true;
+    }
     if is_prose(word, rest) {
         return false;
     }

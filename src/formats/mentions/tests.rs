@@ -260,3 +260,14 @@ fn a_hostile_file_is_looked_at_in_so_many_places_only() {
     let mentions = found(Sort::Text, text.as_bytes(), 100_000);
     assert_eq!((mentions.words, mentions.libraries.len(), mentions.cut), (vec!["nvcc"], 1, false));
 }
+
+#[test]
+fn files_of_a_repository_that_a_script_reads_are_heard() {
+    assert_eq!(script("version = open('/srv/.git/HEAD').read()\n"), ["git"]);
+    assert_eq!(script("cat .git/refs/heads/main\n"), ["git"]);
+    for text in
+        ["exclude = ['.git']\n", "https://example.org/a.git/HEAD\n", "x.git/info\n", "see .github/HEAD\n"]
+    {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
+}

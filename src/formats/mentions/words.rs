@@ -133,10 +133,20 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     match &bytes[..start] {
         [] | [.., b'\\', b'n' | b't' | b'r'] => true,
         before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
+        // A file of a repository that is read without git.
+        [before @ .., b'.'] if word == "git" => {
+            !before.last().is_some_and(|byte| is_name(*byte))
+                && is_repository(bytes.get(end..).unwrap_or(&[]))
+        }
         // Python's names are reached through their module: `cupy.RawKernel`.
         [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel" | "preload_dlls"),
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
+}
+
+/// Whether what follows `.git` is a file that says which commit is checked out.
+fn is_repository(rest: &[u8]) -> bool {
+    [&b"/HEAD"[..], b"/refs/", b"/logs/", b"/packed-refs"].iter().any(|file| rest.starts_with(file))
 }
 
 /// The name of the shared library whose `.so` stands at `at`, with the numbers that follow.

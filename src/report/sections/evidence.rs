@@ -65,9 +65,7 @@ fn places(finding: &FindingLine) -> Option<Block> {
     rows.extend(outside.map(|path| (path.as_str(), None)));
     let columns = [text("Folders, then files, by path"), number("Files"), number("Bytes")];
     let line = |(place, sums): &(&str, Option<(u64, u64)>)| match sums {
-        Some((files, bytes)) => {
-            row([path(place), Line::plain(grouped(*files)), Line::plain(human(*bytes))])
-        }
+        Some((files, bytes)) => row([path(place), Line::plain(grouped(*files)), Line::plain(human(*bytes))]),
         None => row([path(place), cell("1"), Line::default()]),
     };
     Some(table(columns, "paths", (&rows, PATHS), line))

@@ -4,7 +4,7 @@ use super::{all, finding, judged, judged_files, of, service};
 use crate::fixtures::elf::{Elf, object};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::file;
+use crate::fixtures::tarball::{dir, file};
 
 fn relocatable(machine: u16) -> Vec<u8> {
     object(1, machine, 0, (0, 0), &[(".text", &[0x90; 64])])
@@ -156,7 +156,12 @@ fn files_that_packages_list_need_a_reason_of_their_own() {
     let object = ("my_app/kernels.o", relocatable(62));
     let report = judged_files(
         [
-            wheel(SITE, "my-app", "1.2", &[(object.0, object.1.clone()), ("my_app/a.py", b"pass\n".to_vec())]),
+            wheel(
+                SITE,
+                "my-app",
+                "1.2",
+                &[(object.0, object.1.clone()), ("my_app/a.py", b"pass\n".to_vec())],
+            ),
             debs(&[
                 ("jit", "1", &[("usr/share/jit/stub.o", relocatable(62))]),
                 ("make", "4.3", &[("usr/bin/make", Elf::program("make").build())]),
@@ -208,10 +213,12 @@ fn tests_of_python_are_a_question() {
     let python = "opt/env/lib/python3.12";
     let report = judged_files(
         [
-            wheel(SITE, "my-app", "1.2", &[
-                ("my_app/tests/test_a.py", b"pass\n".to_vec()),
-                ("my_app/a.py", b"pass\n".to_vec()),
-            ]),
+            wheel(
+                SITE,
+                "my-app",
+                "1.2",
+                &[("my_app/tests/test_a.py", b"pass\n".to_vec()), ("my_app/a.py", b"pass\n".to_vec())],
+            ),
             vec![
                 file(format!("{python}/os.py"), "pass\n"),
                 file(format!("{python}/test/support/__init__.py"), "pass\n"),
@@ -238,7 +245,8 @@ fn tests_of_python_are_a_question() {
 #[test]
 fn a_repository_is_one_finding_and_one_folder() {
     let members = (0..24).map(|number| file(format!("srv/.git/objects/{number:02}/a"), vec![number; 40]));
-    let report = judged_files(members.chain([file("srv/.git/HEAD", "ref: refs/heads/main\n")]).collect());
+    let more = [dir("srv/.git/refs/tags"), file("srv/.git/HEAD", "ref: refs/heads/main\n")];
+    let report = judged_files(members.chain(more).collect());
     let found = finding(&report, "/srv/.git/HEAD").unwrap();
     assert_eq!(found["paths"].as_array().unwrap().len(), 25);
     assert_eq!(
@@ -264,4 +272,38 @@ fn what_lies_beside_a_program_of_a_package_goes_with_it() {
     all(&report, &[("/usr/share/doc/git/copyright", "-")]);
     let report = of(&[file("srv/version.sh", "#!/bin/sh\ngit describe --tags\n").mode(0o755)]);
     paths.iter().for_each(|path| all(&report, &[(path, "build-tools unsure")]));
+}
+
+#[test]
+fn a_package_that_another_depends_on_is_a_question() {
+    let program = |name: &str| Elf::program(name).build();
+    let (git, lfs) = (program("git"), program("git-lfs"));
+    let more: &[(&str, Vec<u8>)] = &[
+        ("usr/bin/git-lfs", lfs),
+        ("usr/share/doc/git-lfs/changelog.gz", b"a".to_vec()),
+        ("usr/share/doc/git-lfs/copyright", b"b".to_vec()),
+    ];
+    let packages: &[(&str, &str, &[(&str, Vec<u8>)])] = &[
+        ("git", "1", &[("usr/bin/git", git)]),
+        ("make", "1", &[("usr/bin/make", program("make"))]),
+        ("git-lfs", "1", more),
+    ];
+    let mut members = debs(packages);
+    let status = members.iter_mut().find(|member| member.name == b"var/lib/dpkg/status").unwrap();
+    let text = String::from_utf8(status.body.clone()).unwrap();
+    status.body = text.replace("Package: git-lfs\n", "Package: git-lfs\nDepends: git (>= 1:1.8.2)\n").into();
+    let report = judged_files(members);
+    all(&report, &[("/usr/bin/git", "build-tools unsure"), ("/usr/bin/make", "build-tools safe")]);
+    let found = finding(&report, "/usr/bin/git").unwrap();
+    assert!(super::proof(found).contains("git-lfs depends on git"), "{found:#}");
+}
+
+#[test]
+fn who_compiles_at_run_time_reads_all_headers() {
+    let header = "numpy/_core/include/numpy/arrayobject.h";
+    let numpy = wheel(SITE, "numpy", "2.3.0", &[(header, b"int x;".to_vec())]);
+    let path = format!("/{SITE}/{header}");
+    all(&judged_files(numpy.clone()), &[(&path, "python-build-leftovers safe")]);
+    let cython = wheel(SITE, "Cython", "3.1", &[("pyximport/a.py", b"pass\n".to_vec())]);
+    all(&judged_files([numpy, cython].concat()), &[(&path, "python-build-leftovers unsure")]);
 }

@@ -3,6 +3,7 @@
 use super::{all, finding, judged, judged_files, proof, service};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::packing::Packing;
+use crate::fixtures::service::SITE;
 use crate::fixtures::tarball::{Member, file, hardlink, symlink};
 
 fn filled(path: &str) -> Member {
@@ -91,7 +92,8 @@ fn installed_by_uv(names: &[&str], in_cache: bool) -> Vec<Member> {
 #[test]
 fn a_name_outside_a_cache_is_judged_by_its_own_rule() {
     // `core.py` is called as core dumps are, and `a.o` as object files.
-    let names = ["click/core.py", "numpy/ma/core.py", "numpy/core", "numpy/a.o", "numpy/b.whl", "numpy/build.ninja"];
+    let names =
+        ["click/core.py", "numpy/ma/core.py", "numpy/core", "numpy/a.o", "numpy/b.whl", "numpy/build.ninja"];
     for in_cache in [true, false] {
         let lock = "root/.cache/uv/archive-v0/a/.lock";
         let report = judged_files([installed_by_uv(&names, in_cache), vec![filled(lock)]].concat());
@@ -116,13 +118,29 @@ fn names_in_and_outside_of_a_cache_go_together() {
         let report = judged_files(installed_by_uv(&names, in_cache));
         let header = "numpy/_core/include/numpy/a.h";
         let path = format!("/srv/venv/lib/python3.12/site-packages/{header}");
-        all(&report, &[
-            (&path, "python-build-leftovers safe"),
-            (&format!("/root/.cache/uv/archive-v0/a/{header}"), "python-build-leftovers safe"),
-        ]);
+        all(
+            &report,
+            &[
+                (&path, "python-build-leftovers safe"),
+                (&format!("/root/.cache/uv/archive-v0/a/{header}"), "python-build-leftovers safe"),
+            ],
+        );
         let found = finding(&report, &path).unwrap();
-        assert_eq!((&found["files"], &found["paths"].as_array().unwrap().len().into()), (&1.into(), &2.into()));
+        assert_eq!((&found["files"], found["paths"].as_array().unwrap().len()), (&1.into(), 2));
     }
+}
+
+#[test]
+fn a_package_in_a_cache_is_no_file_of_the_application() {
+    let name = "numpy/distutils/a.py";
+    let body = "compiler = 'gcc'\n";
+    let (cache, site) = (format!("root/.cache/uv/archive-v0/a/{name}"), format!("{SITE}/{name}"));
+    let header = "usr/include/own.h";
+    let report = judged_files(vec![file(&cache, body), hardlink(&site, &cache), file(header, "int x;")]);
+    all(&report, &[(&format!("/{header}"), "headers safe")]);
+    let own = file("srv/build.py", body);
+    let report = judged_files(vec![file(&cache, body), hardlink(&site, &cache), file(header, "int x;"), own]);
+    all(&report, &[(&format!("/{header}"), "headers unsure")]);
 }
 
 #[test]
@@ -150,7 +168,10 @@ fn archives_of_java_may_be_on_a_class_path() {
     let report = judged_files(vec![java, filled("root/.m2/repository/a.jar"), filled("root/.cache/pip/a")]);
     all(
         &report,
-        &[("/root/.m2/repository/a.jar", "package-caches unsure"), ("/root/.cache/pip/a", "package-caches safe")],
+        &[
+            ("/root/.m2/repository/a.jar", "package-caches unsure"),
+            ("/root/.cache/pip/a", "package-caches safe"),
+        ],
     );
 }
 

@@ -184,7 +184,7 @@ fn places_and_packages() {
         ("/opt/conda/lib/python3.12/site-packages/x/include/mod.py", None),
         ("/v/site-packages/triton/backends/nvidia/include/cuda.h", Some("triton-headers")),
         ("/v/site-packages/triton/backends/nvidia/bin/ptxas", None),
-        ("/v/site-packages/numpy/_core/include/numpy/arrayobject.h", Some("python-package-headers")),
+        ("/v/site-packages/numpy/_core/include/numpy/arrayobject.h", Some("numpy-headers")),
         ("/v/site-packages/warp/native/warp.h", None),
         ("/v/site-packages/x/libx.a", Some("python-package-static")),
         // Caches and build trees come before whatever lies in them.

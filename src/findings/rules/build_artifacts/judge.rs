@@ -151,6 +151,8 @@ fn judge_name(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<
         "artifact-wheel" | "artifact-sdist" => archive(facts, id, file, &path),
         "artifact-core" => Because::Free(vec!["its ELF header says that it is a memory image".to_owned()]),
         "artifact-objects" => object_file(facts, file),
+        // What is no object was told by the folder of its build.
+        "artifact-cmake" | "artifact-cargo" if !is_of_build(facts, id, file) => object_file(facts, file),
         _ => tree(facts, id, &path, elf),
     };
     Some((id, because, None))
@@ -164,26 +166,32 @@ fn is_what_its_name_says(
     file: &Sorted<'_>,
 ) -> bool {
     let name = name_of(path);
+    let object = || elf.is_some_and(|elf| elf.kind == ElfKind::Relocatable && HOSTS.contains(&elf.machine));
     match id {
         "artifact-core" => elf.is_some_and(|elf| elf.kind == ElfKind::Core),
         "artifact-objects" if extension(name) == b"lo" => {
             let object = [name.get(..name.len().saturating_sub(2)).unwrap_or_default(), b"o"].concat();
             file.item.node.is_some_and(|node| beside(facts, node, b".libs") || beside(facts, node, &object))
         }
-        "artifact-objects" => {
-            elf.is_some_and(|elf| elf.kind == ElfKind::Relocatable && HOSTS.contains(&elf.machine))
-        }
+        "artifact-objects" => object(),
         "artifact-autotools" if name == b"config.log" => {
             file.item.node.is_some_and(|node| beside(facts, node, b"config.status"))
         }
         "artifact-autotools" => is_below(facts, file, b"autom4te.cache", &[b"configure.ac", b"configure.in"]),
-        "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),
-        "artifact-cargo" => is_below(facts, file, b"target", &[b"target/.rustc_info.json", b"Cargo.toml"]),
+        "artifact-cmake" | "artifact-cargo" => object() || is_of_build(facts, id, file),
         "artifact-ninja" => file.item.node.is_some_and(|node| {
             let others: [&[u8]; 3] = [b"build.ninja", b".ninja_log", b"CMakeCache.txt"];
             others.iter().filter(|other| **other != name).any(|other| beside(facts, node, other))
         }),
         _ => true,
+    }
+}
+
+/// Whether a file lies in a build of CMake or cargo.
+fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
+    match id {
+        "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),
+        _ => is_below(facts, file, b"target", &[b"target/.rustc_info.json", b"Cargo.toml"]),
     }
 }
 
@@ -371,9 +379,13 @@ fn built_again(facts: &Facts<'_>) -> Option<Because> {
 fn of_build(id: &str) -> &'static str {
     match id {
         "artifact-cmake" => "a CMakeCache.txt marks the folder above them as a build tree",
-        "artifact-cargo" => "a Cargo.toml beside the folder target, or target/.rustc_info.json, marks a build of cargo",
+        "artifact-cargo" => {
+            "a Cargo.toml beside the folder target, or target/.rustc_info.json, marks a build of cargo"
+        }
         "artifact-ninja" => "a build.ninja, .ninja_log or CMakeCache.txt lies beside each of them",
-        "artifact-autotools" => "config.status lies beside each config.log, configure.ac beside each autom4te.cache",
+        "artifact-autotools" => {
+            "config.status lies beside each config.log, configure.ac beside each autom4te.cache"
+        }
         "artifact-temp" => "they lie in the folder for temporary files of setuptools, build/temp.*",
         _ => "they lie in node_modules/.cache, where tools of Node keep what they make again",
     }
