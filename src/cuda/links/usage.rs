@@ -1,6 +1,6 @@
 //! Runs all processes, first by NEEDED entries and then by what is opened, and gathers what they show.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::names::{NameId, NumberMap};
@@ -54,7 +54,7 @@ pub(super) fn resolve_within(
         site_folders: HashMap::new(),
         tables: HashMap::new(),
         companions: HashMap::new(),
-        neighbours: HashMap::new(),
+        neighbours: BTreeMap::new(),
     };
     run.companions();
     run.needed();
@@ -91,7 +91,7 @@ pub(super) struct Run<'a, 'r> {
     /// What the modules of a packages folder load, by Python and folder.
     pub(super) companions: HashMap<(Option<u32>, NameId), Fallback>,
     /// The same of what lies in that folder, with the package that loads it.
-    pub(super) neighbours: HashMap<(Option<u32>, NameId), Vec<(NameId, Place, NameId)>>,
+    pub(super) neighbours: BTreeMap<(Option<u32>, NameId), Vec<(NameId, Place, NameId)>>,
 }
 
 impl Run<'_, '_> {

@@ -117,7 +117,7 @@ fn damaged_files_never_panic() {
         [(".nv_fatbin", 1, gpu.clone()), (".text", 1, vec![3; 700]), (".cask_resource", 1, gpu.clone())];
     let elf = object(&sections);
     let library = build::Library::sample().build();
-    let archive = build::archive(&[("a.o/", &elf), ("b.o/", &elf)]);
+    let archive = archive(&[("a.o/", &elf), ("b.o/", &elf)]);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: usize| {
         state ^= state << 13;

@@ -1,6 +1,6 @@
 //! Parts of the driver, second copies, and libraries that nothing reaches.
 
-use super::{all, finding, judged, judged_files, proof, service};
+use super::{all, finding, items, judged, judged_files, proof, service};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::image::Layer;
 use crate::fixtures::layout::Layout;
