@@ -419,8 +419,11 @@ def file_faults(settings, original, proposed):
             if step.stage in shipped or step.line not in known:
                 yield f"file: leaves the lists of apt: {step.line[:80]}"
     theirs = {comment for step in before for comment in step.comments}
+    # Above the first FROM is the place for words about the whole file.
+    if len(after[0].comments) > 2:
+        yield f"file: {len(after[0].comments)} comments at its head"
     for stage in range(count):
-        added = [text for step in after if step.stage == stage for text in step.comments if text not in theirs]
+        added = [text for step in after[1:] if step.stage == stage for text in step.comments if text not in theirs]
         if len(added) > 1:
             yield f"file: {len(added)} comments in stage {stage}"
     # Each instruction on a line of its own, for the patterns.
@@ -462,7 +465,7 @@ def pushed(at, number):
     ran = 0
     steps = re.split(r"^(?:\[\d+/\d+\] )?STEP \d+/\d+: ", text(at(f"{number}.changed.log")), flags=re.MULTILINE)
     for step in steps[1:]:
-        ran += step.startswith("RUN ") and "--> Using cache" not in step
+        ran += step.startswith("RUN ") and "--> Using cache" not in step and not re.match(r"RUN ldconfig\s", step)
     return sum(sizes), ran
 
 
