@@ -103,6 +103,9 @@ start() {
     buildah run --isolation chroot "$container" -- "${words[@]}" >"$at.out" 2>&1
 }
 
+# What a container that failed prints last, without buildah's own words.
+last_words() { grep -v -e '^Error: ' -e 'level=error' "$1" | tail -n 1 || true; }
+
 # change CASE NAME: one source file changes, and the image is built again with the layers that there are. The words
 # differ, so that no build finds the layers of another.
 change() {
@@ -118,7 +121,7 @@ candidate() { # CASE NAME
     if ! build "$case" "$name"; then
         judge failed "$here/cases/$case" "$folder" "$name" "does not build: $(tail -n 1 "$folder/$name.log")" || failed=1
     elif ! start "$case" "$name"; then
-        judge failed "$here/cases/$case" "$folder" "$name" "does not start: $(tail -n 1 "$folder/$name.out")" || failed=1
+        judge failed "$here/cases/$case" "$folder" "$name" "does not start: $(last_words "$folder/$name.out")" || failed=1
     elif ! change "$case" "$name"; then
         judge failed "$here/cases/$case" "$folder" "$name" "does not build again: $(tail -n 1 "$folder/$name.changed.log")" ||
             failed=1
@@ -154,7 +157,7 @@ try() { # CASE
         return
     fi
     if ! start "$case" original; then
-        fault "$case" "the original does not start: $(tail -n 1 "$folder/original.out")"
+        fault "$case" "the original does not start: $(last_words "$folder/original.out")"
         return
     fi
     change "$case" original || fault "$case" "the original does not build again: $(tail -n 1 "$folder/original.changed.log")"

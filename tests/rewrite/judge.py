@@ -53,6 +53,8 @@ LOADER = "/lib64/ld-linux-x86-64.so.2"
 TOLERANCE = 0.03
 # The least part of the reference's saving that a first proposal must bring.
 LEAST_SAVING = 0.75
+# What is left behind in the image and is no more than this is not worth a line of a Dockerfile.
+WORTH_A_LINE = 1 << 20
 # Paths that one command of a RUN, or one COPY, may list.
 MOST_PATHS = 5
 # Nothing of these is in an image.
@@ -419,8 +421,11 @@ def file_faults(settings, original, proposed):
             if step.stage in shipped or step.line not in known:
                 yield f"file: leaves the lists of apt: {step.line[:80]}"
     theirs = {comment for step in before for comment in step.comments}
+    # Above the first FROM is the place for words about the whole file.
+    if len(after[0].comments) > 2:
+        yield f"file: {len(after[0].comments)} comments at its head"
     for stage in range(count):
-        added = [text for step in after if step.stage == stage for text in step.comments if text not in theirs]
+        added = [text for step in after[1:] if step.stage == stage for text in step.comments if text not in theirs]
         if len(added) > 1:
             yield f"file: {len(added)} comments in stage {stage}"
     # Each instruction on a line of its own, for the patterns.
@@ -445,8 +450,8 @@ def content_faults(settings, at, number):
     root = text(at(f"{number}.root")).strip()
     for what, pattern in LEFT_BEHIND.items():
         found = [(full, status.st_size) for full, status in regular_files(root) if pattern.match(full[len(root) :])]
-        if found:
-            size = sum(size for _, size in found)
+        size = sum(size for _, size in found)
+        if size > WORTH_A_LINE:
             yield f"image: {what}: {len(found)} files, {size:,} bytes, such as {found[0][0][len(root):]}"
     change_of, models = settings.get("change"), settings.get("generated", {})
     for layer in load(at(f"{number}.layers")):
@@ -462,7 +467,7 @@ def pushed(at, number):
     ran = 0
     steps = re.split(r"^(?:\[\d+/\d+\] )?STEP \d+/\d+: ", text(at(f"{number}.changed.log")), flags=re.MULTILINE)
     for step in steps[1:]:
-        ran += step.startswith("RUN ") and "--> Using cache" not in step
+        ran += step.startswith("RUN ") and "--> Using cache" not in step and not re.match(r"RUN ldconfig\s", step)
     return sum(sizes), ran
 
 

@@ -4,8 +4,8 @@
     python3 wheels.py WHEELS FOLDER
     python3 wheels.py programs WHEEL FOLDER     the programs of one wheel
 
-WHEELS has those of tests/wheels.txt, which FOLDER gets as links. torch, triton, cupy-cuda12x and poetry are made
-here: the layout, the requirements and the way to find CUDA's libraries are those of the real ones, the code is our
+WHEELS has those of tests/wheels.txt, which FOLDER gets as links. torch with most of the wheels that it requires,
+triton, cupy-cuda12x and poetry are made here: the layout, the requirements and the way to find CUDA's libraries are those of the real ones, the code is our
 own and small. Needs gcc.
 """
 
@@ -13,6 +13,7 @@ import base64
 import glob
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ TORCH = '''"""A stand-in of torch: finds CUDA where the real one does, and compu
 import ctypes
 import os
 
-__version__ = "2.8.0"
+__version__ = "2.9.1"
 _C = ctypes.CDLL(os.path.join(os.path.dirname(__file__), "_C.%s"))
 _C.torch_device_error.restype = ctypes.c_char_p
 
@@ -63,7 +64,7 @@ import subprocess
 import sysconfig
 import tempfile
 
-__version__ = "3.4.0"
+__version__ = "3.5.1"
 LAUNCHER = "#include <Python.h>\\nint launch(int grid) { return grid + (PY_MAJOR_VERSION == 3); }\\n"
 
 
@@ -131,6 +132,7 @@ int backend_version(void) { int major = 0, minor = 0; nvrtcVersion(&major, &mino
 POETRY = '''"""A stand-in of Poetry: installs what poetry.lock lists for the groups that are wanted, and keeps a cache."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -237,15 +239,52 @@ class Workshop:
             return file.read()
 
 
+# Wheels that torch requires beside cudart and curand, which are real: name, version, folder, libraries with their size.
+NVIDIA = """
+cublas 12.9.1.4 cublas libcublasLt.so.12:40000 libcublas.so.12:9000
+cudnn 9.10.2.21 cudnn libcudnn.so.9:100 libcudnn_graph.so.9:3000 libcudnn_ops.so.9:9000
+cufft 11.4.1.4 cufft libcufft.so.11:20000
+cufile 1.14.1.1 cufile libcufile.so.0:1200
+cusolver 11.7.5.82 cusolver libcusolver.so.11:12000
+cusparse 12.5.10.65 cusparse libcusparse.so.12:15000
+nccl 2.27.5 nccl libnccl.so.2:24000
+nvjitlink 12.9.41 nvjitlink libnvJitLink.so.12:8000
+nvtx 12.9.79 nvtx libnvtx3interop.so.1:30
+cuda-cupti 12.9.79 cuda_cupti libcupti.so.12:7000
+cuda-nvrtc 12.9.41 cuda_nvrtc libnvrtc.so.12:9000
+"""
+
+
+def nvidia(shop, folder):
+    """The wheels of NVIDIA; what torch requires of them, their folders, and where the libraries are for linking."""
+    requires, places, names = [], [], []
+    for row in NVIDIA.split("\n")[1:-1]:
+        name, version, place, *libraries = row.split()
+        tag = "py3-none-manylinux2014_x86_64"
+        wheel = Wheel(folder, f"nvidia_{name.replace('-', '_')}_cu12", version, tag)
+        for library in libraries:
+            library, _, kilobytes = library.partition(":")
+            text = f"int {re.sub(r'[^a-z0-9]', '_', library, flags=re.IGNORECASE)}_stand_in(void) {{ return 1; }}"
+            data = shop.compile(library, int(kilobytes), text, "-shared", "-fPIC", f"-Wl,-soname,{library}")
+            wheel.add(f"nvidia/{place}/lib/{library}", data, 0o755)
+        wheel.finish()
+        requires.append(f"nvidia-{name}-cu12=={version}")
+        places.append(place)
+        names += [library.partition(":")[0] for library in libraries if "cudnn_" not in library]
+    return requires, places, names
+
+
 def torch(shop, folder, cudart, curand):
-    requires = ["nvidia-cuda-runtime-cu12==12.9.79", "nvidia-curand-cu12==10.3.10.19"]
+    requires, places, names = nvidia(shop, folder)
+    requires += ["nvidia-cuda-runtime-cu12==12.9.79", "nvidia-curand-cu12==10.3.10.19"]
     requires = [f"{requirement}; platform_system == 'Linux'" for requirement in requires]
-    wheel = Wheel(folder, "torch", "2.8.0", "cp311-cp311-manylinux_2_28_x86_64", requires)
-    found = "-Wl,-rpath,$ORIGIN/../../nvidia/cuda_runtime/lib:$ORIGIN/../../nvidia/curand/lib"
-    linking = [f"-L{cudart}", f"-L{curand}", "-l:libcudart.so.12", "-l:libcurand.so.10", found]
+    wheel = Wheel(folder, "torch", "2.9.1", "cp311-cp311-manylinux_2_28_x86_64", requires)
+    places = [f"$ORIGIN/../../nvidia/{place}/lib" for place in [*places, "cuda_runtime", "curand"]]
+    linking = [f"-L{cudart}", f"-L{curand}", f"-L{shop.work}", "-Wl,--no-as-needed", f"-Wl,-rpath,{':'.join(places)}"]
+    linking += [f"-l:{name}" for name in [*names, "libcudart.so.12", "libcurand.so.10"]]
     cuda = shop.compile("libtorch_cuda.so", 16000, TORCH_CUDA, "-shared", "-fPIC", "-Wl,-soname,libtorch_cuda.so", *linking)
     linking = [f"-L{shop.work}", "-Wl,--no-as-needed", "-l:libtorch_cuda.so", "-Wl,-rpath,$ORIGIN/lib"]
-    linking.append(f"-Wl,-rpath-link,{cudart}:{curand}")
+    linking.append(f"-Wl,-rpath-link,{cudart}:{curand}:{shop.work}")
     wheel.add("torch/__init__.py", TORCH)
     wheel.add("torch/lib/libtorch_cuda.so", cuda, 0o755)
     wheel.add(f"torch/_C.{EXTENSION}", shop.compile("_C.so", 0, "", "-shared", "-fPIC", *linking), 0o755)
@@ -256,7 +295,7 @@ def torch(shop, folder, cudart, curand):
 
 
 def triton(shop, folder):
-    wheel = Wheel(folder, "triton", "3.4.0", "cp311-cp311-manylinux_2_28_x86_64")
+    wheel = Wheel(folder, "triton", "3.5.1", "cp311-cp311-manylinux_2_28_x86_64")
     wheel.add("triton/__init__.py", TRITON)
     ptxas = shop.compile("ptxas", 6000, "int main(void) { return 1; }")
     wheel.add("triton/backends/nvidia/bin/ptxas", ptxas, 0o755)

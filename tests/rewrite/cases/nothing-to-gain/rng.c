@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 int main(void) {
-    int version = 0;
-    return curandGetVersion(&version) || printf("curand %d\n", version) < 0;
+    int version = 0, devices = 0;
+    const char *device = cudaGetErrorName(cudaGetDeviceCount(&devices));
+    return curandGetVersion(&version) || printf("curand %d: %s\n", version, device) < 0;
 }

@@ -5,7 +5,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends build-essential cuda-nvcc-12-9 python3 python3-dev python3-pip \
     && rm -rf /var/lib/apt/lists/*
 
-RUN pip3 install --no-cache-dir torch==2.8.0 triton==3.4.0
+RUN pip3 install --no-cache-dir torch==2.9.1 triton==3.5.1
 
 # Triton compiles launchers with gcc, and kernels with the toolkit's ptxas
 ENV CC=gcc \
