@@ -17,6 +17,6 @@ mod verdict;
 pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
 pub use facts::{Facts, Input};
 pub use finish::findings;
-pub use plan::{Plan, Predicted};
+pub use plan::{Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan};
 pub use rule::{Rule, chapter, chapters, page, rule, rules};
 pub use value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};

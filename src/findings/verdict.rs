@@ -255,8 +255,7 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
                 .clone_into(&mut draft.reason);
             let Place::Python(folder) = &key.place else { return Some(draft) };
             let folder = escape(folder);
-            draft.question =
-                Some(format!("Which package asked for what lies in {folder}, and does it run it?"));
+            draft.question = Some(format!("Does a package run the tools in {folder} when the service runs?"));
         }
         Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
@@ -309,7 +308,8 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
     }
     draft.proof.dedup();
     if !certain && let Some(first) = demands.first() {
-        draft.question = Some(format!("{} {}: is that so when the service runs?", first.who, first.why));
+        draft.question =
+            Some(format!("Does this happen when the service runs: {} {}?", first.who, first.why));
     }
 }
 

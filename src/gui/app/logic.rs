@@ -104,6 +104,14 @@ impl App {
                 tab.view = View::Findings;
             }
             Action::ChangePlan(change) => tab.plan.change(change),
+            Action::LoadPlan(saved) => {
+                let loaded = tab.plan.load(saved);
+                let title = tab.title.clone();
+                if let Err(why) = &loaded {
+                    self.log.error(&title, why);
+                }
+                tab.findings.plan_loaded(loaded);
+            }
             Action::Command(id) => self.requests.extend(command(id).map(Request::Run)),
             Action::Pick(pick) => self.ask(pick),
             Action::Report(error) => {
