@@ -51,7 +51,7 @@ pub(super) enum PlanUseError {
     Misfit(PlanError),
     /// The plan in the file does not fit the findings.
     #[error("{file} does not fit {image}: {error}")]
-    SavedMisfit { file: String, image: String, error: PlanError, foreign: bool },
+    SavedMisfit { file: String, image: String, error: Box<PlanError>, foreign: bool },
 }
 
 impl PlanUseError {
@@ -104,9 +104,12 @@ impl PlanRequest {
         let saved = self.changes.saved.as_ref();
         let foreign = saved.is_some_and(|saved| saved.is_for(digests.0, digests.1) == Some(false));
         let plan = self.changes.apply(findings).map_err(|error| match error {
-            PlanError::Saved { .. } => {
-                PlanUseError::SavedMisfit { file: self.file.clone(), image: shown(), error, foreign }
-            }
+            PlanError::Saved { .. } => PlanUseError::SavedMisfit {
+                file: self.file.clone(),
+                image: shown(),
+                error: Box::new(error),
+                foreign,
+            },
             error => PlanUseError::Misfit(error),
         })?;
         if foreign {

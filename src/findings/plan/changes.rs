@@ -184,11 +184,6 @@ impl SavedPlan {
 }
 
 impl PlanChanges {
-    /// Whether nothing is asked for: the plan is the default one.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Looks for requests that contradict each other; needs no findings.
     ///
     /// # Errors

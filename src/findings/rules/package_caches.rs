@@ -239,17 +239,17 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
         let program = printable(program);
         ask(
             format!("The image's command starts {program}, which reads this cache."),
-            format!("Does {program} need what it keeps there to run the service?"),
+            format!("Does {program} run the service without what it keeps there?"),
         );
     } else if let Some(setting) = setting(facts, kind) {
         ask(
             format!("{setting} names a path in this cache."),
-            format!("Is what {setting} names read when the service runs?"),
+            format!("What does {setting} take from there?"),
         );
     } else if links.through.contains(kind.id) || !links.complete {
         ask(
             "Symbolic links outside lead through this cache, or could not all be followed.".to_owned(),
-            "Does the service follow these links when it runs?".to_owned(),
+            "Do these links still lead where they should without the cache?".to_owned(),
         );
     } else if kind.id == "cache-bazel" && programs > 0 {
         ask(

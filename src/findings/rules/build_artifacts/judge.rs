@@ -239,7 +239,7 @@ fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
         return asked(
             " of packages of the system",
             "A package of the system that is not there for building brought them.".to_owned(),
-            "Do these packages read their object files at run time?".to_owned(),
+            "What do these packages keep object files for?".to_owned(),
         );
     }
     if node.is_some_and(|node| beside(facts, node, b"build.ninja")) && facts.demands.any("ninja") {

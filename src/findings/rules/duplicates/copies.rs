@@ -143,19 +143,23 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) 
         ),
         Because::AlsoOutside => (
             "The loader takes another copy now. Something outside that copy's folder asks for the name as well, and would take this one if the search path changed.",
-            Some("Is the container ever started with a search path by which something loads these copies?"),
+            Some(
+                "Does everything that asks for these libraries find the other copy in every way the container is started?",
+            ),
         ),
         Because::Named => (
             "The loader takes another copy, but a file or a setting names these.",
-            Some("Does it open these copies, and not the other one?"),
+            Some("Which copy does it open?"),
         ),
         Because::Recorded => (
             "The loader takes another copy. An installed package brought these, and its records say that they are there.",
-            Some("Does the service need the package that brought them?"),
+            Some(
+                "Does pip check still pass, and does everything still start, without the package that brought them?",
+            ),
         ),
         Because::ByHand => (
             "The loader takes another copy. Whoever made the image put these there.",
-            Some("Does the service load these copies?"),
+            Some("What were they put there for?"),
         ),
     };
     reason.clone_into(&mut draft.reason);

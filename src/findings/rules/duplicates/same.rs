@@ -55,7 +55,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
     draft.severity = Some(Severity::Low);
     "These files have the same bytes as another one that stays. By which path each is opened is not written in the image.".clone_into(&mut draft.reason);
     draft.question =
-        Some("Must each of these paths be a file of its own, and no link to the copy that stays?".to_owned());
+        Some("Can one copy, with symbolic or hard links to it, stand for all of them?".to_owned());
     "Put each file in once, and link to it (`ln`, `cp --reflink` does not survive a layer) in the same instruction."
         .clone_into(&mut draft.fix);
     Some(draft)

@@ -92,16 +92,20 @@ impl Because {
         Some(match self {
             Self::Free => return None,
             Self::NoApplication => {
-                "Does anything that is built on this image, or started in it, load these libraries?"
+                "What is built upon this image, and which of these libraries does it load?"
             }
             Self::Named | Self::Opened => "Does the service open them when it runs?",
             Self::Read => "Is anything linked to them when the service runs?",
             Self::Unsearched => "Do the programs that could not be searched open them?",
             Self::Part => "Does the service compute anything that needs these parts?",
-            Self::BuilderResource => "Does the service build TensorRT engines when it runs?",
+            Self::BuilderResource => {
+                "Does the service build engines, or only load plans that were built before?"
+            }
             Self::Storage => "Does the service read files through GPUDirect Storage?",
-            Self::Recorded => "Does the service need the package that brought them?",
-            Self::ByHand => "Does the service load these libraries?",
+            Self::Recorded => {
+                "Does everything still start, and pip check still pass, without the package that brought them?"
+            }
+            Self::ByHand => "What were they put there for?",
         })
     }
 }
