@@ -255,7 +255,8 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
                 .clone_into(&mut draft.reason);
             let Place::Python(folder) = &key.place else { return Some(draft) };
             let folder = escape(folder);
-            draft.question = Some(format!("Which package asked for what lies in {folder}, and does it run it?"));
+            draft.question =
+                Some(format!("Which package asked for what lies in {folder}, and does it run it?"));
         }
         Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
