@@ -73,7 +73,7 @@ impl Scene {
     }
 }
 
-fn with(mut list: Vec<&str>, id: &str) -> Vec<String> {
+fn with<'a>(mut list: Vec<&'a str>, id: &'a str) -> Vec<String> {
     list.push(id);
     sorted(list)
 }
