@@ -20,6 +20,6 @@ pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
 pub use facts::{Facts, Input};
 pub use finish::findings;
 pub use folders::{WholeFolder, whole_folders};
-pub use plan::{Plan, Predicted};
+pub use plan::{Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan};
 pub use rule::{Rule, chapter, chapters, page, rule, rules};
 pub use value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};

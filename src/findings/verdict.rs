@@ -393,7 +393,8 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
     }
     draft.proof.dedup();
     if !certain && let Some(first) = demands.first() {
-        draft.question = Some(format!("{} {}: is that so when the service runs?", first.who, first.why));
+        draft.question =
+            Some(format!("Does this happen when the service runs: {} {}?", first.who, first.why));
     }
 }
 

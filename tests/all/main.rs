@@ -53,6 +53,7 @@ mod packages;
 #[cfg(feature = "gui")]
 mod pictures;
 mod pipelines;
+mod plan_command;
 mod recipe;
 mod registry;
 mod regressions;
