@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::value::{Findings, Verdict};
+use super::value::{Finding, Findings, Verdict};
 use crate::layer::LayerRead;
 
 /// Findings that are to be carried out, by id.
@@ -29,7 +29,22 @@ impl Plan {
     /// All findings that are safe and have bytes of their own.
     pub fn of_safe(findings: &Findings) -> Self {
         let safe = findings.list.iter().filter(|one| one.verdict == Verdict::Safe && one.bytes > 0);
-        Self { chosen: safe.map(|one| one.id.clone()).collect() }
+        let mut plan = Self { chosen: safe.map(|one| one.id.clone()).collect() };
+        plan.settle(findings);
+        plan
+    }
+
+    /// Takes out every finding that rests on one which is not in the plan. To be called after changes.
+    pub fn settle(&mut self, findings: &Findings) {
+        loop {
+            let holds = |one: &&Finding| one.rests_on.iter().all(|id| self.contains(id));
+            let chosen = findings.list.iter().filter(|one| self.contains(&one.id));
+            let fallen: Vec<String> = chosen.filter(|one| !holds(one)).map(|one| one.id.clone()).collect();
+            if fallen.is_empty() {
+                return;
+            }
+            fallen.iter().for_each(|id| self.set(id, false));
+        }
     }
 
     /// Whether a finding is in it.
@@ -61,7 +76,9 @@ impl Plan {
     ) -> Predicted {
         let mut lost: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
         let mut merged_lost = 0;
-        for finding in findings.list.iter().filter(|one| self.contains(&one.id)) {
+        let mut plan = self.clone();
+        plan.settle(findings);
+        for finding in findings.list.iter().filter(|one| plan.contains(&one.id)) {
             for share in &finding.layers {
                 let sum = lost.entry(share.layer).or_default();
                 sum.0 += share.bytes;

@@ -151,6 +151,7 @@ impl ChosenPlan {
                 plan.set(&finding.id, *chosen);
             }
         }
+        plan.settle(findings);
         self.prediction = predict(analysis, findings, &plan);
         self.plan = plan;
     }
