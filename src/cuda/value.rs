@@ -490,6 +490,20 @@ pub struct Package {
     pub maker: Option<String>,
     /// Names that it needs, as its database has them: with dpkg names of packages, all of several alternatives.
     pub depends: Vec<String>,
+    /// Names of what its manager keeps installed beside it: what it recommends, and with dpkg what it suggests
+    /// unless apt is set not to count that.
+    pub recommends: Vec<String>,
+    /// Names of what it suggests, where that keeps nothing installed.
+    pub suggests: Vec<String>,
+    /// Names besides its own under which others may need it.
+    pub provides: Vec<String>,
+    /// What it was built from: the source package of dpkg and rpm, the origin of apk.
+    pub source: Option<String>,
+    /// Whether its manager never removes it as unneeded.
+    pub essential: bool,
+    /// The record that says it was installed as a dependency and not by name, such as
+    /// `/var/lib/apt/extended_states`; `None` when none says so.
+    pub automatic: Option<&'static str>,
 }
 
 /// What the image was built on.

@@ -159,14 +159,9 @@ pub(super) fn is_removable(finding: &Finding) -> bool {
     finding.verdict != Verdict::Needed && finding.bytes > 0
 }
 
-/// Findings without which one is not removable: what they remove is its only user.
-fn causes(_finding: &Finding) -> &[String] {
-    &[]
-}
-
 /// Whether all findings that one rests on are removed with it.
 fn is_free(finding: &Finding, chosen: &BTreeSet<String>) -> bool {
-    causes(finding).iter().all(|cause| chosen.contains(cause))
+    finding.rests_on.iter().all(|cause| chosen.contains(cause))
 }
 
 /// A blob without so many bytes of content in so many files: each takes its header and padding along, 768

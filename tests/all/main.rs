@@ -49,6 +49,7 @@ mod merge;
 mod models;
 mod offline;
 mod oracle;
+mod orphaned_packages;
 mod packages;
 #[cfg(feature = "gui")]
 mod pictures;

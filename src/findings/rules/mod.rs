@@ -20,6 +20,7 @@ mod metadata_copies;
 mod missing_libraries;
 mod missing_ptx;
 mod mixed_majors;
+mod orphaned_packages;
 mod overwritten;
 mod package_caches;
 mod profilers;
@@ -58,6 +59,7 @@ pub(super) static ALL: &[&Rule] = &[
     &docs_samples::RULE,
     &python_tests::RULE,
     &build_tools::RULE,
+    &orphaned_packages::RULE,
     &driver_libraries::RULE,
     &duplicates::RULE,
     &unused_libraries::RULE,
@@ -83,6 +85,11 @@ pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
     let (of_image, mut drafts) = both(|| of_image(facts), || of_builds(facts));
     drafts.extend(of_image);
     drafts
+}
+
+/// Rules that rest on what others found. No file may be in two drafts before.
+pub(super) fn run_on(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
+    orphaned_packages::find(facts, drafts)
 }
 
 /// Those about what building leaves behind.

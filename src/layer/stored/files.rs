@@ -12,7 +12,7 @@ use crate::layer::facts::{Document, LayerFacts, Packed};
 use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 
 /// In the order of their numbers.
-const DOCUMENTS: [DocumentKind; 17] = [
+const DOCUMENTS: [DocumentKind; 24] = [
     DocumentKind::DpkgStatus,
     DocumentKind::DpkgStatusPart,
     DocumentKind::DpkgSums,
@@ -30,6 +30,13 @@ const DOCUMENTS: [DocumentKind; 17] = [
     DocumentKind::MuslPath,
     DocumentKind::CudaVersion,
     DocumentKind::OsRelease,
+    DocumentKind::AptStates,
+    DocumentKind::AptConf,
+    DocumentKind::ApkWorld,
+    DocumentKind::DnfReasons,
+    DocumentKind::DnfGroups,
+    DocumentKind::DnfHistory,
+    DocumentKind::DnfJournal,
 ];
 
 /// An entry with its first line.

@@ -312,6 +312,12 @@ fn package(manager: &'static str, name: &str, version: &str, layer: u16) -> Pack
         root: None,
         maker: None,
         depends: Vec::new(),
+        recommends: Vec::new(),
+        suggests: Vec::new(),
+        provides: Vec::new(),
+        source: None,
+        essential: false,
+        automatic: None,
     }
 }
 
