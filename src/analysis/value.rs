@@ -169,17 +169,14 @@ impl Analysis {
     ) -> Option<Result<Proposals, RewriteError>> {
         let layers: Vec<Option<Arc<LayerRead>>> =
             self.layers.iter().map(|layer| layer.read.clone()).collect();
-        let findings = self.findings.as_deref()?;
-        let mut settled = plan.clone();
-        settled.settle(findings);
         Some(propose(&rewrite::Input {
             image: &self.image,
             layers: &layers,
             merge: self.merge.as_deref()?,
             bodies: &self.bodies,
             inventory: self.inventory.as_deref()?,
-            findings,
-            plan: &settled,
+            findings: self.findings.as_deref()?,
+            plan,
             catalog: self.known_rules(),
             targets: &self.targets,
             complete: self.totals()?.complete,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Answer, Plan, causes, is_removable};
+use super::{Answer, Plan, is_removable};
 use crate::base::text::{elide_end, elide_middle};
 use crate::findings::policy::near;
 use crate::findings::value::{Finding, Findings, Verdict};
@@ -259,7 +259,7 @@ impl PlanChanges {
         match left_out.and_then(|id| findings.find(id)) {
             Some(one) => {
                 let cause =
-                    causes(one).iter().find(|cause| !plan.contains(cause)).cloned().unwrap_or_default();
+                    one.rests_on.iter().find(|cause| !plan.contains(cause)).cloned().unwrap_or_default();
                 Err(PlanError::RestsOn { id: one.id.clone(), cause })
             }
             None => Ok(plan),

@@ -8,7 +8,7 @@ use super::state::{State, state};
 use crate::base::size::human;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
-use crate::findings::{Category, Finding, Verdict};
+use crate::findings::{Answer, Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
@@ -76,7 +76,10 @@ impl<'a> World<'a> {
                     built.extend(items.clone());
                 }
                 gone.extend(items);
-            } else if finding.verdict == Verdict::Unsure && starts {
+            } else if finding.verdict == Verdict::Unsure
+                && starts
+                && input.plan.answer(&finding.id) != Some(Answer::Used)
+            {
                 // What is not proven comes only where something that is kept leads to it: the question is told.
                 if finding.category.is_devel() && read {
                     built.extend(items.clone());
