@@ -235,6 +235,30 @@ fn an_answer_puts_a_finding_in_or_keeps_it_out() {
 }
 
 #[test]
+fn what_rests_on_another_finding_leaves_the_plan_with_it() {
+    let analysis = scene::with(|merge| {
+        let mut findings = scene::findings(merge);
+        let headers = findings.list.iter_mut().find(|one| one.id == "headers:safe").unwrap();
+        headers.rests_on = vec!["static-libraries:safe".into()];
+        findings
+    });
+    let mut plan = plan(&analysis);
+    assert!(plan.contains("headers:safe") && plan.kept_cause("headers:safe").is_none());
+    plan.change(PlanChange::Set("static-libraries:safe".into(), false));
+    assert!(!plan.contains("headers:safe"));
+    assert_eq!(plan.kept_cause("headers:safe").as_deref(), Some(STATIC));
+    plan.change(PlanChange::Set("static-libraries:safe".into(), true));
+    assert!(plan.contains("headers:safe"));
+    let mut harness = show(analysis, View::Findings, true);
+    click(&mut harness, Role::CheckBox, &format!("{STATIC} in the plan"));
+    harness.state_mut().findings.select("headers:safe");
+    harness.run();
+    let node = harness.get_by_role_and_label(Role::CheckBox, "In the plan");
+    assert!(node.accesskit_node().is_disabled());
+    harness.get_by_label("2 of 5 findings selected, 1 open question");
+}
+
+#[test]
 fn a_saved_plan_is_read_again() {
     let analysis = analysis();
     let mut saved = plan(&analysis);

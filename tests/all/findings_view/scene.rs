@@ -82,6 +82,7 @@ fn finding(id: &str, verdict: Verdict, title: &str, mut items: Vec<Item>) -> Fin
         packages: Vec::new(),
         users: Vec::new(),
         potential_bytes: 0,
+        rests_on: Vec::new(),
     }
 }
 

@@ -202,6 +202,13 @@ impl ChosenPlan {
         self.questions.iter().find(|question| question.id == id)
     }
 
+    /// Title of a finding that stays, without which the one with this id cannot be removed.
+    pub fn kept_cause(&self, id: &str) -> Option<String> {
+        let findings = self.findings()?;
+        let cause = findings.find(id)?.rests_on.iter().find(|cause| !self.contains(cause))?;
+        Some(printable(&findings.find(cause)?.title))
+    }
+
     /// Grows whenever the plan is another one.
     pub fn revision(&self) -> u64 {
         self.revision

@@ -109,7 +109,12 @@ fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, went: &mu
         return;
     }
     let chosen = context.plan.contains(&item.id);
-    let response = controls::check_box(ui, chosen, "In the plan");
+    let cause = context.plan.kept_cause(&item.id);
+    let add = |ui: &mut Ui| controls::check_box(ui, chosen, "In the plan");
+    let mut response = ui.add_enabled_ui(cause.is_none(), add).inner;
+    if let Some(cause) = cause {
+        response = response.on_disabled_hover_text(format!("Removable only together with: {cause}"));
+    }
     if response.on_hover_text(words::about(item.verdict)).clicked() {
         let change = PlanChange::Set(item.id.clone(), !chosen);
         went.push(Go::Window(Action::ChangePlan(change)));

@@ -184,6 +184,7 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPla
         _ => (tokens.text, fraction(item.bytes, whole)),
     };
     let on = item.can_be_chosen().then_some(chosen);
+    let blocked = plan.kept_cause(&item.id).map(|_| ("not on its own".to_owned(), tokens.text_weak));
     let answer = plan.question(&item.id).and_then(|question| {
         let word = words::answer(question.answer?, question.has_bytes());
         Some((word.to_lowercase(), tokens.text_weak))
@@ -200,7 +201,7 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPla
         fold: None,
         strong: false,
         cut: Cut::End,
-        badges: answer.into_iter().collect(),
+        badges: answer.or(blocked).into_iter().collect(),
         cells: vec![
             Cell {
                 check: Some(Check { on, name: format!("{} in the plan", item.title) }),
