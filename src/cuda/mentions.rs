@@ -272,7 +272,8 @@ impl<'a> Choice<'a> {
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages
-        } else if of_packages || is_foreign_folder(self.scene, self.toolkits, path) {
+        } else if of_packages || name == b".git" || is_foreign_folder(self.scene, self.toolkits, path) {
+            // Hooks and other files of a repository are run and read by git alone.
             Folder::Foreign
         } else {
             above

@@ -81,6 +81,9 @@ const FINDINGS: &[&str] = &[
     "used_by",
     "fix",
     "paths",
+    "folders.path",
+    "folders.files",
+    "folders.bytes",
 ];
 
 const LAYERS: &[&str] = &[

@@ -245,14 +245,18 @@ fn tests_of_python_are_a_question() {
 #[test]
 fn a_repository_is_one_finding_and_one_folder() {
     let members = (0..24).map(|number| file(format!("srv/.git/objects/{number:02}/a"), vec![number; 40]));
-    let more = [dir("srv/.git/refs/tags"), file("srv/.git/HEAD", "ref: refs/heads/main\n")];
+    // What a hook names is no use of the repository by the service.
+    let hook = "#!/bin/sh\ngit rev-parse HEAD\n";
+    let more = [
+        dir("srv/.git/refs/tags"),
+        file("srv/.git/HEAD", "ref: refs/heads/main\n"),
+        file("srv/.git/hooks/update.sample", hook).mode(0o755),
+    ];
     let report = judged_files(members.chain(more).collect());
     let found = finding(&report, "/srv/.git/HEAD").unwrap();
-    assert_eq!(found["paths"].as_array().unwrap().len(), 25);
-    assert_eq!(
-        found["folders"],
-        serde_json::json!([{"path": "/srv/.git/", "files": 25, "bytes": 24 * 40 + 21}])
-    );
+    assert_eq!((&found["verdict"], found["paths"].as_array().unwrap().len()), (&"safe".into(), 26));
+    let bytes = 24 * 40 + 21 + hook.len();
+    assert_eq!(found["folders"], serde_json::json!([{"path": "/srv/.git/", "files": 26, "bytes": bytes}]));
 }
 
 #[test]

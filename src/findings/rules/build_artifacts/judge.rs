@@ -187,7 +187,7 @@ fn is_what_its_name_says(
     }
 }
 
-/// Whether a file lies in a build of CMake or cargo.
+/// Whether a file lies in a build of `CMake` or cargo.
 fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
     match id {
         "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),
