@@ -546,7 +546,7 @@ fn a_folder_that_may_not_be_read_is_a_warning() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let warnings = report["warnings"].as_array().unwrap();
-    let named = |warning: &Value| warning["message"].as_str().unwrap().contains("closed");
+    let named = |warning: &Value| warning["subject"].as_str().unwrap().contains("closed");
     assert!(warnings.iter().any(|warning| warning["code"] == "not-read" && named(warning)), "{warnings:?}");
 }
 

@@ -17,6 +17,7 @@ use super::retry::Retries;
 use super::session::{Ask, Job, Session};
 use super::transport::{Failure, Stop, failure, wait_for, within};
 use crate::base::Digest;
+use crate::base::convert::in_memory;
 use crate::base::digest::short;
 use crate::jobs::{CancelToken, Progress};
 
@@ -67,6 +68,7 @@ impl RemoteBlob {
             since_break: 0,
             answer: None,
             piece: Bytes::new(),
+            too_long: false,
             ended: false,
         }
     }
@@ -156,6 +158,8 @@ pub struct BlobReader {
     answer: Option<Answer>,
     /// Bytes that came and were not read yet.
     piece: Bytes,
+    /// Whether more came than the manifest claims.
+    too_long: bool,
     ended: bool,
 }
 
@@ -190,6 +194,12 @@ impl BlobReader {
         let job = Job { cancel: &cancel, progress: &progress };
         let size = self.blob.size;
         loop {
+            if self.too_long {
+                let has = self.answer.as_ref().and_then(|answer| answer.length).filter(|has| *has > size);
+                let has = has.map_or_else(|| format!("more than {size}"), |has| has.to_string());
+                let fault = self.blob.other_size(&has);
+                return Err(self.give_up(fault).await);
+            }
             let answer = match &mut self.answer {
                 Some(answer) => answer,
                 None if self.at >= size => return Ok(None),
@@ -208,15 +218,14 @@ impl BlobReader {
                         continue;
                     }
                     let room = size - self.at;
-                    if room == 0 {
-                        let length = answer.length.filter(|length| *length > size);
-                        let has =
-                            length.map_or_else(|| format!("more than {size}"), |length| length.to_string());
-                        let fault = self.blob.other_size(&has);
-                        return Err(self.give_up(fault).await);
+                    if piece.len() as u64 > room {
+                        // What belongs to the claimed bytes is read first.
+                        self.too_long = true;
+                        piece.truncate(in_memory(room));
+                        if piece.is_empty() {
+                            continue;
+                        }
                     }
-                    // The next piece is asked for and tells that it is too long.
-                    piece.truncate(usize::try_from(room).unwrap_or(usize::MAX));
                     let length = piece.len() as u64;
                     self.at += length;
                     self.since_break += length;

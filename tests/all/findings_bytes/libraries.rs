@@ -204,7 +204,8 @@ fn wheels_12() -> Vec<Member> {
     let mut cublas = Elf::library("libcublas.so.12").needing(&["libcublasLt.so.12"]);
     cublas.runpath = Some("$ORIGIN".into());
     let lt = Elf { seed: "wheel".into(), ..Elf::library("libcublasLt.so.12") };
-    let of = |soname: &str| Elf { seed: "wheel".into(), ..Elf::library(soname) };
+    let of =
+        |soname: &str| Elf { seed: "wheel".into(), runpath: Some("$ORIGIN".into()), ..Elf::library(soname) };
     [
         wheel(
             SITE,
