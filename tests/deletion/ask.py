@@ -587,9 +587,10 @@ def changes(before, after, deleted):
         else:
             faults.append(f"program: {path} {option}: {after['programs'][path][1]}")
     for line, (code, output) in before["commands"].items():
-        now = after["commands"].get(line)
+        now = after["commands"].get(line, ["not asked", ""])
         if now != [code, output] and (code in (0, "time limit")):
-            faults.append(f"command: {line}: {now[0]} after, {code} before: {now[1].strip()[-300:]}")
+            words = " | ".join(now[1].strip()[-300:].splitlines())
+            faults.append(f"command: {line}: {now[0]} after, {code} before: {words}")
     return faults, suites, removed
 
 
