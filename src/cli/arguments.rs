@@ -9,6 +9,7 @@ use super::cache_arguments::{CacheArguments, CachePlan};
 use super::formats::{ReportFormatArguments, SchemaName};
 #[cfg(feature = "gpu")]
 use super::gpu_arguments::{GpuArguments, GpuPlan};
+use super::plan::PlanArguments;
 use super::reading::{Choice, How, ReadPlan, Reading};
 use super::tags::{TagsArguments, TagsPlan};
 use crate::base::Platform;
@@ -137,6 +138,8 @@ struct DockerfileArguments {
     /// Which proposal, such as minimal, runtime or tidy [default: the best]
     #[arg(long, value_name = "ID")]
     proposal: Option<String>,
+    #[command(flatten)]
+    changes: PlanArguments,
     /// Show values that look like secrets in a Dockerfile that is rebuilt from the history
     #[arg(long)]
     show_secrets: bool,
@@ -277,6 +280,7 @@ pub struct DockerfilePlan {
     pub(super) form: DockerfileOutput,
     pub(super) output: Option<PathBuf>,
     pub(super) proposal: Option<String>,
+    pub(super) changes: PlanArguments,
     pub(super) show_secrets: bool,
 }
 
@@ -334,6 +338,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
             },
             output: arguments.output,
             proposal: arguments.proposal,
+            changes: arguments.changes,
             show_secrets: arguments.show_secrets,
         }),
         Some(Command::Check(arguments)) => Plan::Check(CheckPlan {

@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 use super::arguments::{DockerfileOutput, DockerfilePlan};
 use super::output::write;
+use super::plan::PlanRequest;
 use super::run::{TROUBLE, analyse, message, warn};
 use crate::analysis::{Analysis, Depth};
 use crate::findings::Plan;
@@ -95,15 +96,14 @@ fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Proposals that carry out what is safe; `None` when the rules have not looked at the image.
+/// Proposals for a plan; `None` when the rules did not run on the image.
 pub(super) fn propose(
     analysis: &Analysis,
+    plan: &Plan,
     given: Option<&GivenFile>,
     show_secrets: bool,
 ) -> anyhow::Result<Option<Proposals>> {
-    let Some(findings) = analysis.findings.as_deref() else { return Ok(None) };
-    let plan = Plan::of_safe(findings);
-    let work = || analysis.propose_with(&plan, given.map(GivenFile::given), show_secrets);
+    let work = || analysis.propose_with(plan, given.map(GivenFile::given), show_secrets);
     let proposals = catch_panic(work).map_err(|panic| anyhow!("the search for proposals failed: {panic}"))?;
     Ok(proposals.transpose()?)
 }
@@ -111,9 +111,15 @@ pub(super) fn propose(
 /// Prints the best proposal, or the one that is asked for.
 pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
     let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
+    let request = PlanRequest::read(&plan.changes)?;
     let analysis = analyse(&plan.read, None)?;
-    let proposals = propose(&analysis, given.as_ref(), plan.show_secrets)?;
-    let options = Options { show_secrets: plan.show_secrets, ..Options::default() };
+    let findings = analysis.findings.as_deref();
+    let removal = findings.map(|findings| request.plan(&analysis, findings)).transpose()?;
+    let proposals = match &removal {
+        Some(removal) => propose(&analysis, removal, given.as_ref(), plan.show_secrets)?,
+        None => None,
+    };
+    let options = Options { show_secrets: plan.show_secrets, plan: removal, ..Options::default() };
     let report = proposals.and_then(|proposals| RewriteReport::new(&analysis, proposals, &options));
     let Some(mut report) = report else {
         if plan.read.depth != Depth::Whole {

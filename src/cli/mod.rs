@@ -19,6 +19,7 @@ mod gpu_text;
 mod host;
 mod network;
 mod output;
+mod plan;
 mod progress;
 mod reading;
 mod run;

@@ -18,6 +18,7 @@ use super::explain::explain;
 use super::gpu::gpu;
 use super::host::host_targets;
 use super::output::write;
+use super::plan::PlanUseError;
 use super::progress::with_bar;
 use super::reading::ReadPlan;
 use super::saved::{SavedFileError, saved};
@@ -30,6 +31,7 @@ use crate::base::{Limits, clock};
 use crate::cache::Cache;
 use crate::cuda::catalog::{self, Catalog};
 use crate::cuda::compat::{TargetError, TargetGpu, parse_targets};
+use crate::findings;
 use crate::findings::policy::{Policy, PolicyError};
 use crate::jobs::{CancelToken, Progress, both};
 use crate::report::page::Part;
@@ -185,7 +187,10 @@ fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
         ..report::Options::default()
     };
     let (proposals, report) = both(
-        || propose(&analysis, given.as_ref(), plan.show_secrets),
+        || match analysis.findings.as_deref().map(findings::Plan::of_safe) {
+            Some(safe) => propose(&analysis, &safe, given.as_ref(), plan.show_secrets),
+            None => Ok(None),
+        },
         || {
             options.host = host.flatten().and_then(|asked| asked.join().ok()).unwrap_or_default();
             Report::new(&analysis, &options)
@@ -278,6 +283,7 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
         let hint = hint.or_else(|| error.downcast_ref::<TargetError>().map(TargetError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<RewriteError>().and_then(RewriteError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<DockerfileError>().and_then(DockerfileError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<PlanUseError>().and_then(PlanUseError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<SavedFileError>().and_then(SavedFileError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<NoImageError>().map(NoImageError::hint));
         if let Some(hint) = hint {

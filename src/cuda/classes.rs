@@ -125,7 +125,10 @@ impl<'a> Judge<'a> {
         let parent = || index.dir_path(folder.id);
         let path = || [&parent()[..], b"/", name].concat();
         let head = || scene.head((layer, entry));
-        if scene.is_entry_named_weights(layer, entry) && catalog.may_be_weights(name, size) {
+        if scene.is_entry_named_weights(layer, entry)
+            && catalog.may_be_weights(name, size)
+            && !scene.is_binary((layer, entry))
+        {
             let of_name = name.contains(&b'.');
             // With an ending the name alone decides.
             let format = if of_name {

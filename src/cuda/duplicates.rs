@@ -1,31 +1,59 @@
 //! What is in the image twice: libraries of one soname, and large files of one content.
 
+mod displaced;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::catalog::{LibraryName, split_library_name};
+use super::classes::is_framework_component;
 use super::links::{Links, ObjectId};
 use super::scene::{Inode, Scene};
-use super::value::{Duplicate, Identical, Library, Pick, Role, Use};
+use super::value::{Displaced, Duplicate, Identical, Library, Pick, Role, Use};
+use crate::base::text::escape;
 use crate::layer::{COMPARED_BYTES, ContentHash, is_compared};
 use crate::rootfs::NodeId;
 
 /// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
 /// for other machines are not loaded in each other's place.
-pub(super) fn libraries(scene: &Scene<'_>, libraries: &[Library], links: &Links) -> Vec<Duplicate> {
+pub(super) fn libraries(
+    scene: &Scene<'_>,
+    libraries: &[Library],
+    links: &Links,
+) -> (Vec<Duplicate>, Vec<Displaced>) {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, library) in libraries.iter().enumerate() {
-        let Some(soname) = &library.soname else { continue };
+        let Some(name) = loaded_name(scene, library) else { continue };
         if library.role == Role::Runtime && library.foreign.is_none() && library.hard_link_of.is_none() {
-            groups.entry(without_hash(soname)).or_default().push(place);
+            groups.entry(name).or_default().push(place);
         }
     }
+    groups.retain(|_, members| members.len() > 1);
+    let displaced = displaced::find(libraries, links, groups.values());
     let mut found: Vec<Duplicate> = groups
         .into_iter()
-        .filter(|(_, members)| members.len() > 1)
-        .map(|(soname, members)| group(scene, libraries, links, &soname, members))
+        .map(|(soname, members)| group(scene, libraries, links, &displaced, &soname, members))
         .collect();
     found.sort_by_key(|duplicate| std::cmp::Reverse(duplicate.reclaimable_bytes));
-    found
+    (found, displaced)
+}
+
+/// The name under which the loader knows a library: its soname, else that of the file. Modules of frameworks have none,
+/// and those of one file name are different modules.
+fn loaded_name(scene: &Scene<'_>, library: &Library) -> Option<String> {
+    if let Some(soname) = &library.soname {
+        return Some(without_hash(soname));
+    }
+    let name = scene.node(library.node).name();
+    let known = !is_framework_component(&library.component) && name.starts_with(b"lib");
+    known.then(|| escape(name))
+}
+
+/// Whether one copy can be loaded in place of the other: majors of CUDA share some sonames.
+fn stands_in(one: &Library, other: &Library) -> bool {
+    match (&one.cuda_major, &other.cuda_major) {
+        (Some((one, _)), Some((other, _))) => one == other,
+        _ => true,
+    }
 }
 
 /// auditwheel renames what it bundles, soname and all: `libcudart-d0da41ae.so.11.0` is `libcudart.so.11.0`.
@@ -42,6 +70,7 @@ fn group(
     scene: &Scene<'_>,
     libraries: &[Library],
     links: &Links,
+    displaced: &[Displaced],
     soname: &str,
     members: Vec<usize>,
 ) -> Duplicate {
@@ -59,15 +88,11 @@ fn group(
         .collect();
     // A copy that stands for itself is reached without being picked.
     let is_reached = |place: usize| links.object(libraries[place].object).usage != Use::Unreferenced;
-    // Majors of CUDA share some sonames: a copy for another major is not in the place of the loaded one.
-    let major = |place: usize| libraries[place].cuda_major.as_ref().map(|(major, _)| *major);
-    let stands_in = |place: usize| {
-        picks.iter().any(|pick| {
-            let (one, other) = (major(place), major(pick.library));
-            one.is_none() || other.is_none() || one == other
-        })
+    let is_spare = |place: usize| {
+        !is_reached(place) && picks.iter().any(|pick| stands_in(&libraries[place], &libraries[pick.library]))
     };
-    let spare = members.iter().filter(|place| !is_reached(**place) && stands_in(**place));
+    let is_displaced = |place: usize| displaced.iter().any(|one| one.library == place);
+    let spare = members.iter().filter(|place| is_spare(**place) || is_displaced(**place));
     let reclaimable_bytes = spare.map(|place| libraries[*place].bytes).sum();
     let inodes: Vec<Inode> =
         members.iter().filter_map(|place| scene.node(libraries[*place].node).content()).collect();

@@ -67,6 +67,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         links: &links,
         libraries: &libraries,
     });
+    let (duplicates, displaced) = duplicates::libraries(&scene, &libraries, &links);
     let weights = weights::find(&scene);
     let base = base_image::find(&scene, &packages);
     let base_layers = base.as_ref().map_or(0, |base| base.layers);
@@ -95,7 +96,8 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         components: libraries::components(&libraries),
         gpu_code,
         holders: gpu_code::holders(&scene),
-        duplicates: duplicates::libraries(&scene, &libraries, &links),
+        duplicates,
+        displaced,
         identical: duplicates::identical(&scene),
         frameworks,
         stack,
@@ -140,9 +142,7 @@ fn binary_faults(scene: &Scene<'_>, warnings: &mut Warnings) {
     for binary in scene.binaries.iter().filter(|binary| seen.insert(binary.inode)) {
         let path = || escape(&scene.path(binary.node));
         let mut tell = |at: u64, what: &str| {
-            warnings.push_with(WarningCode::BinaryMalformed, || {
-                (path(), format!("{}, byte {at}: {what}", path()))
-            });
+            warnings.push_with(WarningCode::BinaryMalformed, || (path(), format!("byte {at}: {what}")));
         };
         let own = match binary.facts {
             FileFacts::Elf(elf) => &elf.problems[..],

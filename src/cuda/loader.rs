@@ -55,7 +55,7 @@ impl Reader<'_, '_> {
         let path = self.scene.path(node);
         let Some(bytes) = document(self.scene, node) else {
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                (escape(&path), format!("{} was not kept: the loader's folders may lack some", escape(&path)))
+                (escape(&path), "not kept: the loader's folders may lack some".to_owned())
             });
             return;
         };
@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
         }
         if is_cut {
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                (escape(&path), format!("{} names more folders than are followed", escape(&path)))
+                (escape(&path), "names more folders than are followed".to_owned())
             });
         }
     }

@@ -112,7 +112,7 @@ fn mention(scene: &Scene<'_>, file: &OwnFile<'_>, mentions: &Mentions, room: usi
 
 /// Words that count in packages, too. Others, such as the names of compilers of C, stand in many that help to
 /// build and never do at run time.
-const OF_PACKAGES: [&str; 10] = [
+const OF_PACKAGES: [&str; 11] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -123,6 +123,7 @@ const OF_PACKAGES: [&str; 10] = [
     "cpp_extension",
     "load_inline",
     "cuda_runtime.h",
+    "preload_dlls",
 ];
 
 /// Who makes the packages of distributions, as their databases say. What such packages need for their own work
@@ -189,6 +190,10 @@ impl<'a> Choice<'a> {
             if above == Folder::Foreign && !started {
                 continue;
             }
+            // A package that is hard-linked from a cache is no file of the application.
+            if above == Folder::Cache && scene.rootfs.names(inode.0, inode.1).len() > 1 {
+                continue;
+            }
             let in_packages = above == Folder::Packages;
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
@@ -201,6 +206,9 @@ impl<'a> Choice<'a> {
                 continue;
             }
             let Some(read) = scene.layer(inode.0) else { continue };
+            if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
+                continue;
+            }
             let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
             if sort == Sort::Binary && is_known(scene, inode, name) {
                 continue;
@@ -258,6 +266,9 @@ impl<'a> Choice<'a> {
     /// Whose files a folder holds, in one that holds those of `above`. Packages may lie in the folder of Python
     /// itself.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
+        if above == Folder::Cache || is_cache(self.scene, path, name) {
+            return Folder::Cache;
+        }
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages
@@ -365,6 +376,8 @@ enum Folder {
     Packages,
     /// Somebody else's.
     Foreign,
+    /// Those of the cache of a package manager.
+    Cache,
 }
 
 /// Whether a program or library is one that the catalogue knows, whoever copied it: what it needs stands there.
@@ -378,12 +391,31 @@ fn is_known(scene: &Scene<'_>, inode: Inode, name: &[u8]) -> bool {
     known(name) || soname.is_some_and(known)
 }
 
+/// Whether a file is about software and no part of it: a licence, or metadata of a Python package. Licences of
+/// CUDA's wheels list all libraries of the toolkit.
+fn is_paper(name: &[u8], folder: &[u8]) -> bool {
+    const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
+    let lower = name.to_ascii_lowercase();
+    folder.ends_with(b".dist-info")
+        || PAPERS.iter().any(|paper| lower.starts_with(paper)) && !lower.ends_with(b".py") && !lower.ends_with(b".sh")
+}
+
 /// Whether a folder holds Python itself, a toolkit, or files of the system.
 fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
     is_standard_library(path)
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || scene.catalog.toolkit_root(path).is_some()
         || is_system(&[path, b"/"].concat())
+}
+
+/// Whether a folder is the cache of a package manager that keeps packages unpacked, and hard-links them into
+/// environments.
+fn is_cache(scene: &Scene<'_>, path: &[u8], name: &[u8]) -> bool {
+    if !matches!(name, b"uv" | b"pkgs" | b"store" | b"cache") {
+        return false;
+    }
+    let rule = scene.catalog.is_devel_path(&[path, b"/x"].concat());
+    rule.is_some_and(|rule| rule.category == "package-caches" && rule.id.starts_with("cache-"))
 }
 
 /// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`,

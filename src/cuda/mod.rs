@@ -32,7 +32,7 @@ pub use packages::Owners;
 pub use runs::{Fit, fit, is_tegra};
 pub use scene::{Bodies, Inode, Input};
 pub use value::{
-    BaseImage, Class, ClassBytes, Component, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
+    BaseImage, Class, ClassBytes, Component, Displaced, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
     GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Mention, Package,
     Pick, Role, Searched, StackLevel, Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource,
     WeightFile,

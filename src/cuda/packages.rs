@@ -1,5 +1,6 @@
 //! Installed packages, and which file belongs to which.
 
+mod automatic;
 mod listed;
 mod own;
 
@@ -15,6 +16,7 @@ use crate::formats::document::DocumentKind;
 use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
 use crate::layer::Document;
 use crate::rootfs::NodeId;
+use automatic::Automatic;
 use listed::{LIST_BYTES, Lists};
 
 /// Which package each file of the merged view belongs to.
@@ -73,9 +75,10 @@ const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "conda", "pip"];
 pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
     let mut found = Vec::new();
     let mut lists = Lists::new(scene);
-    read_dpkg(scene, &mut found, &mut lists, warnings);
-    read_rpm(scene, &mut found, &mut lists, warnings);
-    read_apk(scene, &mut found, &mut lists, warnings);
+    let automatic = Automatic::read(scene);
+    read_dpkg(scene, &automatic, &mut found, &mut lists, warnings);
+    read_rpm(scene, &automatic, &mut found, &mut lists, warnings);
+    read_apk(scene, &automatic, &mut found, &mut lists, warnings);
     read_pip(scene, &mut found, &mut lists, warnings);
     read_conda(scene, &mut found, &mut lists, warnings);
     if lists.is_full() {
@@ -114,6 +117,10 @@ fn rank(package: &Package) -> usize {
     MANAGERS.iter().position(|manager| *manager == package.manager).unwrap_or(MANAGERS.len())
 }
 
+fn names(from: &[String]) -> Vec<String> {
+    from.iter().map(|name| printable(name)).collect()
+}
+
 fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Option<Vec<u8>>) -> Package {
     Package {
         manager,
@@ -124,7 +131,13 @@ fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Opt
         layer,
         root,
         maker: from.maker.as_deref().map(printable),
-        depends: from.depends.iter().map(|name| printable(name)).collect(),
+        depends: names(&from.depends),
+        recommends: names(&from.recommends),
+        suggests: names(&from.suggests),
+        provides: names(&from.provides),
+        source: from.source.as_deref().map(printable),
+        essential: from.essential,
+        automatic: None,
     }
 }
 
@@ -142,21 +155,27 @@ fn read(
             let read = parse(&bytes);
             for problem in &read.problems {
                 warnings.push_with(WarningCode::PackagesMalformed, || {
-                    (path(), format!("{}, byte {}: {}", path(), problem.at, problem.what))
+                    (path(), format!("byte {}: {}", problem.at, problem.what))
                 });
             }
             read.packages
         }
         Err(error) => {
             warnings.push_with(WarningCode::PackagesMalformed, || {
-                (path(), format!("{} cannot be read again: {error}", path()))
+                (path(), format!("cannot be read again: {error}"))
             });
             Vec::new()
         }
     }
 }
 
-fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
+fn read_dpkg(
+    scene: &Scene<'_>,
+    automatic: &Automatic,
+    found: &mut Vec<Found>,
+    lists: &mut Lists<'_>,
+    warnings: &mut Warnings,
+) {
     let bytes = |document: &Document| document.bytes().unwrap_or_default();
     let mut files: HashMap<Vec<u8>, Vec<NodeId>> = HashMap::new();
     for visible in scene.visible(DocumentKind::DpkgList) {
@@ -180,7 +199,9 @@ fn read_dpkg(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, w
             for from in packages.into_iter().filter(|from| from.installed) {
                 // Two architectures of a package are two packages of one name; their lists were joined.
                 let files = files.remove(from.name.as_bytes());
-                found.push(Found::new(package("dpkg", &from, layer, None), None, files));
+                let mut package = package("dpkg", &from, layer, None);
+                automatic.apt(&from, &mut package);
+                found.push(Found::new(package, None, files));
             }
         }
     }
@@ -197,21 +218,26 @@ fn read_whole_status(bytes: &[u8]) -> formats::Read {
     read
 }
 
-fn read_rpm(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
+fn read_rpm(
+    scene: &Scene<'_>,
+    automatic: &Automatic,
+    found: &mut Vec<Found>,
+    lists: &mut Lists<'_>,
+    warnings: &mut Warnings,
+) {
     for visible in scene.visible(DocumentKind::RpmJournal) {
         if visible.document.size > 0 {
             warnings.push_with(WarningCode::PackagesMalformed, || {
-                let path = escape(&scene.path(visible.node));
-                let what =
-                    format!("{path} holds changes that are not in the database yet: they were not read");
-                (path, what)
+                let what = "holds changes that are not in the database yet: they were not read";
+                (escape(&scene.path(visible.node)), what.to_owned())
             });
         }
     }
     for visible in scene.visible(DocumentKind::Rpm) {
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, read_rpm_bytes) {
-            let package = package("rpm", &from, layer, None);
+            let mut package = package("rpm", &from, layer, None);
+            package.automatic = automatic.dnf(&from);
             let files = from.files.and_then(|files| lists.absolute(files.iter().map(Vec::as_slice)));
             found.push(Found::new(package, None, files));
         }
@@ -229,11 +255,18 @@ fn read_rpm_bytes(bytes: &[u8]) -> formats::Read {
     }
 }
 
-fn read_apk(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
+fn read_apk(
+    scene: &Scene<'_>,
+    automatic: &Automatic,
+    found: &mut Vec<Found>,
+    lists: &mut Lists<'_>,
+    warnings: &mut Warnings,
+) {
     for visible in scene.visible(DocumentKind::Apk) {
         let layer = scene.node(visible.node).layer();
         for from in read(scene, visible.node, visible.document, warnings, apk::read_installed) {
-            let package = package("apk", &from, layer, None);
+            let mut package = package("apk", &from, layer, None);
+            package.automatic = automatic.apk(&from);
             let files = from.files.and_then(|files| lists.absolute(files.iter().map(Vec::as_slice)));
             found.push(Found::new(package, None, files));
         }

@@ -188,6 +188,8 @@ fn rule(open: &Open, opener: &[u8]) -> OpenRule {
     OpenRule {
         names: open.names_for(opener).into_iter().map(|name| name.text).collect(),
         optional: open.optional,
+        needed_only: open.needed_only,
+        call: open.call.clone(),
         source: format!("{} ({})", open.why, open.source),
         same_folder: open.search == Search::SameFolder,
         packages_first: open.search == Search::SitePackages,

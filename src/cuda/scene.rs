@@ -228,6 +228,11 @@ impl<'a> Scene<'a> {
         passed.or_else(|| self.input.bodies.hashes.get(&inode))
     }
 
+    /// Whether the content of a file is a program, a library or another binary, whatever its name says.
+    pub(super) fn is_binary(&self, inode: Inode) -> bool {
+        self.layer(inode.0).is_some_and(|read| read.facts.binary(inode.1).is_some())
+    }
+
     /// The first bytes of a large file that is no binary.
     pub(super) fn head(&self, inode: Inode) -> Option<&'a [u8]> {
         self.layer(inode.0)?.facts.head(inode.1)

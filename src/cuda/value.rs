@@ -30,6 +30,8 @@ pub struct Inventory {
     pub holders: Vec<GpuHolder>,
     /// Sonames that several files have, largest gain first.
     pub duplicates: Vec<Duplicate>,
+    /// Libraries that are loaded unless Python packages load their own copies before, by place in `libraries`.
+    pub displaced: Vec<Displaced>,
     /// Large files of one content anywhere, largest gain first.
     pub identical: Vec<Identical>,
     /// Frameworks, by name and path.
@@ -318,10 +320,23 @@ pub struct Duplicate {
     pub libraries: Vec<usize>,
     /// Whether all have the same bytes; `None` when that was not compared.
     pub identical: Option<bool>,
-    /// Bytes of the copies that nothing reaches while another copy for the same CUDA is loaded.
+    /// Bytes of the copies that nothing reaches while another copy for the same CUDA is loaded, and of the
+    /// [`Inventory::displaced`] ones.
     pub reclaimable_bytes: u64,
     /// Which copy is loaded by what.
     pub picks: Vec<Pick>,
+}
+
+/// A library outside the Python packages that is loaded by Python packages only, and not when the process has loaded
+/// their own copy of it before: the first library of a name serves the whole process.
+#[derive(Clone, Debug)]
+pub struct Displaced {
+    /// The library, in [`Inventory::libraries`].
+    pub library: usize,
+    /// The copy of the Python packages, in [`Inventory::libraries`]; `None` for a library that only displaced ones load.
+    pub by: Option<usize>,
+    /// What loads that copy, such as `onnxruntime.preload_dlls()` or `importing torch`.
+    pub loaders: Vec<String>,
 }
 
 /// A copy that the loader takes.
@@ -475,6 +490,20 @@ pub struct Package {
     pub maker: Option<String>,
     /// Names that it needs, as its database has them: with dpkg names of packages, all of several alternatives.
     pub depends: Vec<String>,
+    /// Names of what its manager keeps installed beside it: what it recommends, and with dpkg what it suggests
+    /// unless apt is set not to count that.
+    pub recommends: Vec<String>,
+    /// Names of what it suggests, where that keeps nothing installed.
+    pub suggests: Vec<String>,
+    /// Names besides its own under which others may need it.
+    pub provides: Vec<String>,
+    /// What it was built from: the source package of dpkg and rpm, the origin of apk.
+    pub source: Option<String>,
+    /// Whether its manager never removes it as unneeded.
+    pub essential: bool,
+    /// The record that says it was installed as a dependency and not by name, such as
+    /// `/var/lib/apt/extended_states`; `None` when none says so.
+    pub automatic: Option<&'static str>,
 }
 
 /// What the image was built on.

@@ -19,7 +19,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
     };
     for (inode, node) in scene.files(|inode, named| named.weights && may_be(inode)) {
         let bytes = scene.size(inode);
-        if !scene.is_named_weights(node) || !scene.catalog.may_be_weights(node.name(), bytes) {
+        let named = scene.is_named_weights(node) && scene.catalog.may_be_weights(node.name(), bytes);
+        if !named || scene.is_binary(inode) {
             continue;
         }
         let head = scene.head(inode);

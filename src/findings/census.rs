@@ -1,9 +1,10 @@
 //! Every regular file of every layer, sorted by its path and its package.
 //!
-//! A file is an inode: the layer and entry that hold its bytes. It has one category, whatever its names: the
-//! first of those that its names fit, and none when one of its names is something else, because then taking
-//! away the others frees nothing.
+//! A file is an inode: the layer and entry that hold its bytes, whatever its names. Each name outside the caches of
+//! package managers is judged by its own rule. A file has no category when one of these names has none: removing the
+//! other names frees nothing. Its names in caches count only when it has no name outside.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::facts::Input;
@@ -35,14 +36,32 @@ pub(super) struct Sorted<'c> {
     pub(super) by: By<'c>,
 }
 
+impl<'c> Sorted<'c> {
+    /// The id of the rule about paths that it was sorted by.
+    pub(super) fn rule(&self) -> Option<&'c str> {
+        match self.by {
+            By::Path(rule) => Some(&rule.id),
+            By::Package => None,
+        }
+    }
+}
+
 /// All files that have a category by path or package, by layer and entry.
 #[derive(Debug)]
 pub(super) struct Census<'c> {
     pub(super) files: Vec<Sorted<'c>>,
+    /// The names of these files beyond the one in `files`, names in caches left out.
+    further: Further<'c>,
+    linked: Linked<'c>,
     rootfs: &'c Rootfs,
     /// Asked for every file that rules look at.
     objects: hashbrown::HashMap<Inode, ObjectId>,
 }
+
+type Further<'c> = hashbrown::HashMap<Inode, Vec<Sorted<'c>>>;
+
+/// By rule of a cache: files with names in that cache and outside of any.
+type Linked<'c> = BTreeMap<&'c str, u64>;
 
 impl<'c> Census<'c> {
     pub(super) fn take(input: &Input<'c>) -> Self {
@@ -53,15 +72,32 @@ impl<'c> Census<'c> {
         let packages: Vec<_> =
             packages.iter().map(|package| category_of_package(input.catalog, package)).collect();
         let sorted = |layers: Range<u16>| {
-            let mut sorter = Sorter { input, rootfs, walker: input.catalog.walker(), packages: &packages };
+            let walker = input.catalog.walker();
+            let (further, linked) = (Further::new(), Linked::new());
+            let mut sorter = Sorter { input, rootfs, walker, packages: &packages, further, linked };
             let mut files = Vec::new();
             layers.for_each(|layer| sorter.layer(layer, &mut files));
-            files
+            (files, sorter.further, sorter.linked)
         };
         let (layers, middle) = (layer16(input.layers.len()), middle(rootfs, input.layers.len()));
-        let (upper, mut files) = both(|| sorted(middle..layers), || sorted(0..middle));
-        files.extend(upper);
-        Self { files, rootfs, objects: links.ids().filter_map(object).collect() }
+        let (upper, lower) = both(|| sorted(middle..layers), || sorted(0..middle));
+        let (mut files, mut further, mut linked) = lower;
+        files.extend(upper.0);
+        further.extend(upper.1);
+        upper.2.into_iter().for_each(|(rule, count)| *linked.entry(rule).or_default() += count);
+        Self { files, further, linked, rootfs, objects: links.ids().filter_map(object).collect() }
+    }
+
+    /// A file under each of its names outside caches, or once when it has none there.
+    pub(super) fn names<'s>(&'s self, file: &'s Sorted<'c>) -> impl Iterator<Item = &'s Sorted<'c>> {
+        let further = self.further.get(&(file.item.layer, file.item.entry));
+        std::iter::once(file).chain(further.into_iter().flatten())
+    }
+
+    /// How many files have names in the cache of a rule and outside of any cache: hard links, which free nothing
+    /// when they are removed from the cache alone.
+    pub(super) fn linked_outside(&self, rule: &str) -> u64 {
+        self.linked.get(rule).copied().unwrap_or_default()
     }
 
     /// A node that shows the bytes of an inode; `None` when a later layer hides it.
@@ -107,6 +143,8 @@ struct Sorter<'i, 'c> {
     walker: Walker<'c>,
     /// By package of the inventory.
     packages: &'i [Option<(Category, bool)>],
+    further: Further<'c>,
+    linked: Linked<'c>,
 }
 
 impl<'c> Sorter<'_, 'c> {
@@ -118,16 +156,14 @@ impl<'c> Sorter<'_, 'c> {
             let own = self.rootfs.node_showing(layer, entry);
             let node = names.first().copied().or(own);
             // It has no further name, and none instead of that of its entry.
-            let sort = if names.len() < 2 && node.is_none_or(|node| own == Some(node)) {
+            let item = Item { layer, entry, node, bytes: index.size(entry) };
+            if names.len() < 2 && node.is_none_or(|node| own == Some(node)) {
                 let folder = self.folder(index, index.dir(entry), &mut folders);
                 let rule = self.walker.file(folder, index.name(entry)).devel;
-                self.sort(rule, node)
+                let sort = self.sort(rule, node);
+                files.extend(sort.map(|(category, by)| Sorted { item, category, by }));
             } else {
-                self.sort_names(names)
-            };
-            if let Some((category, by)) = sort {
-                let item = Item { layer, entry, node, bytes: index.size(entry) };
-                files.push(Sorted { item, category, by });
+                files.extend(self.sort_names(item, names));
             }
         }
     }
@@ -156,16 +192,43 @@ impl<'c> Sorter<'_, 'c> {
     }
 
     /// A file that has other names than that of its entry.
-    fn sort_names(&mut self, names: &[NodeId]) -> Option<(Category, By<'c>)> {
-        let mut first: Option<(Category, By<'c>)> = None;
+    fn sort_names(&mut self, item: Item, names: &[NodeId]) -> Option<Sorted<'c>> {
+        let (mut cached, mut outside) = (Vec::new(), Vec::new());
+        let mut stays = false;
         for node in names {
             let rule = self.walker.path(&self.rootfs.node(*node).path()).devel;
-            let sort = self.sort(rule, Some(*node))?;
-            if first.is_none_or(|(category, _)| sort.0 < category) {
-                first = Some(sort);
-            }
+            let Some((category, by)) = self.sort(rule, Some(*node)) else {
+                stays = true;
+                continue;
+            };
+            let of_cache = category == Category::PackageCaches;
+            let list = if of_cache { &mut cached } else { &mut outside };
+            list.push(Sorted { item: Item { node: Some(*node), ..item }, category, by });
         }
-        first
+        if stays || !outside.is_empty() {
+            let mut rules: Vec<&'c str> = cached.iter().filter_map(Sorted::rule).collect();
+            rules.sort_unstable();
+            rules.dedup();
+            rules.into_iter().for_each(|rule| *self.linked.entry(rule).or_default() += 1);
+        }
+        if stays {
+            return None;
+        }
+        let mut own = if outside.is_empty() { cached } else { outside };
+        let first = *own.iter().min_by_key(|name| name.category)?;
+        // Content for building is judged name by name. Other rules judge files of one kind.
+        let alike = |name: &Sorted<'c>| match first.category {
+            category if category.is_devel() => name.category.is_devel(),
+            _ => name.rule() == first.rule(),
+        };
+        if !own.iter().all(alike) {
+            return None;
+        }
+        own.retain(|name| name.item.node != first.item.node);
+        if !own.is_empty() {
+            self.further.insert((item.layer, item.entry), own);
+        }
+        Some(first)
     }
 
     fn sort(&self, rule: Option<&'c DevelPath>, node: Option<NodeId>) -> Option<(Category, By<'c>)> {
@@ -176,6 +239,10 @@ impl<'c> Sorter<'_, 'c> {
             return Some((Category::named(&rule.category)?, By::Path(rule)));
         }
         let owner = self.input.inventory.owners.of(node?)?;
+        // The licence stays with a package that stays in the database.
+        if self.rootfs.node(node?).name() == b"copyright" {
+            return None;
+        }
         let (category, by_name) = (*self.packages.get(owner)?)?;
         // A name that ends in -dev says nothing of a program in the package.
         let runs = by_name && self.is_program(node?);

@@ -16,6 +16,7 @@ use super::value::User;
 use crate::base::convert::index32;
 use crate::base::text::{elide_middle, printable};
 use crate::cuda::Use;
+use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::rootfs::Node;
 
@@ -66,6 +67,7 @@ impl Demands {
         demands.compiled_before(facts);
         demands.nvrtc_users(facts);
         demands.python(facts);
+        demands.compilers_of_python(facts);
         demands.list.sort();
         demands.list.dedup();
         demands
@@ -145,6 +147,13 @@ impl Demands {
                     continue;
                 }
                 self.add(name, &demand);
+            }
+            for name in &rule.asks_devel {
+                let why = "starts a C or C++ compiler when the service calls torch.compile or a Triton kernel";
+                // Whoever names a compiler for a framework that starts one means it.
+                let named = ["CC", "CXX"].iter().any(|name| facts.variable(name).is_some_and(|value| !value.is_empty()));
+                let certainty = if named { Certainty::Known } else { Certainty::Asked };
+                self.add(name, &Demand { certainty, why: why.to_owned(), ..demand.clone() });
             }
         }
     }
@@ -279,6 +288,28 @@ impl Demands {
                     },
                 );
             }
+        }
+    }
+
+    /// Compilers of Python, which compile when a module is imported or when a package is built.
+    fn compilers_of_python(&mut self, facts: &Facts<'_>) {
+        const COMPILERS: [&str; 4] = ["cython", "pythran", "transonic", "pyccel"];
+        for package in facts.inventory.packages.iter().filter(|package| package.manager == "pip") {
+            if !COMPILERS.contains(&normalized_python_name(&package.name).as_str()) {
+                continue;
+            }
+            let who = format!("{} {}", package.name, package.version);
+            let root = package.root.clone().unwrap_or_default();
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                user: User::Package(who.clone(), root),
+                who,
+                why: "may compile extensions at run time".to_owned(),
+                site: package.root.clone(),
+                whole_toolkit: false,
+            };
+            self.add("compiler", &demand);
+            self.add("libraries", &demand);
         }
     }
 

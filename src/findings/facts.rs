@@ -1,6 +1,6 @@
 //! The image as rules look at it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::census::Census;
@@ -11,7 +11,7 @@ use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
 use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::{Object, ObjectId, Paths};
-use crate::cuda::{Bodies, Inode, Inventory, Package};
+use crate::cuda::{Bodies, Flavor, Inode, Inventory, Library, Package};
 use crate::formats::binary::FileFacts;
 use crate::layer::{ContentHash, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
@@ -57,6 +57,8 @@ pub struct Facts<'a> {
     /// By package: the rule by which it is there for building, and whether it is one of the driver. Of packages
     /// of the system only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
+    /// By package that is there for building: one that is not, and depends on it, directly or through others.
+    dependents: HashMap<usize, usize>,
 }
 
 impl<'a> Facts<'a> {
@@ -87,7 +89,9 @@ impl<'a> Facts<'a> {
                 .collect(),
             named: Named::default(),
             package_rules: input.inventory.packages.iter().map(rules).collect(),
+            dependents: HashMap::new(),
         };
+        facts.dependents = facts.dependents();
         facts.demands = Demands::of(&facts);
         facts.named = Named::of(&facts);
         facts
@@ -124,6 +128,45 @@ impl<'a> Facts<'a> {
     /// The rule by which the package at a place of [`Inventory::packages`] is there for building.
     pub(super) fn devel_rule(&self, place: usize) -> Option<&'a PackageRule> {
         self.package_rules.get(place)?.0
+    }
+
+    /// An installed package that is not there for building and depends on the one at a place of
+    /// [`Inventory::packages`]. Of packages of the system only.
+    pub(super) fn dependent(&self, place: usize) -> Option<&'a Package> {
+        self.inventory.packages.get(*self.dependents.get(&place)?)
+    }
+
+    fn dependents(&self) -> HashMap<usize, usize> {
+        /// Packages with no more files bring nothing but their licence and changes: they only pull in others.
+        const META: u64 = 2;
+        let packages = &self.inventory.packages;
+        let of_system = |package: &Package| matches!(package.manager, "dpkg" | "rpm" | "apk");
+        let mut tools: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+        for (place, package) in packages.iter().enumerate() {
+            if of_system(package) && self.devel_rule(place).is_some() {
+                tools.entry((package.manager, package.name.as_str())).or_default().push(place);
+            }
+        }
+        let mut found: HashMap<usize, usize> = HashMap::new();
+        let is_own = |place: &usize| {
+            let package = packages.get(*place);
+            self.devel_rule(*place).is_none()
+                && package.is_some_and(|one| of_system(one) && one.files.is_none_or(|files| files > META))
+        };
+        let mut open: Vec<(usize, usize)> =
+            (0..packages.len()).filter(is_own).map(|place| (place, place)).collect();
+        while let Some((place, first)) = open.pop() {
+            let Some(package) = packages.get(place) else { continue };
+            for name in &package.depends {
+                for tool in tools.get(&(package.manager, name.as_str())).into_iter().flatten() {
+                    found.entry(*tool).or_insert_with(|| {
+                        open.push((*tool, first));
+                        first
+                    });
+                }
+            }
+        }
+        found
     }
 
     /// Whether the package at a place of [`Inventory::packages`] is one of the driver.
@@ -177,6 +220,18 @@ impl<'a> Facts<'a> {
         let words = |list: Option<&'a Vec<String>>| list.into_iter().flatten().map(String::as_str);
         let Some(config) = config else { return Vec::new() };
         words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()
+    }
+
+    /// Whether a library comes with every flavour of the CUDA image that this one is built on, as libcudart does: no
+    /// smaller flavour is without it.
+    pub(super) fn is_of_every_flavor(&self, library: &Library) -> bool {
+        let Some(base) = &self.inventory.base else { return false };
+        let layers = if base.flavor == Flavor::Base {
+            base.layers
+        } else {
+            base.below.iter().find(|lower| lower.flavor == Flavor::Base).map_or(0, |lower| lower.layers)
+        };
+        usize::from(library.layer) < layers
     }
 
     /// How many layers from the bottom belong to the recognised base image; 0 when that is not known.

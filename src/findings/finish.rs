@@ -29,6 +29,8 @@ pub(super) struct Draft {
     pub(super) subjects: Vec<String>,
     pub(super) users: Vec<User>,
     pub(super) potential_bytes: u64,
+    /// Places of other drafts: what holds only when those are carried out.
+    pub(super) rests_on: Vec<usize>,
 }
 
 impl Draft {
@@ -47,6 +49,7 @@ impl Draft {
             subjects: Vec::new(),
             users: Vec::new(),
             potential_bytes: 0,
+            rests_on: Vec::new(),
         }
     }
 }
@@ -59,10 +62,15 @@ pub fn findings(input: &Input<'_>) -> Findings {
         drafts.iter_mut().for_each(doubt);
     }
     keep_each_file_once(&mut drafts);
-    let mut list: Vec<Finding> =
-        drafts.into_iter().filter(is_worth_telling).map(|draft| finish(&facts, draft)).collect();
-    list.sort_by(|a, b| order(a).cmp(&order(b)));
-    name(&mut list);
+    let resting = rules::run_on(&facts, &drafts);
+    drafts.extend(resting);
+    let places = drafts.into_iter().enumerate().filter(|(_, draft)| is_worth_telling(draft));
+    let mut list: Vec<(usize, Vec<usize>, Finding)> = places
+        .map(|(place, mut draft)| (place, std::mem::take(&mut draft.rests_on), finish(&facts, draft)))
+        .collect();
+    list.sort_by(|a, b| order(&a.2).cmp(&order(&b.2)));
+    name(list.iter_mut().map(|(.., finding)| finding));
+    let list = rest(list);
     let reclaimable = reclaimable(&list);
     Findings { list, reclaimable, metadata_only: rules::metadata_only(&facts), warnings: Vec::new() }
 }
@@ -155,6 +163,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         packages: packages.into_iter().collect(),
         users: draft.users,
         potential_bytes: draft.potential_bytes,
+        rests_on: Vec::new(),
     }
 }
 
@@ -220,7 +229,7 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
 }
 
 /// Ids that are the same for the same image: rule, verdict, and a number when there are several.
-fn name(list: &mut [Finding]) {
+fn name<'f>(list: impl Iterator<Item = &'f mut Finding>) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for finding in list {
         let base = format!("{}:{}", finding.rule.id, finding.verdict.as_str());
@@ -228,6 +237,22 @@ fn name(list: &mut [Finding]) {
         *count += 1;
         finding.id = if *count == 1 { base } else { format!("{base}:{count}") };
     }
+}
+
+/// Gives each finding the ids of those that it rests on, from the places of their drafts.
+fn rest(list: Vec<(usize, Vec<usize>, Finding)>) -> Vec<Finding> {
+    let ids: BTreeMap<usize, String> =
+        list.iter().map(|(place, _, finding)| (*place, finding.id.clone())).collect();
+    let give = |(_, rests_on, mut finding): (usize, Vec<usize>, Finding)| {
+        finding.rests_on = rests_on.iter().filter_map(|place| ids.get(place)).cloned().collect();
+        finding.rests_on.sort();
+        if !finding.rests_on.is_empty() {
+            let ids = finding.rests_on.join(", ");
+            finding.reason.push_str(&format!(" Applies only together with {ids}."));
+        }
+        finding
+    };
+    list.into_iter().map(give).collect()
 }
 
 fn reclaimable(list: &[Finding]) -> Reclaimable {

@@ -4,8 +4,10 @@
 
 mod census;
 mod demand;
+mod evidence;
 mod facts;
 mod finish;
+mod folders;
 mod named;
 mod plan;
 pub mod policy;
@@ -17,6 +19,7 @@ mod verdict;
 pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
 pub use facts::{Facts, Input};
 pub use finish::findings;
-pub use plan::{Plan, Predicted};
+pub use folders::{WholeFolder, whole_folders};
+pub use plan::{Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan};
 pub use rule::{Rule, chapter, chapters, page, rule, rules};
 pub use value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};

@@ -14,6 +14,8 @@ use crate::rootfs::{NodeId, NodeKind};
 pub(super) struct Named {
     /// By file: the setting that names its path.
     settings: BTreeMap<NodeId, String>,
+    /// By folder of shared data: the setting that names its path.
+    folders: BTreeMap<NodeId, String>,
     /// By name of a library, without version: the file that names it.
     libraries: BTreeMap<Vec<u8>, NodeId>,
     /// Whether there was more in the settings than is looked at.
@@ -88,9 +90,13 @@ impl Named {
             // What runs out of steps may have named a file.
             self.cut |= *steps == 0;
             let Some(node) = found else { continue };
-            if facts.node(node).kind() == NodeKind::File {
-                self.settings.entry(node).or_insert_with(|| setting.to_owned());
+            match facts.node(node).kind() {
+                NodeKind::File => &mut self.settings,
+                NodeKind::Directory if holds_shared(&facts.path(node)) => &mut self.folders,
+                _ => continue,
             }
+            .entry(node)
+            .or_insert_with(|| setting.to_owned());
         }
     }
 
@@ -102,6 +108,21 @@ impl Named {
         self.library(facts.node(node).name())
     }
 
+    /// The setting that names a folder of shared data above a file.
+    pub(super) fn folder(&self, facts: &Facts<'_>, node: NodeId) -> Option<&str> {
+        if self.folders.is_empty() {
+            return None;
+        }
+        let mut folder = facts.paths.parent(node);
+        while folder != NodeId::ROOT {
+            if let Some(setting) = self.folders.get(&folder) {
+                return Some(setting);
+            }
+            folder = facts.paths.parent(folder);
+        }
+        None
+    }
+
     /// The file that names a library, by a file name or soname of it.
     pub(super) fn library(&self, name: &[u8]) -> Option<User> {
         if self.libraries.is_empty() {
@@ -110,4 +131,9 @@ impl Named {
         let stem = split_library_name(name)?.stem;
         self.libraries.get(stem).map(|node| User::File(*node))
     }
+}
+
+/// Whether a folder lies in one of shared data. A prefix, such as `/opt/conda`, is named for its programs.
+fn holds_shared(path: &[u8]) -> bool {
+    memchr::memmem::find(path, b"/share/").is_some()
 }

@@ -1,14 +1,40 @@
-//! What the user chooses to take away, and what the image is then.
+//! The findings to remove, the answers to open questions, and the sizes of the image after removal.
+
+mod changes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::value::{Findings, Verdict};
+pub use self::changes::{PlanChanges, PlanError, SavedAnswer, SavedFinding, SavedPlan};
+use super::value::{Finding, Findings, Verdict};
+use crate::base::words::words;
 use crate::layer::LayerRead;
 
-/// Findings that are to be carried out, by id.
+/// The answer to the question of a finding. All questions are put so that yes means: used, keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Answer {
+    /// Yes: it is used and stays.
+    Used,
+    /// No: it can be removed.
+    Unused,
+}
+
+words!(Answer {
+    Used = "yes",
+    Unused = "no",
+});
+
+impl Answer {
+    /// The answer with this name, `yes` or `no`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|answer| answer.as_str() == name)
+    }
+}
+
+/// Findings to remove and answers to questions, by id of the finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     chosen: BTreeSet<String>,
+    answers: BTreeMap<String, Answer>,
 }
 
 /// Sizes of the image when a plan is carried out so that the files are never put in.
@@ -28,8 +54,50 @@ pub struct Predicted {
 impl Plan {
     /// All findings that are safe and have bytes of their own.
     pub fn of_safe(findings: &Findings) -> Self {
-        let safe = findings.list.iter().filter(|one| one.verdict == Verdict::Safe && one.bytes > 0);
-        Self { chosen: safe.map(|one| one.id.clone()).collect() }
+        Self::of(findings, |one| one.verdict == Verdict::Safe, BTreeMap::new())
+    }
+
+    /// The findings that `chosen` accepts, and the unsure ones whose question is answered with no. Leaves out what
+    /// cannot be removed, and what is removable only together with a finding that stays.
+    pub fn of(
+        findings: &Findings,
+        mut chosen: impl FnMut(&Finding) -> bool,
+        answers: BTreeMap<String, Answer>,
+    ) -> Self {
+        let wanted = |one: &&Finding| match (is_removable(one), one.verdict, answers.get(&one.id)) {
+            (false, ..) => false,
+            (true, Verdict::Unsure, answer) => answer == Some(&Answer::Unused),
+            (true, ..) => chosen(one),
+        };
+        let mut chosen: BTreeSet<String> =
+            findings.list.iter().filter(wanted).map(|one| one.id.clone()).collect();
+        // A cause may have causes of its own.
+        while let Some(one) =
+            findings.list.iter().find(|one| chosen.contains(&one.id) && !is_free(one, &chosen))
+        {
+            chosen.remove(&one.id);
+        }
+        Self { chosen, answers }
+    }
+
+    /// The answer to the question of a finding; `None` while the question is open.
+    pub fn answer(&self, id: &str) -> Option<Answer> {
+        self.answers.get(id).copied()
+    }
+
+    /// All answers, by id of the finding.
+    pub fn answers(&self) -> impl Iterator<Item = (&str, Answer)> {
+        self.answers.iter().map(|(id, answer)| (id.as_str(), *answer))
+    }
+
+    /// Removable findings with a question that has no answer, largest first.
+    pub fn open_questions<'f>(
+        &'f self,
+        findings: &'f Findings,
+    ) -> impl Iterator<Item = (&'f Finding, &'f str)> {
+        let open =
+            findings.list.iter().filter(move |one| is_removable(one) && self.answer(&one.id).is_none());
+        open.filter_map(|one| Some((one, one.question.as_deref()?)))
     }
 
     /// Whether a finding is in it.
@@ -37,7 +105,7 @@ impl Plan {
         self.chosen.contains(id)
     }
 
-    /// Puts a finding in, or takes it out.
+    /// Puts a finding in, or takes it out, whatever its verdict is.
     pub fn set(&mut self, id: &str, chosen: bool) {
         if chosen {
             self.chosen.insert(id.to_owned());
@@ -84,6 +152,16 @@ impl Plan {
             layers: (0..layers.len()).map(|number| of(number).unwrap_or_default().0).collect(),
         }
     }
+}
+
+/// Whether a plan may hold a finding: it has bytes of its own, and is not required at run time.
+pub(super) fn is_removable(finding: &Finding) -> bool {
+    finding.verdict != Verdict::Needed && finding.bytes > 0
+}
+
+/// Whether all findings that one rests on are removed with it.
+fn is_free(finding: &Finding, chosen: &BTreeSet<String>) -> bool {
+    finding.rests_on.iter().all(|cause| chosen.contains(cause))
 }
 
 /// A blob without so many bytes of content in so many files: each takes its header and padding along, 768

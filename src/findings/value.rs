@@ -206,6 +206,8 @@ pub struct Finding {
     pub users: Vec<User>,
     /// Bytes that nobody can cut today, such as GPU code inside linked libraries.
     pub potential_bytes: u64,
+    /// Ids of other findings: this one holds only when all of those are carried out; sorted.
+    pub rests_on: Vec<String>,
 }
 
 /// What can be gained.

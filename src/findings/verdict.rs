@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::census::{By, Sorted};
 use super::demand::{Certainty, Demand};
+use super::evidence::{Agreement, Doubt, agreement};
 use super::facts::Facts;
 use super::finish::Draft;
+use super::named::TOLD;
 use super::rule::Rule;
-use super::rules::of_category;
+use super::rules::of_file;
 use super::value::{Category, Item, User, Verdict};
-use crate::base::text::{escape, printable};
+use crate::base::text::{elide_middle, escape, printable};
 use crate::cuda::Use;
 use crate::cuda::catalog::PathScope;
 use crate::cuda::links::{Object, ObjectId, RootKind, site_root};
@@ -32,6 +34,8 @@ pub(super) enum Place {
     Toolkit(Vec<u8>),
     /// A Python package, by its folder.
     Python(Vec<u8>),
+    /// All Python packages of a folder.
+    Packages(Vec<u8>),
     /// Anywhere else.
     System,
 }
@@ -53,6 +57,8 @@ enum Because {
     Unsearched,
     /// A Python package brought a tool that nothing known reads.
     Tool,
+    /// Nothing but its path says what it is.
+    Doubtful(Doubt),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +83,12 @@ struct Group {
 pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
-    for sorted in facts.census.files.iter().filter(|sorted| sorted.category.is_devel()) {
+    let files = facts.census.files.iter().filter(|sorted| sorted.category.is_devel());
+    let mut judged: Vec<(&Sorted<'_>, Because, Option<ObjectId>)> = files
+        .filter_map(|sorted| because_of_all(facts, sorted).map(|(because, object)| (sorted, because, object)))
+        .collect();
+    follow_programs(facts, &mut judged);
+    for (sorted, because, object) in judged {
         let path = path_of(facts, sorted);
         let mut place = place(facts, &path);
         if let Place::Python(folder) = &place
@@ -86,11 +97,14 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
             if places.len() < MOST_PLACES {
                 places.insert(folder.clone());
             } else if let Some((site, _)) = site_root(&path) {
-                place = Place::Python(site.to_vec());
+                place = Place::Packages(site.to_vec());
             }
         }
-        let rule = of_category(sorted.category, &place);
-        let (because, object) = because(facts, sorted, &path);
+        if because == Because::Doubtful(Doubt::Test) {
+            // Nearly every package has tests: one question for all of them.
+            place = site_root(&path).map_or(Place::System, |(site, _)| Place::Packages(site.to_vec()));
+        }
+        let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
         let group = groups
             .entry(Key { rule: rule.id, category: sorted.category, verdict, place, because })
@@ -98,7 +112,9 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
         group.items.push(sorted.item);
         group.loaded.extend(object);
         group.elf += usize::from(facts.object_of((sorted.item.layer, sorted.item.entry)).is_some());
-        group.read_as.extend(read_as(facts, sorted).map(str::to_owned));
+        for name in facts.census.names(sorted) {
+            group.read_as.extend(read_as(facts, name).map(str::to_owned));
+        }
     }
     groups.into_iter().filter_map(|(key, group)| draft(facts, key, group)).collect()
 }
@@ -107,7 +123,9 @@ fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
     match because {
         Because::Hidden | Because::Free => Verdict::Safe,
         Because::Loaded => Verdict::Needed,
-        Because::Tool | Because::Unsearched | Because::Named(User::File(_)) => Verdict::Unsure,
+        Because::Tool | Because::Unsearched | Because::Doubtful(_) | Because::Named(User::File(_)) => {
+            Verdict::Unsure
+        }
         Because::Named(_) => Verdict::Needed,
         Because::Read(demands) => {
             let mut demands = demands.iter().filter_map(|place| facts.demands.get(*place));
@@ -157,25 +175,75 @@ fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item 
 
 /// Whether something that runs loads an object, other than that it can be started by its name.
 pub(super) fn is_loaded(facts: &Facts<'_>, object: &Object) -> bool {
-    let links = &facts.inventory.links;
-    let by_others = || {
-        let mut others = object.needed_by.iter().chain(&object.opened_by);
-        others.any(|id| links.object(*id).usage != Use::Unreferenced)
-    };
     match &object.root {
-        Some(root) if root.kind == RootKind::Executable => by_others(),
+        Some(root) if root.kind == RootKind::Executable => is_loaded_by_others(facts, object),
         Some(_) => true,
         None => object.usage != Use::Unreferenced,
     }
 }
 
-fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Option<ObjectId>) {
+fn is_loaded_by_others(facts: &Facts<'_>, object: &Object) -> bool {
+    let links = &facts.inventory.links;
+    let mut others = object.needed_by.iter().chain(&object.opened_by);
+    others.any(|id| links.object(*id).usage != Use::Unreferenced)
+}
+
+/// What a package brings beside its programs, such as messages and modules of Perl, is used when one of them is.
+fn follow_programs(facts: &Facts<'_>, judged: &mut [(&Sorted<'_>, Because, Option<ObjectId>)]) {
+    let owner = |sorted: &Sorted<'_>| facts.owner(sorted.item.node?);
+    let mut used: BTreeMap<usize, Because> = BTreeMap::new();
+    for (sorted, because, _) in judged.iter() {
+        if !matches!(because, Because::Read(_) | Because::Named(_)) {
+            continue;
+        }
+        let Some(package) = owner(sorted) else { continue };
+        let worst = used.entry(package).or_insert_with(|| because.clone());
+        if verdict(facts, because) > verdict(facts, worst) {
+            worst.clone_from(because);
+        }
+    }
+    for (sorted, because, _) in judged.iter_mut() {
+        let is_beside = matches!(sorted.by, By::Package) && *because == Because::Free;
+        if let Some(of_program) = owner(sorted).and_then(|package| used.get(&package))
+            && is_beside
+        {
+            because.clone_from(of_program);
+        }
+    }
+}
+
+/// What speaks most against removing a file, of all its names. `None` when one of them is not that of content for
+/// building.
+fn because_of_all(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Option<(Because, Option<ObjectId>)> {
+    let mut worst: Option<(Because, Option<ObjectId>)> = None;
+    for name in facts.census.names(sorted) {
+        let path = path_of(facts, name);
+        let agreement = agreement(facts, name, &path);
+        if agreement == Agreement::Denies {
+            return None;
+        }
+        let other = because(facts, name, &path, agreement);
+        if worst.as_ref().is_none_or(|(worst, _)| verdict(facts, &other.0) > verdict(facts, worst)) {
+            worst = Some(other);
+        }
+    }
+    worst
+}
+
+fn because(
+    facts: &Facts<'_>,
+    sorted: &Sorted<'_>,
+    path: &[u8],
+    agreement: Agreement,
+) -> (Because, Option<ObjectId>) {
     if sorted.item.node.is_none() {
         return (Because::Hidden, None);
     }
     let object = facts.object_of((sorted.item.layer, sorted.item.entry));
+    // Extension modules of a test are roots only because they are there.
+    let is_test = agreement == Agreement::Doubtful(Doubt::Test);
     if let Some((id, object)) = object
-        && is_loaded(facts, object)
+        && (if is_test { is_loaded_by_others(facts, object) } else { is_loaded(facts, object) })
     {
         return (Because::Loaded, Some(id));
     }
@@ -183,13 +251,16 @@ fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Opt
         return (Because::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
-    let names = read_as(facts, sorted).chain(tool_names(sorted, path));
+    let names = read_as(facts, sorted).chain(tool_names(sorted, path)).chain(libraries(facts, sorted, path));
     let mut demands: Vec<u32> =
         names.flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
     demands.sort_unstable();
     demands.dedup();
     if !demands.is_empty() {
         return (Because::Read(demands), None);
+    }
+    if let Agreement::Doubtful(doubt) = agreement {
+        return (Because::Doubtful(doubt), None);
     }
     let of_wheel = matches!(sorted.by, By::Path(rule) if rule.scope == PathScope::Python);
     if of_wheel && sorted.category == Category::Compilers {
@@ -201,6 +272,13 @@ fn because(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> (Because, Opt
         return (Because::Unsearched, None);
     }
     (Because::Free, None)
+}
+
+/// What whoever compiles or links at run time reads of all that is installed outside toolkits.
+fn libraries(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
+    let is_read =
+        matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
+    (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
 
 /// What a tool is called where the rules do not say what it is read as.
@@ -224,9 +302,15 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
     let place = match &key.place {
         Place::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
         Place::Python(folder) => format!(" in the Python package {}", escape(folder)),
+        Place::Packages(site) => format!(" in the Python packages of {}", escape(site)),
         Place::System => " of the system".to_owned(),
     };
-    let mut draft = Draft::new(rule, key.verdict, format!("{}{place}", rule.title));
+    let title = match (&key.because, &key.place) {
+        (Because::Doubtful(Doubt::Test), Place::System) => "Tests of Python's standard library".to_owned(),
+        (Because::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
+        _ => format!("{}{place}", rule.title),
+    };
+    let mut draft = Draft::new(rule, key.verdict, title);
     draft.category = key.category;
     draft.items = group.items;
     match key.because {
@@ -253,11 +337,11 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         Because::Tool => {
             "A Python package brought these tools. No framework that is known to run them is installed."
                 .clone_into(&mut draft.reason);
-            let Place::Python(folder) = &key.place else { return Some(draft) };
+            let (Place::Python(folder) | Place::Packages(folder)) = &key.place else { return Some(draft) };
             let folder = escape(folder);
-            draft.question =
-                Some(format!("Which package asked for what lies in {folder}, and does it run it?"));
+            draft.question = Some(format!("Does anything run the tools in {folder} when the service runs?"));
         }
+        Because::Doubtful(doubt) => doubtful(facts, doubt, &mut draft),
         Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
     Some(draft)
@@ -309,8 +393,81 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
     }
     draft.proof.dedup();
     if !certain && let Some(first) = demands.first() {
-        draft.question = Some(format!("{} {}: is that so when the service runs?", first.who, first.why));
+        draft.question =
+            Some(format!("Does this happen when the service runs: {} {}?", first.who, first.why));
     }
+}
+
+/// Nothing but the path says what these files are.
+fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
+    let first = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node)).min();
+    let first = elide_middle(&first.unwrap_or_default(), TOLD);
+    let count = draft.items.len();
+    let these = if count == 1 { first } else { format!("{first} or another of these {count} files") };
+    let (title, reason, question) = match doubt {
+        Doubt::Unowned => (
+            ", in no package",
+            "No installed package lists these files: they were put there by hand.",
+            format!("Does the service run {these}?"),
+        ),
+        Doubt::Foreign => (
+            ", in packages that are not for building",
+            "Installed packages list these files, and these packages are not there for building.",
+            format!("Does one of these packages, or the service, run or read {these}?"),
+        ),
+        Doubt::Kind => (
+            ", by path alone",
+            "Only the folder says what these files are: their names or contents do not.",
+            format!("Does the service run or read {these}?"),
+        ),
+        Doubt::Test => (
+            "",
+            "These files lie in folders of tests. Which modules import them was not computed.",
+            format!("Does anything that runs import {these}, as packages do that use test.support?"),
+        ),
+        Doubt::PackageName => (
+            ", by the name of their packages alone",
+            "Only the names of their packages say that these files are for building.",
+            format!("Does the service run or read {these}?"),
+        ),
+        Doubt::Dependent => (
+            ", which installed packages depend on",
+            "Packages that are not there for building depend on the packages that list these files.",
+            format!("Does one of the packages that depend on them use {these}?"),
+        ),
+        Doubt::Folder => (
+            ", in a folder that a setting names",
+            "A setting of the image names a folder that holds these files.",
+            format!("Does the service read {these}?"),
+        ),
+    };
+    draft.title.push_str(title);
+    reason.clone_into(&mut draft.reason);
+    let statement = match doubt {
+        Doubt::Unowned => "no package database of the image lists them".to_owned(),
+        Doubt::Foreign => "the catalogue knows no rule by which their packages are for building".to_owned(),
+        Doubt::Kind => "neither content, name nor owner agrees with the path".to_owned(),
+        Doubt::Test => "installed packages or Python's own library hold them".to_owned(),
+        Doubt::PackageName => "neither content nor path agrees with the names of their packages".to_owned(),
+        Doubt::Dependent => depends(facts, &draft.items),
+        Doubt::Folder => {
+            let node = draft.items.iter().find_map(|item| item.node);
+            let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
+            format!("{setting} names a folder above them")
+        }
+    };
+    draft.proof.push(statement);
+    draft.question = Some(question);
+}
+
+/// Who depends on the packages that list these files.
+fn depends(facts: &Facts<'_>, items: &[Item]) -> String {
+    let owners: BTreeSet<usize> = items.iter().filter_map(|item| facts.owner(item.node?)).collect();
+    let pair = |place: &usize| {
+        let package = facts.inventory.packages.get(*place)?;
+        Some(format!("{} depends on {}, maybe through others", facts.dependent(*place)?.name, package.name))
+    };
+    owners.iter().filter_map(pair).take(MOST_READERS).collect::<Vec<_>>().join("; ")
 }
 
 /// What was looked at and did not speak against taking the files away.
@@ -328,7 +485,7 @@ fn free(facts: &Facts<'_>, place: &Place, elf: usize, read_as: &BTreeSet<String>
         );
     } else {
         draft.proof.push(format!(
-            "none of them is a program or library: the {used} that something reachable loads cannot need them"
+            "none of them is an ELF program or library: the {used} that something reachable loads cannot need them"
         ));
     }
     if !read_as.is_empty() {

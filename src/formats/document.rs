@@ -18,10 +18,26 @@ pub enum DocumentKind {
     RpmJournal,
     /// The database of apk.
     Apk,
+    /// `/var/lib/apt/extended_states`: which packages apt installed as dependencies.
+    AptStates,
+    /// `/etc/apt/apt.conf`, or a file of `/etc/apt/apt.conf.d`.
+    AptConf,
+    /// `/etc/apk/world`: the packages that the user asked apk for.
+    ApkWorld,
+    /// `packages.toml` of dnf5: why each package is installed.
+    DnfReasons,
+    /// `groups.toml` of dnf5: the packages of installed groups.
+    DnfGroups,
+    /// `history.sqlite` of dnf4: its transactions.
+    DnfHistory,
+    /// Changes beside that history, which are part of it.
+    DnfJournal,
     /// `METADATA` or `PKG-INFO` of a Python package.
     PipMetadata,
     /// `RECORD` of a Python package.
     PipRecord,
+    /// `WHEEL` of a Python package: the platforms that it was built for.
+    PipWheel,
     /// `torch/version.py`.
     TorchVersion,
     /// A file of `conda-meta`.
@@ -53,7 +69,7 @@ impl DocumentKind {
     /// How much of it is kept.
     pub const fn keep(self) -> Keep {
         match self {
-            Self::Rpm | Self::DpkgStatus | Self::Apk => Keep::Database,
+            Self::Rpm | Self::DpkgStatus | Self::Apk | Self::DnfHistory | Self::DnfJournal => Keep::Database,
             // The description of a package follows its head, and may be a book.
             Self::PipMetadata | Self::RpmJournal => Keep::Head,
             _ => Keep::Whole,
@@ -74,6 +90,18 @@ pub enum Folder {
     Rpm,
     /// `/lib/apk/db`.
     Apk,
+    /// `/var/lib/apt`.
+    AptState,
+    /// `/etc/apt`.
+    Apt,
+    /// `/etc/apt/apt.conf.d`.
+    AptConf,
+    /// `/etc/apk`.
+    ApkEtc,
+    /// `/usr/lib/sysimage/libdnf5`.
+    Dnf5,
+    /// `/var/lib/dnf`.
+    Dnf,
     /// `NAME.dist-info` or `NAME.egg-info`.
     PythonPackage,
     /// `torch`.
@@ -101,6 +129,12 @@ impl Folder {
             b"/var/lib/dpkg/info" => Self::DpkgInfo,
             b"/var/lib/rpm" | b"/usr/lib/sysimage/rpm" => Self::Rpm,
             b"/lib/apk/db" | b"/usr/lib/apk/db" => Self::Apk,
+            b"/var/lib/apt" => Self::AptState,
+            b"/etc/apt" => Self::Apt,
+            b"/etc/apt/apt.conf.d" => Self::AptConf,
+            b"/etc/apk" => Self::ApkEtc,
+            b"/usr/lib/sysimage/libdnf5" => Self::Dnf5,
+            b"/var/lib/dnf" => Self::Dnf,
             b"/etc" => Self::Etc,
             b"/usr/lib" => Self::UsrLib,
             b"/etc/ld.so.conf.d" => Self::LoaderConf,
@@ -122,8 +156,17 @@ impl Folder {
             (Self::Rpm, b"Packages" | b"Packages.db" | b"rpmdb.sqlite") => DocumentKind::Rpm,
             (Self::Rpm, b"rpmdb.sqlite-wal") => DocumentKind::RpmJournal,
             (Self::Apk, b"installed") => DocumentKind::Apk,
+            (Self::AptState, b"extended_states") => DocumentKind::AptStates,
+            (Self::Apt, b"apt.conf") => DocumentKind::AptConf,
+            (Self::AptConf, _) if is_apt_conf(name) => DocumentKind::AptConf,
+            (Self::ApkEtc, b"world") => DocumentKind::ApkWorld,
+            (Self::Dnf5, b"packages.toml") => DocumentKind::DnfReasons,
+            (Self::Dnf5, b"groups.toml") => DocumentKind::DnfGroups,
+            (Self::Dnf, b"history.sqlite") => DocumentKind::DnfHistory,
+            (Self::Dnf, b"history.sqlite-wal") => DocumentKind::DnfJournal,
             (Self::PythonPackage, b"METADATA" | b"PKG-INFO") => DocumentKind::PipMetadata,
             (Self::PythonPackage, b"RECORD") => DocumentKind::PipRecord,
+            (Self::PythonPackage, b"WHEEL") => DocumentKind::PipWheel,
             (Self::Torch, b"version.py") => DocumentKind::TorchVersion,
             (Self::CondaMeta, _) if name.ends_with(b".json") => DocumentKind::CondaMeta,
             (Self::Etc, b"ld.so.conf") => DocumentKind::LoaderConf,
@@ -135,6 +178,13 @@ impl Folder {
             _ => return None,
         })
     }
+}
+
+/// Whether apt reads a file of `apt.conf.d`: no extension or `.conf`, and letters, digits, `-`, `_`, `.`
+/// (apt.conf(5)).
+fn is_apt_conf(name: &[u8]) -> bool {
+    let stem = name.strip_suffix(b".conf").unwrap_or(name);
+    !stem.is_empty() && stem.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte))
 }
 
 /// Whether a folder may be the root of a CUDA toolkit, by its own name and that of the folder above: `cuda-13.0`,

@@ -327,7 +327,9 @@ impl Found {
             let Some(text) = WORDS.get(*number) else { continue };
             let Some(start) = at.checked_sub(*offset).filter(|_| self.words & bit == 0) else { continue };
             let end = start + text.len();
-            if bytes.get(start..end) != Some(text.as_bytes()) || !words::stands_alone(bytes, start, end, text)
+            if bytes.get(start..end) != Some(text.as_bytes())
+                || !words::stands_alone(bytes, start, end, text)
+                || command::is_ident(bytes, &(start..end))
             {
                 continue;
             }

@@ -5,7 +5,7 @@ use crate::base::redact;
 use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
 use crate::findings::policy::{Policy, PolicyError};
-use crate::report::{read_saved, to_json};
+use crate::report::{read_plan, read_saved, to_json};
 use crate::source::Reference;
 
 /// A word that no input holds by chance.
@@ -88,11 +88,14 @@ pub fn policy(data: &[u8]) {
     }
 }
 
-/// A report that was saved, in all formats.
+/// A report that was saved, in all formats, and the plan in it.
 ///
 /// # Panics
 /// When a promise is broken.
 pub fn saved_report(data: &[u8]) {
+    if let Err(error) = read_plan(data) {
+        promises::is_safe(&error.to_string());
+    }
     match read_saved(data) {
         Ok(mut report) => {
             images::every_format(&report);

@@ -32,6 +32,10 @@ pub enum Pick {
     SaveDockerfile,
     /// Where to save a patch.
     SavePatch,
+    /// A saved plan.
+    Plan,
+    /// Where to save a plan.
+    SavePlan,
     /// Where to save a report; how its name ends, empty for a Dockerfile.
     SaveReport(&'static str),
 }
@@ -61,6 +65,12 @@ pub fn desktop() -> Picker {
                 .pick_file(),
             Pick::Folder => dialog.set_title("Open folder").pick_folder(),
             Pick::Dockerfile => dialog.set_title("Open Dockerfile").pick_file(),
+            Pick::Plan => dialog
+                .set_title("Open plan")
+                .add_filter("Plans, saved reports", &["json"])
+                .add_filter("All files", &["*"])
+                .pick_file(),
+            Pick::SavePlan => dialog.set_title("Save plan").set_file_name("cutaway-plan.json").save_file(),
             Pick::SaveDockerfile => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
             }

@@ -226,7 +226,7 @@ impl<'a> Capture<'a> {
         if let Err(error) = done {
             // A body that is not there is told by the walk, for the whole layer.
             self.warnings.push_with(WarningCode::NotRead, || {
-                (path(file, index), format!("{} could not be looked into: {error}", path(file, index)))
+                (path(file, index), format!("could not be looked into: {error}"))
             });
         }
     }
@@ -245,13 +245,12 @@ impl<'a> Capture<'a> {
         if file.sparse || file.size > most {
             let size = file.size;
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                let path = path(file, index);
                 let why = if file.sparse {
                     "it is stored as a sparse file".to_owned()
                 } else {
                     format!("it has {size} bytes, more than the {most} that are read of such a file")
                 };
-                (path.clone(), format!("{path} was not read: {why}"))
+                (path(file, index), format!("not read: {why}"))
             });
             return None;
         }

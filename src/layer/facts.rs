@@ -94,6 +94,11 @@ impl LayerFacts {
         Some(&self.binaries[place].1)
     }
 
+    /// All scripts with their first lines, `#!` left out.
+    pub fn scripts(&self) -> impl Iterator<Item = (EntryId, &[u8])> {
+        self.scripts.iter().map(|(entry, line)| (*entry, &**line))
+    }
+
     /// The first line of a script, `#!` left out.
     pub fn script(&self, entry: EntryId) -> Option<&[u8]> {
         let place = self.scripts.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;

@@ -261,7 +261,7 @@ impl Walk<'_> {
                 path.push(b'/');
                 path.extend_from_slice(name);
             }
-            (escape(&path), format!("{} {why}", escape(&path)))
+            (escape(&path), why.to_owned())
         });
     }
 }

@@ -152,9 +152,8 @@ pub fn look_into_listed(
             WarningCode::NotRead
         };
         faults.push_with(code, || {
-            let path = escape(&read.index.path(*entry));
-            let what = format!("{path} of {} was not looked into: {error}", context.subject);
-            (path, what)
+            let what = format!("not looked into: {error} ({})", context.subject);
+            (escape(&read.index.path(*entry)), what)
         });
     }
     let (facts, own) = capture.finish();

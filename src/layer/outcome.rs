@@ -79,8 +79,8 @@ impl LayerRead {
         self.verified.diff_id = self.judge("diff id", expected.diff_id.as_ref(), diff_id, subject);
         let (Some(claimed), Some(found)) = (expected.size, self.compressed_bytes) else { return };
         if claimed != found {
-            // Proven bytes are the right ones, whatever the manifest says of their number.
-            self.complete &= self.verified.digest;
+            // Also when the digest proves the bytes: engines refuse a blob of another size.
+            self.complete = false;
             let message = format!("the blob has {found} bytes, the manifest says {claimed}");
             self.warnings.push(Warning::new(WarningCode::SizeMismatch, subject, message));
         }

@@ -232,7 +232,7 @@ pub struct DuplicateLine {
     pub paths: Vec<String>,
     /// Whether they have the same bytes; null when that was not compared.
     pub identical: Option<bool>,
-    /// What goes when the copies that nothing loads go.
+    /// Bytes of the copies that are not loaded, or need not be: Python packages load their own copies before.
     pub reclaimable_bytes: u64,
     /// Which copy the loader takes, for whom.
     pub picks: Vec<PickLine>,

@@ -12,7 +12,7 @@ use crate::analysis::Analysis;
 use crate::base::redact;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::Inode;
-use crate::findings::{Finding, Findings, Item, Plan, User};
+use crate::findings::{Finding, Findings, Item, Plan, User, WholeFolder, whole_folders};
 use crate::rootfs::{NodeId, Rootfs};
 
 /// One finding.
@@ -52,6 +52,9 @@ pub struct FindingLine {
     pub layer_bytes: Vec<LayerShare>,
     /// All paths of its files; those that a later layer hides by their path in their layer.
     pub paths: Vec<String>,
+    /// The topmost folders of which every entry belongs to the finding.
+    #[serde(default)]
+    pub folders: Vec<FolderLine>,
     /// Things without bytes: variables, names of libraries.
     pub subjects: Vec<String>,
     /// Owners of the files, as `manager:name`.
@@ -62,6 +65,17 @@ pub struct FindingLine {
     pub potential_bytes: u64,
     /// What to do.
     pub fix: String,
+}
+
+/// A folder that belongs to a finding as a whole.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct FolderLine {
+    /// Its absolute path, with a slash at the end.
+    pub path: String,
+    /// Paths at or below it that are regular files.
+    pub files: u64,
+    /// Their bytes, each inode once.
+    pub bytes: u64,
 }
 
 /// What of a finding lies in one layer.
@@ -143,6 +157,15 @@ fn line(
     }
     paths.sort_unstable();
     paths.dedup();
+    let shown = finding.items.get(..if options.paths { finding.items.len() } else { 0 });
+    let folder = |folder: &WholeFolder| FolderLine {
+        path: format!("{}/", escape(&rootfs.node(folder.node).path())),
+        files: folder.files,
+        bytes: folder.bytes,
+    };
+    let mut folders: Vec<FolderLine> =
+        whole_folders(rootfs, shown.unwrap_or_default()).iter().map(folder).collect();
+    folders.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     FindingLine {
         id: finding.id.clone(),
         rule: finding.rule.id.into(),
@@ -169,6 +192,7 @@ fn line(
             })
             .collect(),
         paths,
+        folders,
         subjects: finding.subjects.clone(),
         packages: finding.packages.iter().filter_map(package).collect(),
         used_by: finding.users.iter().map(|user| user_name(analysis, rootfs, user)).collect(),

@@ -1,4 +1,4 @@
-//! In: an analysis, or a comparison of several; a report that was saved.
+//! In: an analysis, or a comparison of several; a report or a plan that was saved.
 //! Out: its report as one model, and that as text, JSON, Markdown, HTML, SARIF or CSV.
 //! Must not know: where the text goes, or how the image was read.
 
@@ -14,6 +14,7 @@ mod json;
 mod markdown;
 mod model;
 pub mod page;
+mod plan;
 mod proposal;
 mod redact;
 mod rewrite;
@@ -47,8 +48,12 @@ pub use markdown::{markdown_escape, to_markdown};
 pub use model::{
     FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TablePart, TotalsPart, image_part,
 };
+pub use plan::{PlanAnswer, PlanDocument, PlanFileError, PlanFinding, PlanImage, read_plan};
 pub use proposal::{ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart};
-pub use rewrite::{DockerfilePart, InstructionLine, ProposalLine, RecipePart, RewriteImage, RewriteReport};
+pub use rewrite::{
+    AnswerLine, DockerfilePart, InstructionLine, ProposalLine, QuestionLine, RecipePart, RewriteImage,
+    RewritePlan, RewriteReport,
+};
 pub use sarif::to_sarif;
 pub use saved::{SAVED_BYTES, SavedError, read_saved};
 pub use schema::{Document, schema_for, schema_of};

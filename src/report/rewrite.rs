@@ -10,6 +10,7 @@ use super::vocabulary;
 use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
 use crate::base::text::{is_unsafe, printable};
+use crate::findings::{Finding, Findings, Plan};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
 /// The schema of what is proposed.
@@ -25,6 +26,10 @@ pub struct RewriteReport {
     pub generator: Generator,
     /// The image as it is.
     pub image: RewriteImage,
+    /// The findings that proposals remove, and the answers to questions.
+    pub plan: RewritePlan,
+    /// Open questions of removable findings, largest first. `--answer ID=no` removes one.
+    pub questions: Vec<QuestionLine>,
     /// The Dockerfile that is changed.
     pub recipe: RecipePart,
     /// Changed Dockerfiles, the best first.
@@ -58,6 +63,38 @@ pub struct RewriteImage {
     pub merged_bytes: u64,
     /// Bytes of the regular files of all layers.
     pub content_bytes: u64,
+}
+
+/// The findings that proposals remove, and the answers to questions.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct RewritePlan {
+    /// Ids of the findings.
+    pub findings: Vec<String>,
+    /// Answers, in the order of the findings.
+    pub answers: Vec<AnswerLine>,
+}
+
+/// The answer to the question of a finding.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct AnswerLine {
+    /// Id of the finding.
+    pub finding: String,
+    /// The question; null for an unsure finding without one.
+    pub question: Option<String>,
+    /// yes: used, kept; no: can be removed.
+    #[schemars(transform = vocabulary::answer)]
+    pub answer: Word,
+}
+
+/// An open question.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct QuestionLine {
+    /// Id of the finding.
+    pub finding: String,
+    /// The question. Yes: used, kept; no: can be removed.
+    pub text: String,
+    /// Bytes of layers that the finding has.
+    pub bytes: u64,
 }
 
 /// The Dockerfile that is changed.
@@ -166,9 +203,12 @@ impl Report {
 }
 
 impl RewriteReport {
-    /// What is proposed for the image of a finished analysis; `None` while its layers are not merged.
+    /// What is proposed for the image of a finished analysis; `None` while its findings are not known.
     pub fn new(analysis: &Analysis, proposals: Proposals, options: &Options) -> Option<Self> {
         let totals = analysis.totals()?;
+        let findings = analysis.findings.as_deref()?;
+        let safe = Plan::of_safe(findings);
+        let plan = options.plan.as_ref().unwrap_or(&safe);
         let image = image_part(analysis, options);
         let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
         Some(Self {
@@ -185,6 +225,11 @@ impl RewriteReport {
                 merged_bytes: totals.merged_bytes,
                 content_bytes: totals.content_bytes,
             },
+            plan: RewritePlan {
+                findings: plan.ids(findings).into_iter().map(str::to_owned).collect(),
+                answers: answers(plan, findings),
+            },
+            questions: plan.open_questions(findings).map(QuestionLine::from).collect(),
             recipe: recipe_part(&proposals.recipe),
             proposals: proposals.list.into_iter().map(|one| proposal_part(one, rebuilt)).collect(),
             reason: proposals.reason,
@@ -192,6 +237,20 @@ impl RewriteReport {
             warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
         })
     }
+}
+
+impl From<(&Finding, &str)> for QuestionLine {
+    fn from((finding, text): (&Finding, &str)) -> Self {
+        Self { finding: finding.id.clone(), text: text.to_owned(), bytes: finding.bytes }
+    }
+}
+
+fn answers(plan: &Plan, findings: &Findings) -> Vec<AnswerLine> {
+    let line = |one: &Finding| {
+        let answer = plan.answer(&one.id)?.as_str().into();
+        Some(AnswerLine { finding: one.id.clone(), question: one.question.clone(), answer })
+    };
+    findings.list.iter().filter_map(line).collect()
 }
 
 /// A Dockerfile or a diff as it is written out. The user's own goes out byte for byte; one rebuilt from an

@@ -49,6 +49,9 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
     let unknown = report.recipe.unknown.iter().map(|one| format!("line {}: {}", one.line, one.text));
     section(out, "Not known of the Dockerfile that is changed", unknown)?;
     section(out, "Notes", report.notes.iter().cloned())?;
+    let open = report.questions.iter();
+    let open = open.map(|one| format!("{} ({}): {}", one.finding, human(one.bytes), one.text));
+    section(out, "Open questions; --answer ID=no removes, --answer ID=yes keeps", open)?;
     let others = report.proposals.iter().enumerate().filter(|(place, _)| Some(*place) != chosen);
     let others = others.map(|(_, one)| {
         let saved = human(one.predicted.saved_bytes);

@@ -7,7 +7,7 @@ use crate::base::WarningCode;
 use crate::compare::{Change, LayerMatch};
 use crate::cuda::compat::{DriverFrom, RuleId, RunVerdict};
 use crate::cuda::{Class, Flavor, Level, Role, Strategy, Supplier, Use, compression_name, kind_name};
-use crate::findings::{Category, Severity, Verdict, rules};
+use crate::findings::{Answer, Category, Severity, Verdict, rules};
 use crate::formats::compression::Compression;
 use crate::formats::contents::Format;
 use crate::formats::dockerfile::Keyword;
@@ -41,6 +41,7 @@ macro_rules! vocabularies {
 }
 
 vocabularies! {
+    answer: Answer::ALL.iter().map(|one| one.as_str());
     applicability: Applicability::ALL.iter().map(|one| one.as_str());
     change: [Change::Added, Change::Removed, Change::Changed].map(Change::as_str);
     category: Category::ALL.iter().map(|one| one.as_str());

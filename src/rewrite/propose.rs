@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::proof::prove;
 use super::recipe::{Origin, recipe};
-use super::value::{Applicability, Given, Proposals};
+use super::value::{Applicability, Given, Proposal, Proposals};
 use super::{split, tidy};
 use crate::base::redact;
 use crate::base::size::human;
@@ -92,7 +92,8 @@ impl RewriteError {
 }
 
 /// Proposals for an image, the best first: those that are proven before others, those that need no work by hand
-/// before others, then by what they save.
+/// before others, those that bring at least three quarters of the largest saving before others; of these the one
+/// with the shortest change, else by what they save.
 ///
 /// # Errors
 /// The given Dockerfile cannot be read, or made another image.
@@ -113,13 +114,34 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
         }));
         prove(input, &recipe, draft)
     });
-    let mut list: Vec<_> = proven.collect();
-    list.sort_by_key(|proposal| {
-        let by_hand = proposal.applicability == Applicability::Manual;
-        (!proposal.closure.resolved, by_hand, Reverse(proposal.predicted.saved_bytes))
+    let mut list: Vec<_> = proven.filter(|proposal| is_worth_a_change(input, proposal)).collect();
+    let is_ready = |proposal: &Proposal| {
+        proposal.closure.resolved && proposal.applicability != Applicability::Manual
+    };
+    let most = list.iter().filter(|one| is_ready(one)).map(|one| one.predicted.saved_bytes).max();
+    list.sort_by_cached_key(|proposal| {
+        let saved = proposal.predicted.saved_bytes;
+        // Of those that bring most of the saving the one with the shortest change.
+        let brings_most = saved.saturating_mul(4) >= most.unwrap_or_default().saturating_mul(3);
+        let lines = if brings_most { changed_lines(&proposal.diff) } else { 0 };
+        (!proposal.closure.resolved, !is_ready(proposal), !brings_most, lines, Reverse(saved))
     });
     let reason = list.is_empty().then(|| nothing(input, &notes));
     Ok(Proposals { recipe, list, reason, notes })
+}
+
+/// Whether a proposal saves enough to be read: at least one percent of the image's content.
+fn is_worth_a_change(input: &Input<'_>, proposal: &Proposal) -> bool {
+    let saved = proposal.predicted.saved_bytes;
+    saved > 0 && saved.saturating_mul(100) >= input.merge.merged_bytes
+}
+
+/// Lines that a unified diff adds or removes.
+fn changed_lines(diff: &str) -> usize {
+    let is_change = |line: &&str| {
+        line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+    };
+    diff.lines().filter(is_change).count()
 }
 
 /// What stands in a rebuilt file for what its history does not say.

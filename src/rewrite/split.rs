@@ -1,71 +1,108 @@
-//! Two stages out of one: what is built in the first, and a small final one that copies what runs.
+//! Smaller images from the same instructions: on another base where nothing is compiled, else in two stages.
+//!
+//! The unit is the instruction. Each instruction of the final stage is repeated, trimmed, moved into a build stage,
+//! or replaced by a `COPY` of the folder that it made; which of these follows from what it does and from what of
+//! its layers the image needs when it runs.
 
 mod bases;
-mod effects;
+mod from;
 mod keep;
+mod lines;
+mod owners;
 mod packages;
+mod roots;
+mod runs;
+mod shell;
+mod sources;
 mod stage;
+mod stages;
 mod state;
-mod text;
-mod trees;
+mod steps;
+mod swap;
 mod words;
 mod world;
 
 use super::draft::Draft;
 use super::propose::Input;
-use super::recipe::Recipe;
+use super::recipe::{Origin, Recipe};
+use super::tidy::{self, Scene, View};
 use crate::base::convert::layer16;
 use crate::cuda::Flavor;
 use crate::rootfs::NodeKind;
-use bases::bases;
+use bases::{Base, bases};
 use keep::{Fate, Keep};
 use stage::Final;
+use steps::Steps;
 use world::World;
 
-/// Drafts with a smaller final stage; none when the image needs none. `notes` gets what stands in the way.
+/// Drafts of a smaller image; none when the image needs none. `notes` gets what prevents them.
 pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>) -> Vec<Draft> {
     let Some(stage) = Final::of(recipe) else { return Vec::new() };
     let told = recipe.base_layers.or_else(|| input.inventory.base.as_ref().map(|base| base.layers));
     let Some(base_layers) = told.filter(|layers| (1..input.layers.len()).contains(layers)) else {
-        notes.push(
-            "No second stage is proposed: which layers come with the base image and which with the Dockerfile is not known."
-                .to_owned(),
-        );
+        notes.push("No smaller base image is proposed: the history does not say where the base image ends.".to_owned());
         return Vec::new();
     };
     if !input.complete {
-        notes.push(
-            "No second stage is proposed: a part of the image could not be read, and what it needs is not known."
-                .to_owned(),
-        );
+        notes.push("No smaller base image is proposed: a part of the image could not be read.".to_owned());
         return Vec::new();
     }
-    let effects = effects::effects(&stage);
-    let world = World::new(input, recipe, &effects, layer16(base_layers));
-    let wanted = packages::wanted(&world, &effects);
+    let name = match &recipe.origin {
+        Origin::Given(name) => name.as_str(),
+        Origin::Rebuilt => "Dockerfile",
+    };
+    let waste = tidy::waste(input);
+    let look = View::new(&input.merge.rootfs);
+    let scene = Scene::new(&recipe.file, name, &recipe.ties, &waste, &look);
+    let world = World::new(input, recipe, layer16(base_layers));
+    let steps = Steps::of(&stage, recipe, &scene, &world);
     let all = bases(&world, &stage.base);
-    let places: Vec<usize> = wanted.iter().filter_map(|one| one.place).collect();
+    let compiles = steps.list.iter().any(|step| step.compiles);
+    let sources = sources::build_only(&world, &steps);
+    let asked = packages::asked(&world, &steps, compiles);
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
-        .map(|base| Keep::of(&world, base, &places))
+        .map(|base| Keep::of(&world, base, &asked.kept, &sources))
         .filter(|keep| can_start_from(keep) && takes_something_away(keep))
         .collect();
-    let smallest = keeps.iter().min_by_key(|keep| size(keep));
-    // Without picking single files out of the base of today: the flavour that brings all of them.
-    let flavoured = keeps
-        .iter()
-        .filter(|keep| matches!(keep.base.flavor, Flavor::Base | Flavor::Runtime) && !keep.copies_libraries())
-        .min_by_key(|keep| size(keep));
+    let tidied = if compiles { tidy::Tidied::default() } else { tidy::of_file(&scene) };
+    let make = |id: &'static str, keep: &Keep<'_, '_>| {
+        if compiles {
+            stages::draft(id, input, &stage, &steps, keep, &asked)
+        } else {
+            swap::draft(id, input, &stage, &steps, keep, &asked, &tidied)
+        }
+    };
     let mut drafts = Vec::new();
-    if let Some(keep) = smallest {
-        drafts.push(text::draft("minimal", input, &stage, keep, &effects, &wanted));
-    }
-    if let (Some(keep), Some(smallest)) = (flavoured, smallest)
-        && !std::ptr::eq(keep, smallest)
-    {
-        drafts.push(text::draft("runtime", input, &stage, keep, &effects, &wanted));
+    for (id, keep) in chosen(&keeps, compiles) {
+        drafts.extend(make(id, keep));
     }
     drafts
+}
+
+/// The bases that are worth a proposal: NVIDIA's smallest flavor, or today's base; and another one that saves much
+/// more.
+fn chosen<'k, 'w, 'a>(keeps: &'k [Keep<'w, 'a>], compiles: bool) -> Vec<(&'static str, &'k Keep<'w, 'a>)> {
+    let by_size = |fits: &dyn Fn(&Base) -> bool| {
+        keeps.iter().filter(|keep| fits(keep.base)).min_by_key(|keep| size(keep))
+    };
+    let id = |name: &'static str, staged: &'static str| if compiles { staged } else { name };
+    let flavored = by_size(&|base| !base.own && base.flavor != Flavor::None);
+    let plain = by_size(&|base| !base.own && base.flavor == Flavor::None);
+    let own = by_size(&|base| base.own);
+    let mut chosen: Vec<(&'static str, &Keep<'_, '_>)> = Vec::new();
+    if let Some(keep) = flavored {
+        chosen.push((id("base", "stages"), keep));
+    }
+    if let Some(keep) = plain
+        && chosen.first().is_none_or(|(_, first)| size(keep).saturating_mul(10) < size(first).saturating_mul(9))
+    {
+        chosen.push((id("distribution", "stages-distribution"), keep));
+    }
+    if let Some(keep) = own.filter(|_| chosen.is_empty()) {
+        chosen.push((id("packages", "stages"), keep));
+    }
+    chosen
 }
 
 /// The distribution's own image has no repository of NVIDIA's and none of its settings: it does when nothing of

@@ -7,8 +7,7 @@ mod hints;
 mod merge;
 mod owners;
 mod scene;
-mod style;
-mod version;
+pub(super) mod style;
 mod view;
 mod work;
 
@@ -16,12 +15,54 @@ use super::draft::Draft;
 use super::propose::Input;
 use super::recipe::{Origin, Recipe};
 use super::select::Selection;
-use super::value::{Applicability, StageSize};
-use crate::formats::dockerfile::Dockerfile;
-use scene::Scene;
+use super::value::{Applicability, Edit, Hint, StageSize};
+use crate::formats::dockerfile::{Dockerfile, Span};
+use crate::layer::EntryId;
+use std::collections::BTreeSet;
 use work::Work;
 
-pub(super) use version::{VersionArgument, version_argument};
+pub(super) use call::{Call, TAKES_VALUE};
+pub(super) use scene::{Run, Scene};
+pub(super) use view::{View, waste};
+
+/// Clean-ups of instructions that stay where they are, for a planner that changes more than these.
+#[derive(Debug, Default)]
+pub(super) struct Tidied {
+    pub(super) edits: Vec<Edit>,
+    /// Files of layers that the image does not have after them.
+    pub(super) gone: BTreeSet<(u16, EntryId)>,
+    pub(super) assumed: Vec<String>,
+    pub(super) hints: Vec<Hint>,
+}
+
+impl Tidied {
+    /// The clean-ups within a part of the file.
+    pub(super) fn within(&self, span: &Span) -> impl Iterator<Item = &Edit> {
+        self.edits.iter().filter(move |edit| span.start <= edit.at.start && edit.at.end <= span.end)
+    }
+}
+
+/// Clean-ups of a file whose stages stay.
+pub(super) fn of_file(scene: &Scene<'_>) -> Tidied {
+    let work = tidy(scene);
+    Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
+}
+
+/// Clean-ups of the instructions from a place on, each on its own: what an earlier instruction would have to do is
+/// left out.
+pub(super) fn of_tail(scene: &Scene<'_>, from: usize) -> Tidied {
+    let mut work = Work::new(scene);
+    caches::keep_none(&mut work);
+    caches::remove(&mut work);
+    hints::hidden(&mut work);
+    hints::ignore(&mut work);
+    let start = scene.instruction(from).map_or(usize::MAX, |one| one.span.start);
+    let layers: Vec<u16> =
+        (from..scene.file.instructions.len()).flat_map(|place| scene.layers(place)).copied().collect();
+    work.edits.retain(|edit| edit.at.start >= start);
+    work.gone.retain(|(layer, _)| layers.contains(layer));
+    Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
+}
 
 /// A draft that keeps base and stages; `None` when nothing is to be tidied.
 pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
@@ -29,8 +70,8 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
         Origin::Given(name) => name.as_str(),
         Origin::Rebuilt => "Dockerfile",
     };
-    let waste = view::waste(input);
-    let look = view::View::new(&input.merge.rootfs);
+    let waste = waste(input);
+    let look = View::new(&input.merge.rootfs);
     let scene = Scene::new(&recipe.file, name, &recipe.ties, &waste, &look);
     let work = tidy(&scene);
     if work.edits.is_empty() && work.hints.is_empty() {
@@ -78,9 +119,6 @@ fn tidy<'a>(scene: &'a Scene<'a>) -> Work<'a> {
     caches::keep_none(&mut work);
     caches::remove(&mut work);
     apt::leave_out_recommended(&mut work);
-    if let Some(argument) = version_argument(scene.file, 2) {
-        work.edits.extend(argument.edits);
-    }
     hints::hidden(&mut work);
     hints::ignore(&mut work);
     work
@@ -97,7 +135,7 @@ fn base(file: &Dockerfile) -> Option<String> {
     Some(stage.base.clone())
 }
 
-fn earlier_stages(file: &Dockerfile) -> Vec<StageSize> {
+pub(super) fn earlier_stages(file: &Dockerfile) -> Vec<StageSize> {
     let mut stages = file.stages();
     stages.pop();
     let size = |stage: crate::formats::dockerfile::Stage| StageSize {

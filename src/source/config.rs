@@ -9,10 +9,14 @@ use super::image::{Image, LayerSource};
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Platform, Warning, WarningCode, digest};
 
-/// Puts the config into the image: digest, platform, and for each layer its diff id and instruction.
-pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: Option<&Digest>) {
+/// Puts the config into the image: digest, platform, and for each layer its diff id and instruction. A config that
+/// differs from what is `claimed` of it or cannot be read makes the image invalid.
+pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: Claim<'_>) {
     image.config_digest = Some(digest::sha256_of(&bytes));
-    if let Some(claimed) = claimed
+    if let Some(size) = claimed.size {
+        image.check_size(object, "config", &bytes, size);
+    }
+    if let Some(claimed) = claimed.digest
         && digest::matches(claimed, &bytes) == Some(false)
     {
         image.intact = false;
@@ -21,7 +25,8 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: O
         image.warnings.push(Warning::new(WarningCode::DigestMismatch, object, message));
     }
     match parse(&bytes) {
-        Ok((config, lacks)) => {
+        Ok(Parsed { config, lacks, readable }) => {
+            image.intact &= readable;
             for lack in lacks {
                 image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, lack));
             }
@@ -30,6 +35,7 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: O
             image.config = Some(config);
         }
         Err(reason) => {
+            image.intact = false;
             let message = format!("the config cannot be read: {reason}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }
@@ -37,18 +43,37 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: O
     image.config_bytes = Arc::from(bytes);
 }
 
-/// Reads a config strictly, and part by part when that fails, with a sentence for each part left out.
-fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
+/// What a descriptor or a name says about the config.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Claim<'a> {
+    pub(super) digest: Option<&'a Digest>,
+    pub(super) size: Option<u64>,
+}
+
+struct Parsed {
+    config: ImageConfiguration,
+    /// A sentence for each part that is absent or was left out.
+    lacks: Vec<String>,
+    /// Whether an engine can read it: absent fields have defaults, a field of another type is an error.
+    readable: bool,
+}
+
+/// Reads a config strictly, then with defaults for absent fields, then part by part.
+fn parse(bytes: &[u8]) -> Result<Parsed, String> {
     let strict = serde_json::from_slice::<ImageConfiguration>(bytes);
     let strict_error = match strict {
-        Ok(config) => return Ok((config, Vec::new())),
+        Ok(config) => return Ok(Parsed { config, lacks: Vec::new(), readable: true }),
         Err(error) => error,
     };
     let Ok(Value::Object(mut map)) = serde_json::from_slice::<Value>(bytes) else {
         return Err(json_fault(&strict_error));
     };
-    let fault = json_fault(&strict_error);
-    let mut lacks = vec![format!("it is not as the specification has it ({fault}); read part by part")];
+    let mut lacks = fill_absent(&mut map);
+    let fault = match serde_json::from_value::<ImageConfiguration>(Value::Object(map.clone())) {
+        Ok(config) => return Ok(Parsed { config, lacks, readable: true }),
+        Err(error) => json_fault(&error),
+    };
+    lacks.insert(0, format!("it is not as the specification has it ({fault}); read part by part"));
     let mut config = ImageConfiguration::default();
     let text = |map: &serde_json::Map<String, Value>, key: &str| {
         map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -56,11 +81,7 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
     config.set_created(text(&map, "created"));
     config.set_variant(text(&map, "variant"));
     config.set_os(text(&map, "os").map_or(Os::Linux, |os| Os::from(os.as_str())));
-    let architecture = text(&map, "architecture");
-    if architecture.is_none() {
-        lacks.push("it has no architecture".into());
-    }
-    config.set_architecture(Arch::from(architecture.as_deref().unwrap_or("unknown")));
+    config.set_architecture(Arch::from(text(&map, "architecture").as_deref().unwrap_or(UNKNOWN)));
     match serde_json::from_value::<RootFs>(map.remove("rootfs").unwrap_or_default()) {
         Ok(rootfs) => {
             config.set_rootfs(rootfs);
@@ -89,7 +110,28 @@ fn parse(bytes: &[u8]) -> Result<(ImageConfiguration, Vec<String>), String> {
             Err(error) => lacks.push(format!("config: {}", json_fault(&error))),
         }
     }
-    Ok((config, lacks))
+    Ok(Parsed { config, lacks, readable: false })
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// Sets the fields that are required and absent to what engines take for them, with a sentence for each; null is
+/// absent, as in Go's decoder.
+fn fill_absent(map: &mut serde_json::Map<String, Value>) -> Vec<String> {
+    map.retain(|_, value| !value.is_null());
+    let mut lacks = Vec::new();
+    for (key, default) in [("os", "linux"), ("architecture", UNKNOWN)] {
+        map.entry(key).or_insert_with(|| {
+            lacks.push(format!("it has no {key}"));
+            default.into()
+        });
+    }
+    if let Some(Value::Object(rootfs)) = map.get_mut("rootfs")
+        && let Some(ids) = rootfs.get_mut("diff_ids").filter(|ids| ids.is_null())
+    {
+        *ids = Value::Array(Vec::new());
+    }
+    lacks
 }
 
 fn platform(config: &ImageConfiguration) -> Platform {
@@ -107,6 +149,7 @@ fn describe_layers(image: &mut Image, object: &str, config: &ImageConfiguration)
         for (place, (layer, diff_id)) in layers.iter_mut().zip(diff_ids).enumerate() {
             layer.diff_id = diff_id.parse().ok();
             if layer.diff_id.is_none() {
+                image.intact = false;
                 let message = format!("what the config says of layer {place} is no diff id");
                 image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
             }

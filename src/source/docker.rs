@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Chosen;
-use super::config;
+use super::config::{self, Claim};
 use super::error::SourceError;
 use super::files::{Files, normal};
 use super::image::{Image, LayerSource};
@@ -82,10 +82,12 @@ fn open_manifest(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceErro
     let mut image = Image::empty();
     image.tags = saved.repo_tags.unwrap_or_default();
     image.layers = layers.iter().map(|name| layer(files, name)).collect();
-    let claimed = digest_of_name(&saved.config);
+    let digest = digest_of_name(&saved.config);
+    let claimed = Claim { digest: digest.as_ref(), size: None };
     match files.read(&saved.config, chosen.limits.json_bytes) {
-        Ok(bytes) => config::attach(&mut image, &files.label_of(&saved.config), bytes, claimed.as_ref()),
+        Ok(bytes) => config::attach(&mut image, &files.label_of(&saved.config), bytes, claimed),
         Err(error) => {
+            image.intact = false;
             let message = format!("there is no config to read: {error}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object.clone(), message));
         }
@@ -273,6 +275,7 @@ fn old_config(image: &mut Image, object: &str, json: &[u8]) {
             config.set_config(Some(run));
         }
         Some(Err(error)) => {
+            image.intact = false;
             let message = format!("config: {}", json_fault(&error));
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }

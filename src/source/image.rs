@@ -8,7 +8,7 @@ use oci_spec::image::{ImageConfiguration, ImageManifest};
 
 use super::error::SourceError;
 use super::registry::RemoteBlob;
-use crate::base::{Digest, Platform, Section, Warning};
+use crate::base::{Digest, Platform, Section, Warning, WarningCode};
 
 /// An image with its documents, raw and parsed.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub struct Image {
     pub platform: Option<Platform>,
     /// Layers, bottom first.
     pub layers: Vec<LayerSource>,
-    /// Whether the documents are what their digests say.
+    /// Whether the documents can be read and have the digests and sizes of their descriptors.
     pub intact: bool,
     /// Faults of the documents.
     pub warnings: Vec<Warning>,
@@ -96,7 +96,24 @@ pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
     Ok(Image { layers: vec![layer], ..Image::empty() })
 }
 
+/// The warning about a document that has another size than its descriptor says.
+pub(super) fn size_mismatch(object: &str, what: &str, bytes: &[u8], claimed: u64) -> Option<Warning> {
+    let found = bytes.len() as u64;
+    (found != claimed).then(|| {
+        let message = format!("the {what} has {found} bytes, its descriptor says {claimed}");
+        Warning::new(WarningCode::SizeMismatch, object, message)
+    })
+}
+
 impl Image {
+    /// Compares a document with the size that its descriptor says.
+    pub(super) fn check_size(&mut self, object: &str, what: &str, bytes: &[u8], claimed: u64) {
+        if let Some(warning) = size_mismatch(object, what, bytes, claimed) {
+            self.intact = false;
+            self.warnings.push(warning);
+        }
+    }
+
     pub(super) fn empty() -> Self {
         Self {
             source: String::new(),

@@ -8,9 +8,9 @@ use serde::de::IgnoredAny;
 
 use super::Chosen;
 use super::choose::{Offer, check_platform, choose, descriptor_platform, is_attestation, names};
-use super::config;
+use super::config::{self, Claim};
 use super::error::SourceError;
-use super::image::{Blob, Image, LayerSource};
+use super::image::{Blob, Image, LayerSource, size_mismatch};
 use super::registry::Fault;
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Warning, WarningCode, digest};
@@ -179,6 +179,7 @@ fn offers(
             let message = format!("its digest is not {} as claimed", offer.descriptor.digest());
             warnings.push(Warning::new(WarningCode::DigestMismatch, object.clone(), message));
         }
+        warnings.extend(size_mismatch(&object, "index", &bytes, offer.descriptor.size()));
         if offer.within.len() >= limits.index_depth || offer.within.contains(offer.descriptor.digest()) {
             let reason = format!("indexes are nested more than {} deep, or in a circle", limits.index_depth);
             return Err(malformed(&object, &reason));
@@ -211,6 +212,7 @@ fn image(store: &dyn Documents, offer: &Offer, chosen: &Chosen<'_>) -> Result<Im
         );
         image.warnings.push(Warning::new(WarningCode::DigestMismatch, object.clone(), message));
     }
+    image.check_size(&object, "manifest", &bytes, offer.descriptor.size());
     fill(store, &mut image, &object, bytes, Some(&offer.descriptor), chosen)?;
     Ok(image)
 }
@@ -243,7 +245,9 @@ fn fill(
     image.layers = manifest.layers().iter().map(|descriptor| layer(store, descriptor)).collect();
     match store.config(manifest.config()) {
         Ok((config_object, config_bytes)) => {
-            config::attach(image, &config_object, config_bytes, Some(manifest.config().digest()));
+            let descriptor = manifest.config();
+            let claimed = Claim { digest: Some(descriptor.digest()), size: Some(descriptor.size()) };
+            config::attach(image, &config_object, config_bytes, claimed);
         }
         Err(SourceError::Cancelled(cancelled)) => return Err(cancelled.into()),
         // One that could not be fetched may well be there: an image without its config is not shown for the image.
@@ -251,6 +255,7 @@ fn fill(
             return Err(SourceError::Registry(error));
         }
         Err(error) => {
+            image.intact = false;
             let message = format!("there is no config to read: {error}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }

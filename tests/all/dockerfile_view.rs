@@ -424,6 +424,56 @@ fn another_plan_gives_other_proposals_and_those_before_stay_until_then() {
 }
 
 #[test]
+fn open_questions_stand_beside_the_proposal_and_answers_change_it_in_place() {
+    let compilers = "compilers:unsure";
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&runs);
+    let proposer: Proposer = Arc::new(move |_, plan, _| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        let mut made = proposals(None);
+        made.list[0].title = format!("{:?}, {}", plan.answer(compilers), plan.contains(compilers));
+        Some(Ok(made))
+    });
+    let mut harness = show(analysis(), proposer);
+    let title = |harness: &Harness<'_, Stage>| harness.state().view.chosen().unwrap().title.clone();
+    // The second proposal and another line than the first are chosen: both stay.
+    harness.state_mut().view.step(true);
+    harness.run_steps(3);
+    let chosen = row(&harness);
+    assert!(chosen > Some(0), "{chosen:?}");
+    click(&mut harness, Role::Link, "1 open question, 3.00 MiB");
+    let tab = harness.get_by_role_and_label(Role::Tab, "Questions  1");
+    assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
+    harness.get_by_label("Does the service compile kernels while it runs?");
+    for (label, wanted) in [
+        ("Not used: The CUDA compiler", "Some(Unused), true"),
+        ("Used: The CUDA compiler", "Some(Used), false"),
+    ] {
+        harness.get_by_role_and_label(Role::RadioButton, label).click();
+        harness.run_steps(3);
+        answer(&mut harness);
+        settle(&mut harness);
+        assert_eq!((title(&harness).as_str(), row(&harness)), (wanted, chosen), "{label}");
+        harness.get_by_role_and_label(Role::Tab, "Questions");
+    }
+    assert!(harness.query_by_label("1 open question, 3.00 MiB").is_none());
+    click(&mut harness, Role::Link, "Undo answer: The CUDA compiler");
+    answer(&mut harness);
+    settle(&mut harness);
+    assert_eq!((title(&harness).as_str(), runs.load(Ordering::SeqCst)), ("None, false", 4));
+    click(&mut harness, Role::Link, "The CUDA compiler");
+    assert_eq!(actions(&mut harness), [Action::SelectFinding(compilers.into())]);
+}
+
+/// Carries out what the view asks of the plan, as the window does.
+fn answer(harness: &mut Harness<'_, Stage>) {
+    for action in actions(harness) {
+        let Action::ChangePlan(change) = action else { panic!("{action:?}") };
+        harness.state_mut().plan.change(change);
+    }
+}
+
+#[test]
 fn a_panic_is_an_error_that_can_be_tried_again() {
     let runs = Arc::new(AtomicUsize::new(0));
     let proposer: Proposer = Arc::new(move |_, _, _| {
@@ -445,6 +495,7 @@ fn without_a_proposal_the_original_is_shown_whole() {
     harness.get_by_label("No change to propose");
     harness.get_by_label("The image starts from the smallest base that has what it needs.");
     harness.get_by_label("The base image of the final stage is not known by name.");
+    harness.get_by_label("Does the service compile kernels while it runs?");
     assert!(harness.query_by_label("Copy Dockerfile").is_none());
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
 use cutaway::base::{Warning, WarningCode};
-use cutaway::findings::{Findings, Verdict, page, rules};
+use cutaway::findings::{Answer, Findings, Verdict, page, rules};
 use cutaway::gui::design;
+use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
     Block, ChosenPlan, Column, FindingDetails, FindingRow, FindingRows, FindingsModel, PlanChange, Sorting,
     blocks,
@@ -17,8 +18,9 @@ use cutaway::gui::models::layers::LayerItem;
 use cutaway::gui::views::findings::{FindingsView, Page};
 use cutaway::gui::views::{Action, OverviewView, View, ViewContext};
 use cutaway::jobs::Progress;
-use egui::Key;
+use cutaway::report::read_plan;
 use egui::accesskit::{Role, Toggled};
+use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -132,7 +134,8 @@ fn details_lead_to_the_evidence() {
     let last = stub.users[0].chain.last().unwrap();
     assert!(last.why.is_some(), "the chain ends at what runs: {:?}", stub.users[0]);
     let headers = details(&analysis, "headers");
-    assert_eq!((headers.files.len(), headers.largest.len()), (HEADERS, 5));
+    let largest: Vec<&str> = headers.largest.iter().map(|line| line.shown.as_str()).collect();
+    assert_eq!((headers.files.len(), largest), (HEADERS, vec!["/usr/local/cuda-13.0/include/"]));
     let merge = analysis.merge.as_ref().unwrap();
     let (first, last) =
         (headers.files.line(merge, 0).unwrap(), headers.files.line(merge, HEADERS - 1).unwrap());
@@ -154,9 +157,9 @@ fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
         let prediction = plan.prediction().unwrap().clone();
         (prediction.chosen, prediction.open, prediction.merged.0 - prediction.merged.1, prediction.lost)
     };
-    let safe = (4, 0, 10_308_008, 10_308_008 + (1 << 20));
+    let safe = (4, 1, 10_308_008, 10_308_008 + (1 << 20));
     assert_eq!(sizes(&plan), safe);
-    assert_eq!(plan.prediction().unwrap().sentence(), "With 4 of 5 findings chosen.");
+    assert_eq!(plan.prediction().unwrap().sentence(), "4 of 5 findings selected, 1 open question");
     plan.change(PlanChange::Set("compilers:unsure".into(), true));
     plan.change(PlanChange::Set("headers:safe".into(), false));
     for needed in ["stubs:needed", "visible-devices:unsure", "nobody:safe"] {
@@ -164,7 +167,7 @@ fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
         assert!(!plan.contains(needed), "{needed}: nothing to gain, or needed");
     }
     let prediction = plan.prediction().unwrap();
-    assert_eq!(prediction.sentence(), "With 4 of 5 findings chosen, 1 with an open question.");
+    assert_eq!(prediction.sentence(), "4 of 5 findings selected");
     let (now, then) = prediction.pull.unwrap();
     assert!(then < now);
     // Another analysis of the same image: what was changed stays, by id.
@@ -174,8 +177,8 @@ fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
     plan.update(Some(&scene::analysis()));
     assert_eq!(sizes(&plan), changed);
     plan.change(PlanChange::Clear);
-    assert_eq!(sizes(&plan), (0, 0, 0, 0));
-    assert_eq!(plan.prediction().unwrap().sentence(), "None of 5 findings chosen.");
+    assert_eq!(sizes(&plan), (0, 1, 0, 0));
+    assert_eq!(plan.prediction().unwrap().sentence(), "0 of 5 findings selected, 1 open question");
     assert_eq!(plan.prediction().unwrap().outcome(), None);
     plan.change(PlanChange::AllSafe);
     assert_eq!(sizes(&plan), safe);
@@ -189,8 +192,76 @@ fn a_plan_can_be_copied_as_text() {
     let text = plan.text().unwrap();
     assert!(text.contains("5 findings\nUnpacked: "), "{text}");
     assert!(text.contains("\n- The CUDA compiler: 3.00 MiB in layer 3\n  a question decides (compilers)\n"));
-    assert!(text.contains("  open question: Does the service compile kernels while it runs?\n"));
+    assert!(text.contains("  question: Does the service compile kernels while it runs? Answer: not used\n"));
     assert!(!text.contains("stub"));
+}
+
+#[test]
+fn an_answer_puts_a_finding_in_or_keeps_it_out() {
+    let analysis = analysis();
+    let mut plan = plan(&analysis);
+    let id = "compilers:unsure";
+    let answer = |answer| PlanChange::Answer(id.into(), answer);
+    assert_eq!(plan.questions().len(), 1);
+    let question = plan.question(id).unwrap();
+    assert_eq!((question.answer, question.bytes), (None, 3 << 20));
+    let revision = plan.revision();
+    plan.change(answer(Some(Answer::Used)));
+    assert_eq!((plan.contains(id), plan.plan().answer(id)), (false, Some(Answer::Used)));
+    assert!(plan.revision() > revision, "what is made of the plan is made again");
+    assert_eq!(plan.prediction().unwrap().open, 0);
+    plan.change(answer(Some(Answer::Unused)));
+    assert_eq!((plan.contains(id), plan.plan().answer(id)), (true, Some(Answer::Unused)));
+    plan.change(answer(None));
+    assert_eq!((plan.contains(id), plan.plan().answer(id)), (false, None));
+    // A tick is an answer too, and taking it away takes the answer back.
+    plan.change(PlanChange::Set(id.into(), true));
+    assert_eq!(plan.plan().answer(id), Some(Answer::Unused));
+    plan.change(PlanChange::Set(id.into(), false));
+    assert_eq!(plan.plan().answer(id), None);
+    for other in ["headers:safe", "stubs:needed", "nobody:unsure"] {
+        plan.change(PlanChange::Answer(other.into(), Some(Answer::Used)));
+        assert_eq!(plan.plan().answer(other), None, "{other} asks nothing");
+    }
+    // That something is used stays true when all else is chosen anew, and for another analysis.
+    plan.change(answer(Some(Answer::Used)));
+    plan.change(PlanChange::AllSafe);
+    plan.update(None);
+    plan.update(Some(&scene::analysis()));
+    assert_eq!(plan.plan().answer(id), Some(Answer::Used));
+    plan.change(answer(Some(Answer::Unused)));
+    plan.change(PlanChange::Clear);
+    assert!(!plan.contains(id), "no finding is chosen");
+}
+
+#[test]
+fn a_saved_plan_is_read_again() {
+    let analysis = analysis();
+    let mut saved = plan(&analysis);
+    saved.change(PlanChange::Set("headers:safe".into(), false));
+    saved.change(PlanChange::Answer("compilers:unsure".into(), Some(Answer::Unused)));
+    let document = saved.document().unwrap();
+    assert!(document.contains("\"schema\": \"cutaway.plan/1\""), "{document}");
+    let read = || read_plan(document.as_bytes()).unwrap();
+    let mut other = plan(&analysis);
+    let loaded = other.load(read()).unwrap();
+    assert_eq!((loaded.findings, loaded.answers, loaded.foreign), (4, 1, false));
+    assert_eq!(other.plan(), saved.plan());
+    assert_eq!(other.document().unwrap(), document);
+    // What does not fit leaves the plan as it is.
+    let mut odd = read();
+    odd.findings[0].title = Some("Toys".into());
+    let before = other.plan().clone();
+    let why = other.load(odd).unwrap_err();
+    assert!(why.starts_with("findings[0]: finding static-libraries:safe is now "), "{why}");
+    assert_eq!(other.plan(), &before);
+    let mut foreign = read();
+    (foreign.manifest_digest, foreign.config_digest) = (Some("sha256:0".into()), Some("sha256:0".into()));
+    let mut of_other = Analysis::clone(&analysis);
+    let image = Arc::make_mut(&mut of_other.image);
+    image.manifest_digest = Some("sha256:1".into());
+    let mut third = plan(&Arc::new(of_other));
+    assert!(third.load(foreign).unwrap().foreign);
 }
 
 #[test]
@@ -257,6 +328,11 @@ fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Sta
                         plan.change(change.clone());
                         false
                     }
+                    Action::LoadPlan(saved) => {
+                        let loaded = plan.load(saved.clone());
+                        findings.plan_loaded(loaded);
+                        false
+                    }
                     _ => true,
                 });
             },
@@ -296,19 +372,19 @@ fn in_plan(harness: &Harness<'_, Stage>, title: &str) -> bool {
 fn the_list_is_walked_and_chosen_by_keys() {
     let mut harness = show(analysis(), View::Findings, true);
     assert_eq!(chosen(&harness), STATIC, "the first one, where there is room for its details");
-    harness.get_by_label("With 4 of 5 findings chosen.");
+    harness.get_by_label("4 of 5 findings selected, 1 open question");
     let row = harness.get_all_by_role(Role::Row).nth(1).unwrap();
     row.click();
     harness.run();
     assert!(in_plan(&harness, STATIC));
     press(&mut harness, &[Key::Space]);
     assert!(!in_plan(&harness, STATIC));
-    harness.get_by_label("With 3 of 5 findings chosen.");
+    harness.get_by_label("3 of 5 findings selected, 1 open question");
     press(&mut harness, &[Key::J, Key::ArrowDown, Key::K]);
     assert_eq!(chosen(&harness), "Downloads that pip keeps in /root/.cache/pip");
     press(&mut harness, &[Key::End, Key::Space]);
     assert_eq!(chosen(&harness), "A stub that a library is linked against");
-    harness.get_by_label("With 3 of 5 findings chosen.");
+    harness.get_by_label("3 of 5 findings selected, 1 open question");
     press(&mut harness, &[Key::Enter]);
     assert!(harness.get_by_role_and_label(Role::Tab, "Reasons").is_focused(), "Enter goes to the details");
     press(&mut harness, &[Key::Escape, Key::Home]);
@@ -329,17 +405,104 @@ fn boxes_and_buttons_change_the_plan_at_once() {
     let first = unpacked(&harness);
     click(&mut harness, Role::CheckBox, &format!("{COMPILER} in the plan"));
     assert_eq!(chosen(&harness), COMPILER);
-    harness.get_by_label("With 5 of 5 findings chosen, 1 with an open question.");
+    harness.get_by_label("5 of 5 findings selected");
     assert_ne!(unpacked(&harness), first);
     click(&mut harness, Role::CheckBox, "In the plan");
     assert_eq!(unpacked(&harness), first);
     click(&mut harness, Role::Button, "None");
-    harness.get_by_label("None of 5 findings chosen.");
+    harness.get_by_label("0 of 5 findings selected, 1 open question");
     click(&mut harness, Role::Button, "All safe");
     assert_eq!(unpacked(&harness), first);
     let boxes = harness.get_all_by_role(Role::CheckBox);
     let boxes = boxes.filter_map(|node| node.accesskit_node().label());
     assert_eq!(boxes.filter(|label| label.ends_with(" in the plan")).count(), 5, "where something is gained");
+}
+
+#[test]
+fn a_question_is_answered_where_it_is_asked() {
+    let mut harness = show(analysis(), View::Findings, true);
+    harness.state_mut().findings.select("compilers:unsure");
+    harness.run();
+    let (used, unused) = (format!("Used: {COMPILER}"), format!("Not used: {COMPILER}"));
+    let undo = format!("Undo answer: {COMPILER}");
+    let is_on = |harness: &Harness<'_, Stage>, name: &str| {
+        harness.get_by_role_and_label(Role::RadioButton, name).accesskit_node().toggled()
+            == Some(Toggled::True)
+    };
+    assert!(!is_on(&harness, &used) && !is_on(&harness, &unused));
+    assert!(harness.query_by_label(&undo).is_none());
+    click(&mut harness, Role::RadioButton, &unused);
+    assert!(is_on(&harness, &unused) && in_plan(&harness, COMPILER));
+    harness.get_by_label("5 of 5 findings selected");
+    click(&mut harness, Role::RadioButton, &used);
+    assert!(is_on(&harness, &used) && !is_on(&harness, &unused) && !in_plan(&harness, COMPILER));
+    harness.get_by_label("4 of 5 findings selected");
+    click(&mut harness, Role::Link, &undo);
+    assert!(!is_on(&harness, &used) && !is_on(&harness, &unused));
+    harness.get_by_label("4 of 5 findings selected, 1 open question");
+    // By keys.
+    harness.get_by_role_and_label(Role::RadioButton, &used).focus();
+    harness.run();
+    press(&mut harness, &[Key::Tab]);
+    assert!(harness.get_by_role_and_label(Role::RadioButton, &unused).is_focused());
+    press(&mut harness, &[Key::Space]);
+    assert!(is_on(&harness, &unused) && in_plan(&harness, COMPILER));
+    // The tick is the same answer.
+    click(&mut harness, Role::CheckBox, "In the plan");
+    assert!(!is_on(&harness, &unused) && !in_plan(&harness, COMPILER));
+}
+
+#[test]
+fn a_plan_is_saved_and_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json").to_str().unwrap().to_owned();
+    let mut harness = show(analysis(), View::Findings, true);
+    harness.state_mut().plan.change(PlanChange::Set("headers:safe".into(), false));
+    harness.state_mut().findings.ask_where_plan();
+    harness.run();
+    let types = |harness: &mut Harness<'static, Stage>, field: &str, text: &str| {
+        let node = harness.get_by_role_and_label(Role::TextInput, field);
+        assert!(node.is_focused(), "{field}");
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+        harness.run_steps(2);
+        harness.get_by_role_and_label(Role::TextInput, field).type_text(text);
+        harness.run_steps(2);
+        press(harness, &[Key::Enter]);
+        let begun = std::time::Instant::now();
+        while harness.state().findings.is_busy() {
+            assert!(begun.elapsed() < std::time::Duration::from_mins(1), "it does not end");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            harness.run_steps(1);
+        }
+        harness.run_steps(4);
+    };
+    types(&mut harness, "Save plan as", &path);
+    harness.get_by_label(&format!("Plan saved as {path}"));
+    let saved = std::fs::read(&path).unwrap();
+    assert_eq!(read_plan(&saved).unwrap().findings.len(), 3);
+    // A file that exists is replaced by the button alone.
+    harness.state_mut().findings.ask_where_plan();
+    harness.run();
+    types(&mut harness, "Save plan as", &path);
+    harness.get_by_label(&format!("{path} is there already."));
+    harness.get_by_label("Replace");
+    harness.state_mut().plan.change(PlanChange::Clear);
+    harness.state_mut().findings.ask_for_plan();
+    harness.run();
+    types(&mut harness, "Open plan", &format!("{path}.no"));
+    harness.get_by_label_contains("Cannot read the plan plan.json.no: ");
+    let told = actions(&mut harness);
+    assert!(matches!(told.as_slice(), [Action::Report(why)] if why.contains("plan.json.no")), "{told:?}");
+    types(&mut harness, "Open plan", &path);
+    harness.get_by_label("Plan plan.json opened: 3 findings, 0 answers");
+    harness.get_by_label("3 of 5 findings selected, 1 open question");
+    harness.state_mut().findings.ask_for_plan();
+    harness.run();
+    click(&mut harness, Role::Button, "Browse…");
+    assert_eq!(actions(&mut harness), [Action::Pick(Pick::Plan)]);
+    harness.state_mut().findings.dialog_failed("This desktop offers no file dialogs");
+    harness.run();
+    harness.get_by_label("This desktop offers no file dialogs; type or paste the path instead");
 }
 
 #[test]

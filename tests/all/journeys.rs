@@ -247,7 +247,7 @@ fn findings_are_chosen_and_lead_to_layers() {
     window.press(Modifiers::COMMAND, Key::K);
     window.types("choose no findings");
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("None of ");
+    window.sees("0 of ");
     window.press(Modifiers::COMMAND, Key::F);
     window.types("verdict:safe");
     window.sees(" match");

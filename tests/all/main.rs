@@ -38,6 +38,7 @@ mod fuzz_corpus;
 mod gpu_check;
 #[cfg(feature = "gui")]
 mod gpu_view;
+mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
 mod kept_blobs;
@@ -48,10 +49,12 @@ mod merge;
 mod models;
 mod offline;
 mod oracle;
+mod orphaned_packages;
 mod packages;
 #[cfg(feature = "gui")]
 mod pictures;
 mod pipelines;
+mod plan_command;
 mod recipe;
 mod registry;
 mod regressions;

@@ -274,6 +274,13 @@ impl Report {
             let efficiency = efficiency.expect("an efficiency");
             assert!((efficiency - expected).abs() < 1e-3, "{efficiency} is not {expected}");
         }
+        for warning in self.json["warnings"].as_array().expect("a list") {
+            let (subject, message) = (&warning["subject"], &warning["message"]);
+            let path = subject.as_str().filter(|subject| subject.starts_with('/') && subject.len() > 1);
+            let names_twice =
+                path.is_some_and(|path| message.as_str().is_some_and(|text| text.contains(path)));
+            assert!(!names_twice, "a path that stands twice in a warning: {warning:#}");
+        }
         for (index, layer) in self.layers().iter().enumerate() {
             assert_eq!(layer["index"], index);
             if layer["entries"].is_null() {

@@ -193,8 +193,7 @@ fn a_size_that_is_not_the_bytes() {
         for packing in [Packing::Plain, Packing::Gzip] {
             let mut layer = Layer::new(&three_files(), packing);
             layer.size = size;
-            let report = report_of([layer]);
-            report.warnings("size-mismatch");
+            incomplete(&report_of([layer]), &["size-mismatch"]);
         }
     }
 }

@@ -43,10 +43,12 @@ Dir::Cache::pkgcache "";
 Dir::Cache::srcpkgcache "";
 CONF
     machine_sources "$root"
-    # Python's packages come out of a folder that build.sh mounts, whatever is asked for. Both folders are there
-    # already, so that mounting leaves nothing in the layers.
-    mkdir -p "$root/var/wheels" "$root$repository_inside"
+    # Python's packages come out of a folder that build.sh mounts, whatever is asked for: uv's from there, pip's from
+    # an index on the loopback, whose address build.sh mounts over pip.conf. All of that is there already, so that
+    # mounting leaves nothing in the layers.
+    mkdir -p "$root/var/wheels" "$root$repository_inside" "$root/etc/uv"
     printf '[global]\nno-index = true\nfind-links = /var/wheels\nbreak-system-packages = true\n' >"$root/etc/pip.conf"
+    printf 'no-index = true\nfind-links = ["/var/wheels"]\n' >"$root/etc/uv/uv.toml"
     tar -C "$root" -cf "$cache/bookworm.tar.partial" .
     mv "$cache/bookworm.tar.partial" "$cache/bookworm.tar"
     rm -rf "$root"
@@ -67,15 +69,18 @@ PAPERS
 
 # What the stand-ins depend on; another answer makes them anew.
 bases_stamp() {
-    find "$here/packages.py" "$here/bases.sh" "$here/bases" -type f -print0 | sort -z | xargs -0 cat | sha256sum
+    find "$here/packages.py" "$here/wheels.py" "$here/bases.sh" "$here/bases" -type f -print0 | sort -z | xargs -0 cat | sha256sum
 }
 
 make_bases() {
     local stamp context=$work/context name
     stamp=$(bases_stamp)
     if [[ -f $cache/stamp && $(<"$cache/stamp") == "$stamp" ]]; then return; fi
-    rm -rf "$cache/stamp" "$cache/registry" "$cache/repository"
+    rm -rf "$cache/stamp" "$cache/registry" "$cache/repository" "$cache/wheels"
     distribution
+    note "wheels"
+    python3 "$here/wheels.py" "$wheels" "$cache/wheels" 2>"$work/log/wheels" ||
+        fail "wheels.py: $(tail -n 1 "$work/log/wheels")"
     note "packages with NVIDIA's names"
     python3 "$here/packages.py" "$wheels" "$cache/repository" 2>"$work/log/packages" ||
         fail "packages.py: $(tail -n 1 "$work/log/packages")"
@@ -87,22 +92,44 @@ make_bases() {
     tar -C "$work/rootfs" -cf "$context/ubuntu.tar" .
     rm -rf "$work/rootfs"
     start_registry "$cache/registry"
+    start_index
     while read -r name image; do
-        note "stand-in of $image"
-        # The storage keeps it, so that the builds need not fetch it when the registry has the same.
-        bud "docker.io/$image" "$context" "$context/$name.Dockerfile" --pull=false >"$work/log/$name" 2>&1 ||
-            fail "$name: $(tail -n 5 "$work/log/$name")"
-        publish "docker.io/$image" "$image" >>"$work/log/$name" 2>&1 ||
-            fail "push of $image: $(tail -n 2 "$work/log/$name")"
+        make_base "$name" "$image" "$context"
     done <<'IMAGES'
-debian library/debian:bookworm-slim
-ubuntu library/ubuntu:22.04
-python library/python:3.11-slim-bookworm
-cuda-base nvidia/cuda:12.9.1-base-ubuntu22.04
-cuda-runtime nvidia/cuda:12.9.1-runtime-ubuntu22.04
-cuda-devel nvidia/cuda:12.9.1-devel-ubuntu22.04
+debian docker.io/library/debian:bookworm-slim
+ubuntu docker.io/library/ubuntu:22.04
+python docker.io/library/python:3.11-slim-bookworm
+cuda-base docker.io/nvidia/cuda:12.9.1-base-ubuntu22.04
+cuda-runtime docker.io/nvidia/cuda:12.9.1-runtime-ubuntu22.04
+cuda-devel docker.io/nvidia/cuda:12.9.1-devel-ubuntu22.04
 IMAGES
     stop_registry
+    stop_index
     rm -rf "$context"
     printf '%s' "$stamp" >"$cache/stamp"
+}
+
+make_base() { # NAME IMAGE CONTEXT
+    note "stand-in of $2"
+    # The storage keeps it, so that the builds need not fetch it when the registry has the same.
+    bud "$2" "$3" "$3/$1.Dockerfile" --pull=false >"$work/log/$1" 2>&1 || fail "$1: $(tail -n 5 "$work/log/$1")"
+    publish "$2" "${2#*/}" >>"$work/log/$1" 2>&1 || fail "push of $2: $(tail -n 2 "$work/log/$1")"
+}
+
+# Stand-ins that few cases use, made when one does.
+make_tools() { # CASE...
+    local name image host
+    while read -r name image host; do
+        if [[ -d $cache/registry/docker/registry/v2/repositories/${image%%:*} ]]; then continue; fi
+        if ! (cd "$here/cases" && cat "${@/%//Dockerfile}") | grep -q "$image"; then continue; fi
+        cp -r "$here/bases" "$work/context"
+        if [[ $name == uv ]]; then
+            python3 "$here/wheels.py" programs "$cache"/wheels/uv-*.whl "$work/context"
+        fi
+        make_base "$name" "$host/$image" "$work/context"
+        rm -rf "$work/context"
+    done <<'IMAGES'
+micromamba mambaorg/micromamba:2.0.5 docker.io
+uv astral-sh/uv:0.9.9 ghcr.io
+IMAGES
 }

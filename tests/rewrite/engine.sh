@@ -15,7 +15,8 @@ bud() {
     local tag=$1 folder=$2 file=$3
     shift 3
     buildah bud --isolation chroot --layers --signature-policy "$work/policy.json" --identity-label=false \
-        --volume "$cache/repository:$repository_inside:ro" --volume "$wheels:/var/wheels:ro" \
+        --volume "$cache/repository:$repository_inside:ro" --volume "$cache/wheels:/var/wheels:ro" \
+        --volume "$work/pip.conf:/etc/pip.conf:ro" \
         --tag "$tag" --file "$file" "$@" "$folder"
 }
 
@@ -89,6 +90,10 @@ short-name-mode = "permissive"
 prefix = "docker.io"
 location = "127.0.0.1:$port"
 insecure = true
+[[registry]]
+prefix = "ghcr.io/astral-sh"
+location = "127.0.0.1:$port/astral-sh"
+insecure = true
 CONF
     local other
     for other in nvcr.io gcr.io ghcr.io quay.io public.ecr.aws registry.k8s.io mcr.microsoft.com; do
@@ -102,5 +107,27 @@ stop_registry() {
         kill "$registry" 2>/dev/null || true
         wait "$registry" 2>/dev/null || true
         registry=
+    fi
+}
+
+# Starts the index of Python's packages at a port that the kernel picks, and says where pip finds it.
+start_index() {
+    rm -f "$work/index.port"
+    python3 "$here/index.py" "$cache/wheels" "$work/index.port" >"$work/log/index" 2>&1 &
+    index=$!
+    for _ in {1..100}; do
+        if [[ -f $work/index.port ]]; then break; fi
+        sleep 0.1
+    done
+    [[ -f $work/index.port ]] || fail "the index does not run: $(tail -n 1 "$work/log/index")"
+    printf '[global]\nindex-url = http://127.0.0.1:%s/simple\nbreak-system-packages = true\n' \
+        "$(<"$work/index.port")" >"$work/pip.conf"
+}
+
+stop_index() {
+    if [[ -n ${index:-} ]]; then
+        kill "$index" 2>/dev/null || true
+        wait "$index" 2>/dev/null || true
+        index=
     fi
 }

@@ -52,6 +52,30 @@ int main(int count, char **words) {
     return 1;
 }
 """
+# It writes what it is asked for, so that a compiler at run time can be tried without a GPU.
+PTXAS = r"""
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **words) {
+    const char *output = "elf.o";
+    for (int i = 1; i + 1 < count; i++) if (!strcmp(words[i], "-o")) output = words[i + 1];
+    FILE *file = count > 1 ? fopen(output, "w") : NULL;
+    return file && fputs("a stand-in of a cubin\n", file) >= 0 && !fclose(file) ? 0 : 1;
+}
+"""
+# Parts of the interfaces that need no GPU; the headers are our own, the names those of the libraries.
+CUBLAS = "int cublasGetProperty(int part, int *value) { *value = part == 0 ? 12 : part == 1 ? 9 : 1; return 0; }\n"
+CUBLAS_HEADER = """#pragma once
+#include <library_types.h>
+typedef enum { CUBLAS_STATUS_SUCCESS = 0 } cublasStatus_t;
+cublasStatus_t cublasGetProperty(libraryPropertyType part, int *value);
+"""
+CUPTI = "int cuptiGetVersion(unsigned *version) { *version = 26; return 0; }\n"
+CUPTI_HEADER = """#pragma once
+#include <stdint.h>
+typedef enum { CUPTI_SUCCESS = 0 } CUptiResult;
+CUptiResult cuptiGetVersion(uint32_t *version);
+"""
 # What host code needs of crt/host_defines.h, which only the compiler's wheel has.
 HOST_DEFINES = """#pragma once
 #define __host__
@@ -115,12 +139,14 @@ class Package:
             self.member(wheel, name, f"{INCLUDE}/{name[len(folder):]}")
         return self
 
-    def library(self, stem, version, kilobytes, folder=LIB):
+    def library(self, stem, version, kilobytes, folder=LIB, code="", soname=None, needs=()):
         """A shared library of our own with its link: `libSTEM.so.MAJOR -> libSTEM.so.VERSION`."""
-        soname = f"lib{stem}.so.{version.split('.')[0]}"
+        soname = soname or f"lib{stem}.so.{version.split('.')[0]}"
         full = f"{folder}/lib{stem}.so.{version}"
-        code = f"int {stem}_stand_in(void) {{ return 1; }}"
-        compile_c(self.place(full), kilobytes, code, f"-Wl,-soname,{soname}")
+        code += f"int {stem}_stand_in(void) {{ return 1; }}"
+        needs = [f"-l:{name}" for name in needs]
+        linking = ["-Wl,--no-as-needed", f"-L{os.path.join(self.root, folder)}", *needs] if needs else []
+        compile_c(self.place(full), kilobytes, code, f"-Wl,-soname,{soname}", linking)
         if soname != os.path.basename(full):
             self.link(f"{folder}/{soname}", os.path.basename(full))
         return self
@@ -160,6 +186,8 @@ class Package:
         }
         control = "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
         self.text("DEBIAN/control", control)
+        if glob.glob(os.path.join(self.root, "**", "lib*.so.*"), recursive=True):
+            self.text("DEBIAN/triggers", "activate-noawait ldconfig\n")
         os.chmod(os.path.join(self.root, "DEBIAN"), 0o755)
         file = f"{self.name}_{self.version}_amd64.deb".replace(":", "%3a")
         full = os.path.join(self.repository.folder, file)
@@ -171,14 +199,14 @@ class Package:
         return f"{control}Filename: ./{file}\nSize: {os.path.getsize(full)}\nSHA256: {digest}\n\n"
 
 
-def compile_c(path, kilobytes, text, option):
+def compile_c(path, kilobytes, text, option, linking=()):
     """A file that gcc makes: a shared library, an object with `-c`, or a program when there is no option."""
     filler = f"char filler[{max(kilobytes, 1) * 1024}] = {{1}};\n"
     command = ["gcc", "-O1", "-x", "c", "-", "-o", path]
     if option == "-c":
         command.append("-c")
     elif option:
-        command += ["-shared", "-fPIC", "-nostdlib", option]
+        command += ["-shared", "-fPIC", "-nostdlib", option, *linking]
     subprocess.run(command, input=filler + text, text=True, check=True)
 
 
@@ -256,8 +284,9 @@ def runtime(r):
     real(nvrtc, COMPILER, builtins, "libnvrtc-builtins", NVRTC)
     real(r.of_toolkit("libcurand", CURAND), RAND, "nvidia/curand/lib/libcurand.so.10", "libcurand", CURAND)
     real(r.of_toolkit("libnvjpeg", NVJPEG), JPEG, "nvidia/nvjpeg/lib/libnvjpeg.so.12", "libnvjpeg", NVJPEG)
-    cublas = r.of_toolkit("libcublas", "12.9.1.4").library("cublas", "12.9.1.4", 9000)
-    cublas.library("cublasLt", "12.9.1.4", 40000).library("nvblas", "12.9.1.4", 700)
+    cublas = r.of_toolkit("libcublas", "12.9.1.4").library("cublasLt", "12.9.1.4", 40000)
+    cublas.library("cublas", "12.9.1.4", 9000, code=CUBLAS, needs=["libcublasLt.so.12"])
+    cublas.library("nvblas", "12.9.1.4", 700)
     r.of_toolkit("libcufft", "11.4.1.4").library("cufft", "11.4.1.4", 20000).library("cufftw", "11.4.1.4", 900)
     r.of_toolkit("libcufile", "1.14.1.1").library("cufile", "0", 1200).library("cufile_rdma", "1", 40)
     solver = r.of_toolkit("libcusolver", "11.7.5.82").library("cusolver", "11.7.5.82", 12000)
@@ -300,7 +329,8 @@ def devel(r):
 
     nvcc = r.of_toolkit("cuda-nvcc", NVRTC, "build-essential, cuda-nvvm-12-9, cuda-crt-12-9")
     nvcc.program(f"{TOOLKIT}/bin/nvcc", 4000, NVCC).text(f"{TOOLKIT}/bin/nvcc.profile", "TOP = $(_HERE_)/..\n")
-    for name in "ptxas:12000 fatbinary:900 nvlink:12000 cudafe++:5000 bin2c:80".split():
+    nvcc.program(f"{TOOLKIT}/bin/ptxas", 12000, PTXAS)
+    for name in "fatbinary:900 nvlink:12000 cudafe++:5000 bin2c:80".split():
         nvcc.program(f"{TOOLKIT}/bin/{name.split(':')[0]}", int(name.split(":")[1]))
     nvvm = r.of_toolkit("cuda-nvvm", NVRTC).program(f"{TOOLKIT}/nvvm/bin/cicc", 20000)
     nvvm.library("nvvm", "4.0.0", 16000, f"{TOOLKIT}/nvvm/lib64")
@@ -313,10 +343,13 @@ def devel(r):
     sanitizer.program(f"{TOOLKIT}/compute-sanitizer/compute-sanitizer", 8000)
     wrapper = f'#!/bin/sh\nexec /{TOOLKIT}/compute-sanitizer/compute-sanitizer "$@"\n'
     sanitizer.text(f"{TOOLKIT}/bin/compute-sanitizer", wrapper, 0o755)
-    cupti = r.of_toolkit("cuda-cupti", CUDART).library("cupti", "2025.2.1", 7000)
-    cupti.link(f"{LIB}/libcupti.so.12", "libcupti.so.2025.2.1")
+    # Not among the libraries of the toolkit, so that no loader configuration of NVIDIA's packages finds it.
+    place = f"{TOOLKIT}/extras/CUPTI/lib64"
+    cupti = r.of_toolkit("cuda-cupti", CUDART)
+    cupti.library("cupti", "2025.2.1", 7000, place, CUPTI, "libcupti.so.12")
     cupti = r.of_toolkit("cuda-cupti-dev", CUDART, "cuda-cupti-12-9").archive("cupti_static", 9000)
-    cupti.text(f"{TOOLKIT}/extras/CUPTI/include/cupti.h", "// cupti\n" * 500)
+    cupti.link(f"{place}/libcupti.so", "libcupti.so.12")
+    cupti.text(f"{TOOLKIT}/extras/CUPTI/include/cupti.h", CUPTI_HEADER)
     cupti.text(f"{TOOLKIT}/extras/CUPTI/samples/activity/activity.cu", "// sample\n" * 500)
     r.of_toolkit("cuda-nvml-dev", CUDART).stub("nvidia-ml").text(f"{INCLUDE}/nvml.h", "// nvml\n" * 4000)
     r.of_toolkit("cuda-nvprof", CUDART).program(f"{TOOLKIT}/bin/nvprof", 3000)
@@ -343,6 +376,8 @@ def devel(r):
         name, version, major, *archives = row.split()
         package = r.of_toolkit(f"lib{name}-dev", version, f"lib{name}-12-9")
         package.text(f"{INCLUDE}/{name}_stand_in.h", f"// {name}\n" * 3000)
+        if name == "cublas":
+            package.text(f"{INCLUDE}/cublas_v2.h", CUBLAS_HEADER)
         for word in archives:
             stem, kilobytes = word.split(":")
             package.archive(f"{stem}_static", int(kilobytes)).link(f"{LIB}/lib{stem}.so", f"lib{stem}.so.{major}")

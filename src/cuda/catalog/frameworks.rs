@@ -57,6 +57,9 @@ pub struct Framework {
     /// `libnvvm`, `cudadevrt`, `ninja`, `builder-resources`.
     #[serde(default)]
     pub reads_devel: Vec<String>,
+    /// What it reads at run time only when one of its features is used, such as `torch.compile`.
+    #[serde(default)]
+    pub asks_devel: Vec<String>,
     /// Where the facts come from.
     pub source: String,
 }

@@ -32,7 +32,7 @@ pub use libraries::{HostLibrary, LibraryComponent, SonameRule};
 pub use names::{LibraryName, normalized_python_name, numbers, split_library_name};
 pub use opens::{ExternalLibrary, Open, OpenName, Search};
 pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
-pub use places::{DevelPath, PathClass, PathScope, ToolFolder, ToolkitRoot};
+pub use places::{DevelPath, Evidence, PathClass, PathScope, ToolFolder, ToolkitRoot};
 pub use walk::{FolderState, PathRules, Walker};
 pub use weights::{Magic, WeightFormat};
 

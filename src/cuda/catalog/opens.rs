@@ -33,6 +33,12 @@ pub struct Open {
     pub package: Option<String>,
     /// Names that are opened, in order. `{major}` is the first number of the opener's version, `*` any text.
     pub names: Vec<String>,
+    /// Whether the names are only where the package finds what its modules need (NEEDED): it opens nothing itself, so
+    /// that which version is loaded stands in its modules.
+    #[serde(default)]
+    pub needed_only: bool,
+    /// The call that opens them, such as `onnxruntime.preload_dlls()`; `None` when loading the opener does.
+    pub call: Option<String>,
     /// Whether the opener does without: one that is missing is no fault then.
     #[serde(default)]
     pub optional: bool,
@@ -101,7 +107,12 @@ pub struct ExternalLibrary {
 impl Entry for Open {
     fn key(&self) -> String {
         let who = self.opener.as_deref().or(self.package.as_deref()).unwrap_or_default();
-        format!("{who}{}", if self.optional { " (optional)" } else { "" })
+        let kind = match (self.needed_only, self.optional) {
+            (true, _) => " (needed)",
+            (false, true) => " (optional)",
+            (false, false) => "",
+        };
+        format!("{who}{kind}")
     }
     fn source(&self) -> &str {
         &self.source

@@ -29,6 +29,26 @@ pub struct ToolkitRoot {
     pub source: String,
 }
 
+/// What must agree with a path before a file is taken for what the path says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// Nothing: the folder belongs to one product.
+    Path,
+    /// The package that lists it is there for building.
+    Owner,
+    /// Its content is a static archive or an object file.
+    Archive,
+    /// Its name is that of a header.
+    Header,
+    /// Its name is that of a file for build systems.
+    Metadata,
+    /// Its name is that of a document, or a package of the system lists it.
+    Document,
+    /// An installed package or Python's own library holds it, and nothing else imports it.
+    Test,
+}
+
 /// Content for building, by path.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +70,9 @@ pub struct DevelPath {
     /// What it counts as in `reads_devel` of frameworks, when some of them read it at run time.
     #[serde(default)]
     pub read_as: Option<String>,
+    /// What must agree with the path; by its scope and category when nothing is said.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
     /// Where the fact comes from.
     pub source: String,
 }

@@ -55,10 +55,11 @@ const CATEGORIES: [&str; 11] = [
 ];
 
 /// What frameworks may read at run time, as rules about paths and packages call it.
-const READ: [&str; 12] = [
+const READ: [&str; 13] = [
     "cmake",
     "compiler",
     "headers",
+    "headers-numpy",
     "headers-torch",
     "nvcc",
     "ptxas",
@@ -261,6 +262,17 @@ fn libraries_open_what_the_table_says() {
     assert!(packages.len() == 1 && packages[0].names.contains(&"libcusolver.so.11".to_owned()));
     assert_eq!(catalog().opens_of_package("torch").next().unwrap().names[0], "libcublasLt.so.*");
     assert_eq!(catalog().opens_of_package("requests").count(), 0);
+    // What is opened is of the opener's own CUDA.
+    assert_eq!(opened("libcufft.so.11"), ["libnvJitLink.so.12", "libnvrtc.so.12"]);
+    assert_eq!(opened("libcufft.so.12"), ["libnvJitLink.so.13", "libnvrtc.so.13"]);
+    assert_eq!(opened("libcufft.so.10"), [""; 0]);
+    for (package, major) in [("cupy-cuda11x", "11.2"), ("cupy-cuda12x", "12"), ("cupy-cuda13x", "13")] {
+        let opens = catalog().opens_of_package(package).filter(|open| !open.needed_only);
+        let names: Vec<&String> = opens.flat_map(|open| &open.names).collect();
+        assert!(names.contains(&&format!("libnvrtc.so.{major}")), "{names:?}");
+        assert_eq!(names.iter().filter(|name| name.starts_with("libnvrtc")).count(), 1, "{names:?}");
+        assert!(!names.iter().any(|name| name.starts_with("libcudnn")), "{names:?}");
+    }
 }
 
 #[test]

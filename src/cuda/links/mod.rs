@@ -18,6 +18,7 @@
 //! - Extension modules are loaded into the Python of their folder, each alone; what such a module needs
 //!   and does not find may have been loaded before by other modules of the same packages folder.
 
+mod displaced;
 mod expand;
 mod names;
 mod opens;
@@ -106,6 +107,10 @@ pub struct OpenRule {
     pub names: Vec<String>,
     /// Whether the opener does without.
     pub optional: bool,
+    /// Whether nothing is opened: the names are where a package finds what its modules need.
+    pub needed_only: bool,
+    /// The call that opens them, when loading the opener alone does not.
+    pub call: Option<String>,
     /// Where the fact comes from.
     pub source: String,
     /// Whether the opener looks into its own folder first.

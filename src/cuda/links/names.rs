@@ -52,6 +52,11 @@ impl Names {
         NameId(id)
     }
 
+    /// The number of a name, when it has one.
+    pub(super) fn known(&self, name: &[u8]) -> Option<NameId> {
+        self.by_name.get(name).map(|id| NameId(*id))
+    }
+
     /// The name of a number.
     pub(super) fn get(&self, id: NameId) -> &[u8] {
         &self.list[id.0 as usize]

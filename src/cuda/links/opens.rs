@@ -165,24 +165,31 @@ impl Run<'_, '_> {
         }
         let mut table = NumberMap::default();
         let rules = self.rules.package_opens(self.world.names.get(package.1));
-        let folders = if rules.is_empty() { [].into() } else { self.site_folders(package.0) };
         for rule in &rules {
-            let step = Step::Table(self.world.names.id(rule.source.as_bytes()));
-            for folder in folders.iter() {
-                for child in self.world.paths.children(*folder) {
-                    let name = self.world.paths.rootfs().node(child).name();
-                    if !rule.names.iter().any(|pattern| fits(pattern.as_bytes(), name)) {
-                        continue;
-                    }
-                    let id = self.world.names.id(name);
-                    let Some(object) = self.world.object_in(*folder, id) else { continue };
-                    let place = Place { object, folder: *folder, step };
-                    table.entry(id).or_insert(place);
-                }
+            for (name, place) in self.libraries_of(package.0, rule) {
+                table.entry(name).or_insert(place);
             }
         }
         let table = Rc::new(table);
         self.tables.insert(package, Rc::clone(&table));
         table
+    }
+
+    /// The libraries of other packages, by their names in a packages folder, that a rule names.
+    pub(super) fn libraries_of(&mut self, site: NameId, rule: &OpenRule) -> Vec<(NameId, Place)> {
+        let mut found = Vec::new();
+        let step = Step::Table(self.world.names.id(rule.source.as_bytes()));
+        for folder in self.site_folders(site).iter() {
+            for child in self.world.paths.children(*folder) {
+                let name = self.world.paths.rootfs().node(child).name();
+                if !rule.names.iter().any(|pattern| fits(pattern.as_bytes(), name)) {
+                    continue;
+                }
+                let id = self.world.names.id(name);
+                let Some(object) = self.world.object_in(*folder, id) else { continue };
+                found.push((id, Place { object, folder: *folder, step }));
+            }
+        }
+        found
     }
 }

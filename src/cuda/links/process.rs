@@ -67,6 +67,8 @@ pub(super) struct Process {
     pub(super) library_path: Rc<[Dir]>,
     pub(super) system: Rc<System>,
     fallbacks: Vec<Fallback>,
+    /// What other modules of the process have loaded before: it is taken before anything is searched.
+    pub(super) before: Option<Fallback>,
 }
 
 impl Process {
@@ -91,6 +93,7 @@ impl Process {
             library_path: world.library_path(object, folder),
             system: world.system(target, musl),
             fallbacks,
+            before: None,
         };
         let name = world.names.id(&binary.path);
         process.push(world, Place { object, folder, step: Step::Path }, name, None, None, false);
@@ -149,7 +152,12 @@ impl Process {
         if let Some(at) = self.known(world, name) {
             return Some(Place { step: Step::Loaded, ..self.loaded[at].place });
         }
-        self.search(world, caller, name)
+        self.loaded_before(world, name).or_else(|| self.search(world, caller, name))
+    }
+
+    fn loaded_before(&self, world: &World<'_>, name: NameId) -> Option<Place> {
+        let place = self.before.as_ref()?.get(&name)?;
+        self.takes(world, place.object).then_some(*place)
     }
 
     /// Maps what [`Self::find`] or a table found.
@@ -183,7 +191,8 @@ impl Process {
         if let Some(at) = self.known(world, name) {
             return Some((self.loaded[at].place.object, Step::Loaded));
         }
-        let place = self.search(world, asker, name).or_else(|| {
+        let before = self.loaded_before(world, name);
+        let place = before.or_else(|| self.search(world, asker, name)).or_else(|| {
             let before = self.fallbacks.iter().find_map(|fallback| fallback.get(&name))?;
             self.takes(world, before.object).then_some(*before)
         })?;

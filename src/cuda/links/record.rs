@@ -99,7 +99,13 @@ impl Record {
     }
 
     pub(super) fn opened(&mut self, object: u32, opened: Opened) {
-        self.opens[object as usize].push(opened);
+        let opens = &mut self.opens[object as usize];
+        let leads = |found: &Found| found.map(|(object, _)| object);
+        // Another order of imports may lead to the same.
+        let same = |known: &Opened| known.name == opened.name && leads(&known.found) == leads(&opened.found);
+        if !opens.iter().any(same) {
+            opens.push(opened);
+        }
     }
 
     /// Counts an object as used the way another one is.

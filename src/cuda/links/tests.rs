@@ -116,6 +116,8 @@ fn rule(names: &[&str], optional: bool) -> OpenRule {
     OpenRule {
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         optional,
+        needed_only: false,
+        call: None,
         source: "a test".to_owned(),
         same_folder: false,
         packages_first: false,

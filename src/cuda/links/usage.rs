@@ -1,6 +1,6 @@
 //! Runs all processes, first by NEEDED entries and then by what is opened, and gathers what they show.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::names::{NameId, NumberMap};
@@ -54,10 +54,12 @@ pub(super) fn resolve_within(
         site_folders: HashMap::new(),
         tables: HashMap::new(),
         companions: HashMap::new(),
+        neighbours: BTreeMap::new(),
     };
     run.companions();
     run.needed();
     run.opened();
+    let displaced = run.displaced();
     run.unreached();
     run.hardware_copies(&mut problems);
     if run.world.exhausted() {
@@ -66,7 +68,12 @@ pub(super) fn resolve_within(
                 .to_owned(),
         );
     }
-    (run.record.finish(&run.world, rules), problems)
+    let mut links = run.record.finish(&run.world, rules);
+    // What was not looked at may load any of them.
+    if !run.world.exhausted() {
+        (links.displaced, links.preloaders) = displaced;
+    }
+    (links, problems)
 }
 
 pub(super) struct Run<'a, 'r> {
@@ -83,11 +90,13 @@ pub(super) struct Run<'a, 'r> {
     pub(super) tables: HashMap<(NameId, NameId), Fallback>,
     /// What the modules of a packages folder load, by Python and folder.
     pub(super) companions: HashMap<(Option<u32>, NameId), Fallback>,
+    /// The same of what lies in that folder, with the package that loads it.
+    pub(super) neighbours: BTreeMap<(Option<u32>, NameId), Vec<(NameId, Place, NameId)>>,
 }
 
 impl Run<'_, '_> {
     /// The process of a root, all NEEDED entries resolved.
-    fn process(&mut self, root: &RootEntry, alone: bool) -> Process {
+    pub(super) fn process(&mut self, root: &RootEntry, alone: bool, before: Option<&Fallback>) -> Process {
         let mut fallbacks = Vec::new();
         if let Some(package) = root.package
             && !alone
@@ -97,6 +106,7 @@ impl Run<'_, '_> {
         }
         let Some(python) = root.python else {
             let mut process = Process::new(&mut self.world, root.object, fallbacks);
+            process.before = before.map(Rc::clone);
             process.run(&mut self.world);
             return process;
         };
@@ -112,6 +122,7 @@ impl Run<'_, '_> {
         // A Python of thousands of libraries is copied for each module.
         self.world.steps_left = self.world.steps_left.saturating_sub(base.loaded.len() as u64);
         let mut process = base.fork(fallbacks);
+        process.before = before.map(Rc::clone);
         process.open_object(&mut self.world, root.object);
         process.run(&mut self.world);
         process
@@ -124,17 +135,24 @@ impl Run<'_, '_> {
         let mut count = 0;
         for at in 0..self.roots.len() {
             let root = self.roots[at].clone();
-            let Some((site, _)) = root.package else { continue };
-            let process = self.process(&root, true);
+            let Some((site, package)) = root.package else { continue };
+            let process = self.process(&root, true, None);
             let known = libraries.entry((root.python, site)).or_default();
+            let neighbours = self.neighbours.entry((root.python, site)).or_default();
             for loaded in &process.loaded {
                 if count >= COMPANIONS {
                     break;
                 }
                 let place = Place { step: Step::Loaded, ..loaded.place };
+                let path = &self.world.binary(place.object).path;
+                let in_site = path.starts_with(self.world.names.get(site));
                 for name in [Some(loaded.name), self.world.sonames[place.object as usize]] {
                     count += 1;
-                    known.entry(name.unwrap_or(loaded.name)).or_insert(place);
+                    let name = name.unwrap_or(loaded.name);
+                    known.entry(name).or_insert(place);
+                    if in_site {
+                        neighbours.push((name, place, package));
+                    }
                 }
             }
         }
@@ -148,7 +166,7 @@ impl Run<'_, '_> {
         }
         for at in 0..self.roots.len() {
             let root = self.roots[at].clone();
-            let process = self.process(&root, false);
+            let process = self.process(&root, false, None);
             self.record.resolutions(process.resolved.iter());
             self.record.mapped(&process, 0, at, Use::Needed);
         }
@@ -156,20 +174,7 @@ impl Run<'_, '_> {
 
     /// Phase two: what is opened by what is reached, in the process that reached it first.
     fn opened(&mut self) {
-        let mut openers: HashMap<u32, Vec<OpenRule>> = HashMap::new();
-        let mut packages = HashSet::new();
-        for object in self.world.objects() {
-            self.rules_of(object, &mut openers);
-        }
-        for entry in &self.roots {
-            if let Some(package) = entry.package
-                && packages.insert(package)
-            {
-                let more = self.rules.package_opens(self.world.names.get(package.1));
-                openers.entry(entry.object).or_default().extend(more);
-            }
-        }
-        openers.retain(|_, rules| !rules.is_empty());
+        let mut openers = self.openers();
         let mut at_work: Vec<bool> = vec![false; self.roots.len()];
         for object in self.world.objects().filter(|object| openers.contains_key(object)) {
             if let Some(owner) = self.record.owner[object as usize] {
@@ -179,20 +184,55 @@ impl Run<'_, '_> {
         // What is opened is owned by the process that opens it, so one pass reaches the fixed point.
         for owner in (0..self.roots.len()).filter(|owner| at_work[*owner]) {
             let root = self.roots[owner].clone();
-            let mut process = self.process(&root, false);
+            let mut process = self.process(&root, false, None);
             let mut caller = 0;
-            while let Some(loaded) = process.loaded.get(caller) {
-                let object = loaded.place.object;
-                if self.record.owner[object as usize] == Some(owner)
-                    && let Some(rules) = openers.remove(&object)
-                {
-                    for rule in &rules {
-                        self.apply(&mut process, caller, rule, &root, owner);
+            // Nobody may make the calls: what they load comes after all else.
+            let mut calls: VecDeque<(usize, OpenRule)> = VecDeque::new();
+            loop {
+                if let Some(loaded) = process.loaded.get(caller) {
+                    let object = loaded.place.object;
+                    if self.record.owner[object as usize] == Some(owner)
+                        && let Some(rules) = openers.remove(&object)
+                    {
+                        for rule in rules {
+                            if rule.call.is_some() {
+                                calls.push_back((caller, rule));
+                            } else {
+                                self.apply(&mut process, caller, &rule, &root, owner);
+                            }
+                        }
                     }
+                    caller += 1;
+                } else if let Some((caller, rule)) = calls.pop_front() {
+                    self.apply(&mut process, caller, &rule, &root, owner);
+                } else {
+                    break;
                 }
-                caller += 1;
             }
         }
+    }
+
+    /// What each object opens; what a package opens is opened by the first of its modules.
+    pub(super) fn openers(&self) -> HashMap<u32, Vec<OpenRule>> {
+        let mut openers: HashMap<u32, Vec<OpenRule>> = HashMap::new();
+        let mut packages = HashSet::new();
+        for object in self.world.objects() {
+            self.rules_of(object, &mut openers);
+        }
+        for entry in &self.roots {
+            if let Some(package) = entry.package
+                && packages.insert(package)
+            {
+                let mut rules = self.rules.package_opens(self.world.names.get(package.1));
+                rules.retain(|rule| !rule.needed_only);
+                // A package loads libraries of others before its own modules open any.
+                let own = openers.entry(entry.object).or_default();
+                rules.append(own);
+                *own = rules;
+            }
+        }
+        openers.retain(|_, rules| !rules.is_empty());
+        openers
     }
 
     fn rules_of(&self, object: u32, openers: &mut HashMap<u32, Vec<OpenRule>>) {

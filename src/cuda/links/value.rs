@@ -1,5 +1,7 @@
 //! Which file needs which, and how each is found.
 
+use std::collections::BTreeMap;
+
 use crate::cuda::Use;
 use crate::rootfs::NodeId;
 
@@ -12,6 +14,12 @@ pub struct ObjectId(pub u32);
 pub struct Links {
     /// The objects.
     pub objects: Vec<Object>,
+    /// Objects that only extension modules load, and that are not loaded when the other packages of the modules' folder
+    /// were imported before, or have called what loads their libraries. Sorted.
+    pub displaced: Vec<ObjectId>,
+    /// Libraries that are loaded in place of the displaced ones, and by what, such as `onnxruntime.preload_dlls()` or
+    /// `importing torch`.
+    pub preloaders: BTreeMap<ObjectId, Vec<String>>,
 }
 
 /// One ELF object with what it asks for and who asks for it.

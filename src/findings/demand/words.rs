@@ -1,7 +1,7 @@
 //! Names of what is read at run time, and the words in files and commands that ask for it.
 
 /// Names of what is read, with why, as the end of a sentence.
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 19] = [
     ("builder-resources", "builds TensorRT engines, for which it opens the builder's resources"),
     ("cmake", "builds with cmake, make or the like"),
     ("compiler", "starts a C or C++ compiler, which reads the headers of the system"),
@@ -11,9 +11,11 @@ const NAMES: [(&str, &str); 17] = [
     ("debugger", "runs a debugger"),
     ("git", "runs git"),
     ("headers", "compiles kernels against the CUDA headers"),
+    ("headers-numpy", "compiles extensions against the headers of numpy"),
     ("headers-torch", "compiles extensions against the headers in its own package"),
     ("libdevice", "links libdevice into the kernels that it compiles"),
     ("libnvvm", "compiles kernels with libnvvm"),
+    ("libraries", "compiles or links against what is installed"),
     ("make", "runs make"),
     ("ninja", "builds extensions with ninja"),
     ("nvcc", "compiles CUDA code with nvcc"),
@@ -26,11 +28,11 @@ pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudad
 
 /// What words in files and commands ask for.
 pub(super) const WORDS: [(&str, &[&str]); 43] = [
-    ("cc", &["compiler"]),
-    ("c++", &["compiler"]),
-    ("c99", &["compiler"]),
-    ("ld", &["compiler"]),
-    ("gfortran", &["compiler"]),
+    ("cc", &["compiler", "libraries"]),
+    ("c++", &["compiler", "libraries"]),
+    ("c99", &["compiler", "libraries"]),
+    ("ld", &["compiler", "libraries"]),
+    ("gfortran", &["compiler", "libraries"]),
     ("cargo", &["compiler", "cmake"]),
     ("rustc", &["compiler"]),
     ("go", &["compiler"]),
@@ -52,13 +54,13 @@ pub(super) const WORDS: [(&str, &[&str]); 43] = [
     ("libcudadevrt", &["cudadevrt"]),
     ("cuda_runtime.h", &["headers"]),
     ("cuda_fp16.h", &["headers"]),
-    ("gcc", &["compiler"]),
-    ("g++", &["compiler"]),
-    ("clang", &["compiler"]),
+    ("gcc", &["compiler", "libraries"]),
+    ("g++", &["compiler", "libraries"]),
+    ("clang", &["compiler", "libraries"]),
     ("cc1", &["compiler"]),
     ("ninja", &["ninja"]),
-    ("cmake", &["cmake", "make", "ninja", "compiler"]),
-    ("make", &["make", "cmake", "compiler"]),
+    ("cmake", &["cmake", "make", "ninja", "compiler", "libraries"]),
+    ("make", &["make", "cmake", "compiler", "libraries"]),
     ("git", &["git"]),
     ("gdb", &["debugger"]),
     ("cuda-gdb", &["debugger"]),

@@ -58,7 +58,7 @@ fn distribution(facts: &Facts<'_>, today: u32) -> Option<Draft> {
             draft.severity = Some(Severity::Low);
             draft.verdict = Verdict::Unsure;
             draft.question =
-                Some("Are the updates of the long-term team enough, and are they installed?".to_owned());
+                Some("Are the updates of the long-term team installed, and are they enough?".to_owned());
             write!(draft.reason, " A team of volunteers goes on for the main packages until {date}.").ok();
         } else {
             write!(draft.reason, " Those of the long-term team ended on {date}.").ok();
@@ -97,7 +97,7 @@ fn toolkit(facts: &Facts<'_>) -> Option<Draft> {
     draft.severity = Some(if old_major { Severity::Medium } else { Severity::Low });
     draft.reason = format!("{reason} Tags are deleted six months later.");
     draft.proof.extend(base.evidence.iter().map(|text| printable(text)));
-    draft.question = Some(format!("Can {reference} still be pulled, or is there a copy of it?"));
+    draft.question = Some(format!("Can {reference} still be pulled, or is a copy of it kept?"));
     if let Some(later) = replacing {
         draft.fix =
             format!("Build on nvidia/cuda:{}, the newest point release of that version.", later.version);

@@ -66,7 +66,7 @@ pub(super) fn name_of(path: &[u8]) -> &[u8] {
 }
 
 /// What follows the last point of a name; empty when there is none.
-pub(super) fn extension(name: &[u8]) -> &[u8] {
+pub(in crate::findings) fn extension(name: &[u8]) -> &[u8] {
     match name.iter().rposition(|byte| *byte == b'.') {
         Some(at) => name.get(at + 1..).unwrap_or_default(),
         None => b"",

@@ -76,7 +76,7 @@ fn disabled() -> Draft {
     draft.proof.push(
         "the environment of the image has NVIDIA_DISABLE_REQUIRE, with a value that means yes".to_owned(),
     );
-    draft.question = Some("Which driver was it that the check refused, and does CUDA work there?".to_owned());
+    draft.question = Some("Must the image start with a driver that the check refuses?".to_owned());
     draft.fix = "Take NVIDIA_DISABLE_REQUIRE out, and require what the libraries need.".into();
     draft.users.push(User::Setting("ENV NVIDIA_DISABLE_REQUIRE".to_owned()));
     draft.subjects = vec!["ENV NVIDIA_DISABLE_REQUIRE".to_owned()];
@@ -116,8 +116,10 @@ fn too_little(value: &str, needed: u32, evidence: &str, user: User) -> Option<Dr
     );
     draft.proof.push(format!("NVIDIA_REQUIRE_CUDA is satisfied by cuda>={}", version.join(".")));
     draft.proof.push(evidence.to_owned());
-    draft.question =
-        Some("Do all nodes have a later driver, or is the library of the later CUDA not needed?".to_owned());
+    draft.question = Some(
+        "Do all nodes have a later driver, or does the service do without the library of the later CUDA?"
+            .to_owned(),
+    );
     draft.fix = format!("Set NVIDIA_REQUIRE_CUDA=\"cuda>={needed}.0\", or build on a base of CUDA {needed}.");
     draft.users.push(user);
     draft.users.push(User::Setting("ENV NVIDIA_REQUIRE_CUDA".to_owned()));

@@ -106,8 +106,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         draft.question = Some(format!("Is nvcc run when the service runs? {first}."));
     } else if !loaded.is_empty() || !of_others.is_empty() {
         draft.verdict = Verdict::Unsure;
-        draft.question =
-            Some("Are the parts that are used at run time enough beside the runtime flavour?".to_owned());
+        draft.question = Some(
+            "Does the service use other parts of the devel flavour than those that the proof names?"
+                .to_owned(),
+        );
         draft.reason.push_str(" Nothing is known to run nvcc, yet parts of it are used at run time.");
     } else {
         draft.reason.push_str(" Nothing is known to run nvcc or to read its parts at run time.");

@@ -94,7 +94,7 @@ fn used(facts: &Facts<'_>, objects: &[ObjectId], items: Vec<Item>) -> Draft {
         Draft::new(&RULE, Verdict::Unsure, "Parts of the driver that the loader takes".to_owned());
     draft.severity = Some(Severity::High);
     "Something that runs loads these copies, unless the host's driver is mounted over them. A driver that does not fit the host's kernel module fails.".clone_into(&mut draft.reason);
-    draft.question = Some("Does the container toolkit put the host's driver into every container that is started from this image?".to_owned());
+    draft.question = Some("Is a container of this image started without the NVIDIA container toolkit, which mounts the host's driver?".to_owned());
     common::tell_chains(facts, objects, &mut draft);
     draft.items = items;
     draft

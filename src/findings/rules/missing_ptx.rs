@@ -128,7 +128,7 @@ fn tell(facts: &Facts<'_>, draft: &mut Draft, targets: &[&TargetGpu], files: &[&
         draft.proof.push(format!("{} {what}: {}{more}", target.title(), list.join(", ")));
     }
     draft.subjects = targets.iter().map(|target| target.id.clone()).collect();
-    draft.question = Some("Is the image to run on these GPUs, and does it use these files there?".to_owned());
+    draft.question = Some("Does the image run on other GPUs only, or without these files?".to_owned());
 }
 
 fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Draft {
@@ -196,7 +196,7 @@ fn without_ptx(facts: &Facts<'_>, holders: &[Holder<'_>]) -> Option<Draft> {
         let major = file.code.iter().map(|row| row.arch / 10).max().unwrap_or_default();
         draft.proof.push(format!("{} ends with compute capability {major}.x", facts.shown(file.node)));
     }
-    draft.question = Some("Is the image to run on GPUs that come later?".to_owned());
+    draft.question = Some("Does the image run only on GPUs that it has code for today?".to_owned());
     let arch = files.iter().flat_map(|file| &file.code).map(|row| row.arch).max().unwrap_or_default();
     draft.fix =
         format!("Add PTX of the newest architecture: nvcc -gencode arch=compute_{arch},code=compute_{arch}.");

@@ -95,9 +95,9 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
         draft.reason =
             format!("Both majors of {component} are used, and nothing reaches both by what it needs.");
         draft.question = Some(if in_python {
-            "Does one Python process import modules of both?".to_owned()
+            "Does each Python process import modules of one major only?".to_owned()
         } else {
-            "Is it meant that these programs use different versions of CUDA?".to_owned()
+            "Do these programs need different versions of CUDA?".to_owned()
         });
         for major in majors.keys() {
             let ways = reached.values().filter_map(|ways| ways.get(major));
@@ -111,7 +111,7 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
         draft.reason = format!(
             "{first}{more} loads both majors of {component} into one process, by what the loader finds for it."
         );
-        draft.question = Some(format!("Does {first} work with both loaded, and must it?"));
+        draft.question = Some(format!("Does {first} need both, and work with both loaded?"));
         for (root, ways) in both.iter().take(WAYS) {
             for (major, steps) in *ways {
                 draft.proof.push(format!("{component} {major}: {}", way(steps)));

@@ -20,10 +20,12 @@ mod metadata_copies;
 mod missing_libraries;
 mod missing_ptx;
 mod mixed_majors;
+mod orphaned_packages;
 mod overwritten;
 mod package_caches;
 mod profilers;
 mod python_build_leftovers;
+mod python_tests;
 mod secrets;
 mod static_libraries;
 mod stubs;
@@ -33,11 +35,13 @@ mod unused_libraries;
 mod visible_devices;
 mod weights_in_middle_layer;
 
+use super::census::{By, Sorted};
 use super::facts::Facts;
 use super::finish::Draft;
 use super::rule::Rule;
 use super::value::Category;
 use super::verdict::{self, Place};
+use crate::cuda::catalog::Evidence;
 use crate::jobs::both;
 
 /// Every rule, by category and id.
@@ -53,7 +57,9 @@ pub(super) static ALL: &[&Rule] = &[
     &compilers::RULE,
     &build_metadata::RULE,
     &docs_samples::RULE,
+    &python_tests::RULE,
     &build_tools::RULE,
+    &orphaned_packages::RULE,
     &driver_libraries::RULE,
     &duplicates::RULE,
     &unused_libraries::RULE,
@@ -79,6 +85,11 @@ pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
     let (of_image, mut drafts) = both(|| of_image(facts), || of_builds(facts));
     drafts.extend(of_image);
     drafts
+}
+
+/// Rules that rest on what others found. No file may be in two drafts before.
+pub(super) fn run_on(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
+    orphaned_packages::find(facts, drafts)
 }
 
 /// Those about what building leaves behind.
@@ -112,17 +123,22 @@ fn of_image(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
-pub(super) use common::searched;
+pub(super) use common::{extension, searched};
 
 /// Of the bytes that each layer hides: those whose new content is the same, where that is known.
 pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
     metadata_copies::metadata_only(facts)
 }
 
-/// The rule about content for building of a category.
-pub(super) fn of_category(category: Category, place: &Place) -> &'static Rule {
-    match (category, place) {
-        (Category::Headers | Category::StaticLibraries, Place::Python(_)) => &python_build_leftovers::RULE,
+/// The rule about content for building that a file of the census falls under.
+pub(super) fn of_file(file: &Sorted<'_>, place: &Place) -> &'static Rule {
+    if matches!(file.by, By::Path(rule) if rule.evidence == Some(Evidence::Test)) {
+        return &python_tests::RULE;
+    }
+    match (file.category, place) {
+        (Category::Headers | Category::StaticLibraries, Place::Python(_) | Place::Packages(_)) => {
+            &python_build_leftovers::RULE
+        }
         (Category::Stubs, _) => &stubs::RULE,
         (Category::StaticLibraries, _) => &static_libraries::RULE,
         (Category::Headers, _) => &headers::RULE,

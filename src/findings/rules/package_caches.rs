@@ -2,10 +2,11 @@
 
 mod links;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::common;
 use crate::base::convert::index32;
+use crate::base::size::{grouped, human};
 use crate::base::text::printable;
 use crate::cuda::Inode;
 use crate::cuda::links::ObjectId;
@@ -36,7 +37,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm 
 RUN --mount=type=cache,target=/root/.cache/pip pip install torch
 ```
 
-A `RUN rm` of its own hides the files and frees nothing. A cache that symbolic links lead into (`uv --link-mode symlink`, conda with soft links) is in use, and is told as `needed`. Files that share an inode with an installed file (hard links of conda and uv) cost nothing and are no finding.",
+A `RUN rm` of its own hides the files and frees nothing. A cache that symbolic links lead into (`uv --link-mode symlink`, conda with soft links) is in use, and is told as `needed`. Files that are hard-linked to an installed file (conda and uv do that) free nothing when they are removed from the cache: they are counted in the reason, and their bytes are not in the finding. Such a file goes when all of its other names go.",
     source: "Manuals of the package managers, as the catalogue names them in `leftovers.toml`.",
 };
 
@@ -123,6 +124,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     };
     let links = Links::of(facts);
     let mut groups: BTreeMap<(u32, Because), Group> = BTreeMap::new();
+    let mut marked: HashMap<(u32, Option<NodeId>), bool> = HashMap::new();
     for file in files {
         let Some(kind) = kind_of(file) else { continue };
         let inode = (file.item.layer, file.item.entry);
@@ -135,6 +137,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             (_, None, Some(_)) => Because::Linked,
             _ => Because::Free,
         };
+        let folder = file.item.node.map(|node| facts.paths.parent(node));
+        if !*marked.entry((kind, folder)).or_insert_with(|| is_cache(facts, kind, file)) {
+            continue;
+        }
         let group = groups.entry((kind, because)).or_default();
         group.items.push(file.item);
         group.loaded.extend(loaded);
@@ -154,6 +160,31 @@ struct Group {
     links: Vec<NodeId>,
     /// How many of them are programs or libraries.
     programs: usize,
+}
+
+/// Whether a folder is the cache that its path says; a hidden file is not looked up.
+fn is_cache(facts: &Facts<'_>, kind: u32, file: &Sorted<'_>) -> bool {
+    // By rule: the folder on the way to a file, and what lies in it or beside it.
+    let (name, marks): (&[u8], &[&[u8]]) = match KINDS.get(kind as usize).map(|kind| kind.id) {
+        Some("cache-conda") => (b"pkgs", &[b"urls.txt", b"urls", b"cache", b"../conda-meta"]),
+        Some("cache-go") => (b"mod", &[b"cache"]),
+        _ => return true,
+    };
+    let Some(node) = file.item.node else { return true };
+    if common::holds(&facts.path(node), b"/.cache/go-build/") {
+        return true;
+    }
+    let mut folder = facts.paths.parent(node);
+    while folder != NodeId::ROOT {
+        if facts.node(folder).name() == name {
+            let is_marked = |mark: &&[u8]| facts.paths.lookup_from(folder, mark).is_some();
+            if marks.iter().any(is_marked) {
+                return true;
+            }
+        }
+        folder = facts.paths.parent(folder);
+    }
+    false
 }
 
 fn kind_of(file: &Sorted<'_>) -> Option<u32> {
@@ -217,15 +248,17 @@ fn hub(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
     draft.verdict = Verdict::Unsure;
     draft.severity = Some(Severity::Info);
     "A service may load its models from this folder when it starts. What it loads is not written in the image.".clone_into(&mut draft.reason);
-    draft.proof.push("no variable of the image forbids the hub to download".to_owned());
+    if kind.id == "hub-huggingface" {
+        draft.proof.push(format!("none of the variables {} is set to forbid downloads", OFFLINE.join(", ")));
+    }
+    draft.proof.push("what the service loads was not computed".to_owned());
     draft.question =
         Some("Does the service load these models from the image, without downloading them?".to_owned());
 }
 
 fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &mut Draft) {
-    "Only installing something reads these files, and a running container installs nothing."
-        .clone_into(&mut draft.reason);
-    draft.proof.push("none of them shares its inode with a file outside the cache".to_owned());
+    "Package managers read these files when they install something.".clone_into(&mut draft.reason);
+    tell_links(facts, kind, draft);
     let mut ask = |why: String, question: String| {
         draft.verdict = Verdict::Unsure;
         draft.reason.clone_from(&why);
@@ -239,17 +272,22 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
         let program = printable(program);
         ask(
             format!("The image's command starts {program}, which reads this cache."),
-            format!("Does {program} run the service without what it keeps there?"),
+            format!("Does {program} need what it keeps there to start the service?"),
         );
     } else if let Some(setting) = setting(facts, kind) {
         ask(
             format!("{setting} names a path in this cache."),
-            format!("What does {setting} take from there?"),
+            format!("Does the service read what {setting} names there?"),
         );
     } else if links.through.contains(kind.id) || !links.complete {
         ask(
             "Symbolic links outside lead through this cache, or could not all be followed.".to_owned(),
-            "Do these links still lead where they should without the cache?".to_owned(),
+            "Does the service follow one of these links into the cache?".to_owned(),
+        );
+    } else if let Some(java) = java(facts, kind) {
+        ask(
+            format!("{java} is installed, and a class path may name archives in this cache."),
+            "Does a start script put archives of this cache on a class path?".to_owned(),
         );
     } else if kind.id == "cache-bazel" && programs > 0 {
         ask(
@@ -263,10 +301,39 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
                 "nothing outside the cache loads any of the {programs} programs and libraries among them"
             ));
         }
-        draft
-            .proof
-            .push("neither the image's command nor its environment names a path in the cache".to_owned());
+        draft.proof.push(format!(
+            "neither the image's command nor a variable, other than those of package managers, names a path with {}",
+            kind.marker
+        ));
     }
+}
+
+/// How many files of a cache are hard links of installed files, and what the others free.
+fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
+    let linked = facts.census.linked_outside(kind.id);
+    let alone = draft.items.len() as u64;
+    if linked == 0 {
+        draft.proof.push("none of them is a hard link to a file outside the cache".to_owned());
+        return;
+    }
+    let (all, freed) = (grouped(linked + alone), human(draft.items.iter().map(|item| item.bytes).sum()));
+    let statement = format!(
+        "{} of {all} files are hard-linked to installed files: removing them from the cache frees 0 B; the other {} free {freed}",
+        grouped(linked),
+        grouped(alone),
+    );
+    draft.reason = format!("{} {statement}.", draft.reason);
+    draft.proof.push(statement);
+}
+
+/// A Java that could run what its build tools keep.
+fn java(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
+    if !kind.programs.contains(&"java") {
+        return None;
+    }
+    let links = &facts.inventory.links;
+    let java = links.objects.iter().find(|object| facts.node(object.node).name() == b"java")?;
+    Some(facts.shown(java.node))
 }
 
 /// A setting of the image that names a path in a cache.

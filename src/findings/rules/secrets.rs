@@ -111,7 +111,7 @@ fn draft(names: BTreeSet<String>, title: &str) -> Option<Draft> {
     }
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title.to_owned());
     draft.subjects = names.into_iter().collect();
-    draft.question = Some("Are these values secrets?".to_owned());
+    draft.question = Some("Are all of these values harmless, such as examples or test values?".to_owned());
     draft.fix = "Replace them where they are secrets, give them to the build with RUN --mount=type=secret, and to the service when it is started.".into();
     Some(draft)
 }

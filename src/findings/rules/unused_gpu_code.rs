@@ -201,9 +201,10 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
         .filter_map(|file| Some(item(&facts.census, facts.rootfs, facts.node(file.node).content()?)))
         .collect();
     draft.question = Some(if own {
-        "Are these all the GPUs that the image is to run on?".to_owned()
+        "Does the image run on other GPUs as well?".to_owned()
     } else {
-        "Are these all the GPUs, and is there a build of these packages for fewer?".to_owned()
+        "Does the image run on other GPUs as well, or is there no build of these packages for fewer?"
+            .to_owned()
     });
     if own {
         /// Below this a build for fewer architectures is not worth the trouble.

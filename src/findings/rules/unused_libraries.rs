@@ -50,7 +50,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let judge = Judge::new(facts);
     let mut groups: BTreeMap<(Because, Supplier), Group> = BTreeMap::new();
     let candidates = facts.inventory.libraries.iter().filter(|library| {
-        library.role == Role::Runtime && library.hard_link_of.is_none() && &*library.component != "driver#"
+        library.role == Role::Runtime
+            && library.hard_link_of.is_none()
+            && &*library.component != "driver#"
+            && !facts.is_of_every_flavor(library)
     });
     for library in candidates {
         let is_reached = facts.inventory.links.object(library.object).usage != Use::Unreferenced;

@@ -28,7 +28,8 @@ pub struct BinaryLimits {
     pub names_bytes: usize,
     /// Bytes of a library search path.
     pub path_bytes: usize,
-    /// Section headers of one file. Objects with a section for each function have thousands.
+    /// Section headers of one file. Objects with a section for each function have thousands; the most seen are 85,911,
+    /// in libnvJitLink_static.a and libnvrtc_static.a of CUDA 13. A table of so many fits into `capture_bytes`.
     pub sections: usize,
     /// Sections of one file that hold GPU code, or may hold it. Real files have some dozens.
     pub gpu_sections: usize,
@@ -68,7 +69,7 @@ impl Default for BinaryLimits {
             string_bytes: 4_096,
             names_bytes: 64 << 10,
             path_bytes: 64 << 10,
-            sections: 65_536,
+            sections: 1 << 17,
             gpu_sections: 1_024,
             data_sections: true,
             note_bytes: 1 << 20,

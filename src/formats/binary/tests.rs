@@ -8,7 +8,7 @@ use super::{BinaryLimits, Copied, FileFacts, Scan, fuzz_file, read, read_deferre
 use crate::base::Section;
 use crate::formats::fatbin::Suffix;
 use crate::jobs::CancelToken;
-use build::{container, entry, object};
+use build::{archive, container, entry, object};
 
 /// The facts of `file`, the same from a stream in pieces of any length and from ranges.
 pub(in crate::formats) fn both(file: &[u8], name: &[u8], limits: &BinaryLimits) -> Option<FileFacts> {
@@ -117,7 +117,7 @@ fn damaged_files_never_panic() {
         [(".nv_fatbin", 1, gpu.clone()), (".text", 1, vec![3; 700]), (".cask_resource", 1, gpu.clone())];
     let elf = object(&sections);
     let library = build::Library::sample().build();
-    let archive = build::archive(&[("a.o/", &elf), ("b.o/", &elf)]);
+    let archive = archive(&[("a.o/", &elf), ("b.o/", &elf)]);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: usize| {
         state ^= state << 13;
@@ -139,5 +139,55 @@ fn damaged_files_never_panic() {
             }
             fuzz_file(&file, b"libcuda.so.1");
         }
+    }
+}
+
+/// An object of so many sections that their number stands in the first section header (`e_shnum` is 0): functions, then
+/// GPU code and the names.
+fn large_object(sections: u64) -> Vec<u8> {
+    let gpu = container(&[entry(2, 90, 0x11, 64)]);
+    let names = b"\0.text.function\0.nv_fatbin\0.shstrtab\0";
+    let (gpu_at, names_at) = (64, 64 + gpu.len() as u64);
+    let table_at = (names_at + names.len() as u64).next_multiple_of(8);
+    let mut out = b"\x7fELF\x02\x01\x01".to_vec();
+    out.resize(16, 0);
+    out.extend([1, 0, 62, 0, 1, 0, 0, 0]);
+    out.resize(40, 0);
+    out.extend(table_at.to_le_bytes());
+    out.resize(52, 0);
+    out.extend([64, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0xff, 0xff]);
+    out.extend(gpu.iter().chain(names));
+    out.resize(usize::try_from(table_at).unwrap(), 0);
+    let mut section = |name: u32, kind: u32, at: u64, bytes: u64, link: u64| {
+        out.extend(name.to_le_bytes().iter().chain(&kind.to_le_bytes()));
+        for value in [0, 0, at, bytes, link, 0, 0] {
+            out.extend(value.to_le_bytes());
+        }
+    };
+    section(0, 0, 0, sections, sections - 1);
+    for _ in 0..sections - 3 {
+        section(1, 1, 64, 16, 0);
+    }
+    section(16, 1, gpu_at, gpu.len() as u64, 0);
+    section(27, 3, names_at, names.len() as u64, 0);
+    out
+}
+
+#[test]
+fn as_many_sections_as_the_largest_libraries_of_cuda_have_are_read() {
+    let small = object(&[(".nv_fatbin", 1, container(&[entry(2, 80, 0x11, 64)]))]);
+    let file = archive(&[("one.o/", &large_object(85_911)), ("two.o/", &small)]);
+    let limits = BinaryLimits::default();
+    let (size, head) = (file.len() as u64, &file[..64]);
+    let mut scan = Scan::start(head, size, b"lib.a", &limits).unwrap();
+    file.chunks(64 << 10).for_each(|bytes| scan.push(bytes));
+    let ranges = Section::new(Arc::new(Copied(file.clone())), 0, size);
+    let mut ranged = read(&ranges, head, b"lib.a", &limits, &CancelToken::new()).unwrap().unwrap();
+    read_deferred(&ranges, &mut ranged, &limits, &CancelToken::new()).unwrap();
+    for facts in [scan.finish(), ranged] {
+        let FileFacts::Archive(facts) = facts else { panic!("no archive: {facts:?}") };
+        assert_eq!(facts.problems, []);
+        let rows: Vec<_> = facts.gpu.rows.iter().map(|row| (row.label(), row.entries)).collect();
+        assert_eq!(rows, [("sm_80".to_owned(), 1), ("sm_90".to_owned(), 1)]);
     }
 }

@@ -18,6 +18,9 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     let whole_line = before.len() == place.start - line;
+    if before.ends_with(b".") {
+        return true;
+    }
     if is_prose(word, rest) {
         return false;
     }
@@ -67,7 +70,7 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     // A compiler writes its name into what it makes, and the folders that it was built in.
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._+-".contains(byte);
     let folder = rest.iter().take(REACH).find(|byte| !is_part(byte)) == Some(&b'/');
-    if folder || rest.starts_with(b" version ") || rest.starts_with(b" LLVM") {
+    if folder || rest.starts_with(b" LLVM") {
         return false;
     }
     if !word.is_english() && !word.is_short() {
@@ -84,6 +87,32 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     let alone = matches!(rest, [] | [0 | b' ', ..]) && !is_prose(word.text, rest);
     let with_path = string.ends_with(b"/") && !string.contains(&b' ') && !string.contains(&b':');
     alone && (string.is_empty() || with_path)
+}
+
+/// Whether the word at `place` says what something was compiled with: a compiler's ident string
+/// (`GCC: (conda-forge gcc 12.4.0-2) 12.4.0`) or its version (`gcc version 12.2.0`, `built by gcc 12.2.0`).
+pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
+    let before = bytes.get(place.start.saturating_sub(REACH)..place.start).unwrap_or(&[]);
+    let from = before.iter().rposition(|byte| matches!(byte, 0 | b'\n' | b'\r')).map_or(0, |at| at + 1);
+    let before = &before[from..];
+    let rest = bytes.get(place.end..).unwrap_or(&[]);
+    // `gcc-13 (Ubuntu 13.2.0-23ubuntu4)`
+    let suffix = rest.strip_prefix(b"-").map_or(0, |rest| {
+        1 + rest.iter().take(REACH).take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count()
+    });
+    let after = rest.get(if suffix > 1 { suffix } else { 0 }..).unwrap_or(&[]);
+    before.starts_with(b"GCC: (")
+        || before.ends_with(b"compiler: ")
+        || after.starts_with(b" version ")
+        || after.strip_prefix(b" (").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase))
+        || after.strip_prefix(b" ").is_some_and(is_version)
+}
+
+/// Whether a text begins with a version such as `12.2`, and not with a file such as `1.c`.
+fn is_version(text: &[u8]) -> bool {
+    let digits = text.iter().take(REACH).take_while(|byte| byte.is_ascii_digit()).count();
+    let minor = text.get(digits..).and_then(|rest| rest.strip_prefix(b"."));
+    digits > 0 && minor.and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit)
 }
 
 fn is_printable(byte: u8) -> bool {

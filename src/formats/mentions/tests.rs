@@ -73,6 +73,35 @@ fn a_word_counts_only_when_it_stands_alone() {
 }
 
 #[test]
+fn what_a_file_was_compiled_with_is_no_demand() {
+    for ident in [
+        "GCC: (conda-forge gcc 12.4.0-2) 12.4.0",
+        "GCC: (Debian 12.2.0-14) 12.2.0",
+        "gcc version 12.2.0 (Debian 12.2.0-14)",
+        "built by gcc 10.2.1 20210110 (Debian 10.2.1-6)",
+        "compiler: gcc -fPIC -pthread -m64 -Wa,--noexecstack -O3",
+        "gcc-13 (Ubuntu 13.2.0-23ubuntu4) 13.2.0",
+        "g++ (GCC) 11.4.0",
+        "Ubuntu clang version 18.1.3 (1ubuntu1)",
+        "clang LLVM 14",
+        "cmake version 3.25.1",
+    ] {
+        for padded in [format!("\u{1}\0{ident}\0\u{1}"), format!("\u{1}\0one\0{ident}\0{ident}\0")] {
+            assert_eq!(words(Sort::Binary, &padded), <[&str; 0]>::default(), "{ident}");
+            let pieces = found(Sort::Binary, padded.as_bytes(), 7).words;
+            assert_eq!(pieces, <[&str; 0]>::default(), "{ident}");
+        }
+    }
+    for command in
+        ["gcc -O2 -shared -o %s %s", "gcc 1.c -o one", "/usr/bin/gcc", "gcc-13 -c", "gcc --version"]
+    {
+        assert_eq!(words(Sort::Binary, format!("\u{1}\0{command}\0\u{1}")), ["gcc"], "{command}");
+    }
+    assert_eq!(script("print('built with gcc 12.2')\n"), <[&str; 0]>::default());
+    assert_eq!(script("gcc --version\ngcc 12.c\n"), ["gcc"]);
+}
+
+#[test]
 fn words_of_english_count_as_commands_only() {
     for text in [
         "['make']",
@@ -230,4 +259,15 @@ fn a_hostile_file_is_looked_at_in_so_many_places_only() {
     let text = "nvcc libx.so ".repeat(20_000);
     let mentions = found(Sort::Text, text.as_bytes(), 100_000);
     assert_eq!((mentions.words, mentions.libraries.len(), mentions.cut), (vec!["nvcc"], 1, false));
+}
+
+#[test]
+fn files_of_a_repository_that_a_script_reads_are_heard() {
+    assert_eq!(script("version = open('/srv/.git/HEAD').read()\n"), ["git"]);
+    assert_eq!(script("cat .git/refs/heads/main\n"), ["git"]);
+    for text in
+        ["exclude = ['.git']\n", "https://example.org/a.git/HEAD\n", "x.git/info\n", "see .github/HEAD\n"]
+    {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
 }

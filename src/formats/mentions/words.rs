@@ -3,8 +3,8 @@
 use super::NAME_BYTES;
 
 /// What is looked for: tools of the build and of those who measure, headers of CUDA, and what asks a framework
-/// to compile.
-pub const WORDS: [&str; 36] = [
+/// to compile or to load libraries.
+pub const WORDS: [&str; 37] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -41,6 +41,7 @@ pub const WORDS: [&str; 36] = [
     "valgrind",
     "pkg-config",
     "CUDA_HOME",
+    "preload_dlls",
 ];
 
 /// The key of names of shared libraries.
@@ -74,7 +75,7 @@ pub(super) const KEYS: [Key; 32] = [
     key("dev", &[(9, 3), (11, 7)]),
     key("nvvm", &[(10, 3)]),
     key("cpp_", &[(12, 0)]),
-    key("_inl", &[(13, 4)]),
+    key("oad_", &[(13, 1), (36, 4)]),
     key("RawK", &[(14, 0)]),
     key("uda_", &[(15, 1), (16, 1)]),
     key("gcc", &[(17, 0)]),
@@ -132,10 +133,20 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     match &bytes[..start] {
         [] | [.., b'\\', b'n' | b't' | b'r'] => true,
         before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
+        // A file of a repository that is read without git.
+        [before @ .., b'.'] if word == "git" => {
+            !before.last().is_some_and(|byte| is_name(*byte))
+                && is_repository(bytes.get(end..).unwrap_or(&[]))
+        }
         // Python's names are reached through their module: `cupy.RawKernel`.
-        [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel"),
+        [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel" | "preload_dlls"),
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
+}
+
+/// Whether what follows `.git` is a file that says which commit is checked out.
+fn is_repository(rest: &[u8]) -> bool {
+    [&b"/HEAD"[..], b"/refs/", b"/logs/", b"/packed-refs"].iter().any(|file| rest.starts_with(file))
 }
 
 /// The name of the shared library whose `.so` stands at `at`, with the numbers that follow.

@@ -1,7 +1,7 @@
 //! The database of apk, `/lib/apk/db/installed`: lines of one letter, a colon and a value.
 
 use super::fields::lines;
-use super::{Bounds, Collector, Package, Read, number, some_text};
+use super::{Bounds, Collector, Package, Read, number, some_text, text};
 
 /// Reads the whole database, with the files and folders of each package.
 pub fn read_installed(bytes: &[u8]) -> Read {
@@ -41,6 +41,7 @@ pub fn read_installed(bytes: &[u8]) -> Read {
             b'm' => package.maker = some_text(value),
             b'U' => package.homepage = some_text(value),
             b'D' => package.depends = collector.names(at, dependency_names(value)),
+            b'p' => package.provides = collector.names(at, dependency_names(value)),
             b'F' => {
                 folder = value;
                 if !value.is_empty() {
@@ -63,4 +64,10 @@ fn dependency_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
         let end = one.iter().position(|byte| b"<>=~@".contains(byte)).unwrap_or(one.len());
         one.get(..end).unwrap_or(one)
     })
+}
+
+/// Reads `/etc/apk/world`: the names that the user asked for, the first 100,000.
+pub fn read_world(bytes: &[u8]) -> Vec<String> {
+    let names = dependency_names(bytes).filter(|name| !name.is_empty());
+    names.take(Bounds::USUAL.packages).map(text).collect()
 }

@@ -64,6 +64,7 @@ pub fn read_meta(bytes: &[u8]) -> Read {
         depends,
         installed: true,
         files: Some(listed.value.into_iter().map(String::into_bytes).collect()),
+        ..Package::default()
     };
     if package.name.is_empty() {
         collector.problem(0, "a package without a name");

@@ -18,6 +18,13 @@ struct Stanza<'a> {
     homepage: Option<&'a [u8]>,
     before: Option<&'a [u8]>,
     depends: Option<&'a [u8]>,
+    recommends: Option<&'a [u8]>,
+    suggests: Option<&'a [u8]>,
+    provides: Option<&'a [u8]>,
+    priority: Option<&'a [u8]>,
+    essential: Option<&'a [u8]>,
+    important: Option<&'a [u8]>,
+    protected: Option<&'a [u8]>,
 }
 
 impl<'a> Stanza<'a> {
@@ -35,9 +42,28 @@ impl<'a> Stanza<'a> {
             b"homepage" => &mut self.homepage,
             b"pre-depends" => &mut self.before,
             b"depends" => &mut self.depends,
+            b"recommends" => &mut self.recommends,
+            b"suggests" => &mut self.suggests,
+            b"provides" => &mut self.provides,
+            b"priority" => &mut self.priority,
+            b"essential" => &mut self.essential,
+            b"important" => &mut self.important,
+            b"protected" => &mut self.protected,
             _ => return,
         };
         *place = Some(value);
+    }
+
+    /// Whether apt never removes it as unneeded.
+    fn is_essential(&self) -> bool {
+        let is = |value: Option<&[u8]>, word: &[u8]| {
+            value.is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(word))
+        };
+        let is_held = self.status.is_some_and(|status| status.trim_ascii_start().starts_with(b"hold"));
+        is_held
+            || [self.essential, self.important, self.protected].into_iter().any(|value| is(value, b"yes"))
+            || is(self.priority, b"required")
+            || is(self.priority, b"important")
     }
 
     /// Ends the stanza; `false` when there are too many packages.
@@ -50,6 +76,9 @@ impl<'a> Stanza<'a> {
         };
         let wanted = [stanza.before, stanza.depends].into_iter().flatten();
         let depends = collector.names(at, wanted.flat_map(relation_names));
+        let mut names = |list: Option<&[u8]>| collector.names(at, list.into_iter().flat_map(relation_names));
+        let (recommends, suggests) = (names(stanza.recommends), names(stanza.suggests));
+        let provides = names(stanza.provides);
         let package = Package {
             name,
             version: stanza.version.map(text).unwrap_or_default(),
@@ -60,6 +89,10 @@ impl<'a> Stanza<'a> {
             maker: stanza.maintainer.and_then(some_text),
             homepage: stanza.homepage.and_then(some_text),
             depends,
+            recommends,
+            suggests,
+            provides,
+            essential: stanza.is_essential(),
             installed: stanza.status.is_none_or(is_installed),
             files: None,
         };

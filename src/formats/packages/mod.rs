@@ -3,7 +3,9 @@
 //! Must not know: where a document lay, layers, which packages are of CUDA.
 
 pub mod apk;
+pub mod apt;
 pub mod conda;
+pub mod dnf;
 pub mod dpkg;
 mod fields;
 pub mod pip;
@@ -37,6 +39,16 @@ pub struct Package {
     /// What it needs, each once: names without versions, all of several alternatives, and with rpm and
     /// apk also files and sonames. For Python the lines of `Requires-Dist` as they are written.
     pub depends: Vec<String>,
+    /// What it recommends, in the same form; of dpkg and rpm only.
+    pub recommends: Vec<String>,
+    /// What it suggests, in the same form; of dpkg only.
+    pub suggests: Vec<String>,
+    /// Names besides its own under which others may need it, without versions: virtual packages, and with rpm and
+    /// apk capabilities.
+    pub provides: Vec<String>,
+    /// Whether its manager never removes it as unneeded: `Essential`, `Protected`, `Important`, on hold, or with
+    /// the priority `required` or `important`. Of dpkg only.
+    pub essential: bool,
     /// Whether it is installed. dpkg also keeps what was removed; all else that is listed is installed.
     pub installed: bool,
     /// Paths of its files, links and folders in the order of the database, absolute except with conda,
@@ -196,6 +208,9 @@ pub fn fuzz_dpkg(bytes: &[u8]) {
     dpkg::read_md5sums(bytes);
     dpkg::list_name(bytes);
     apk::read_installed(bytes);
+    apk::read_world(bytes);
+    apt::read_states(bytes);
+    apt::read_conf(bytes, &mut apt::AutoRemove::default());
 }
 
 /// Body of a fuzz target: must never panic.
@@ -212,6 +227,11 @@ pub fn fuzz_rpm(bytes: &[u8]) {
         rpm::read(bytes, kind);
     }
     rpm::read_header(bytes);
+    dnf::read_history(bytes, &[]);
+    dnf::read_history(&[], bytes);
+    dnf::read_history(bytes, bytes);
+    dnf::read_reasons(bytes);
+    dnf::read_groups(bytes);
 }
 
 #[cfg(test)]

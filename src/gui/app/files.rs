@@ -58,6 +58,18 @@ impl App {
                 }
             }
             (Pick::SaveReport(_), Answer::Picked(path), Some(tab)) => tab.report.picked(path, &waker),
+            (Pick::Plan | Pick::SavePlan, Answer::Failed(reason), tab) => {
+                self.log.error("", &reason);
+                if let Some(tab) = tab {
+                    tab.findings.dialog_failed(&reason);
+                }
+            }
+            (Pick::Plan, Answer::Picked(path), Some(tab)) => tab.findings.open_plan(path, &waker),
+            (Pick::SavePlan, Answer::Picked(path), Some(tab)) => {
+                if let Some(document) = tab.plan.document() {
+                    tab.findings.save_plan(path, document, &waker);
+                }
+            }
             (_, Answer::Failed(reason), tab) => {
                 self.log.error("", &reason);
                 if let Some(tab) = tab {
@@ -77,6 +89,8 @@ impl App {
                 | Pick::SaveDockerfile
                 | Pick::SavePatch
                 | Pick::SaveReport(_)
+                | Pick::Plan
+                | Pick::SavePlan
                 | Pick::SaveComparison(_)
                 | Pick::CompareArchive
                 | Pick::CompareFolder,

@@ -104,6 +104,14 @@ impl App {
                 tab.view = View::Findings;
             }
             Action::ChangePlan(change) => tab.plan.change(change),
+            Action::LoadPlan(saved) => {
+                let loaded = tab.plan.load(saved);
+                let (title, error) = (tab.title.clone(), loaded.as_ref().err().cloned());
+                tab.findings.plan_loaded(loaded);
+                if let Some(error) = error {
+                    self.log.error(&title, error);
+                }
+            }
             Action::Command(id) => self.requests.extend(command(id).map(Request::Run)),
             Action::Pick(pick) => self.ask(pick),
             Action::Report(error) => {

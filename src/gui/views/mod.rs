@@ -9,6 +9,8 @@ pub mod findings;
 pub mod gpu;
 pub mod layers;
 pub mod overview;
+mod path_bar;
+mod question;
 pub mod report;
 pub mod saved;
 
@@ -25,6 +27,7 @@ pub use report::ReportView;
 pub use saved::SavedView;
 
 use crate::analysis::Analysis;
+use crate::findings::SavedPlan;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::jobs::Snapshot;
@@ -147,6 +150,8 @@ pub enum Action {
     SelectFinding(String),
     /// Change the plan.
     ChangePlan(PlanChange),
+    /// Take a saved plan in place of the plan.
+    LoadPlan(SavedPlan),
     /// Run the command with this id.
     Command(&'static str),
     /// Ask for a path with a file dialog.

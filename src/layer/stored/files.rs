@@ -12,7 +12,7 @@ use crate::layer::facts::{Document, LayerFacts, Packed};
 use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 
 /// In the order of their numbers.
-const DOCUMENTS: [DocumentKind; 16] = [
+const DOCUMENTS: [DocumentKind; 24] = [
     DocumentKind::DpkgStatus,
     DocumentKind::DpkgStatusPart,
     DocumentKind::DpkgSums,
@@ -22,6 +22,7 @@ const DOCUMENTS: [DocumentKind; 16] = [
     DocumentKind::Apk,
     DocumentKind::PipMetadata,
     DocumentKind::PipRecord,
+    DocumentKind::PipWheel,
     DocumentKind::TorchVersion,
     DocumentKind::CondaMeta,
     DocumentKind::LoaderConf,
@@ -29,6 +30,13 @@ const DOCUMENTS: [DocumentKind; 16] = [
     DocumentKind::MuslPath,
     DocumentKind::CudaVersion,
     DocumentKind::OsRelease,
+    DocumentKind::AptStates,
+    DocumentKind::AptConf,
+    DocumentKind::ApkWorld,
+    DocumentKind::DnfReasons,
+    DocumentKind::DnfGroups,
+    DocumentKind::DnfHistory,
+    DocumentKind::DnfJournal,
 ];
 
 /// An entry with its first line.

@@ -95,7 +95,11 @@ pub(super) fn duplicates(report: &Report) -> Content {
         blocks.push(table(columns, "groups", (&list, COPIES), |one| identical(one)));
     }
     let gain = sum(cuda.duplicates.iter().map(|one| one.reclaimable_bytes));
-    let note = if gain > 0 { format!("{} in copies that nothing loads", human(gain)) } else { String::new() };
+    let note = if gain > 0 {
+        format!("{} in copies that are not loaded, or need not be", human(gain))
+    } else {
+        String::new()
+    };
     (note, blocks)
 }
 

@@ -1,7 +1,7 @@
 //! What stands behind a finding: why, the proof, who uses it, where it lies, what to do.
 
-use super::make::{cell, count, fact, name, number, one_line, paths, prose, row, some, table, text};
-use crate::base::size::human;
+use super::make::{cell, count, fact, name, number, one_line, path, paths, prose, row, some, table, text};
+use crate::base::size::{grouped, human};
 use crate::report::findings::{FindingLine, LayerShare};
 use crate::report::page::{Block, Line, Tone};
 use crate::report::text::short_instruction;
@@ -44,8 +44,31 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     facts.push(("The rule".to_owned(), Line::code(format!("cutaway explain {}", name(&finding.rule)))));
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(layers(&finding.layer_bytes));
-    blocks.extend(paths("First files, by path", "paths", &finding.paths, PATHS));
+    blocks.extend(places(finding));
     blocks
+}
+
+/// Whole folders, each once, then the files outside of them.
+fn places(finding: &FindingLine) -> Option<Block> {
+    if finding.folders.is_empty() {
+        return paths("First files, by path", "paths", &finding.paths, PATHS);
+    }
+    // Folders are sorted by path and hold no other.
+    let outside = finding.paths.iter().filter(|path| {
+        let before = finding.folders.partition_point(|folder| folder.path.as_str() <= path.as_str());
+        let above = before.checked_sub(1).and_then(|place| finding.folders.get(place));
+        above.is_none_or(|folder| !path.starts_with(&folder.path))
+    });
+    let folders = finding.folders.iter().map(|folder| (folder.path.as_str(), folder.files, folder.bytes));
+    let mut rows: Vec<(&str, Option<(u64, u64)>)> =
+        folders.map(|(path, files, bytes)| (path, Some((files, bytes)))).collect();
+    rows.extend(outside.map(|path| (path.as_str(), None)));
+    let columns = [text("Folders, then files, by path"), number("Files"), number("Bytes")];
+    let line = |(place, sums): &(&str, Option<(u64, u64)>)| match sums {
+        Some((files, bytes)) => row([path(place), Line::plain(grouped(*files)), Line::plain(human(*bytes))]),
+        None => row([path(place), cell("1"), Line::default()]),
+    };
+    Some(table(columns, "paths", (&rows, PATHS), line))
 }
 
 fn more(facts: &mut Vec<(String, Line)>, name: &str, all: usize, most: usize, noun: &str) {
@@ -74,7 +97,7 @@ fn layers(shares: &[LayerShare]) -> Option<Block> {
             Some(text) => Line::code(one_line(&short_instruction(text), INSTRUCTION)),
             None => cell("–"),
         };
-        let figures = [share.layer.to_string(), human(share.bytes), crate::base::size::grouped(share.files)];
+        let figures = [share.layer.to_string(), human(share.bytes), grouped(share.files)];
         let [layer, bytes, files] = figures.map(Line::plain);
         row([layer, bytes, files, instruction])
     };

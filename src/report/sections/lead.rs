@@ -66,8 +66,8 @@ fn incomplete(report: &Report) -> Option<Line> {
     let layers = report.layers.len();
     let unread = report.layers.iter().filter(|layer| layer.content_bytes.is_none()).count();
     let text = match unread {
-        0 => "Incomplete: a layer could not be read to its end, or is not what its digest says. All figures are \
-              of what could be read; the warnings say what is missing."
+        0 => "Incomplete: a part of the image is missing, cannot be read, or has another digest or size than the \
+              image says. All figures are of what could be read; the warnings name the part."
             .to_owned(),
         unread => format!(
             "Incomplete: {} of {} could not be read. All figures are of the rest; the warnings say why.",

@@ -7,7 +7,7 @@ use super::side::shown;
 use super::sides::Both;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::links::Object;
-use crate::findings::{Finding, User, Verdict};
+use crate::findings::{Category, Finding, User, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Lines about what is kept, and characters of each.
@@ -39,7 +39,8 @@ pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
         let Some(first) = first.map(|node| both.old.shown(node)) else { continue };
         let (title, reason, lost) = (&finding.title, &finding.reason, counted(lost, "file"));
         match finding.verdict {
-            Verdict::Needed if !is_planned && is_wanted(both, finding) => said.faults.add(elide_end(
+            // Of headers and libraries for building the packages that stay hold what is read.
+            Verdict::Needed if !is_planned && is_wanted(both, finding) && !(is_for_builds(finding) && kept > 0) => said.faults.add(elide_end(
                 &format!("left out although needed: {lost}, such as {first}: {title}: {reason}"),
                 TEXT * 2,
             )),
@@ -61,6 +62,11 @@ pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether a finding is about what compilers read, of which a reader takes a part.
+fn is_for_builds(finding: &Finding) -> bool {
+    matches!(finding.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata)
 }
 
 /// Whether the new view still has somebody who needs what a finding is about.
@@ -122,8 +128,12 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
     for (name, (is_safe, node)) in gone {
         let (who, path) = (named.get(name).map(|who| old.shown(*who)).unwrap_or_default(), old.shown(node));
         let name = shown(name.as_bytes());
+        // A text names a library without its version where a linker would look for it; the loader opens a version.
+        let has_version = || both.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
         if is_safe {
             said.unproven.add(format!("{who} names {name}, and the plan takes {path} away as safe"));
+        } else if name.ends_with(".so") && has_version() {
+            said.unproven.add(format!("{who} names {name}, of which only versions such as {name}.1 stay"));
         } else {
             said.faults.add(format!(
                 "{who} names {name}, and {path} is left out without a finding that calls it safe"

@@ -2,7 +2,7 @@
 
 mod view;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::bases::Base;
 use super::state::state;
@@ -37,25 +37,30 @@ pub(super) struct Keep<'w, 'a> {
     pub(super) installed: BTreeSet<usize>,
     /// Of them: those to name.
     pub(super) named: BTreeSet<usize>,
-    /// Names by which libraries are asked for, by the node of the file.
-    pub(super) asked: HashMap<NodeId, BTreeSet<Vec<u8>>>,
     /// Paths that the base has, maybe in another version than today's image.
     in_base: HashSet<NodeId>,
+    /// Files that only building reads: sources, and what compilers write beside them.
+    build_only: &'w HashSet<NodeId>,
     /// ELF files and scripts that are still to be followed.
     open: Vec<NodeId>,
 }
 
 impl<'w, 'a> Keep<'w, 'a> {
     /// Works out what is kept. `wanted` are packages that the user's instructions install and that stay.
-    pub(super) fn of(world: &'w World<'a>, base: &'w Base, wanted: &[usize]) -> Self {
+    pub(super) fn of(
+        world: &'w World<'a>,
+        base: &'w Base,
+        wanted: &[usize],
+        build_only: &'w HashSet<NodeId>,
+    ) -> Self {
         let mut keep = Self {
             world,
             base,
             fates: vec![Fate::Gone; world.rootfs.len()],
             installed: BTreeSet::new(),
             named: BTreeSet::new(),
-            asked: HashMap::new(),
             in_base: in_base(world, base),
+            build_only,
             open: Vec::new(),
         };
         for package in wanted {
@@ -77,12 +82,15 @@ impl<'w, 'a> Keep<'w, 'a> {
         self.fates[node.0 as usize]
     }
 
-    /// Whether packages of this owner are copied file by file: those of NVIDIA's repository, where the base has
-    /// no such repository or brought them itself.
-    fn by_file(&self, package: usize, node: Node<'_>) -> bool {
-        let cuda =
-            self.world.is_cuda(package) && (self.base.flavor == Flavor::None || !self.world.is_users(node));
-        cuda || self.world.from_files.contains(&package)
+    /// Whether only building reads a file.
+    pub(super) fn is_build_only(&self, node: NodeId) -> bool {
+        self.build_only.contains(&node)
+    }
+
+    /// Whether files of this package are copied one by one: packages of NVIDIA's repository where the base image
+    /// has no such repository.
+    fn by_file(&self, package: usize) -> bool {
+        self.world.is_cuda(package) && self.base.flavor == Flavor::None
     }
 
     fn first(&mut self, node: Node<'a>) {
@@ -109,7 +117,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             Some(package) if self.base.packages.contains(&package) => {
                 self.fates[node.id().0 as usize] = Fate::Base;
             }
-            Some(package) if !self.by_file(package, node) => {
+            Some(package) if !self.by_file(package) => {
                 let package_is_kept = self.world.input.inventory.packages[package].manager == "dpkg";
                 if stays && package_is_kept && self.world.is_built_for(package) {
                     self.install(package);
@@ -124,7 +132,11 @@ impl<'w, 'a> Keep<'w, 'a> {
             owner => {
                 let users = self.world.is_users(node);
                 // Links of alternatives come and go with the packages that they are for.
-                let kept = if users { !gone && !self.is_alternative(node) } else { stays };
+                let kept = if users {
+                    !gone && !self.build_only.contains(&node.id()) && !self.is_alternative(node)
+                } else {
+                    stays
+                };
                 if kept && (owner.is_some() || !self.world.is_by_product(node)) {
                     self.copy(node.id());
                 }
@@ -189,8 +201,8 @@ impl<'w, 'a> Keep<'w, 'a> {
         if self.fate(node) == Fate::Gone {
             match self.world.system_owner(node) {
                 // The base has it in the version of its release.
-                Some(package) if !self.by_file(package, record) && self.in_base.contains(&node) => {}
-                Some(package) if !self.by_file(package, record) => self.install(package),
+                Some(package) if !self.by_file(package) && self.in_base.contains(&node) => {}
+                Some(package) if !self.by_file(package) => self.install(package),
                 None if !self.world.is_users(record) && state(&record.path()).is_some() => {
                     self.rewrite(record);
                 }
@@ -200,7 +212,6 @@ impl<'w, 'a> Keep<'w, 'a> {
         if self.fate(node) != Fate::Copied || name.is_empty() || name.contains(&b'/') {
             return;
         }
-        self.asked.entry(node).or_default().insert(name.to_vec());
         // The link that the loader opens lies beside the file.
         if let Some(link) = self.world.paths.child(record.parent().id(), name).filter(|link| *link != node) {
             self.copy(link);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::dockerfile::{Dockerfile, Keyword};
+use crate::formats::dockerfile::Dockerfile;
 use crate::rewrite::recipe::Recipe;
 
 /// The instructions that make the image, from the base image on, through stages that start from each other.
@@ -18,8 +18,6 @@ pub(super) struct Final<'r> {
     pub(super) names: BTreeSet<String>,
     /// Instructions of all these stages, in order, without their `FROM`s.
     pub(super) steps: Vec<usize>,
-    /// Where the instructions begin, in `steps`, that only say how the image is run and end the file.
-    pub(super) tail: usize,
 }
 
 impl<'r> Final<'r> {
@@ -37,21 +35,12 @@ impl<'r> Final<'r> {
         }
         let base = chain.last()?.base.clone();
         let steps: Vec<usize> = chain.iter().rev().flat_map(|stage| stage.body.clone()).collect();
-        let own = last.body.len();
-        let says_how = |step: &usize| {
-            !matches!(
-                file.instructions[*step].keyword,
-                Keyword::Run | Keyword::Copy | Keyword::Add | Keyword::From | Keyword::Maintainer
-            )
-        };
-        let tail = steps.iter().rev().take(own).take_while(|step| says_how(step)).count();
         Some(Self {
             file,
             from: last.from,
             base_from: chain.last()?.from,
             base,
             names: stages.iter().filter_map(|stage| stage.name.clone()).collect(),
-            tail: steps.len() - tail,
             steps,
         })
     }

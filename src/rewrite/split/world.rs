@@ -4,14 +4,12 @@ mod command;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::effects::Effects;
 use super::state::{State, state};
-use crate::base::convert::layer16;
+use crate::base::size::human;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
-use crate::findings::{Category, Verdict};
+use crate::findings::{Answer, Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
-use crate::layer::EntryKind;
 use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
@@ -31,14 +29,10 @@ pub(super) struct World<'a> {
     pub(super) built: HashSet<Inode>,
     /// Files of findings that look like content for building and stay: they are used, or it is a question.
     pub(super) stays: HashSet<Inode>,
+    /// Findings whose question is open.
+    pub(super) open: Vec<&'a Finding>,
     /// ELF files by inode.
     pub(super) objects: HashMap<Inode, ObjectId>,
-    /// Packages that were installed from files: no source has them.
-    pub(super) from_files: HashSet<usize>,
-    /// Whether the tables of users are copied: the user's instructions change them.
-    pub(super) copies_users: bool,
-    /// Files with keys that sources of packages name (`signed-by=`).
-    pub(super) keys: Vec<String>,
     /// What checks of the container's health say.
     health: Vec<String>,
     /// By layer: the text of the instructions that made it.
@@ -59,9 +53,11 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, effects: &Effects, base_layers: u16) -> Self {
+    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let mut open = Vec::new();
+        let starts = starts_something(input);
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
             // What is safe and not to go stays as well: the user said so.
@@ -80,6 +76,15 @@ impl<'a> World<'a> {
                     built.extend(items.clone());
                 }
                 gone.extend(items);
+            } else if finding.verdict == Verdict::Unsure
+                && starts
+                && input.plan.answer(&finding.id) != Some(Answer::Used)
+            {
+                // What is not proven comes only where something that is kept leads to it: the question is told.
+                if finding.category.is_devel() && read {
+                    built.extend(items.clone());
+                }
+                open.push(finding);
             } else if read || finding.verdict == Verdict::Needed {
                 stays.extend(items);
             }
@@ -93,26 +98,19 @@ impl<'a> World<'a> {
             }
         }
         let packages = input.inventory.packages.iter().enumerate();
-        let by_file = packages
-            .clone()
-            .filter(|(_, package)| package.manager == "dpkg" && effects.from_files.contains(&package.name));
-        let from_files = by_file.map(|(place, _)| place).collect();
         let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
         let texts = texts(recipe);
-        let copies_users = effects.users || writes_users(rootfs, &texts, base_layers, input.layers.len());
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
         let mut world = Self {
             input,
             rootfs,
-            from_files,
-            copies_users,
-            keys: keys(recipe.file.text()),
             health: health.flat_map(|one| &one.words).map(|word| word.text.clone()).collect(),
             paths: Paths::new(rootfs),
             base_layers,
             gone,
             built,
             stays,
+            open,
             objects: objects.collect(),
             texts,
             depends: Vec::new(),
@@ -137,7 +135,7 @@ impl<'a> World<'a> {
             .collect();
         let built_for = self.files_of.keys().copied().filter(|package| {
             let (stays, all) = self.share(*package, &self.stays);
-            stays > 0 && stays.saturating_mul(10) >= all.saturating_mul(3)
+            stays > 0 && stays.saturating_mul(10) >= all.saturating_mul(3) && !self.is_aside(*package)
         });
         self.built_for = built_for.collect();
         for (place, library) in inventory.libraries.iter().enumerate() {
@@ -210,7 +208,7 @@ impl<'a> World<'a> {
             None => false,
             Some(State::Packages) if tool_keeps(&path) => true,
             Some(State::Packages) => self.installs(node.layer()) && !named(),
-            Some(State::Users) => !self.copies_users || path.ends_with(b"-") || path.ends_with(b".lock"),
+            Some(State::Users) => true,
             Some(State::Lost) if node.kind() == NodeKind::Symlink => !self.is_own_work(node),
             Some(State::PackagePapers(_) | State::Compiled | State::Lost) => true,
         }
@@ -244,6 +242,15 @@ impl World<'_> {
         self.built_for.contains(&package)
     }
 
+    /// Whether a package of the toolkit has only headers and libraries for other purposes than compiling kernels:
+    /// what compiles at run time reads the headers of the runtime.
+    fn is_aside(&self, package: usize) -> bool {
+        const OF_KERNELS: [&str; 5] = ["cudart", "crt", "cccl", "nvrtc", "nvcc"];
+        let name = &self.input.inventory.packages[package].name;
+        let is_dev = name.contains("-dev-") || name.contains("-devel-") || name.starts_with("cuda-profiler-api");
+        is_dev && self.is_cuda(package) && !OF_KERNELS.iter().any(|known| name.contains(known))
+    }
+
     /// Bytes of a package that are in a set, and all of its bytes.
     pub(super) fn share(&self, package: usize, set: &HashSet<Inode>) -> (u64, u64) {
         let mut sums = (0, 0);
@@ -256,6 +263,36 @@ impl World<'_> {
             }
         }
         sums
+    }
+
+    /// One comment about what the new image lacks although nobody has said that it is unused; `None` when that is
+    /// little. A finding counts when `left` is true for most of its files.
+    pub(super) fn open_question(&self, left: &dyn Fn(NodeId) -> bool) -> Option<String> {
+        let mut open: Vec<(u64, &str)> = Vec::new();
+        for finding in &self.open {
+            let items = finding.items.iter().filter(|item| item.node.is_some_and(left));
+            let bytes: u64 = items.map(|item| item.bytes).sum();
+            // What weighs next to nothing is listed beside the proposal only.
+            if bytes.saturating_mul(100) >= self.input.merge.merged_bytes && bytes * 2 > finding.merged_bytes {
+                open.push((bytes, finding.rule.title));
+            }
+        }
+        open.sort_unstable_by(|one, other| other.cmp(one));
+        open.dedup_by_key(|(_, title)| *title);
+        let shown: Vec<String> =
+            open.iter().take(3).map(|(bytes, title)| format!("{} ({})", title.to_lowercase(), human(*bytes))).collect();
+        (!shown.is_empty()).then(|| format!("# Left out unless the service uses them: {}", shown.join(", ")))
+    }
+
+    /// Whether a package of this name is only for building, by the rules about packages.
+    pub(super) fn is_builders(&self, name: &str) -> bool {
+        let manager = self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
+        self.input.catalog.is_devel_package(manager, name).is_some()
+    }
+
+    /// Whether a package of Python came from a repository, an archive or a folder: PEP 610 has a file for that.
+    pub(super) fn installs_from_repositories(&self) -> bool {
+        self.rootfs.nodes().any(|node| node.name() == b"direct_url.json" && node.kind() == NodeKind::File)
     }
 
     /// Whether today's base is one of NVIDIA's CUDA images.
@@ -302,27 +339,11 @@ fn texts(recipe: &Recipe) -> HashMap<u16, String> {
     texts
 }
 
-/// Whether a layer of the user's has the tables of users for another reason than packages.
-fn writes_users(rootfs: &Rootfs, texts: &HashMap<u16, String>, base_layers: u16, layers: usize) -> bool {
-    (base_layers..layer16(layers)).any(|layer| {
-        let index = rootfs.layer(layer);
-        let told = texts.get(&layer);
-        let by_packages = told.is_none_or(|text| {
-            text.contains("install") && !text.contains("/etc/passwd") && !text.contains("/etc/group")
-        });
-        !by_packages
-            && index.entries().any(|entry| {
-                matches!(index.name(entry), b"passwd" | b"group")
-                    && index.kind(entry) == EntryKind::File
-                    && index.dir_path(index.dir(entry)) == b"/etc"
-            })
-    })
-}
-
-/// Paths behind `signed-by=` in the text of a Dockerfile.
-fn keys(text: &str) -> Vec<String> {
-    let behind = text.split("signed-by=").skip(1).take(1_000);
-    let words =
-        behind.filter_map(|rest| rest.split(|c: char| c.is_whitespace() || "]\"',;".contains(c)).next());
-    words.filter(|path| path.starts_with('/')).map(str::to_owned).collect()
+/// Whether the image says what it runs: a command that is more than a shell.
+fn starts_something(input: &Input<'_>) -> bool {
+    const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "nvidia_entrypoint.sh"];
+    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
+    let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
+    words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
 }

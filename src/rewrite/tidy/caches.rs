@@ -75,10 +75,10 @@ pub(super) fn remove(work: &mut Work<'_>) {
     let lists = Lists::of(scene);
     let mut of_apt = 0_u64;
     for run in scene.runs.iter().filter(|run| run.may_edit) {
-        if scene.layers(run.place).is_empty() || work.removed.contains(&run.place) {
+        let layers = &scene.results(run.place);
+        if layers.is_empty() || work.removed.contains(&run.place) {
             continue;
         }
-        let layers = scene.layers(run.place);
         let head = work.merged.get(&run.place).copied();
         if head.is_none() && work.left(layers, |one| one.kind.is_cache()).is_empty() {
             continue;
@@ -96,7 +96,7 @@ pub(super) fn remove(work: &mut Work<'_>) {
             let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
             let others = others.map(|(place, _)| *place).chain(head).filter(|_| cache.kind == Kind::AptLists);
             let layers: Vec<u16> =
-                others.chain([run.place]).flat_map(|place| scene.layers(place)).copied().collect();
+                others.flat_map(|place| scene.layers(place)).chain(layers).copied().collect();
             let waste = work.left(&layers, |one| one.kind == cache.kind);
             if sum(&waste) == 0 || mounts(work, run, cache.kind) {
                 continue;
@@ -184,7 +184,7 @@ pub(super) fn keep_none(work: &mut Work<'_>) {
     let scene = work.scene;
     let with_mounts = scene.is_buildkit();
     for run in scene.runs.iter().filter(|run| run.may_edit) {
-        let layers = scene.layers(run.place);
+        let layers = &scene.results(run.place);
         for kept in &KEPT {
             let waste = work.left(layers, |one| kept.kinds.contains(&one.kind));
             if sum(&waste) == 0 || waste.iter().any(|one| mounts(work, run, one.kind)) {

@@ -4,19 +4,19 @@ use crate::formats::dockerfile::{Joiner, ShellCommand, Word};
 
 /// What a command calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call<'a> {
+pub(in crate::rewrite) struct Call<'a> {
     /// Without its folder; `pip` for all ways to call it.
-    pub(super) program: &'a str,
+    pub(in crate::rewrite) program: &'a str,
     /// As it is written.
-    pub(super) path: &'a str,
-    pub(super) with_sudo: bool,
+    pub(in crate::rewrite) path: &'a str,
+    pub(in crate::rewrite) with_sudo: bool,
     /// What follows the program.
-    pub(super) words: &'a [Word],
+    pub(in crate::rewrite) words: &'a [Word],
 }
 
 impl<'a> Call<'a> {
     /// What a command calls; `None` when it only sets variables.
-    pub(super) fn of(command: &'a ShellCommand) -> Option<Self> {
+    pub(in crate::rewrite) fn of(command: &'a ShellCommand) -> Option<Self> {
         let is_assignment = |word: &Word| {
             let name = word.text.split_once('=').map(|(name, _)| name);
             name.is_some_and(|name| {
@@ -50,7 +50,7 @@ impl<'a> Call<'a> {
     }
 
     /// The place in `words` of a subcommand: only options, and values of such as take one, stand before it.
-    pub(super) fn subcommand(&self, wanted: &str) -> Option<usize> {
+    pub(in crate::rewrite) fn subcommand(&self, wanted: &str) -> Option<usize> {
         let mut is_value = false;
         for (place, word) in self.words.iter().enumerate() {
             let is_option = word.text.starts_with('-');
@@ -63,16 +63,16 @@ impl<'a> Call<'a> {
     }
 
     /// Whether a word stands among the arguments.
-    pub(super) fn has(&self, wanted: &str) -> bool {
+    pub(in crate::rewrite) fn has(&self, wanted: &str) -> bool {
         self.words.iter().any(|word| word.text == wanted)
     }
 }
 
 /// Options of apt-get and pip before a subcommand that take the next word.
-pub(super) const TAKES_VALUE: [&str; 6] = ["-o", "-c", "-t", "--option", "--config-file", "--target-release"];
+pub(in crate::rewrite) const TAKES_VALUE: [&str; 6] = ["-o", "-c", "-t", "--option", "--config-file", "--target-release"];
 
 /// Whether a command is `set -e`, in any of its forms.
-pub(super) fn is_strict(command: &ShellCommand) -> bool {
+pub(in crate::rewrite) fn is_strict(command: &ShellCommand) -> bool {
     let Some(call) = Call::of(command).filter(|call| call.program == "set") else { return false };
     let short =
         |word: &Word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('e');
@@ -80,6 +80,6 @@ pub(super) fn is_strict(command: &ShellCommand) -> bool {
 }
 
 /// Whether a list of commands only goes on where the one before has succeeded, whatever stops it.
-pub(super) fn is_chain(commands: &[ShellCommand]) -> bool {
+pub(in crate::rewrite) fn is_chain(commands: &[ShellCommand]) -> bool {
     commands.iter().all(|command| matches!(command.joiner, Joiner::First | Joiner::And | Joiner::Pipe))
 }

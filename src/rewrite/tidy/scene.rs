@@ -11,20 +11,20 @@ use crate::rewrite::recipe::Tie;
 
 /// A regular file of a layer that a finding of the plan names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Waste {
-    pub(super) layer: u16,
-    pub(super) entry: EntryId,
-    pub(super) bytes: u64,
-    pub(super) kind: Kind,
+pub(in crate::rewrite) struct Waste {
+    pub(in crate::rewrite) layer: u16,
+    pub(in crate::rewrite) entry: EntryId,
+    pub(in crate::rewrite) bytes: u64,
+    pub(in crate::rewrite) kind: Kind,
     /// The later layer that hides it.
-    pub(super) by: Option<u16>,
+    pub(in crate::rewrite) by: Option<u16>,
     /// The entry of that layer that holds the same bytes again, at the same path.
-    pub(super) copy: Option<EntryId>,
+    pub(in crate::rewrite) copy: Option<EntryId>,
 }
 
 /// What a superfluous file is, as far as an instruction can do something about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::rewrite) enum Kind {
     AptLists,
     AptArchives,
     Dnf,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The cache that a path lies in.
-    pub(super) fn of_cache(path: &[u8]) -> Self {
+    pub(in crate::rewrite) fn of_cache(path: &[u8]) -> Self {
         const BELOW: [(&[u8], Kind); 9] = [
             (b"/var/lib/apt/lists/", Kind::AptLists),
             (b"/var/cache/apt/", Kind::AptArchives),
@@ -68,13 +68,13 @@ impl Kind {
     }
 
     /// Whether a command of the RUN that made it can keep it out of the layer.
-    pub(super) fn is_cache(self) -> bool {
+    pub(in crate::rewrite) fn is_cache(self) -> bool {
         !matches!(self, Self::Artifact | Self::Other)
     }
 }
 
 /// What is asked of the image's layers.
-pub(super) trait Look {
+pub(in crate::rewrite) trait Look {
     /// The path of an entry.
     fn path(&self, layer: u16, entry: EntryId) -> Vec<u8>;
 
@@ -90,36 +90,36 @@ pub(super) trait Look {
 
 /// A `RUN`.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(in crate::rewrite) struct Run {
     /// Its place among the instructions.
-    pub(super) place: usize,
+    pub(in crate::rewrite) place: usize,
     /// What it starts.
-    pub(super) commands: Vec<ShellCommand>,
+    pub(in crate::rewrite) commands: Vec<ShellCommand>,
     /// Whether it may be edited: in shell form, and every command was understood.
-    pub(super) may_edit: bool,
+    pub(in crate::rewrite) may_edit: bool,
     /// Whether it stops at the first command that fails, by `set -e`.
-    pub(super) is_strict: bool,
+    pub(in crate::rewrite) is_strict: bool,
 }
 
 /// Everything that tidying looks at.
-pub(super) struct Scene<'a> {
-    pub(super) file: &'a Dockerfile,
+pub(in crate::rewrite) struct Scene<'a> {
+    pub(in crate::rewrite) file: &'a Dockerfile,
     /// What the file is called, for hints.
-    pub(super) name: &'a str,
+    pub(in crate::rewrite) name: &'a str,
     ties: &'a [Tie],
     /// By layer and entry.
-    pub(super) waste: &'a [Waste],
-    pub(super) look: &'a dyn Look,
-    pub(super) stages: Vec<Stage>,
+    pub(in crate::rewrite) waste: &'a [Waste],
+    pub(in crate::rewrite) look: &'a dyn Look,
+    pub(in crate::rewrite) stages: Vec<Stage>,
     /// All of the file, in order.
-    pub(super) runs: Vec<Run>,
+    pub(in crate::rewrite) runs: Vec<Run>,
     /// What joins commands on lines of their own somewhere in the file, once that was looked for.
-    pub(super) joint: OnceCell<Option<String>>,
+    pub(in crate::rewrite) joint: OnceCell<Option<String>>,
 }
 
 impl<'a> Scene<'a> {
     /// `waste` must be sorted by layer and entry.
-    pub(super) fn new(
+    pub(in crate::rewrite) fn new(
         file: &'a Dockerfile,
         name: &'a str,
         ties: &'a [Tie],
@@ -142,18 +142,36 @@ impl<'a> Scene<'a> {
     }
 
     /// Layers that an instruction made; none when it is not of the final image, or one of them was not read.
-    pub(super) fn layers(&self, place: usize) -> &'a [u16] {
+    pub(in crate::rewrite) fn layers(&self, place: usize) -> &'a [u16] {
         let tie = self.ties.get(place).filter(|tie| tie.content_bytes.is_some());
         tie.map_or(&[], |tie| tie.layers.as_slice())
     }
 
+    /// Layers that show what a `RUN` left: its own; of one in an earlier stage those of the `COPY`s that take its
+    /// results into the image.
+    pub(in crate::rewrite) fn results(&self, place: usize) -> Vec<u16> {
+        let own = self.layers(place);
+        let Some(stage) = self.stage(place).filter(|stage| own.is_empty() && stage + 1 < self.stages.len()) else {
+            return own.to_vec();
+        };
+        let is_meant = |value: &str| {
+            let named = self.stages.get(stage).and_then(|one| one.name.as_deref());
+            named.is_some_and(|name| name.eq_ignore_ascii_case(value)) || value == stage.to_string()
+        };
+        let copies = self.file.instructions.iter().enumerate().filter(|(_, one)| one.keyword == Keyword::Copy);
+        let from = copies.filter(|(_, one)| {
+            one.flags.iter().any(|flag| flag.name == "from" && flag.value.as_deref().is_some_and(is_meant))
+        });
+        from.flat_map(|(copy, _)| self.layers(copy)).copied().collect()
+    }
+
     /// The instruction that made a layer.
-    pub(super) fn maker(&self, layer: u16) -> Option<usize> {
+    pub(in crate::rewrite) fn maker(&self, layer: u16) -> Option<usize> {
         self.ties.iter().position(|tie| tie.layers.contains(&layer))
     }
 
     /// What is superfluous in these layers.
-    pub(super) fn waste_of(&self, layers: &[u16]) -> impl Iterator<Item = &'a Waste> {
+    pub(in crate::rewrite) fn waste_of(&self, layers: &[u16]) -> impl Iterator<Item = &'a Waste> {
         let waste = self.waste;
         let of = move |layer: u16| {
             let start = waste.partition_point(|one| one.layer < layer);
@@ -163,29 +181,29 @@ impl<'a> Scene<'a> {
         layers.iter().copied().flat_map(of)
     }
 
-    pub(super) fn instruction(&self, place: usize) -> Option<&'a Instruction> {
+    pub(in crate::rewrite) fn instruction(&self, place: usize) -> Option<&'a Instruction> {
         self.file.instructions.get(place)
     }
 
     /// The `RUN` at a place.
-    pub(super) fn run(&self, place: usize) -> Option<&Run> {
+    pub(in crate::rewrite) fn run(&self, place: usize) -> Option<&Run> {
         let at = self.runs.binary_search_by_key(&place, |run| run.place).ok()?;
         self.runs.get(at)
     }
 
     /// The line that an instruction begins on.
-    pub(super) fn line(&self, place: usize) -> u32 {
+    pub(in crate::rewrite) fn line(&self, place: usize) -> u32 {
         self.instruction(place).map_or(0, |instruction| instruction.line)
     }
 
     /// The stage that an instruction belongs to.
-    pub(super) fn stage(&self, place: usize) -> Option<usize> {
+    pub(in crate::rewrite) fn stage(&self, place: usize) -> Option<usize> {
         let after = self.stages.partition_point(|stage| stage.from <= place);
         after.checked_sub(1)
     }
 
     /// The working directory of an instruction, where the file says it.
-    pub(super) fn workdir(&self, place: usize) -> Option<String> {
+    pub(in crate::rewrite) fn workdir(&self, place: usize) -> Option<String> {
         let mut stage = self.stage(place);
         let mut end = place;
         let mut parts: Vec<&str> = Vec::new();
@@ -207,7 +225,7 @@ impl<'a> Scene<'a> {
     }
 
     /// A path of an instruction, absolute and without a slash at its end. `None` when the file does not say it.
-    pub(super) fn absolute(&self, place: usize, path: &str) -> Option<String> {
+    pub(in crate::rewrite) fn absolute(&self, place: usize, path: &str) -> Option<String> {
         if path.starts_with('/') {
             return clean(path);
         }
@@ -215,7 +233,7 @@ impl<'a> Scene<'a> {
     }
 
     /// All lines of an instruction with the end of the last, and one of two blank lines around it.
-    pub(super) fn whole(&self, place: usize) -> Option<Span> {
+    pub(in crate::rewrite) fn whole(&self, place: usize) -> Option<Span> {
         let pieces = &self.file.pieces;
         let at = pieces.iter().position(|piece| piece.kind == PieceKind::Instruction(place))?;
         let is_blank = |at: usize| pieces.get(at).is_some_and(|piece| piece.kind == PieceKind::Blank);
@@ -226,7 +244,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether the file is built by `BuildKit`: it uses something that only `BuildKit` knows.
-    pub(super) fn is_buildkit(&self) -> bool {
+    pub(in crate::rewrite) fn is_buildkit(&self) -> bool {
         let knows = |instruction: &Instruction| {
             !instruction.heredocs.is_empty() || instruction.flags.iter().any(|flag| flag.name == "mount")
         };
@@ -263,7 +281,7 @@ fn clean(path: &str) -> Option<String> {
 }
 
 /// Whether a path is another one, or lies below it.
-pub(super) fn is_within(path: &[u8], folder: &str) -> bool {
+pub(in crate::rewrite) fn is_within(path: &[u8], folder: &str) -> bool {
     let folder = if folder == "/" { "" } else { folder };
     path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }

@@ -6,7 +6,7 @@ use crate::formats::dockerfile::{Joiner, ShellCommand, Span};
 
 /// What joins a further command to a `RUN`, on a line of its own: as the `RUN` itself does it, else as another
 /// one of the file, else in the common way. With `strict` a semicolon will do.
-pub(super) fn joint(scene: &Scene<'_>, run: &Run, strict: bool) -> String {
+pub(in crate::rewrite) fn joint(scene: &Scene<'_>, run: &Run, strict: bool) -> String {
     let of = |run: &Run, strict: bool| {
         run.commands.iter().rev().find_map(|command| copied(scene, command, strict))
     };
@@ -38,7 +38,7 @@ fn copied(scene: &Scene<'_>, command: &ShellCommand, strict: bool) -> Option<Str
 
 /// Where a command is to be put in so that it runs after all others when they succeed, and what stands before
 /// it there. `None` when nothing may be put behind them.
-pub(super) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, String)> {
+pub(in crate::rewrite) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, String)> {
     let instruction = scene.instruction(run.place).filter(|_| run.may_edit)?;
     let last = run.commands.last()?;
     let ends = |command: &ShellCommand| {
@@ -67,7 +67,7 @@ pub(super) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, String)> {
 }
 
 /// Where a flag of an instruction is put in.
-pub(super) fn flag_place(scene: &Scene<'_>, place: usize) -> Option<Span> {
+pub(in crate::rewrite) fn flag_place(scene: &Scene<'_>, place: usize) -> Option<Span> {
     let instruction = scene.instruction(place)?;
     let at = instruction.flags.last().map_or(instruction.keyword_span.end, |flag| flag.span.end);
     Some(at..at)
@@ -75,7 +75,7 @@ pub(super) fn flag_place(scene: &Scene<'_>, place: usize) -> Option<Span> {
 
 /// What takes commands out of a list so that the others do what they did. `None` when that cannot be had; not
 /// all commands may go.
-pub(super) fn without(run: &Run, gone: &[usize]) -> Option<Vec<Span>> {
+pub(in crate::rewrite) fn without(run: &Run, gone: &[usize]) -> Option<Vec<Span>> {
     let stays = |joiner: Joiner| joiner == Joiner::And || run.is_strict && joiner == Joiner::Sequence;
     let mut spans = Vec::new();
     // Those at the beginning go with what joins the first that stays.

@@ -4,7 +4,6 @@
 mod caches;
 mod copies;
 mod merges;
-mod versions;
 
 use super::scene::{Kind, Look, Waste, is_within};
 use super::*;

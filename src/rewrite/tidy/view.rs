@@ -12,12 +12,12 @@ use crate::rewrite::propose::Input;
 use crate::rootfs::{Rootfs, copies};
 
 /// How many entries each layer has; none for those that were not read.
-pub(super) fn entries(input: &Input<'_>) -> Vec<usize> {
+pub(in crate::rewrite) fn entries(input: &Input<'_>) -> Vec<usize> {
     input.layers.iter().map(|layer| layer.as_ref().map_or(0, |read| read.index.len())).collect()
 }
 
 /// Files of the plan's findings that an instruction could do without, by layer and entry.
-pub(super) fn waste(input: &Input<'_>) -> Vec<Waste> {
+pub(in crate::rewrite) fn waste(input: &Input<'_>) -> Vec<Waste> {
     let rootfs = &input.merge.rootfs;
     let hidden = rootfs.hidden();
     let taken: BTreeMap<_, _> = copies(rootfs).collect();
@@ -69,14 +69,14 @@ fn kind(rootfs: &Rootfs, category: Category, item: &Item) -> Kind {
 const ENTRIES: usize = 1 << 24;
 
 /// The layers.
-pub(super) struct View<'a> {
+pub(in crate::rewrite) struct View<'a> {
     rootfs: &'a Rootfs,
     /// Entries that may still be looked at.
     left: Cell<usize>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(rootfs: &'a Rootfs) -> Self {
+    pub(in crate::rewrite) fn new(rootfs: &'a Rootfs) -> Self {
         Self { rootfs, left: Cell::new(ENTRIES) }
     }
 

@@ -46,6 +46,10 @@ impl RemoteBlob {
         self.size
     }
 
+    fn other_size(&self, bytes: &str) -> Fault {
+        Fault::Cut(format!("it has {bytes} bytes there, {} are claimed", self.size))
+    }
+
     fn wanted(&self) -> String {
         format!("blob {}:{}", self.digest.algorithm(), short(self.digest.as_ref()))
     }
@@ -105,12 +109,16 @@ impl RemoteBlob {
             if answer.status() == StatusCode::OK {
                 return Ok(None);
             }
-            let stop = if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+            let range = content_range(answer.headers());
+            let total = range.and_then(|range| range.total).filter(|total| *total != self.size);
+            let stop = if let Some(total) = total {
+                Stop::Failed(Failure { again: false, ..Failure::of(self.other_size(&total.to_string())) })
+            } else if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
                 Stop::Failed(Failure {
                     again: false,
                     ..Failure::of(Fault::Cut("it is shorter there".into()))
                 })
-            } else if content_range(answer.headers()).is_none_or(|range| range.start != start) {
+            } else if range.is_none_or(|range| range.start != start) {
                 Fault::NotARegistry("it gives another range than was asked for".into()).into()
             } else {
                 match session.body(&mut answer, end - start, job).await {
@@ -199,10 +207,17 @@ impl BlobReader {
                     if piece.is_empty() {
                         continue;
                     }
-                    let length = piece.len() as u64;
-                    if length > size - self.at {
-                        return Err(self.give_up(Fault::TooLarge(size)).await);
+                    let room = size - self.at;
+                    if room == 0 {
+                        let length = answer.length.filter(|length| *length > size);
+                        let has =
+                            length.map_or_else(|| format!("more than {size}"), |length| length.to_string());
+                        let fault = self.blob.other_size(&has);
+                        return Err(self.give_up(fault).await);
                     }
+                    // The next piece is asked for and tells that it is too long.
+                    piece.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+                    let length = piece.len() as u64;
                     self.at += length;
                     self.since_break += length;
                     if self.since_break >= PROGRESS {
@@ -213,8 +228,8 @@ impl BlobReader {
                 Ok(Ok(None)) if self.at == size => return Ok(None),
                 // All that it has came.
                 Ok(Ok(None)) if answer.length == Some(self.at) => {
-                    let why = format!("it has {} bytes there, {size} are claimed", self.at);
-                    return Err(self.give_up(Fault::Cut(why)).await);
+                    let fault = self.blob.other_size(&self.at.to_string());
+                    return Err(self.give_up(fault).await);
                 }
                 Ok(Ok(None)) => Fault::Cut(format!("it ended after {} of {size} bytes", self.at)).into(),
                 Ok(Err(error)) => {

@@ -19,6 +19,7 @@ fn model_files_are_told_by_name_size_and_first_bytes() {
     const SAFETENSORS: &[u8] = b"\x40\0\0\0\0\0\0\0{\"a\":1}";
     let hub = "root/.cache/huggingface/hub/models--x/blobs";
     let blob = |name: &str| format!("{hub}/{name}");
+    let program = crate::fixtures::elf::Elf::program("ncu-ui").build();
     // Path, first bytes, size, and the format; none for what holds no weights.
     let cases = [
         ("models/model-00001-of-00002.safetensors".to_owned(), SAFETENSORS, 900, Some("safetensors")),
@@ -37,6 +38,8 @@ fn model_files_are_told_by_name_size_and_first_bytes() {
         ("models/small.plan".into(), b"", 60_000, None),
         // The ending says weights, the first bytes do not.
         ("models/firmware.bin".into(), b"\x7fFW", MIB + 30, None),
+        ("opt/nvidia/nsight-compute/ncu-ui.bin".into(), &program, 2 * MIB, None),
+        ("models/pytorch_model.gguf".into(), &program, 2 * MIB + 1, None),
         ("models/config.json".into(), b"{", 4_000, None),
         ("models/gantt.plan".into(), b"{\"a\":1}", MIB + 80, None),
         ("data/train.npy".into(), b"\x93NUMPY", 17 * MIB, None),

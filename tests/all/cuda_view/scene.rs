@@ -298,7 +298,7 @@ fn links(rootfs: &Rootfs, lines: &[Line]) -> Links {
     let extension = &mut objects[EXTENSION.0 as usize];
     extension.root = why(RootKind::Extension, "an extension module of Python");
     extension.usage = Use::Needed;
-    Links { objects }
+    Links { objects, ..Links::default() }
 }
 
 fn package(manager: &'static str, name: &str, version: &str, layer: u16) -> Package {
@@ -312,6 +312,12 @@ fn package(manager: &'static str, name: &str, version: &str, layer: u16) -> Pack
         root: None,
         maker: None,
         depends: Vec::new(),
+        recommends: Vec::new(),
+        suggests: Vec::new(),
+        provides: Vec::new(),
+        source: None,
+        essential: false,
+        automatic: None,
     }
 }
 

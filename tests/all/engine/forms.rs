@@ -199,3 +199,22 @@ fn the_platform_that_was_asked_for_is_read_from_a_stream_of_several() {
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("linux/arm64"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_layer_of_another_size_than_the_engine_says_makes_the_image_invalid() {
+    let machine = Machine::new();
+    let right = image("forms");
+    let mut wrong = right.clone();
+    wrong.layers[0].size += 7;
+    let socket = Engine::new(&right, save_modern(&[(&wrong, &[TAG])])).at(&machine, "e.sock");
+    for _ in 0..2 {
+        let (code, report) = machine.report_with(&[("DOCKER_HOST", &socket.host())], &reference(), &[]);
+        assert_eq!((code, &report["totals"]["complete"]), (2, &false.into()));
+        let warnings = report["warnings"].to_string();
+        let sizes = [right.layers[0].size, wrong.layers[0].size].map(|size| size.to_string());
+        assert!(
+            warnings.contains("size-mismatch") && sizes.iter().all(|size| warnings.contains(size)),
+            "{warnings}"
+        );
+    }
+}

@@ -1,10 +1,10 @@
 //! What builds leave behind.
 
-use super::{all, judged, judged_files, of, service};
+use super::{all, finding, judged, judged_files, of, service};
 use crate::fixtures::elf::{Elf, object};
 use crate::fixtures::packing::Packing;
-use crate::fixtures::service::{SITE, wheel};
-use crate::fixtures::tarball::file;
+use crate::fixtures::service::{SITE, debs, wheel};
+use crate::fixtures::tarball::{dir, file};
 
 fn relocatable(machine: u16) -> Vec<u8> {
     object(1, machine, 0, (0, 0), &[(".text", &[0x90; 64])])
@@ -84,6 +84,8 @@ fn wheels_can_go_once_they_are_installed() {
         file("wheels/my_app-1.2-py3-none-any.whl", "PK"),
         file("wheels/my_app-1.3-py3-none-any.whl", "PK"),
         file("srv/dist/my_app-1.2.tar.gz", "gz"),
+        file("srv/pyproject.toml", "[project]\n"),
+        file("var/www/dist/my_app-1.2.tar.gz", "gz"),
         file(format!("{SITE}/virtualenv/seed/wheels/embed/pip-24.0-py3-none-any.whl"), "PK"),
         file("usr/lib/python3.12/ensurepip/_bundled/pip-24.0-py3-none-any.whl", "PK"),
     ];
@@ -94,6 +96,7 @@ fn wheels_can_go_once_they_are_installed() {
             ("/wheels/my_app-1.2-py3-none-any.whl", "build-artifacts safe"),
             ("/wheels/my_app-1.3-py3-none-any.whl", "build-artifacts unsure"),
             ("/srv/dist/my_app-1.2.tar.gz", "build-artifacts safe"),
+            ("/var/www/dist/my_app-1.2.tar.gz", "build-artifacts unsure"),
             (&format!("/{SITE}/virtualenv/seed/wheels/embed/pip-24.0-py3-none-any.whl"), "-"),
             ("/usr/lib/python3.12/ensurepip/_bundled/pip-24.0-py3-none-any.whl", "-"),
         ],
@@ -109,6 +112,10 @@ fn core_dumps_and_logs_are_told_from_files_of_that_name() {
         file("srv/src/config.status", "#!/bin/sh\n"),
         file("var/log/config.log", "an application's log\n"),
         file("srv/target/release/deps/libx.rlib", "rust"),
+        file("srv/target/.rustc_info.json", "{}"),
+        file("opt/java/target/release/deps/app.jar", "a build of something else"),
+        file("opt/doc/CMakeFiles/list.txt", "no build tree"),
+        file("opt/app/build.ninja", "a text of an application"),
         file("srv/node_modules/.cache/babel/a.json", "{}"),
     ]);
     all(
@@ -119,7 +126,184 @@ fn core_dumps_and_logs_are_told_from_files_of_that_name() {
             ("/srv/src/config.log", "build-artifacts safe"),
             ("/var/log/config.log", "-"),
             ("/srv/target/release/deps/libx.rlib", "build-artifacts safe"),
+            ("/opt/java/target/release/deps/app.jar", "-"),
+            ("/opt/doc/CMakeFiles/list.txt", "-"),
+            ("/opt/app/build.ninja", "-"),
             ("/srv/node_modules/.cache/babel/a.json", "build-artifacts safe"),
         ],
     );
+}
+
+#[test]
+fn a_start_script_may_install_a_wheel_again() {
+    let members = [
+        service(&[]),
+        wheel(SITE, "my-app", "1.2", &[("my_app/a.py", b"pass\n".to_vec())]),
+        vec![
+            file("wheels/my_app-1.2-py3-none-any.whl", "PK"),
+            file("srv/start.sh", "#!/bin/sh\npip install /wheels/*.whl\nexec /srv/service\n").mode(0o755),
+        ],
+    ]
+    .concat();
+    for command in [&["/srv/start.sh"][..], &["sh", "-c", "exec /srv/service"]] {
+        let report = judged(Packing::Gzip, std::slice::from_ref(&members), command, &[]);
+        all(&report, &[("/wheels/my_app-1.2-py3-none-any.whl", "build-artifacts unsure")]);
+    }
+}
+
+#[test]
+fn files_that_packages_list_need_a_reason_of_their_own() {
+    let object = ("my_app/kernels.o", relocatable(62));
+    let report = judged_files(
+        [
+            wheel(
+                SITE,
+                "my-app",
+                "1.2",
+                &[(object.0, object.1.clone()), ("my_app/a.py", b"pass\n".to_vec())],
+            ),
+            debs(&[
+                ("jit", "1", &[("usr/share/jit/stub.o", relocatable(62))]),
+                ("make", "4.3", &[("usr/bin/make", Elf::program("make").build())]),
+                ("own", "1", &[("usr/bin/cpack-own", Elf::program("cpack-own").build())]),
+                ("zlib1g-dev", "1.3", &[("usr/lib/x86_64-linux-gnu/libz.a", b"INPUT(libz.so)".to_vec())]),
+            ]),
+            vec![
+                file("usr/bin/cmake", Elf::program("cmake").build()).mode(0o755),
+                file("usr/local/bin/ninja", Elf::program("ninja").build()).mode(0o755),
+                file("usr/lib/x86_64-linux-gnu/libtext.a", "a text that is called so"),
+                file("usr/include/data.bin", vec![1; 50]),
+                file("usr/include/own.h", "int x;"),
+            ],
+        ]
+        .concat(),
+    );
+    all(
+        &report,
+        &[
+            (&format!("/{SITE}/my_app/kernels.o"), "build-artifacts unsure"),
+            ("/usr/share/jit/stub.o", "build-artifacts unsure"),
+            ("/usr/bin/make", "build-tools safe"),
+            ("/usr/bin/cpack-own", "build-tools unsure"),
+            ("/usr/bin/cmake", "build-tools unsure"),
+            ("/usr/local/bin/ninja", "build-tools unsure"),
+            ("/usr/lib/x86_64-linux-gnu/libz.a", "static-libraries safe"),
+            ("/usr/lib/x86_64-linux-gnu/libtext.a", "-"),
+            ("/usr/include/data.bin", "headers unsure"),
+            ("/usr/include/own.h", "headers safe"),
+        ],
+    );
+}
+
+#[test]
+fn documentation_that_a_setting_names_is_a_question() {
+    let page = || file("usr/share/doc/manual/index.html", "<p>");
+    let deb: &[(&str, Vec<u8>)] = &[("usr/share/doc/tool/run", Elf::program("run").build())];
+    let members = [service(&[]), vec![page()], debs(&[("tool", "1", deb)])].concat();
+    let of = |environment: &[&str]| {
+        judged(Packing::Gzip, std::slice::from_ref(&members), &["/srv/service"], environment)
+    };
+    let (path, program) = ("/usr/share/doc/manual/index.html", "/usr/share/doc/tool/run");
+    all(&of(&[]), &[(path, "docs-samples safe"), (program, "docs-samples unsure")]);
+    all(&of(&["DOC_ROOT=/usr/share/doc/manual"]), &[(path, "docs-samples unsure")]);
+}
+
+#[test]
+fn tests_of_python_are_a_question() {
+    let python = "opt/env/lib/python3.12";
+    let report = judged_files(
+        [
+            wheel(
+                SITE,
+                "my-app",
+                "1.2",
+                &[("my_app/tests/test_a.py", b"pass\n".to_vec()), ("my_app/a.py", b"pass\n".to_vec())],
+            ),
+            vec![
+                file(format!("{python}/os.py"), "pass\n"),
+                file(format!("{python}/test/support/__init__.py"), "pass\n"),
+                file(format!("{python}/idlelib/idle_test/a.py"), "pass\n"),
+                file("srv/lib/python3.12/test/a.py", "an application's own folder"),
+                file(format!("{SITE}/by_hand/tests/a.py"), "pass\n"),
+            ],
+        ]
+        .concat(),
+    );
+    all(
+        &report,
+        &[
+            (&format!("/{python}/test/support/__init__.py"), "python-tests unsure"),
+            (&format!("/{python}/idlelib/idle_test/a.py"), "python-tests unsure"),
+            (&format!("/{SITE}/my_app/tests/test_a.py"), "python-tests unsure"),
+            (&format!("/{SITE}/my_app/a.py"), "-"),
+            ("/srv/lib/python3.12/test/a.py", "-"),
+            (&format!("/{SITE}/by_hand/tests/a.py"), "-"),
+        ],
+    );
+}
+
+#[test]
+fn a_repository_is_one_finding_and_one_folder() {
+    let members = (0..24).map(|number| file(format!("srv/.git/objects/{number:02}/a"), vec![number; 40]));
+    let more = [dir("srv/.git/refs/tags"), file("srv/.git/HEAD", "ref: refs/heads/main\n")];
+    let report = judged_files(members.chain(more).collect());
+    let found = finding(&report, "/srv/.git/HEAD").unwrap();
+    assert_eq!(found["paths"].as_array().unwrap().len(), 25);
+    assert_eq!(
+        found["folders"],
+        serde_json::json!([{"path": "/srv/.git/", "files": 25, "bytes": 24 * 40 + 21}])
+    );
+}
+
+#[test]
+fn what_lies_beside_a_program_of_a_package_goes_with_it() {
+    let deb: &[(&str, Vec<u8>)] = &[
+        ("usr/bin/git", Elf::program("git").build()),
+        ("usr/share/perl5/Git.pm", b"package Git;".to_vec()),
+        ("usr/share/doc/git/copyright", b"GPL".to_vec()),
+    ];
+    let members = [service(&[]), debs(&[("git", "1:2.43", deb)])].concat();
+    let of = |more: &[crate::fixtures::tarball::Member]| {
+        judged(Packing::Gzip, &[[members.clone(), more.to_vec()].concat()], &["/srv/service"], &[])
+    };
+    let paths = ["/usr/bin/git", "/usr/share/perl5/Git.pm"];
+    let report = of(&[]);
+    paths.iter().for_each(|path| all(&report, &[(path, "build-tools safe")]));
+    all(&report, &[("/usr/share/doc/git/copyright", "-")]);
+    let report = of(&[file("srv/version.sh", "#!/bin/sh\ngit describe --tags\n").mode(0o755)]);
+    paths.iter().for_each(|path| all(&report, &[(path, "build-tools unsure")]));
+}
+
+#[test]
+fn a_package_that_another_depends_on_is_a_question() {
+    let program = |name: &str| Elf::program(name).build();
+    let (git, lfs) = (program("git"), program("git-lfs"));
+    let more: &[(&str, Vec<u8>)] = &[
+        ("usr/bin/git-lfs", lfs),
+        ("usr/share/doc/git-lfs/changelog.gz", b"a".to_vec()),
+        ("usr/share/doc/git-lfs/copyright", b"b".to_vec()),
+    ];
+    let packages: &[(&str, &str, &[(&str, Vec<u8>)])] = &[
+        ("git", "1", &[("usr/bin/git", git)]),
+        ("make", "1", &[("usr/bin/make", program("make"))]),
+        ("git-lfs", "1", more),
+    ];
+    let mut members = debs(packages);
+    let status = members.iter_mut().find(|member| member.name == b"var/lib/dpkg/status").unwrap();
+    let text = String::from_utf8(status.body.clone()).unwrap();
+    status.body = text.replace("Package: git-lfs\n", "Package: git-lfs\nDepends: git (>= 1:1.8.2)\n").into();
+    let report = judged_files(members);
+    all(&report, &[("/usr/bin/git", "build-tools unsure"), ("/usr/bin/make", "build-tools safe")]);
+    let found = finding(&report, "/usr/bin/git").unwrap();
+    assert!(super::proof(found).contains("git-lfs depends on git"), "{found:#}");
+}
+
+#[test]
+fn who_compiles_at_run_time_reads_all_headers() {
+    let header = "numpy/_core/include/numpy/arrayobject.h";
+    let numpy = wheel(SITE, "numpy", "2.3.0", &[(header, b"int x;".to_vec())]);
+    let path = format!("/{SITE}/{header}");
+    all(&judged_files(numpy.clone()), &[(&path, "python-build-leftovers safe")]);
+    let cython = wheel(SITE, "Cython", "3.1", &[("pyximport/a.py", b"pass\n".to_vec())]);
+    all(&judged_files([numpy, cython].concat()), &[(&path, "python-build-leftovers unsure")]);
 }

@@ -3,6 +3,7 @@
 use super::{all, finding, judged, judged_files, proof, service};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::packing::Packing;
+use crate::fixtures::service::SITE;
 use crate::fixtures::tarball::{Member, file, hardlink, symlink};
 
 fn filled(path: &str) -> Member {
@@ -22,6 +23,7 @@ fn what_is_only_downloaded_again_can_go() {
         "home/app/.cache/uv/archive-v0/a/torch/lib/libtorch.py",
         "root/.cache/pypoetry/cache/a",
         "opt/conda/pkgs/numpy-2.0-py312.conda",
+        "opt/conda/pkgs/urls.txt",
         "root/.npm/_cacache/content-v2/a",
         "usr/local/share/.cache/yarn/v6/a",
         "usr/local/cargo/registry/cache/a.crate",
@@ -33,6 +35,8 @@ fn what_is_only_downloaded_again_can_go() {
     for path in paths {
         all(&report, &[(&format!("/{path}"), "package-caches safe")]);
     }
+    let found = finding(&report, "/root/.cache/pip/http-v2/a/b/body").unwrap();
+    assert!(proof(found).contains("none of them is a hard link to a file outside the cache"), "{found:#}");
     let bytes: u64 = paths.iter().map(|path| path.len() as u64 * 20).sum();
     assert_eq!(report.json["reclaimable"]["by_category"]["package-caches"], bytes);
 }
@@ -59,6 +63,7 @@ fn environments_and_programs_beside_caches_are_no_caches() {
 #[test]
 fn a_file_that_is_installed_by_a_hard_link_costs_nothing() {
     let report = judged_files(vec![
+        filled("opt/conda/pkgs/urls.txt"),
         filled("opt/conda/pkgs/numpy-2/lib/numpy.py"),
         hardlink("opt/conda/lib/numpy.py", "opt/conda/pkgs/numpy-2/lib/numpy.py"),
         filled("opt/conda/pkgs/numpy-2/lib/alone.py"),
@@ -70,6 +75,104 @@ fn a_file_that_is_installed_by_a_hard_link_costs_nothing() {
     let found: Vec<String> =
         alone.iter().map(|path| super::of(&report, path)).filter(|of| of != "-").collect();
     assert!(!found.is_empty() && found.iter().all(|of| of == "package-caches safe"), "{found:?}");
+}
+
+/// What `uv pip install` does: files of an environment that are hard links of the cache.
+fn installed_by_uv(names: &[&str], in_cache: bool) -> Vec<Member> {
+    let (archive, site) = ("root/.cache/uv/archive-v0/a", "srv/venv/lib/python3.12/site-packages");
+    let pair = |name: &&str| {
+        let (cache, site) = (format!("{archive}/{name}"), format!("{site}/{name}"));
+        // Which of the two names a layer has the bytes under depends on the order of its members.
+        let (first, second) = if in_cache { (cache, site) } else { (site, cache) };
+        [filled(&first), hardlink(&second, &first)]
+    };
+    names.iter().flat_map(pair).collect()
+}
+
+#[test]
+fn a_name_outside_a_cache_is_judged_by_its_own_rule() {
+    // `core.py` is called as core dumps are, and `a.o` as object files.
+    let names =
+        ["click/core.py", "numpy/ma/core.py", "numpy/core", "numpy/a.o", "numpy/b.whl", "numpy/build.ninja"];
+    for in_cache in [true, false] {
+        let lock = "root/.cache/uv/archive-v0/a/.lock";
+        let report = judged_files([installed_by_uv(&names, in_cache), vec![filled(lock)]].concat());
+        for name in names {
+            let (cache, site) = (
+                format!("/root/.cache/uv/archive-v0/a/{name}"),
+                format!("/srv/venv/lib/python3.12/site-packages/{name}"),
+            );
+            all(&report, &[(&cache, "-"), (&site, "-")]);
+        }
+        let found = finding(&report, &format!("/{lock}")).unwrap();
+        assert_eq!((&found["bytes"], &found["files"]), (&(lock.len() * 20).into(), &1.into()), "{found:#}");
+        let said = "6 of 7 files are hard-linked to installed files: removing them from the cache frees 0 B; the other 1 free";
+        assert!(found["reason"].as_str().unwrap().contains(said) && proof(found).contains(said), "{found:#}");
+    }
+}
+
+#[test]
+fn names_in_and_outside_of_a_cache_go_together() {
+    let names = ["numpy/_core/include/numpy/a.h", "numpy/a.py"];
+    for in_cache in [true, false] {
+        let report = judged_files(installed_by_uv(&names, in_cache));
+        let header = "numpy/_core/include/numpy/a.h";
+        let path = format!("/srv/venv/lib/python3.12/site-packages/{header}");
+        all(
+            &report,
+            &[
+                (&path, "python-build-leftovers safe"),
+                (&format!("/root/.cache/uv/archive-v0/a/{header}"), "python-build-leftovers safe"),
+            ],
+        );
+        let found = finding(&report, &path).unwrap();
+        assert_eq!((&found["files"], found["paths"].as_array().unwrap().len()), (&1.into(), 2));
+    }
+}
+
+#[test]
+fn a_package_in_a_cache_is_no_file_of_the_application() {
+    let name = "numpy/distutils/a.py";
+    let body = "compiler = 'gcc'\n";
+    let (cache, site) = (format!("root/.cache/uv/archive-v0/a/{name}"), format!("{SITE}/{name}"));
+    let header = "usr/include/own.h";
+    let report = judged_files(vec![file(&cache, body), hardlink(&site, &cache), file(header, "int x;")]);
+    all(&report, &[(&format!("/{header}"), "headers safe")]);
+    let own = file("srv/build.py", body);
+    let report = judged_files(vec![file(&cache, body), hardlink(&site, &cache), file(header, "int x;"), own]);
+    all(&report, &[(&format!("/{header}"), "headers unsure")]);
+}
+
+#[test]
+fn folders_that_are_called_as_caches_are_none_without_their_marks() {
+    let report = judged_files(vec![
+        filled("srv/myconda/pkgs/settings.py"),
+        filled("srv/go/pkg/mod/handler.py"),
+        filled("root/go/pkg/mod/cache/download/a"),
+        filled("root/go/pkg/mod/example.org/a@v1/a.go"),
+    ]);
+    all(
+        &report,
+        &[
+            ("/srv/myconda/pkgs/settings.py", "-"),
+            ("/srv/go/pkg/mod/handler.py", "-"),
+            ("/root/go/pkg/mod/cache/download/a", "package-caches safe"),
+            ("/root/go/pkg/mod/example.org/a@v1/a.go", "package-caches safe"),
+        ],
+    );
+}
+
+#[test]
+fn archives_of_java_may_be_on_a_class_path() {
+    let java = file("usr/lib/jvm/bin/java", Elf::program("java").build()).mode(0o755);
+    let report = judged_files(vec![java, filled("root/.m2/repository/a.jar"), filled("root/.cache/pip/a")]);
+    all(
+        &report,
+        &[
+            ("/root/.m2/repository/a.jar", "package-caches unsure"),
+            ("/root/.cache/pip/a", "package-caches safe"),
+        ],
+    );
 }
 
 #[test]

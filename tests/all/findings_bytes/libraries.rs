@@ -1,10 +1,14 @@
 //! Parts of the driver, second copies, and libraries that nothing reaches.
 
-use super::{all, finding, judged, judged_files, proof, service};
+use super::{all, finding, items, judged, judged_files, proof, service};
 use crate::fixtures::elf::Elf;
+use crate::fixtures::image::Layer;
+use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
-use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::{Member, file};
+use crate::fixtures::service::{CudaBase, SITE, debs, wheel};
+use crate::fixtures::tarball::{Member, file, tar};
+use crate::support::Place;
+use serde_json::json;
 
 const LIB: &str = "usr/local/cuda-13.0/targets/x86_64-linux/lib";
 
@@ -158,4 +162,302 @@ fn a_wheels_library_that_nothing_reaches_is_a_question() {
         wheel(SITE, "nvidia-cufft-cu12", "11.4.1.4", &[(path, Elf::library("libcufft.so.11").sized(9000))]);
     let report = judged_files(wheels);
     all(&report, &[(&format!("/{SITE}/{path}"), "unused-libraries unsure")]);
+}
+
+/// A toolkit of CUDA 12 with the libraries of cuBLAS and cuDNN.
+fn toolkit_12() -> Vec<Member> {
+    let cublas = Elf::library("libcublas.so.12").needing(&["libcublasLt.so.12"]).sized(20_000);
+    let files = [
+        ("libcublas.so.12", cublas),
+        ("libcublasLt.so.12", Elf::library("libcublasLt.so.12").sized(30_000)),
+        ("libcudnn.so.9", Elf::library("libcudnn.so.9").sized(10_000)),
+        ("libcudnn_graph.so.9", Elf::library("libcudnn_graph.so.9").sized(15_000)),
+        ("libnvrtc.so.12", Elf::library("libnvrtc.so.12").sized(16_000)),
+        ("libnvrtc-builtins.so.12.9", Elf::library("libnvrtc-builtins.so.12.9").sized(12_000)),
+        ("libnpps.so.12", Elf::library("libnpps.so.12").sized(9_000)),
+    ];
+    let files =
+        files.map(|(name, bytes)| (format!("usr/local/cuda-12.9/targets/x86_64-linux/lib/{name}"), bytes));
+    let files: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(path, bytes)| (path.as_str(), bytes.clone())).collect();
+    debs(&[("cuda-libraries-12-9", "12.9.1-1", &files)])
+}
+
+/// ONNX Runtime for GPUs, whose provider finds what it needs by the loader's rules.
+fn onnxruntime() -> Vec<Member> {
+    let provider = Elf::library("libonnxruntime_providers_cuda.so").needing(&["libcublas.so.12"]).sized(5000);
+    let mut module = Elf::library("state");
+    module.soname = None;
+    wheel(
+        SITE,
+        "onnxruntime-gpu",
+        "1.22.0",
+        &[
+            ("onnxruntime/capi/onnxruntime_pybind11_state.so", module.build()),
+            ("onnxruntime/capi/libonnxruntime_providers_cuda.so", provider),
+        ],
+    )
+}
+
+/// Wheels with copies of the same libraries.
+fn wheels_12() -> Vec<Member> {
+    let mut cublas = Elf::library("libcublas.so.12").needing(&["libcublasLt.so.12"]);
+    cublas.runpath = Some("$ORIGIN".into());
+    let lt = Elf { seed: "wheel".into(), ..Elf::library("libcublasLt.so.12") };
+    let of = |soname: &str| Elf { seed: "wheel".into(), ..Elf::library(soname) };
+    [
+        wheel(
+            SITE,
+            "nvidia-cublas-cu12",
+            "12.9.1.4",
+            &[
+                ("nvidia/cublas/lib/libcublas.so.12", cublas.sized(20_000)),
+                ("nvidia/cublas/lib/libcublasLt.so.12", lt.sized(31_000)),
+            ],
+        ),
+        wheel(
+            SITE,
+            "nvidia-cudnn-cu12",
+            "9.10.2.21",
+            &[
+                ("nvidia/cudnn/lib/libcudnn.so.9", of("libcudnn.so.9").sized(11_000)),
+                ("nvidia/cudnn/lib/libcudnn_graph.so.9", of("libcudnn_graph.so.9").sized(15_500)),
+            ],
+        ),
+        wheel(
+            SITE,
+            "nvidia-cuda-nvrtc-cu12",
+            "12.8.93",
+            &[
+                ("nvidia/cuda_nvrtc/lib/libnvrtc.so.12", of("libnvrtc.so.12").sized(16_500)),
+                (
+                    "nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8",
+                    of("libnvrtc-builtins.so.12.8").sized(12_500),
+                ),
+            ],
+        ),
+    ]
+    .concat()
+}
+
+fn python_12() -> Vec<Member> {
+    let python = Elf::program("python3.12").build();
+    let conf = file("etc/ld.so.conf", "/usr/local/cuda-12.9/targets/x86_64-linux/lib\n");
+    [service(&[]), vec![conf, file("opt/venv/bin/python3.12", python).mode(0o755)]].concat()
+}
+
+/// Libraries of the toolkit that are not loaded after the wheels' were; the last has another name there.
+const DISPLACED: [&str; 6] = [
+    "libcublas.so.12",
+    "libcublasLt.so.12",
+    "libcudnn.so.9",
+    "libcudnn_graph.so.9",
+    "libnvrtc.so.12",
+    "libnvrtc-builtins.so.12.9",
+];
+
+const LIB_12: &str = "/usr/local/cuda-12.9/targets/x86_64-linux/lib";
+
+#[test]
+fn toolkit_libraries_that_preloaded_wheels_stand_in_for_are_a_question() {
+    let members = || [python_12(), toolkit_12(), onnxruntime(), wheels_12()].concat();
+    let report = started(members());
+    let toolkit = |name: &str| format!("{LIB_12}/{name}");
+    for name in DISPLACED {
+        all(&report, &[(&toolkit(name), "duplicates unsure")]);
+    }
+    for name in [
+        "cuda_nvrtc/lib/libnvrtc.so.12",
+        "cuda_nvrtc/lib/libnvrtc-builtins.so.12.8",
+        "cudnn/lib/libcudnn_graph.so.9",
+        "cublas/lib/libcublas.so.12",
+        "cublas/lib/libcublasLt.so.12",
+        "cudnn/lib/libcudnn.so.9",
+    ] {
+        all(&report, &[(&format!("/{SITE}/nvidia/{name}"), "-")]);
+    }
+    all(&report, &[(&toolkit("libnpps.so.12"), "unused-libraries safe")]);
+    let found = finding(&report, &toolkit("libcublas.so.12")).unwrap();
+    let bytes_of = |path: &str| {
+        let libraries = items(&report.json["cuda"]["libraries"]);
+        libraries.iter().find(|one| one["path"] == path).and_then(|one| one["bytes"].as_u64()).unwrap()
+    };
+    assert_eq!(found["bytes"], DISPLACED.map(|name| bytes_of(&toolkit(name))).iter().sum::<u64>());
+    assert_eq!(
+        found["question"],
+        "Does the service load them from the toolkit, without onnxruntime.preload_dlls() first?"
+    );
+    let told = proof(found);
+    assert!(told.contains("libonnxruntime_providers_cuda.so"), "{found:#}");
+    assert!(
+        told.contains(&format!("/{SITE}/nvidia/cublas/lib/libcublas.so.12 is loaded instead")),
+        "{found:#}"
+    );
+    assert!(!told.contains("names preload_dlls"), "{found:#}");
+    for soname in DISPLACED.iter().filter(|name| !name.contains("builtins")) {
+        let duplicates = items(&report.json["cuda"]["duplicates"]);
+        let one = duplicates.iter().find(|one| one["soname"] == *soname).unwrap();
+        assert_eq!(one["reclaimable_bytes"], bytes_of(&toolkit(soname)), "{one:#}");
+    }
+    // The application calls it.
+    let app = file("srv/app/main.py", "import onnxruntime\nonnxruntime.preload_dlls()\n");
+    let report = started([members(), vec![app]].concat());
+    let found = finding(&report, &toolkit("libcublas.so.12")).unwrap();
+    assert_eq!(found["verdict"], "unsure");
+    assert!(proof(found).contains("/srv/app/main.py names preload_dlls"), "{found:#}");
+}
+
+#[test]
+fn toolkit_libraries_that_somebody_else_loads_stay() {
+    // A program of the application loads cuBLAS: only cuDNN is loaded by the packages alone.
+    let tool = file("srv/tool", Elf::program("tool").needing(&["libcublas.so.12"]).build()).mode(0o755);
+    let report = started([python_12(), toolkit_12(), onnxruntime(), wheels_12(), vec![tool]].concat());
+    all(
+        &report,
+        &[
+            (&format!("{LIB_12}/libcublas.so.12"), "-"),
+            (&format!("{LIB_12}/libcublasLt.so.12"), "-"),
+            (&format!("{LIB_12}/libcudnn.so.9"), "duplicates unsure"),
+        ],
+    );
+    // Without copies there is nothing to load instead.
+    let report = started([python_12(), toolkit_12(), onnxruntime()].concat());
+    all(&report, &[(&format!("{LIB_12}/libcublas.so.12"), "-"), (&format!("{LIB_12}/libcudnn.so.9"), "-")]);
+}
+
+#[test]
+fn another_import_that_loads_a_copy_before_is_named() {
+    let mut torch = Elf::library("libtorch_cuda.so").needing(&["libcublas.so.12"]);
+    torch.runpath = Some("$ORIGIN/../../nvidia/cublas/lib".into());
+    let mut module = Elf::library("_C").needing(&["libtorch_cuda.so"]);
+    (module.soname, module.runpath) = (None, Some("$ORIGIN/lib".into()));
+    let torch = wheel(
+        SITE,
+        "torch",
+        "2.9.1",
+        &[
+            ("torch/_C.cpython-312-x86_64-linux-gnu.so", module.build()),
+            ("torch/lib/libtorch_cuda.so", torch.sized(8000)),
+        ],
+    );
+    let report = started([python_12(), toolkit_12(), onnxruntime(), wheels_12(), torch].concat());
+    let found = finding(&report, &format!("{LIB_12}/libcublas.so.12")).unwrap();
+    assert_eq!(
+        found["question"],
+        "Does the service load them from the toolkit, without importing torch or onnxruntime.preload_dlls() first?"
+    );
+}
+
+#[test]
+fn cudnn_9_is_not_used_by_a_cupy_that_needs_cudnn_8() {
+    let module = |needed: &str| {
+        let mut module = Elf::library("module").needing(&[needed]);
+        module.soname = None;
+        module.build()
+    };
+    let cupy = wheel(
+        SITE,
+        "cupy-cuda12x",
+        "13.6.0",
+        &[
+            ("cupy_backends/cuda/libs/cudnn.cpython-312-x86_64-linux-gnu.so", module("libcudnn.so.8")),
+            ("cupy_backends/cuda/libs/cublas.cpython-312-x86_64-linux-gnu.so", module("libcublas.so.12")),
+        ],
+    );
+    let report = started([python_12(), toolkit_12(), cupy.clone()].concat());
+    all(
+        &report,
+        &[
+            (&format!("{LIB_12}/libcudnn.so.9"), "unused-libraries safe"),
+            (&format!("{LIB_12}/libcublas.so.12"), "-"),
+        ],
+    );
+    let missing = items(&report.json["findings"]).iter().find(|one| one["rule"] == "missing-libraries");
+    let missing = missing.unwrap_or_else(|| panic!("nothing is missing: {:#}", report.json["findings"]));
+    assert!(proof(missing).contains("libcudnn.so.8, needed by"), "{missing:#}");
+    // Libraries of another major of CUDA are none of its own either, and those of a wheel are found.
+    let wheel_13 = wheel(
+        SITE,
+        "nvidia-cublas",
+        "13.1.0.3",
+        &[("nvidia/cu13/lib/libcublas.so.13", Elf::library("libcublas.so.13").sized(12_000))],
+    );
+    let report = started([python_12(), wheels_12(), wheel_13, cupy].concat());
+    all(
+        &report,
+        &[
+            (&format!("/{SITE}/nvidia/cublas/lib/libcublas.so.12"), "-"),
+            (&format!("/{SITE}/nvidia/cu13/lib/libcublas.so.13"), "unused-libraries unsure"),
+            (&format!("/{SITE}/nvidia/cudnn/lib/libcudnn.so.9"), "unused-libraries unsure"),
+        ],
+    );
+}
+
+#[test]
+fn copies_without_a_soname_are_known_by_their_file() {
+    let perf = |seed: &str| {
+        let mut library = Elf { seed: seed.into(), ..Elf::library("libnvperf_host.so") };
+        library.soname = None;
+        library.sized(14_000)
+    };
+    let members = vec![
+        file("usr/local/cuda-12.9/extras/CUPTI/lib64/libnvperf_host.so", perf("toolkit")),
+        file(
+            "opt/nvidia/nsight-compute/2025.2/target/linux-desktop-glibc_2_11_3-x64/libnvperf_host.so",
+            perf("ncu"),
+        ),
+        file(
+            "usr/local/cuda-12.9/extras/CUPTI/lib64/libcupti.so.12",
+            Elf::library("libcupti.so.12").sized(9000),
+        ),
+    ];
+    let report = started([service(&[]), members].concat());
+    let duplicates = items(&report.json["cuda"]["duplicates"]);
+    let names: Vec<&str> = duplicates.iter().filter_map(|one| one["soname"].as_str()).collect();
+    assert_eq!(names, ["libnvperf_host.so"]);
+    assert_eq!(items(&duplicates[0]["paths"]).len(), 2);
+}
+
+#[test]
+fn what_every_flavor_of_the_base_brings_is_not_told_as_removable() {
+    const CUDART: &str = "usr/local/cuda-12.4/targets/x86_64-linux/lib/libcudart.so.12";
+    const CUBLAS: &str = "usr/local/cuda-12.4/targets/x86_64-linux/lib/libcublas.so.12";
+    for flavor in ["base", "runtime"] {
+        let base = CudaBase { version: "12.4.1", flavor, cudnn: None, distribution: ("ubuntu", "22.04") };
+        let mut image = base.image();
+        let steps: Vec<&String> = image.history.iter().filter(|step| !step.1).map(|step| &step.0).collect();
+        for (installs, path, soname) in [
+            ("cuda-cudart-12-4", CUDART, "libcudart.so.12"),
+            ("cuda-libraries-12-4", CUBLAS, "libcublas.so.12"),
+        ] {
+            if let Some(layer) = steps.iter().position(|step| step.contains(installs)) {
+                image.layers[layer] = Layer::new(&tar([library(path, soname)]), Packing::Gzip);
+            }
+        }
+        let cudart = Elf { seed: "wheel".into(), ..Elf::library("libcudart.so.12") };
+        let mut module = Elf::library("ops.so").needing(&["libcudart.so.12"]);
+        (module.soname, module.runpath) = (None, Some("$ORIGIN/../nvidia/cuda_runtime/lib".into()));
+        let with_wheel = [
+            wheel(
+                SITE,
+                "nvidia-cuda-runtime-cu12",
+                "12.4.127",
+                &[("nvidia/cuda_runtime/lib/libcudart.so.12", cudart.sized(21_000))],
+            ),
+            vec![file(format!("{SITE}/ops/ops.cpython-312-x86_64-linux-gnu.so"), module.build())],
+        ];
+        for members in [vec![], with_wheel.concat()] {
+            let members = [python_12(), members].concat();
+            let mut image = image.clone().layer("COPY service / # buildkit", &tar(members));
+            image.config["Cmd"] = json!(["/srv/service"]);
+            image.config["Entrypoint"] = json!(null);
+            let place = Place::new();
+            let layout = Layout::of(&image, "t");
+            let report = place.report(&format!("oci:{}", place.put_layout("image", &layout)));
+            all(&report, &[(&format!("/{CUDART}"), "-")]);
+            if flavor == "runtime" {
+                all(&report, &[(&format!("/{CUBLAS}"), "unused-libraries safe")]);
+            }
+        }
+    }
 }

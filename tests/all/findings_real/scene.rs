@@ -6,6 +6,7 @@ use crate::fixtures::elf::{Elf, archive};
 use crate::fixtures::filler;
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
+use crate::fixtures::packages::dpkg_status;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, wheel};
 use crate::fixtures::tarball::{Member, file, symlink, tar};
@@ -58,7 +59,15 @@ pub(super) fn system() -> Vec<Member> {
 /// A compiler of C and what belongs to it.
 pub(super) fn compilers() -> Vec<Member> {
     let gcc = "usr/lib/gcc/x86_64-linux-gnu/13";
+    let programs = COMPILERS.iter().filter(|path| !path.ends_with(".h"));
+    let sums: String = programs
+        .chain(&["/usr/bin/x86_64-linux-gnu-ld.bfd"])
+        .map(|path| format!("{:032}  {}\n", 0, &path[1..]))
+        .collect();
     vec![
+        // As distroless images have it, so that tests can bring a database of their own.
+        file("var/lib/dpkg/status.d/gcc-13", dpkg_status("gcc-13", "13.2", 100, &[])),
+        file("var/lib/dpkg/status.d/gcc-13.md5sums", sums),
         program("usr/bin/x86_64-linux-gnu-gcc-13", &[]),
         symlink("usr/bin/gcc", "x86_64-linux-gnu-gcc-13"),
         program(&format!("{gcc}/cc1"), &[]),

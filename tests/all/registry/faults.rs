@@ -223,3 +223,49 @@ fn a_check_of_documents_alone_ends_with_its_verdict() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, "verdict: fail reason=incomplete\n"));
     assert!(outcome.stderr.contains("--depth leaves them out"), "{}", outcome.stderr);
 }
+
+#[test]
+fn a_blob_of_another_size_than_its_descriptor_says_makes_the_image_invalid() {
+    if !ready() {
+        return;
+    }
+    for (part, more) in [("config", 3), ("config", -3), ("layer", 3), ("layer", -3_i64)] {
+        let bench = Bench::new();
+        let mut manifest = bench.image.manifest_json();
+        let descriptor = match part {
+            "config" => &mut manifest["config"],
+            _ => &mut manifest["layers"][1],
+        };
+        let real = descriptor["size"].as_u64().unwrap();
+        let claimed = real.checked_add_signed(more).unwrap();
+        descriptor["size"] = claimed.into();
+        let lie = || {
+            let headers = vec![("Content-Type", manifest["mediaType"].as_str().unwrap().to_owned())];
+            bench.proxy.fault(
+                Kind::Manifest,
+                "",
+                usize::MAX,
+                Fault::Answer(200, headers, manifest.to_string()),
+            );
+        };
+        lie();
+        let told = |run: &str, code: &str| {
+            let report = bench.report(&[], &bench.reference());
+            assert_eq!((report.code, report.complete()), (2, false), "{part} {more} {run}");
+            let both = |warning: &&serde_json::Value| {
+                let message = warning["message"].as_str().unwrap();
+                message.contains(&real.to_string()) && message.contains(&claimed.to_string())
+            };
+            let warnings = report.warnings(code);
+            assert!(warnings.iter().any(both), "{part} {more} {run}: {:#}", report.json["warnings"]);
+            // All that the blob has is shown, but for what lies behind the claimed end.
+            assert!(report.layers()[1]["files"] == 1, "{part} {more} {run}: {:#}", report.layers()[1]);
+        };
+        told("fetched", if part == "config" { "size-mismatch" } else { "layer-cut-short" });
+        // The same blobs by a right manifest, kept, and then by the wrong one again.
+        bench.proxy.forget();
+        assert_eq!(bench.report(&[], &bench.reference()).code, 0);
+        lie();
+        told("from the cache", "size-mismatch");
+    }
+}

@@ -139,3 +139,68 @@ fn what_openers_do_without_is_not_firmly_used() {
         assert!(!is_firm(path) && links.usage(path) == Use::Dlopen, "{path}");
     }
 }
+
+#[test]
+fn what_a_package_finds_for_its_modules_keeps_the_version_that_they_need() {
+    let mut image = Image::new();
+    let site = "/usr/lib/python3.12/site-packages";
+    image.elf("/usr/bin/python3.12", Elf::program(&["libc.so.6"]));
+    let module = format!("{site}/cupy/cudnn.cpython-312-x86_64-linux-gnu.so");
+    image.elf(&module, Elf::library("", &["libcudnn.so.8"]));
+    let (eight, nine) =
+        (format!("{site}/nvidia/cudnn/lib/libcudnn.so.8"), format!("{site}/nvidia/cudnn/lib/libcudnn.so.9"));
+    image.library(&nine, &[]);
+    image.rules.packages = vec![("cupy", OpenRule { needed_only: true, ..rule(&["libcudnn.so.*"], false) })];
+    let links = image.resolve();
+    assert_eq!(links.need(&module, "libcudnn.so.8"), "missing");
+    assert_eq!(links.usage(&nine), Use::Unreferenced);
+    assert!(links.opens(&module).is_empty());
+    image.library(&eight, &[]);
+    let links = image.resolve();
+    assert_eq!(links.need(&module, "libcudnn.so.8"), format!("{eight} by table a test"));
+    assert_eq!((links.usage(&eight), links.usage(&nine)), (Use::Needed, Use::Unreferenced));
+}
+
+#[test]
+fn what_other_packages_may_load_before_displaces_what_the_loader_finds() {
+    let site = "/usr/lib/python3.12/site-packages";
+    let toolkit = |name: &str| format!("/usr/local/cuda/lib64/{name}");
+    let wheel = |name: &str| format!("{site}/nvidia/cublas/lib/{name}");
+    let image = |with_program: bool| {
+        let mut image = Image::new();
+        image.elf("/usr/bin/python3.12", Elf::program(&["libc.so.6"]));
+        image.elf(
+            &format!("{site}/ort/_state.cpython-312-x86_64-linux-gnu.so"),
+            Elf::library("", &["libcublas.so.12", "libcufft.so.11"]),
+        );
+        image.environment.conf_folders = vec![b"/usr/local/cuda/lib64".to_vec()];
+        for name in ["libcublas.so.12", "libcufft.so.11"] {
+            image.library(&toolkit(name), &["libown.so.1"]);
+        }
+        image.library(&toolkit("libown.so.1"), &[]);
+        image.library(&toolkit("liblt.so.12"), &[]);
+        image.elf(&toolkit("libcublas.so.12"), Elf::library("libcublas.so.12", &["liblt.so.12"]));
+        image.elf(
+            &wheel("libcublas.so.12"),
+            Elf::library("libcublas.so.12", &["liblt.so.12"]).runpath("$ORIGIN"),
+        );
+        image.library(&wheel("liblt.so.12"), &[]);
+        let call = Some("ort.preload()".to_owned());
+        let preload = rule(&["libcublas.so.*"], true);
+        image.rules.packages = vec![("ort", OpenRule { call, packages_first: true, ..preload })];
+        if with_program {
+            image.elf("/bin/tool", Elf::program(&["libcublas.so.12"]));
+        }
+        image.resolve()
+    };
+    let links = image(false);
+    let displaced: Vec<_> = ["libcublas.so.12", "liblt.so.12"].map(|name| links.id(&toolkit(name))).into();
+    assert_eq!(links.links.displaced, displaced);
+    assert_eq!(links.links.preloaders[&links.id(&wheel("libcublas.so.12"))], ["ort.preload()"]);
+    for name in ["libcublas.so.12", "liblt.so.12"] {
+        assert_ne!(links.usage(&toolkit(name)), Use::Unreferenced, "{name}");
+        assert_ne!(links.usage(&wheel(name)), Use::Unreferenced, "{name}");
+    }
+    // A program loads the toolkit's, whatever Python does.
+    assert_eq!(image(true).links.displaced, []);
+}

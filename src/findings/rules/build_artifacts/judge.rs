@@ -1,13 +1,16 @@
 //! The verdict on one file that a build left behind.
 
 use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of, searched};
+use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::ObjectId;
-use crate::findings::census::{By, Sorted};
+use crate::findings::census::Sorted;
 use crate::findings::facts::Facts;
+use crate::findings::named::TOLD;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
+use crate::rootfs::NodeId;
 
 /// Why a verdict is what it is; what is the same is told once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +28,26 @@ pub(super) enum Because {
     Free(Vec<String>),
 }
 
+impl Because {
+    /// How much it speaks against removing a file.
+    fn weight(&self) -> u8 {
+        match self {
+            Self::Hidden | Self::Free(_) => 0,
+            Self::Asked { .. } => 1,
+            Self::Loaded => 2,
+        }
+    }
+}
+
 /// Machines whose object files a linker of the host reads: x86, ARM, x86-64, 64-bit ARM. Programs for the
 /// kernel (BPF) and for GPUs are objects too, and are loaded when a service runs.
 const HOSTS: [u16; 4] = [3, 40, 62, 183];
+
+/// Programs that run what stands behind them.
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ash", "zsh"];
+
+/// Words of the command, and folders of the search path, that are looked at.
+const WORDS: usize = 64;
 
 /// Files of builds, by what follows the last point of their names.
 const OF_BUILDS: [&[u8]; 52] = [
@@ -85,15 +105,25 @@ const OF_BUILDS: [&[u8]; 52] = [
     b"cppm",
 ];
 
-/// The kind of a file, why its verdict is what it is, and the object when something loads it. `None` when it
-/// is something else that only has such a name.
-pub(super) fn judge(
-    facts: &Facts<'_>,
-    file: &Sorted<'_>,
-    of_git: &Because,
-) -> Option<(&'static str, Because, Option<ObjectId>)> {
-    let By::Path(rule) = file.by else { return None };
-    let (id, _) = super::KINDS.iter().find(|(id, _)| *id == rule.id)?;
+/// The kind of a file, why its verdict is what it is, and the object when something loads it.
+pub(super) type Judged = (&'static str, Because, Option<ObjectId>);
+
+/// What speaks most against removing a file, of all its names. `None` when one of them is not that of a file of a
+/// build.
+pub(super) fn judge(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<Judged> {
+    let mut worst: Option<Judged> = None;
+    for name in facts.census.names(file) {
+        let other = judge_name(facts, name, of_git)?;
+        if worst.as_ref().is_none_or(|(_, because, _)| other.1.weight() > because.weight()) {
+            worst = Some(other);
+        }
+    }
+    worst
+}
+
+fn judge_name(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<Judged> {
+    let rule = file.rule()?;
+    let (id, _) = super::KINDS.iter().find(|(id, _)| *id == rule)?;
     let inode = (file.item.layer, file.item.entry);
     let elf = match facts.binary(inode) {
         Some(FileFacts::Elf(elf)) => Some(&**elf),
@@ -113,9 +143,16 @@ pub(super) fn judge(
     }
     let because = match *id {
         "artifact-git" => of_git.clone(),
+        _ if is_of_other_package(facts, file.item.node) => asked(
+            " of installed packages",
+            "An installed package that is not there for building brought them.".to_owned(),
+            "Does one of these packages, or the service, read them?".to_owned(),
+        ),
         "artifact-wheel" | "artifact-sdist" => archive(facts, id, file, &path),
         "artifact-core" => Because::Free(vec!["its ELF header says that it is a memory image".to_owned()]),
         "artifact-objects" => object_file(facts, file),
+        // What is no object was told by the folder of its build.
+        "artifact-cmake" | "artifact-cargo" if !is_of_build(facts, id, file) => object_file(facts, file),
         _ => tree(facts, id, &path, elf),
     };
     Some((id, because, None))
@@ -129,19 +166,52 @@ fn is_what_its_name_says(
     file: &Sorted<'_>,
 ) -> bool {
     let name = name_of(path);
+    let object = || elf.is_some_and(|elf| elf.kind == ElfKind::Relocatable && HOSTS.contains(&elf.machine));
     match id {
         "artifact-core" => elf.is_some_and(|elf| elf.kind == ElfKind::Core),
         "artifact-objects" if extension(name) == b"lo" => {
             let object = [name.get(..name.len().saturating_sub(2)).unwrap_or_default(), b"o"].concat();
             file.item.node.is_some_and(|node| beside(facts, node, b".libs") || beside(facts, node, &object))
         }
-        "artifact-objects" => {
-            elf.is_some_and(|elf| elf.kind == ElfKind::Relocatable && HOSTS.contains(&elf.machine))
-        }
+        "artifact-objects" => object(),
         "artifact-autotools" if name == b"config.log" => {
             file.item.node.is_some_and(|node| beside(facts, node, b"config.status"))
         }
+        "artifact-autotools" => is_below(facts, file, b"autom4te.cache", &[b"configure.ac", b"configure.in"]),
+        "artifact-cmake" | "artifact-cargo" => object() || is_of_build(facts, id, file),
+        "artifact-ninja" => file.item.node.is_some_and(|node| {
+            let others: [&[u8]; 3] = [b"build.ninja", b".ninja_log", b"CMakeCache.txt"];
+            others.iter().filter(|other| **other != name).any(|other| beside(facts, node, other))
+        }),
         _ => true,
+    }
+}
+
+/// Whether a file lies in a build of CMake or cargo.
+fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
+    match id {
+        "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),
+        _ => is_below(facts, file, b"target", &[b"target/.rustc_info.json", b"Cargo.toml"]),
+    }
+}
+
+/// Whether a build is told by one of `marks`: paths below the folder that holds the folder called `name` on the way to
+/// a file, or below any folder on that way when `name` is empty. What is hidden is not looked up.
+fn is_below(facts: &Facts<'_>, file: &Sorted<'_>, name: &[u8], marks: &[&[u8]]) -> bool {
+    let Some(node) = file.item.node else { return true };
+    let mut folder = facts.paths.parent(node);
+    loop {
+        let above = facts.paths.parent(folder);
+        let from = if name.is_empty() { folder } else { above };
+        if (name.is_empty() || facts.node(folder).name() == name)
+            && marks.iter().any(|mark| facts.paths.lookup_from(from, mark).is_some())
+        {
+            return true;
+        }
+        if folder == NodeId::ROOT {
+            return false;
+        }
+        folder = above;
     }
 }
 
@@ -215,11 +285,24 @@ fn archive(facts: &Facts<'_>, id: &str, file: &Sorted<'_>, path: &[u8]) -> Becau
     let wanted = normalized_python_name(project);
     let installed = facts.installed.contains(&(wanted, version.to_owned()));
     let by_settings = file.item.node.is_some_and(|node| facts.named.user(facts, node).is_some());
-    if installed && !by_settings {
+    let script = starting_script(facts);
+    // A folder dist may hold anything; beside a project it is what that builds.
+    let built = id == "artifact-wheel" || is_below(facts, file, b"dist", &[b"pyproject.toml", b"setup.py"]);
+    if installed && !by_settings && built && script.is_none() {
         return Because::Free(vec![
             "the distribution in each of them is installed, in the same version".to_owned(),
             "neither the image's command nor its environment names one of them".to_owned(),
+            "the image's command starts no shell script, which could install them again".to_owned(),
         ]);
+    }
+    if installed && let Some(script) = script {
+        return asked(
+            ", which a start script may install",
+            format!(
+                "What is in these archives is installed in the same version. The image's command starts {script}, which was not searched for their names."
+            ),
+            format!("Does {script} install one of them when the container starts?"),
+        );
     }
     asked(
         " that are not installed",
@@ -229,19 +312,41 @@ fn archive(facts: &Facts<'_>, id: &str, file: &Sorted<'_>, path: &[u8]) -> Becau
     )
 }
 
+/// A shell, or a script for one, that the image's command starts.
+fn starting_script(facts: &Facts<'_>) -> Option<String> {
+    let folders = facts.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
+    let words = facts.command();
+    for word in words.iter().flat_map(|text| text.split_whitespace()).take(WORDS) {
+        if SHELLS.contains(&word.rsplit('/').next().unwrap_or(word)) {
+            return Some(elide_end(&printable(word), TOLD));
+        }
+        let found = if word.contains('/') {
+            facts.paths.lookup(word.as_bytes())
+        } else {
+            let mut paths = folders.split(':').take(WORDS).map(|folder| format!("{folder}/{word}"));
+            paths.find_map(|path| facts.paths.lookup(path.as_bytes()))
+        };
+        let script = found.filter(|node| {
+            let line = facts
+                .node(*node)
+                .content()
+                .and_then(|(layer, entry)| facts.layer(layer)?.facts.script(entry));
+            line.is_some_and(|line| memchr::memmem::find(line, b"sh").is_some())
+        });
+        if let Some(script) = script {
+            return Some(elide_end(&facts.shown(script), TOLD));
+        }
+    }
+    None
+}
+
+/// Whether an installed package lists a file that is not there for building.
+fn is_of_other_package(facts: &Facts<'_>, node: Option<NodeId>) -> bool {
+    node.and_then(|node| facts.owner(node)).is_some_and(|place| facts.devel_rule(place).is_none())
+}
+
 fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
     let node = file.item.node;
-    let owner = node.and_then(|node| facts.owner(node)).and_then(|place| facts.inventory.packages.get(place));
-    let of_system = owner.filter(|package| !matches!(package.manager, "pip" | "conda"));
-    if let Some(package) = of_system
-        && facts.catalog.is_devel_package(package.manager, &package.name).is_none()
-    {
-        return asked(
-            " of packages of the system",
-            "A package of the system that is not there for building brought them.".to_owned(),
-            "What do these packages keep object files for?".to_owned(),
-        );
-    }
     if node.is_some_and(|node| beside(facts, node, b"build.ninja")) && facts.demands.any("ninja") {
         return asked(
             " of extensions that are compiled when they are loaded",
@@ -268,6 +373,22 @@ fn built_again(facts: &Facts<'_>) -> Option<Because> {
             "Does the service build in this folder when it starts?".to_owned(),
         )
     })
+}
+
+/// What tells that a file belongs to a build.
+fn of_build(id: &str) -> &'static str {
+    match id {
+        "artifact-cmake" => "a CMakeCache.txt marks the folder above them as a build tree",
+        "artifact-cargo" => {
+            "a Cargo.toml beside the folder target, or target/.rustc_info.json, marks a build of cargo"
+        }
+        "artifact-ninja" => "a build.ninja, .ninja_log or CMakeCache.txt lies beside each of them",
+        "artifact-autotools" => {
+            "config.status lies beside each config.log, configure.ac beside each autom4te.cache"
+        }
+        "artifact-temp" => "they lie in the folder for temporary files of setuptools, build/temp.*",
+        _ => "they lie in node_modules/.cache, where tools of Node keep what they make again",
+    }
 }
 
 /// A folder of a build: its own files are of no use afterwards, programs and resources may be.
@@ -308,7 +429,7 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Bec
     }
     if plain || known || is_probe || elf.is_some() || !mixed {
         return Because::Free(vec![
-            "they lie where the build system keeps its own files".to_owned(),
+            of_build(id).to_owned(),
             "nothing that runs loads a program or library among them".to_owned(),
         ]);
     }

@@ -1,6 +1,6 @@
 //! Copies of libraries that nothing reaches while another copy for the same CUDA is loaded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::common;
 use super::RULE;
@@ -26,6 +26,8 @@ enum Because {
     Recorded,
     /// Whoever made the image put it there.
     ByHand,
+    /// Python packages load it, unless the process has loaded their own copy before.
+    Displaced,
 }
 
 #[derive(Default)]
@@ -49,7 +51,49 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             group.users.push(User::Object(picked.object));
         }
     }
-    groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
+    let drafts =
+        groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group));
+    drafts.chain(displaced(facts)).collect()
+}
+
+/// Libraries that Python packages load unless the process has loaded their own copies before.
+fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
+    let mut groups: BTreeMap<Supplier, (Group, BTreeSet<&str>)> = BTreeMap::new();
+    for one in &facts.inventory.displaced {
+        let libraries = &facts.inventory.libraries;
+        let copy = libraries.get(one.library).filter(|copy| !facts.is_of_every_flavor(copy));
+        let Some(copy) = copy else { continue };
+        let Some(inode) = facts.node(copy.node).content() else { continue };
+        let (group, loaders) = groups.entry(copy.supplier).or_default();
+        group.items.push(item(&facts.census, facts.rootfs, inode));
+        loaders.extend(one.loaders.iter().map(String::as_str));
+        let chain = common::chain(facts, copy.object);
+        group.proof.push(match one.by.and_then(|place| libraries.get(place)) {
+            Some(by) => {
+                let how = one.loaders.join(" or ");
+                format!("{chain}; {} is loaded instead by {how}", facts.shown(by.node))
+            }
+            None => format!("{chain}: nothing else loads it"),
+        });
+        group.users.extend(one.by.and_then(|place| libraries.get(place)).map(|by| User::Object(by.object)));
+    }
+    let drafts = groups.into_iter().map(|(supplier, (mut group, loaders))| {
+        let calls: Vec<&str> =
+            loaders.iter().filter_map(|call| call.strip_suffix("()")?.rsplit('.').next()).collect();
+        for mention in &facts.inventory.mentions {
+            if let Some(call) = calls.iter().find(|call| mention.words.contains(call)) {
+                group.proof.insert(0, format!("{} names {call}", facts.shown(mention.node)));
+                group.users.push(User::File(mention.node));
+            }
+        }
+        let mut draft = draft(facts, Because::Displaced, supplier, group);
+        let from = if supplier == Supplier::Toolkit { "the toolkit" } else { "the system" };
+        let loaders: Vec<&str> = loaders.into_iter().collect();
+        let without = loaders.join(" or ");
+        draft.question = Some(format!("Does the service load them from {from}, without {without} first?"));
+        draft
+    });
+    drafts.collect()
 }
 
 /// A copy that nothing reaches, and the loaded one that is for the same CUDA.
@@ -63,7 +107,7 @@ fn spare<'f>(facts: &Facts<'f>, duplicate: &Duplicate, place: usize) -> Option<(
         one.is_none() || other.is_none() || one == other
     };
     let mut picked = duplicate.picks.iter().filter_map(|pick| libraries.get(pick.library));
-    if is_reached { None } else { Some((copy, picked.find(stands_in)?)) }
+    if is_reached || facts.is_of_every_flavor(copy) { None } else { Some((copy, picked.find(stands_in)?)) }
 }
 
 fn because(
@@ -134,7 +178,12 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) 
     };
     let free = matches!(because, Because::Free | Because::SameSupplier);
     let verdict = if free { Verdict::Safe } else { Verdict::Unsure };
-    let mut draft = Draft::new(&RULE, verdict, format!("{whose} beside another copy that is loaded"));
+    let beside = if because == Because::Displaced {
+        "copies in Python packages"
+    } else {
+        "another copy that is loaded"
+    };
+    let mut draft = Draft::new(&RULE, verdict, format!("{whose} beside {beside}"));
     draft.proof = group.proof;
     let (reason, question) = match because {
         Because::Free | Because::SameSupplier => (
@@ -143,23 +192,23 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) 
         ),
         Because::AlsoOutside => (
             "The loader takes another copy now. Something outside that copy's folder asks for the name as well, and would take this one if the search path changed.",
-            Some(
-                "Does everything that asks for these libraries find the other copy in every way the container is started?",
-            ),
+            Some("Is the container also started in a way in which something loads these copies?"),
         ),
         Because::Named => (
             "The loader takes another copy, but a file or a setting names these.",
-            Some("Which copy does it open?"),
+            Some("Does it open these copies?"),
         ),
         Because::Recorded => (
             "The loader takes another copy. An installed package brought these, and its records say that they are there.",
-            Some(
-                "Does pip check still pass, and does everything still start, without the package that brought them?",
-            ),
+            Some("Does anything need the packages that brought these copies?"),
         ),
         Because::ByHand => (
             "The loader takes another copy. Whoever made the image put these there.",
-            Some("What were they put there for?"),
+            Some("Does anything open these copies by their path?"),
+        ),
+        Because::Displaced => (
+            "Only Python packages load these libraries. The first library of a name serves the whole process: when the packages' own copies are loaded before, these are not loaded.",
+            None,
         ),
     };
     reason.clone_into(&mut draft.reason);

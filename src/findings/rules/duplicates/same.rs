@@ -54,8 +54,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
     draft.proof.push("the BLAKE3 hashes over all bytes of the files of a group are the same".to_owned());
     draft.severity = Some(Severity::Low);
     "These files have the same bytes as another one that stays. By which path each is opened is not written in the image.".clone_into(&mut draft.reason);
-    draft.question =
-        Some("Can one copy, with symbolic or hard links to it, stand for all of them?".to_owned());
+    draft.question = Some("Does anything need them as separate files, not as links to one copy?".to_owned());
     "Put each file in once, and link to it (`ln`, `cp --reflink` does not survive a layer) in the same instruction."
         .clone_into(&mut draft.fix);
     Some(draft)

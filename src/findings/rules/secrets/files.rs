@@ -114,7 +114,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         let more = files.len().saturating_sub(TOLD);
         draft.proof.extend((more > 0).then(|| format!("and {more} more")));
         draft.items = files.into_iter().map(|(item, _)| item).collect();
-        draft.question = Some("Do these files hold secrets of yours?".to_owned());
+        draft.question = Some(
+            "Are all of these files free of secrets, such as examples, test keys or public keys?".to_owned(),
+        );
         draft.fix = "Do not put them in, with RUN --mount=type=secret and .dockerignore; deleting them in a later layer removes nothing. Replace what was in them.".into();
         draft
     };

@@ -91,21 +91,15 @@ impl Because {
     pub(super) fn question(self) -> Option<&'static str> {
         Some(match self {
             Self::Free => return None,
-            Self::NoApplication => {
-                "What is built upon this image, and which of these libraries does it load?"
-            }
+            Self::NoApplication => "Does what is built upon this image load any of these libraries?",
             Self::Named | Self::Opened => "Does the service open them when it runs?",
             Self::Read => "Is anything linked to them when the service runs?",
             Self::Unsearched => "Do the programs that could not be searched open them?",
             Self::Part => "Does the service compute anything that needs these parts?",
-            Self::BuilderResource => {
-                "Does the service build engines, or only load plans that were built before?"
-            }
+            Self::BuilderResource => "Does the service build TensorRT engines?",
             Self::Storage => "Does the service read files through GPUDirect Storage?",
-            Self::Recorded => {
-                "Does everything still start, and pip check still pass, without the package that brought them?"
-            }
-            Self::ByHand => "What were they put there for?",
+            Self::Recorded => "Does anything need the packages that brought them?",
+            Self::ByHand => "Does anything open them by their path?",
         })
     }
 }

@@ -6,6 +6,7 @@ mod ndb;
 mod sqlite;
 
 use header::Header;
+pub(super) use sqlite::rows;
 
 use super::{Bounds, Collector, Package, Read, some_text, text};
 
@@ -106,11 +107,13 @@ const URL: u32 = 1020;
 const ARCHITECTURE: u32 = 1022;
 const OLD_FILE_NAMES: u32 = 1027;
 const SOURCE_RPM: u32 = 1044;
+const PROVIDE_NAME: u32 = 1047;
 const REQUIRE_NAME: u32 = 1049;
 const DIRECTORY_INDEXES: u32 = 1116;
 const BASE_NAMES: u32 = 1117;
 const DIRECTORY_NAMES: u32 = 1118;
 const LONG_SIZE: u32 = 5009;
+const RECOMMEND_NAME: u32 = 5046;
 
 fn package(header: &Header<'_>, at: usize, collector: &mut Collector) -> Option<Package> {
     let word = |tag| header.text(tag).and_then(some_text);
@@ -135,8 +138,11 @@ fn package(header: &Header<'_>, at: usize, collector: &mut Collector) -> Option<
         maker: word(VENDOR).or_else(|| word(PACKAGER)),
         homepage: word(URL),
         depends: collector.names(at, needed),
+        recommends: collector.names(at, header.texts(RECOMMEND_NAME)),
+        provides: collector.names(at, header.texts(PROVIDE_NAME)),
         installed: true,
         files: Some(files(header, at, collector)),
+        ..Package::default()
     })
 }
 

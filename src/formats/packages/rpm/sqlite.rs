@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, MAIN_DB};
+use rusqlite::{Connection, MAIN_DB, Row};
 
 use super::Blobs;
 
@@ -51,15 +51,13 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
 fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
     let mut connection = open(bytes)?;
     bound(&mut connection, SCHEMA_LOOKS)?;
-    // A view or a virtual table would run what the database says instead of reading it.
-    let table =
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'Packages' AND rootpage > 0";
-    let plain = "SELECT count(*) FROM pragma_table_xinfo('Packages') WHERE name = 'blob' AND hidden = 0";
-    for (query, what) in [(table, "no table of packages"), (plain, "a table of packages without headers")] {
-        if connection.query_row(query, [], |row| row.get::<_, u32>(0))? != 1 {
-            blobs.problem(0, what);
-            return Ok(());
-        }
+    if !is_table(&connection, "Packages")? {
+        blobs.problem(0, "no table of packages");
+        return Ok(());
+    }
+    if !is_plain(&connection, "Packages", "blob")? {
+        blobs.problem(0, "a table of packages without headers");
+        return Ok(());
     }
     let whole = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, whole)?;
@@ -85,6 +83,52 @@ fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a name is that of a table. A view or a virtual table would run what the database says instead of
+/// reading it.
+fn is_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage > 0";
+    Ok(connection.query_row(query, [name], |row| row.get::<_, u32>(0))? == 1)
+}
+
+/// Whether a column of a table is stored, not computed.
+fn is_plain(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT count(*) FROM pragma_table_xinfo(?1) WHERE name = ?2 AND hidden = 0";
+    Ok(connection.query_row(query, [table, column], |row| row.get::<_, u32>(0))? == 1)
+}
+
+/// Hands each row of a table to `take`, three of its columns; names are those of code, never of a document. `None`
+/// when the table is not there, has more than `most` rows, or cannot be read as a whole.
+pub(in super::super) fn rows(
+    bytes: &[u8],
+    table: &str,
+    columns: [&str; 3],
+    most: usize,
+    mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> Option<()> {
+    if bytes.len() < SMALLEST || !bytes.starts_with(MAGIC) {
+        return None;
+    }
+    let mut connection = open(bytes).ok()?;
+    bound(&mut connection, SCHEMA_LOOKS).ok()?;
+    let is_plain = |column: &&str| is_plain(&connection, table, column).is_ok_and(|plain| plain);
+    if !is_table(&connection, table).ok()? || !columns.iter().all(is_plain) {
+        return None;
+    }
+    bound(&mut connection, ROW_LOOKS).ok()?;
+    let query = format!("SELECT {} FROM {table} NOT INDEXED", columns.join(", "));
+    let mut statement = connection.prepare(&query).ok()?;
+    let mut rows = statement.query([]).ok()?;
+    let mut count = 0;
+    while let Some(row) = rows.next().ok()? {
+        count += 1;
+        if count > most {
+            return None;
+        }
+        take(row).ok()?;
+    }
+    Some(())
 }
 
 /// Ends what runs from here on after so many looks, or when patience is at its end.

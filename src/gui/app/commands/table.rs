@@ -117,6 +117,7 @@ mod dockerfile;
 mod file;
 mod gpu;
 mod image;
+mod plan;
 mod registry;
 mod report;
 
@@ -234,6 +235,8 @@ pub static COMMANDS: &[Command] = &[
             }
         }
     ),
+    plan::SAVE,
+    plan::OPEN,
     dockerfile::COPY,
     dockerfile::SAVE,
     dockerfile::SAVE_PATCH,

@@ -27,28 +27,29 @@ impl GivenFile {
     /// Its bytes; they stay as they were when it was read first.
     pub(super) fn bytes(&self) -> Result<&[u8], Problem> {
         if self.bytes.get().is_none() {
-            let bytes = read(&self.path).map_err(|why| Problem::unreadable(&self.name, &why))?;
+            let bytes = read_file(&self.path, DOCKERFILE_BYTES as u64, "a Dockerfile")
+                .map_err(|why| Problem::unreadable(&self.name, &why))?;
             return Ok(self.bytes.get_or_init(|| bytes));
         }
         Ok(self.bytes.get().map(Vec::as_slice).unwrap_or_default())
     }
 }
 
-/// Reads a file that may be a Dockerfile.
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+/// Reads a regular file of at most so many bytes, or one more when it grows meanwhile.
+pub(in crate::gui::models) fn read_file(path: &Path, most: u64, what: &str) -> Result<Vec<u8>, String> {
     // Looked at before it is opened: a pipe would wait for somebody who writes.
     let facts = path.metadata().map_err(|error| error.to_string())?;
     if !facts.is_file() {
         return Err("It is no regular file.".to_owned());
     }
-    if facts.len() > DOCKERFILE_BYTES as u64 {
-        let (bytes, most) = (grouped(facts.len()), grouped(DOCKERFILE_BYTES as u64));
-        return Err(format!("It has {bytes} bytes; a Dockerfile may have {most}."));
+    if facts.len() > most {
+        let (bytes, most) = (grouped(facts.len()), grouped(most));
+        return Err(format!("It has {bytes} bytes; {what} may have {most}."));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
     // It may have grown; one byte too many is refused later.
-    file.take(DOCKERFILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 
@@ -56,7 +57,10 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 pub fn is_dockerfile(path: &Path) -> bool {
     let small =
         || path.metadata().is_ok_and(|facts| facts.is_file() && facts.len() <= DOCKERFILE_BYTES as u64);
-    small() && (named_dockerfile(path) || read(path).is_ok_and(|bytes| parse(&bytes).is_ok()))
+    small()
+        && (named_dockerfile(path)
+            || read_file(path, DOCKERFILE_BYTES as u64, "a Dockerfile")
+                .is_ok_and(|bytes| parse(&bytes).is_ok()))
 }
 
 /// Whether a file is called as Dockerfiles are: `Dockerfile`, `Dockerfile.dev`, `gpu.Containerfile`.

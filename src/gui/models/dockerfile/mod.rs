@@ -12,6 +12,7 @@ pub mod words;
 
 pub use align::{Aligned, Change, Row};
 pub use drafts::{Drafts, Proposer};
+pub(in crate::gui::models) use given::read_file;
 pub use given::{is_dockerfile, named_dockerfile};
 pub use item::{ProposalItem, ReasonItem};
 pub use line::Line;

@@ -76,7 +76,7 @@ pub struct FindingDetails {
     pub users: Vec<UserLine>,
     /// Names of what has no files.
     pub subjects: Vec<String>,
-    /// The largest files.
+    /// The largest folders that belong to it as a whole, and files outside of them.
     pub largest: Vec<FileLine>,
     /// All of them.
     pub files: Files,
@@ -89,7 +89,7 @@ impl FindingDetails {
         let finding = findings.list.get(place)?;
         let inventory = analysis.inventory.as_deref();
         let files = Files::new(findings, place);
-        let largest = (0..LARGEST).filter_map(|row| files.line(merge, row)).collect();
+        let largest = files.places(merge, LARGEST);
         Some(Self {
             item: FindingItem::new(finding),
             reason: printable(&finding.reason),

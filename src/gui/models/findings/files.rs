@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::base::convert::index32;
 use crate::base::text::escape;
-use crate::findings::{Finding, Findings, Item};
-use crate::rootfs::{Merge, Rootfs};
+use crate::findings::{Finding, Findings, Item, whole_folders};
+use crate::rootfs::{Merge, NodeId, Rootfs};
 
 /// The files of one finding, largest first.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Files {
 /// A file as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileLine {
-    /// Absolute path, any bytes.
+    /// Absolute path of the file, or of a folder with all of its files; any bytes.
     pub raw: Vec<u8>,
     /// The same, safe to show.
     pub shown: String,
@@ -58,6 +58,34 @@ impl Files {
     /// The file at a row.
     pub fn line(&self, merge: &Merge, row: usize) -> Option<FileLine> {
         self.item(row).map(|item| line(&merge.rootfs, item))
+    }
+
+    /// Folders that belong to the finding as a whole and the files outside of them, largest first, at most `most`.
+    pub(super) fn places(&self, merge: &Merge, most: usize) -> Vec<FileLine> {
+        let rootfs = &merge.rootfs;
+        let items = self.findings.list.get(self.finding).map_or(&[][..], |finding| &finding.items);
+        let mut whole = whole_folders(rootfs, items);
+        whole.sort_unstable_by_key(|folder| folder.node);
+        let is_inside = |item: &&Item| {
+            let mut node = item.node.map(|node| rootfs.node(node).parent());
+            while let Some(folder) = node.filter(|folder| folder.id() != NodeId::ROOT) {
+                if whole.binary_search_by_key(&folder.id(), |folder| folder.node).is_ok() {
+                    return true;
+                }
+                node = Some(folder.parent());
+            }
+            false
+        };
+        let files = (0..self.order.len()).filter_map(|row| self.item(row)).filter(|item| !is_inside(item));
+        let mut lines: Vec<FileLine> = files.take(most).map(|item| line(rootfs, item)).collect();
+        lines.extend(whole.iter().map(|folder| {
+            let node = rootfs.node(folder.node);
+            let (raw, bytes, layer) = (node.path(), folder.bytes, node.layer());
+            FileLine { shown: format!("{}/", escape(&raw)), raw, bytes, layer, hidden: false }
+        }));
+        lines.sort_by_key(|line| Reverse(line.bytes));
+        lines.truncate(most);
+        lines
     }
 
     fn item(&self, row: usize) -> Option<&Item> {

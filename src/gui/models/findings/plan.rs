@@ -9,14 +9,29 @@ use super::words;
 use crate::analysis::Analysis;
 use crate::base::size::human;
 use crate::base::text::printable;
-use crate::findings::{Findings, Plan, Verdict};
+use crate::findings::{Answer, Finding, Findings, Plan, PlanChanges, SavedPlan, Verdict};
 use crate::gui::models::format::count;
+use crate::report::{PlanDocument, to_json};
+
+/// What a saved plan brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// Findings in the plan.
+    pub findings: usize,
+    /// Answers to questions.
+    pub answers: usize,
+    /// Whether it was saved for another image.
+    pub foreign: bool,
+}
 
 /// What the user does to a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanChange {
-    /// Puts the finding with this id in, or takes it out.
+    /// Puts the finding with this id in, or takes it out. For an unsure one this answers its question with no, or
+    /// takes the answer back.
     Set(String, bool),
+    /// Answers the question of the finding with this id, or takes the answer back.
+    Answer(String, Option<Answer>),
     /// All findings that are safe to remove, and no other.
     AllSafe,
     /// No finding.
@@ -30,9 +45,43 @@ pub struct ChosenPlan {
     /// Whether it begins with nothing rather than with all that is safe.
     from_nothing: bool,
     changes: BTreeMap<String, bool>,
+    answers: BTreeMap<String, Answer>,
+    questions: Vec<QuestionItem>,
     analysis: Option<Arc<Analysis>>,
     prediction: Option<Prediction>,
     revision: u64,
+}
+
+/// The question of a finding, and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuestionItem {
+    /// Id of the finding.
+    pub id: String,
+    /// Title of the finding, safe to show.
+    pub title: String,
+    /// The question, safe to show. Yes means: used, keep it.
+    pub text: String,
+    /// What the layers lose without its files; 0 for a finding without files of its own.
+    pub bytes: u64,
+    /// The answer; `None` while the question is open.
+    pub answer: Option<Answer>,
+}
+
+impl QuestionItem {
+    fn new(finding: &Finding, plan: &Plan) -> Option<Self> {
+        Some(Self {
+            id: finding.id.clone(),
+            title: printable(&finding.title),
+            text: printable(finding.question.as_deref()?),
+            bytes: finding.bytes,
+            answer: plan.answer(&finding.id),
+        })
+    }
+
+    /// Whether its answer changes the plan.
+    pub fn has_bytes(&self) -> bool {
+        self.bytes > 0
+    }
 }
 
 /// Sizes now, and when the plan is carried out.
@@ -40,7 +89,7 @@ pub struct ChosenPlan {
 pub struct Prediction {
     /// How many findings are chosen.
     pub chosen: usize,
-    /// Of them: those whose question is open.
+    /// Questions without an answer, of findings that could be chosen.
     pub open: usize,
     /// How many could be chosen.
     pub choosable: usize,
@@ -73,16 +122,84 @@ impl ChosenPlan {
         match change {
             PlanChange::Set(id, chosen) => {
                 let of = self.findings().and_then(|findings| findings.find(&id));
-                if of.is_some_and(|one| can_be_chosen(one.verdict, one.bytes)) {
-                    self.changes.insert(id, chosen);
+                match of.filter(|one| can_be_chosen(one.verdict, one.bytes)).map(|one| one.verdict) {
+                    Some(Verdict::Unsure) if chosen => {
+                        self.answers.insert(id, Answer::Unused);
+                    }
+                    Some(Verdict::Unsure) => {
+                        self.answers.remove(&id);
+                    }
+                    Some(_) => {
+                        self.changes.insert(id, chosen);
+                    }
+                    None => {}
+                }
+            }
+            PlanChange::Answer(id, answer) => {
+                let of = self.findings().and_then(|findings| findings.find(&id));
+                match answer {
+                    Some(answer) if of.is_some_and(|one| one.question.is_some()) => {
+                        self.answers.insert(id, answer);
+                    }
+                    Some(_) => {}
+                    None => {
+                        self.answers.remove(&id);
+                    }
                 }
             }
             PlanChange::AllSafe | PlanChange::Clear => {
                 self.changes.clear();
+                // That something is used stays true.
+                self.answers.retain(|_, answer| *answer == Answer::Used);
                 self.from_nothing = change == PlanChange::Clear;
             }
         }
         self.make();
+    }
+
+    /// Takes a saved plan in place of what was chosen. What comes back says how much of it there is.
+    ///
+    /// # Errors
+    /// It does not fit the findings, in words; the plan stays as it was.
+    pub fn load(&mut self, saved: SavedPlan) -> Result<Loaded, String> {
+        let Some(analysis) = self.analysis.clone() else {
+            return Err("the findings are not known".to_owned());
+        };
+        let Some(findings) = analysis.findings.as_deref() else {
+            return Err("the findings are not known".to_owned());
+        };
+        let image = &analysis.image;
+        let same = saved.is_for(image.manifest_digest.as_deref(), image.config_digest.as_deref());
+        let plan = PlanChanges { saved: Some(saved), ..PlanChanges::default() }.apply(findings);
+        let plan = plan.map_err(|error| match error.hint() {
+            Some(hint) => format!("{error}; {hint}"),
+            None => error.to_string(),
+        })?;
+        let safe = findings.list.iter().filter(|one| one.verdict == Verdict::Safe && plan.contains(&one.id));
+        self.changes = safe.map(|one| (one.id.clone(), true)).collect();
+        self.answers = plan.answers().map(|(id, answer)| (id.to_owned(), answer)).collect();
+        self.from_nothing = true;
+        self.make();
+        Ok(Loaded {
+            findings: self.plan.ids(findings).len(),
+            answers: self.answers.len(),
+            foreign: same == Some(false),
+        })
+    }
+
+    /// The plan as a document, schema `cutaway.plan/1`; `None` until the findings are there.
+    pub fn document(&self) -> Option<String> {
+        PlanDocument::new(self.analysis.as_deref()?, &self.plan).map(|document| to_json(&document))
+    }
+
+    /// All questions, in the order of the findings.
+    pub fn questions(&self) -> &[QuestionItem] {
+        &self.questions
+    }
+
+    /// The question of the finding with this id.
+    pub fn question(&self, id: &str) -> Option<&QuestionItem> {
+        self.questions.iter().find(|question| question.id == id)
     }
 
     /// Grows whenever the plan is another one.
@@ -125,7 +242,7 @@ impl ChosenPlan {
             writeln!(text, "\n- {title}: {bytes} in {}", words::layers(&layers)).ok();
             writeln!(text, "  {verdict} ({})", finding.rule.id).ok();
             if let Some(question) = &finding.question {
-                writeln!(text, "  open question: {}", printable(question)).ok();
+                writeln!(text, "  question: {} Answer: not used", printable(question)).ok();
             }
             writeln!(text, "  to do: {}", printable(&finding.fix)).ok();
         }
@@ -140,17 +257,17 @@ impl ChosenPlan {
         self.revision += 1;
         let Some(analysis) = &self.analysis else {
             (self.plan, self.prediction) = (Plan::default(), None);
+            self.questions.clear();
             return;
         };
         let Some(findings) = analysis.findings.as_deref() else { return };
-        let mut plan = if self.from_nothing { Plan::default() } else { Plan::of_safe(findings) };
-        for finding in &findings.list {
-            if let Some(chosen) = self.changes.get(&finding.id)
-                && can_be_chosen(finding.verdict, finding.bytes)
-            {
-                plan.set(&finding.id, *chosen);
-            }
-        }
+        let safe = |one: &Finding| one.verdict == Verdict::Safe && !self.from_nothing;
+        let chosen = |one: &Finding| self.changes.get(&one.id).copied().unwrap_or_else(|| safe(one));
+        // Answers about findings that another analysis does not have are kept for the one that does.
+        let known = self.answers.iter().filter(|(id, _)| findings.find(id).is_some());
+        let answers = known.map(|(id, answer)| (id.clone(), *answer)).collect();
+        let plan = Plan::of(findings, chosen, answers);
+        self.questions = findings.list.iter().filter_map(|one| QuestionItem::new(one, &plan)).collect();
         self.prediction = predict(analysis, findings, &plan);
         self.plan = plan;
     }
@@ -162,7 +279,7 @@ fn predict(analysis: &Analysis, findings: &Findings, plan: &Plan) -> Option<Pred
     let chosen = || findings.list.iter().filter(|one| plan.contains(&one.id));
     Some(Prediction {
         chosen: chosen().count(),
-        open: chosen().filter(|one| one.verdict == Verdict::Unsure).count(),
+        open: plan.open_questions(findings).count(),
         choosable: findings.list.iter().filter(|one| can_be_chosen(one.verdict, one.bytes)).count(),
         merged: (totals.merged_bytes, predicted.merged_bytes),
         pull: totals.compressed_bytes.zip(predicted.compressed_bytes),
@@ -174,19 +291,13 @@ impl Prediction {
     /// What is chosen, in words.
     pub fn sentence(&self) -> String {
         if self.choosable == 0 {
-            return "No finding has bytes that can be taken away.".to_owned();
+            return "No removable findings".to_owned();
         }
-        let mut text = match self.chosen {
-            0 => format!("None of {} chosen", count(self.choosable, "finding")),
-            chosen => format!("With {} of {} chosen", chosen, count(self.choosable, "finding")),
-        };
+        let selected = format!("{} of {} selected", self.chosen, count(self.choosable, "finding"));
         match self.open {
-            0 => {}
-            1 => text.push_str(", 1 with an open question"),
-            open => text = format!("{text}, {open} with open questions"),
+            0 => selected,
+            open => format!("{selected}, {}", count(open, "open question")),
         }
-        text.push('.');
-        text
     }
 
     /// What the plan makes of the sizes, in a sentence for the overview; `None` when it changes nothing.

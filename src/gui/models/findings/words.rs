@@ -1,6 +1,6 @@
 //! What things are called.
 
-use crate::findings::{Category, Severity, Verdict};
+use crate::findings::{Answer, Category, Severity, Verdict};
 
 /// A verdict as the head of a group.
 pub const fn verdict(verdict: Verdict) -> &'static str {
@@ -15,8 +15,28 @@ pub const fn verdict(verdict: Verdict) -> &'static str {
 pub const fn about(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Safe => "Nothing in the image uses it; the proof stands beside it",
-        Verdict::Unsure => "The image does not answer the question; choosing it answers with yes",
+        Verdict::Unsure => "The image does not answer the question; selecting it answers: not used",
         Verdict::Needed => "It looks like content for building, and is used at run time",
+    }
+}
+
+/// An answer as a button: of a finding with files, and of one without.
+pub const fn answer(answer: Answer, has_bytes: bool) -> &'static str {
+    match (answer, has_bytes) {
+        (Answer::Used, true) => "Used",
+        (Answer::Unused, true) => "Not used",
+        (Answer::Used, false) => "Yes",
+        (Answer::Unused, false) => "No",
+    }
+}
+
+/// What an answer does.
+pub const fn about_answer(answer: Answer, has_bytes: bool) -> &'static str {
+    match (answer, has_bytes) {
+        (Answer::Used, true) => "Keep its files",
+        (Answer::Unused, true) => "Remove its files",
+        (Answer::Used, false) => "Nothing to fix",
+        (Answer::Unused, false) => "Needs the fix",
     }
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::bar::{Bar, Notice};
+use super::bar::Bar;
 use super::{DockerfileView, Page, ViewContext};
 use crate::gui::models::dockerfile::SaveKind;
+use crate::gui::views::path_bar::Notice;
 use crate::gui::views::report::Proposing;
 use crate::jobs::Waker;
 use crate::rewrite::Proposals;

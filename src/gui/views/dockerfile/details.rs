@@ -4,10 +4,12 @@ use egui::accesskit::Role;
 use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Ui, WidgetInfo};
 
 use super::state::State;
-use super::{Go, Page, ViewContext, changes, facts, removed};
+use super::{Go, Page, ViewContext, changes, facts, questions, removed};
 use crate::base::size::grouped;
 use crate::gui::design::{space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
+use crate::gui::models::findings::ChosenPlan;
+use crate::gui::widgets::controls::heading;
 
 #[expect(clippy::too_many_arguments, reason = "each is one thing that pages show")]
 pub(super) fn show(
@@ -24,14 +26,18 @@ pub(super) fn show(
     let page = match page {
         Page::Hints if proposal.hints.is_empty() => Page::Changes,
         Page::Removed if proposal.removed.is_empty() => Page::Changes,
+        Page::Questions if questions::of(context.plan).next().is_none() => Page::Changes,
         page => page,
     };
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 8, bottom: 6 }).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.horizontal_wrapped(|ui| tabs(ui, proposal, page, focus, went));
+        ui.horizontal_wrapped(|ui| tabs(ui, proposal, context.plan, page, focus, went));
     });
     match page {
         Page::Changes => changes::show(ui, state, proposal, went),
+        Page::Questions => {
+            body(ui, "questions", "", |ui| questions::show(ui, context.plan, went));
+        }
         Page::Image => body(ui, "image", &proposal.id, |ui| facts::image(ui, model, proposal)),
         Page::Proof => body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, went)),
         Page::Removed => removed::show(ui, state, proposal, context, went),
@@ -40,12 +46,17 @@ pub(super) fn show(
 }
 
 /// Where nothing is proposed: why, and what could not be known.
-pub(super) fn nothing(ui: &mut Ui, model: &DockerfileModel, went: &mut Vec<Go>) {
+pub(super) fn nothing(ui: &mut Ui, model: &DockerfileModel, plan: &ChosenPlan, went: &mut Vec<Go>) {
     body(ui, "nothing", "", |ui| {
         ui.add_space(space::XS);
         ui.label(RichText::new("Why nothing is proposed").font(text::heading()));
         ui.add(Label::new(&model.reason).wrap().selectable(true));
         facts::notes(ui, model, went);
+        if questions::of(plan).next().is_some() {
+            ui.add_space(space::M);
+            heading(ui, "Questions");
+            questions::show(ui, plan, went);
+        }
     });
 }
 
@@ -60,7 +71,14 @@ pub(super) fn body(ui: &mut Ui, page: &str, id: &str, add: impl FnOnce(&mut Ui))
     });
 }
 
-fn tabs(ui: &mut Ui, proposal: &ProposalItem, page: Page, focus: bool, went: &mut Vec<Go>) {
+fn tabs(
+    ui: &mut Ui,
+    proposal: &ProposalItem,
+    plan: &ChosenPlan,
+    page: Page,
+    focus: bool,
+    went: &mut Vec<Go>,
+) {
     let with = |name: &str, count: usize| format!("{name}  {}", grouped(count as u64));
     let open = proposal.closure.faults.len() + proposal.closure.unproven.len();
     let mut pages = vec![
@@ -68,6 +86,13 @@ fn tabs(ui: &mut Ui, proposal: &ProposalItem, page: Page, focus: bool, went: &mu
         (Page::Image, "Image".to_owned()),
         (Page::Proof, if open == 0 { "Proof".to_owned() } else { with("Proof", open) }),
     ];
+    if questions::of(plan).next().is_some() {
+        let open = match questions::open(plan).0 {
+            0 => "Questions".to_owned(),
+            open => with("Questions", open),
+        };
+        pages.insert(1, (Page::Questions, open));
+    }
     if !proposal.removed.is_empty() {
         pages.push((Page::Removed, with("Removed", proposal.removed.len())));
     }

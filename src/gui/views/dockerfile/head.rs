@@ -2,16 +2,18 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Button, Color32, EventFilter, Id, Key, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    Align, Button, Color32, EventFilter, Id, Key, Label, Layout, Rect, RichText, Sense, Stroke, StrokeKind,
+    Ui, WidgetInfo,
 };
 use egui::{pos2, vec2};
 
 use super::state::State;
-use super::{Action, Go};
+use super::{Action, Go, Page, questions};
 use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, words};
+use crate::gui::models::findings::ChosenPlan;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, line_of_text, paint_focus, paint_mark, progress_bar};
 use crate::rewrite::Applicability;
@@ -23,7 +25,13 @@ const NARROW: f32 = 330.0;
 /// Wider than this a proposal never is.
 const MOST: f32 = 460.0;
 
-pub(super) fn show(ui: &mut Ui, state: &State, model: &DockerfileModel, went: &mut Vec<Go>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &State,
+    model: &DockerfileModel,
+    plan: &ChosenPlan,
+    went: &mut Vec<Go>,
+) {
     if !model.proposals.is_empty() {
         chooser(ui, model, state.place(model), went);
         ui.add_space(space::S);
@@ -33,7 +41,20 @@ pub(super) fn show(ui: &mut Ui, state: &State, model: &DockerfileModel, went: &m
         if state.drafts.is_busy() {
             working(ui);
         }
-        summary(ui, model, state.proposal(model));
+        let open = questions::sentence(plan).filter(|_| state.proposal(model).is_some());
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(open) = open
+                && ui
+                    .link(open)
+                    .on_hover_text("Answer them here: the proposals change with the answers")
+                    .clicked()
+            {
+                went.push(Go::Page(Page::Questions));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                summary(ui, model, state.proposal(model));
+            });
+        });
     });
     if model.incomplete {
         let note = "Parts of the image could not be read: what would break may lie there.";

@@ -9,6 +9,7 @@ mod details;
 mod facts;
 mod head;
 mod problem;
+mod questions;
 mod removed;
 mod sides;
 mod state;
@@ -17,12 +18,13 @@ use std::sync::Arc;
 
 use egui::{Frame, Id, Panel, Ui};
 
-use self::bar::{Bar, Notice};
+use self::bar::Bar;
 use self::state::State;
 use super::{Action, ViewContext};
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer};
 use crate::gui::models::findings::waits_for;
 use crate::gui::models::layers::{LayerItem, waiting_for};
+use crate::gui::views::path_bar::Notice;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
@@ -35,6 +37,8 @@ pub enum Page {
     /// Why lines are changed.
     #[default]
     Changes,
+    /// Questions whose answers change the proposals.
+    Questions,
     /// What the image is then, stage by stage.
     Image,
     /// What was proven, and what not.
@@ -139,7 +143,7 @@ impl DockerfileView {
         context: &mut ViewContext<'_>,
         went: &mut Vec<Go>,
     ) {
-        head::show(ui, &self.state, model, went);
+        head::show(ui, &self.state, model, context.plan, went);
         let width = ui.available_width();
         if width >= WIDE {
             Panel::right("dockerfile details")
@@ -177,7 +181,7 @@ impl DockerfileView {
             Some(proposal) => {
                 details::show(ui, &mut self.state, model, proposal, self.page, focus, context, went);
             }
-            None => details::nothing(ui, model, went),
+            None => details::nothing(ui, model, context.plan, went),
         }
     }
 

@@ -23,6 +23,10 @@ pub(super) struct State {
     saving: Saving,
     saved: SaveKind,
     chosen: Option<String>,
+    /// The line of the original in the chosen row.
+    line: Option<u32>,
+    /// Heading of the original that `line` is of.
+    heading: Option<String>,
     generation: u64,
 }
 
@@ -36,7 +40,7 @@ impl State {
         self.drafts.update(context.analysis, context.plan, waker);
         if self.generation != self.drafts.generation() {
             self.generation = self.drafts.generation();
-            self.first();
+            self.stay();
         }
     }
 
@@ -62,11 +66,31 @@ impl State {
         }
     }
 
+    /// The newest result is shown: the chosen line of the original stays chosen where it is still there.
+    fn stay(&mut self) {
+        let model = self.model();
+        let heading = model.as_ref().map(|model| model.heading.clone());
+        let same = std::mem::replace(&mut self.heading, heading) == self.heading;
+        let line = self.line.filter(|_| same);
+        self.first();
+        if let Some(line) = line {
+            self.select_line(line);
+        }
+    }
+
     /// The first change is chosen, so that its reason is to be seen.
     fn first(&mut self) {
         (self.file, self.reason) = (None, None);
         self.row = self.aligned(|aligned| aligned.changes.first().copied()).flatten();
         self.reveal = true;
+        self.note_line();
+    }
+
+    /// Remembers which line of the original is chosen.
+    fn note_line(&mut self) {
+        let row = self.row;
+        let line = self.aligned(|aligned| Some(aligned.rows.get(row?)?.left.as_ref()?.number));
+        self.line = line.flatten();
     }
 
     fn aligned<T>(&self, look: impl FnOnce(&Aligned) -> T) -> Option<T> {
@@ -76,6 +100,7 @@ impl State {
 
     pub(super) fn select(&mut self, row: usize) {
         (self.row, self.reason, self.reveal) = (Some(row), None, true);
+        self.note_line();
     }
 
     /// Chooses the row that a reason is shown at.

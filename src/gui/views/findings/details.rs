@@ -35,7 +35,9 @@ pub(super) fn show(
     });
     let painted = match page {
         Page::Reasons => {
-            body(ui, "reasons", &details.item.id, |ui| reasons::show(ui, &details, &state.layers, went));
+            body(ui, "reasons", &details.item.id, |ui| {
+                reasons::show(ui, &details, &state.layers, context.plan, went);
+            });
             0
         }
         Page::Files => files::show(ui, &details, &mut state.file, context, went),

@@ -58,7 +58,7 @@ pub(super) fn show(
         FindingRow::Group(group) => group_row(tokens, group, &rows.groups[group]),
         FindingRow::Finding(place) => {
             let item = &model.items[place];
-            finding_row(tokens, place, item, plan.contains(&item.id), whole)
+            finding_row(tokens, place, item, plan, whole)
         }
     };
     let spoken = |index: usize| match rows.rows[index] {
@@ -169,7 +169,8 @@ fn spoken_group(group: &Group) -> String {
     format!("{}, {findings}, {}", words::verdict(group.verdict), human(group.bytes))
 }
 
-fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, chosen: bool, whole: u64) -> TableRow {
+fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPlan, whole: u64) -> TableRow {
+    let chosen = plan.contains(&item.id);
     let weak = tokens.text_weak;
     let number = |bytes: u64| if bytes > 0 { human(bytes) } else { "–".to_owned() };
     let severity = match item.severity {
@@ -183,7 +184,10 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, chosen: bool, wh
         _ => (tokens.text, fraction(item.bytes, whole)),
     };
     let on = item.can_be_chosen().then_some(chosen);
-    let open = chosen && item.verdict == Verdict::Unsure;
+    let answer = plan.question(&item.id).and_then(|question| {
+        let word = words::answer(question.answer?, question.has_bytes());
+        Some((word.to_lowercase(), tokens.text_weak))
+    });
     let named: Vec<String> = item.layers.iter().take(3).map(ToString::to_string).collect();
     let layers = match item.layers.len() {
         ..=3 => named.join(", "),
@@ -196,7 +200,7 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, chosen: bool, wh
         fold: None,
         strong: false,
         cut: Cut::End,
-        badges: if open { vec![("open question".to_owned(), tokens.warning)] } else { Vec::new() },
+        badges: answer.into_iter().collect(),
         cells: vec![
             Cell {
                 check: Some(Check { on, name: format!("{} in the plan", item.title) }),

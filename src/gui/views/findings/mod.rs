@@ -7,17 +7,22 @@ mod files;
 mod head;
 mod list;
 mod manual;
+mod plan_file;
 mod reasons;
 mod state;
+
+use std::sync::Arc;
 
 use egui::{Frame, Id, Panel, Ui};
 
 pub(super) use self::list::sign;
+use self::plan_file::PlanFile;
 use self::state::State;
 use super::{Action, ViewContext};
 use crate::gui::models::findings::{FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
+use crate::jobs::Waker;
 
 /// From this width on, details stand beside the list.
 const WIDE: f32 = 1_000.0;
@@ -45,6 +50,7 @@ pub struct FindingsView {
     list: Option<Id>,
     painted: usize,
     painted_files: usize,
+    plan_file: PlanFile,
 }
 
 /// What a part of the view asks for.
@@ -67,6 +73,7 @@ impl FindingsView {
     /// Paints the view.
     pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(context);
+        self.plan_file.update(context);
         (self.painted, self.painted_files) = (0, 0);
         let Some(model) = self.state.model.clone() else {
             self.waits(ui, context);
@@ -80,6 +87,9 @@ impl FindingsView {
             empty(ui, "No rule found anything", &model.looked_at);
             return;
         }
+        let painter = ui.ctx().clone();
+        let waker: Waker = Arc::new(move || painter.request_repaint());
+        self.plan_file.show(ui, context, &waker);
         let mut went = Vec::new();
         let focus = std::mem::take(&mut self.focus_search);
         head::show(ui, &mut self.state, &model, context, focus, &mut went);

@@ -8,9 +8,10 @@ use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle};
 use crate::findings::Verdict;
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::findings::{FileLine, FindingDetails, LayerLine, UserLine, spans};
+use crate::gui::models::findings::{ChosenPlan, FileLine, FindingDetails, LayerLine, UserLine, spans};
 use crate::gui::models::format::count;
 use crate::gui::models::layers::LayerItem;
+use crate::gui::views::question;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, heading};
 
@@ -20,16 +21,19 @@ const SHOWN: usize = 8;
 const PATH: usize = 76;
 
 /// Shows the page.
-pub(super) fn show(ui: &mut Ui, details: &FindingDetails, layers: &[LayerItem], went: &mut Vec<Go>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    details: &FindingDetails,
+    layers: &[LayerItem],
+    plan: &ChosenPlan,
+    went: &mut Vec<Go>,
+) {
     // Lines of text, not of buttons.
     ui.spacing_mut().interact_size.y = 18.0;
     paragraph(ui, &details.reason);
-    if let Some(question) = &details.question {
+    if let Some(item) = plan.question(&details.item.id) {
         ui.add_space(space::S);
-        let tokens = Tokens::of(ui);
-        marked(ui, Mark::Question, tokens.warning, |ui| {
-            ui.add(Label::new(RichText::new(question).font(text::strong())).wrap());
-        });
+        went.extend(question::show(ui, item).map(Go::Window));
     }
     ui.add_space(space::S);
     facts(ui, details);

@@ -1,9 +1,6 @@
 //! What is kept as a whole: by-products, and the entries that the new image has.
 
-use std::collections::HashSet;
-
 use super::{Fate, Keep};
-use crate::rewrite::select::Selection;
 use crate::rewrite::split::state::{self, State, state};
 use crate::rootfs::{Node, NodeId, NodeKind};
 
@@ -13,7 +10,7 @@ impl Keep<'_, '_> {
         let world = self.world;
         for link in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
             let path = link.path();
-            let owner = world.system_owner(link.id()).filter(|owner| !self.by_file(*owner, link));
+            let owner = world.system_owner(link.id()).filter(|owner| !self.by_file(*owner));
             let Some(package) = owner.filter(|_| path.starts_with(b"/usr/bin/")) else { continue };
             let Some(target) = world.paths.lookup(&path) else { continue };
             let stays = world.rootfs.node(target).content().is_some_and(|inode| world.stays.contains(&inode));
@@ -33,7 +30,7 @@ impl Keep<'_, '_> {
             let path = node.path();
             let owned = world.system_owner(node.id()).is_some();
             let again = match state(&path) {
-                Some(State::Users) => !world.copies_users && !self.installed.is_empty(),
+                Some(State::Users) => true,
                 Some(State::Packages) => !self.installed.is_empty() && !owned && world.is_users(node),
                 Some(State::PackagePapers(name)) => {
                     world.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
@@ -81,14 +78,6 @@ impl Keep<'_, '_> {
         })
     }
 
-    /// The same of libraries only.
-    pub(in crate::rewrite::split) fn copies_libraries(&self) -> bool {
-        self.world.input.inventory.libraries.iter().any(|library| {
-            self.fate(library.node) == Fate::Copied
-                && !self.world.is_users(self.world.rootfs.node(library.node))
-        })
-    }
-
     pub(in crate::rewrite::split) fn has_copied_below(&self, node: NodeId) -> bool {
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -98,29 +87,5 @@ impl Keep<'_, '_> {
             open.extend(self.world.rootfs.node(node).children().map(Node::id));
         }
         false
-    }
-
-    /// The entries of this image that the new one has. `folders` are those that are as they are today.
-    pub(in crate::rewrite::split) fn selection(&self, folders: &HashSet<NodeId>) -> Selection {
-        let rootfs = self.world.rootfs;
-        let layers = self.world.input.layers.len();
-        let entries: Vec<usize> =
-            (0..layers).map(|layer| rootfs.layer(crate::base::convert::layer16(layer)).len()).collect();
-        let mut selection = Selection::prefix(&entries, usize::from(self.base.layers));
-        let mut keep = |layer: u16, entry| {
-            selection.set(layer, entry, true, entries.get(usize::from(layer)).copied().unwrap_or_default());
-        };
-        for node in rootfs.nodes() {
-            let folder = folders.contains(&node.id());
-            if folder || self.fate(node.id()) != Fate::Gone {
-                if let Some(entry) = node.entry() {
-                    keep(node.layer(), entry);
-                }
-                if let Some((layer, entry)) = node.content() {
-                    keep(layer, entry);
-                }
-            }
-        }
-        selection
     }
 }

@@ -67,6 +67,20 @@ impl World<'_> {
         paths
     }
 
+    /// Paths that the image's command, working folder and variables name; the root folder is not one of them.
+    pub(in crate::rewrite::split) fn named_paths(&self) -> Vec<Vec<u8>> {
+        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let Some(config) = config else { return Vec::new() };
+        let mut paths: Vec<Vec<u8>> =
+            self.command_paths().into_iter().filter(|path| self.paths.lookup(path).is_some()).collect();
+        paths.extend(config.working_dir().iter().map(|folder| folder.clone().into_bytes()));
+        let values = config.env().iter().flatten().filter_map(|pair| pair.split_once('='));
+        let parts = values.flat_map(|(_, value)| value.split([':', ' ', '=', ',']));
+        paths.extend(parts.filter(|part| part.starts_with('/')).map(|part| part.as_bytes().to_vec()));
+        paths.retain(|path| path.iter().any(|byte| *byte != b'/'));
+        paths
+    }
+
     /// Links by which a toolkit is found: `/usr/local/cuda`, those of its alternatives, and those in its root.
     pub(in crate::rewrite::split) fn toolkit_links(&self) -> Vec<NodeId> {
         let toolkits = self.input.inventory.toolkits.iter();

@@ -1,0 +1,126 @@
+//! Which libraries are loaded only as long as other Python packages did not load theirs before: the first library of a
+//! name serves the whole process.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::names::{NameId, NumberMap};
+use super::process::{Fallback, Place};
+use super::usage::Run;
+use super::{ObjectId, file_name};
+use crate::cuda::Use;
+
+/// A Python and a packages folder.
+type Site = (Option<u32>, NameId);
+
+/// The libraries of one folder that its packages load, and by what.
+#[derive(Default)]
+struct Before {
+    places: NumberMap<NameId, Place>,
+    loaders: BTreeMap<u32, BTreeSet<String>>,
+}
+
+/// Displaced objects, and by what the others are loaded.
+pub(super) type Displaced = (Vec<ObjectId>, BTreeMap<ObjectId, Vec<String>>);
+
+impl Run<'_, '_> {
+    /// Runs the processes of extension modules again, as they are after all other packages of their folder were imported
+    /// and have loaded what they load on a call. What is used, and by none of these, is displaced.
+    pub(super) fn displaced(&mut self) -> Displaced {
+        let before = self.before();
+        if !self.may_displace(&before) {
+            return Displaced::default();
+        }
+        let places: HashMap<Site, Fallback> =
+            before.iter().map(|(site, before)| (*site, Rc::new(before.places.clone()))).collect();
+        let openers = self.openers();
+        let mut applied: HashSet<u32> = HashSet::new();
+        let mut stays = vec![false; self.record.owner.len()];
+        for at in 0..self.roots.len() {
+            let root = self.roots[at].clone();
+            let first = root.package.and_then(|(site, _)| places.get(&(root.python, site)));
+            let mut process = self.process(&root, false, first);
+            if first.is_some() {
+                self.record.resolutions(process.resolved.iter());
+                self.record.mapped(&process, 0, at, Use::Dlopen);
+            }
+            let mut caller = 0;
+            while let Some(loaded) = process.loaded.get(caller) {
+                let object = loaded.place.object;
+                if let Some(rules) = openers.get(&object)
+                    && applied.insert(object)
+                {
+                    // What a call loads, it loads before anything asks for it.
+                    let (calls, others): (Vec<_>, Vec<_>) =
+                        rules.iter().partition(|rule| rule.call.is_some());
+                    for rule in calls.into_iter().chain(others) {
+                        self.apply(&mut process, caller, rule, &root, at);
+                    }
+                }
+                caller += 1;
+            }
+            for loaded in &process.loaded {
+                stays[loaded.place.object as usize] = true;
+            }
+        }
+        let is_displaced = |object: &u32| self.record.is_used(*object) && !stays[*object as usize];
+        let displaced = self.world.objects().filter(is_displaced).map(ObjectId).collect();
+        let mut preloaders: BTreeMap<ObjectId, BTreeSet<String>> = BTreeMap::new();
+        for (object, loaders) in before.into_values().flat_map(|before| before.loaders) {
+            preloaders.entry(ObjectId(object)).or_default().extend(loaders);
+        }
+        let listed = preloaders.into_iter().map(|(object, loaders)| (object, loaders.into_iter().collect()));
+        (displaced, listed.collect())
+    }
+
+    /// What the packages of each folder load of libraries in that folder: what their modules need, and what they open.
+    fn before(&mut self) -> BTreeMap<Site, Before> {
+        let mut all: BTreeMap<Site, Before> = BTreeMap::new();
+        let importing = |name: &str| format!("importing {name}");
+        for (site, found) in std::mem::take(&mut self.neighbours) {
+            let before = all.entry(site).or_default();
+            for (name, place, package) in found {
+                before.places.entry(name).or_insert(place);
+                let loaders = before.loaders.entry(place.object).or_default();
+                loaders.insert(importing(&self.world.names.shown(package)));
+            }
+        }
+        let packages: BTreeSet<(Site, NameId)> = self
+            .roots
+            .iter()
+            .filter_map(|root| root.package.map(|(site, package)| ((root.python, site), package)))
+            .collect();
+        for (site, package) in packages {
+            let rules = self.rules.package_opens(self.world.names.get(package));
+            for rule in rules.iter().filter(|rule| !rule.needed_only) {
+                let loader = rule.call.clone().unwrap_or_else(|| importing(&self.world.names.shown(package)));
+                for (name, place) in self.libraries_of(site.1, rule) {
+                    let before = all.entry(site).or_default();
+                    before.places.entry(name).or_insert(place);
+                    before.loaders.entry(place.object).or_default().insert(loader.clone());
+                    // The loader knows it by its soname.
+                    if let Some(soname) = self.world.sonames[place.object as usize] {
+                        before.places.entry(soname).or_insert(place);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether a library outside a packages folder is used that packages there have under the same name.
+    fn may_displace(&self, before: &BTreeMap<Site, Before>) -> bool {
+        let world = &self.world;
+        let offered = |name: NameId, object: u32| {
+            before.iter().any(|((_, site), before)| {
+                let outside = !world.binary(object).path.starts_with(world.names.get(*site));
+                outside && before.places.get(&name).is_some_and(|place| place.object != object)
+            })
+        };
+        world.objects().filter(|object| self.record.is_used(*object)).any(|object| {
+            let by_file = world.names.known(file_name(&world.binary(object).path));
+            let names = [world.sonames[object as usize], by_file];
+            names.into_iter().flatten().any(|name| offered(name, object))
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! What besides its path says that a file is what the catalogue takes it for.
+//!
+//! A path alone is enough in caches and toolkits only. Elsewhere the content of a file, its name among others of
+//! its kind, or the package that lists it must agree.
+
+use super::census::{By, Sorted};
+use super::facts::Facts;
+use super::rules::extension;
+use super::value::Category;
+use crate::cuda::catalog::{DevelPath, Evidence, PathScope};
+use crate::formats::binary::FileFacts;
+use crate::formats::elf::ElfKind;
+use crate::rootfs::NodeId;
+
+/// Whether a file is what its path says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Agreement {
+    /// Content, owner or a toolkit agree with the path.
+    Agrees,
+    /// Nothing but the path says so.
+    Doubtful(Doubt),
+    /// It is something else.
+    Denies,
+}
+
+/// What speaks against a file that its path alone takes for content for building.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Doubt {
+    /// No package lists it.
+    Unowned,
+    /// A package lists it that is not there for building.
+    Foreign,
+    /// Its name or content is not of the kind.
+    Kind,
+    /// It is a test, which other modules may import.
+    Test,
+    /// A setting of the image names a folder that holds it.
+    Folder,
+    /// Only the name of its package says so.
+    PackageName,
+    /// A package that is not for building depends on the one that lists it.
+    Dependent,
+}
+
+/// Extensions in folders of headers. Headers of C++ may have none.
+const HEADERS: [&[u8]; 22] = [
+    b"h",
+    b"hh",
+    b"hpp",
+    b"hxx",
+    b"h++",
+    b"hip",
+    b"cuh",
+    b"inc",
+    b"inl",
+    b"ipp",
+    b"tcc",
+    b"tpp",
+    b"def",
+    b"td",
+    b"proto",
+    b"mod",
+    b"modulemap",
+    b"c",
+    b"cc",
+    b"cpp",
+    b"cxx",
+    b"cu",
+];
+
+/// Extensions of documentation; sections of the manual are numbers.
+const DOCUMENTS: [&[u8]; 21] = [
+    b"gz", b"bz2", b"xz", b"zst", b"txt", b"md", b"rst", b"html", b"htm", b"css", b"pdf", b"ps", b"png",
+    b"svg", b"jpg", b"gif", b"info", b"tex", b"changes", b"dox", b"adoc",
+];
+
+/// Extensions of what build systems read.
+const METADATA: [&[u8]; 4] = [b"pc", b"cmake", b"m4", b"la"];
+
+/// Extensions of descriptions of interfaces in development packages.
+const DESCRIPTIONS: [&[u8]; 7] = [b"gir", b"vapi", b"deps", b"pri", b"prl", b"mk", b"in"];
+
+/// Whether a file is what the rule about its path, or its package, takes it for.
+pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Agreement {
+    let Some(node) = file.item.node else { return Agreement::Agrees };
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let binary = facts.binary((file.item.layer, file.item.entry));
+    let dependent = facts.owner(node).and_then(|place| facts.dependent(place));
+    if dependent.is_some() && file.category != Category::DocsSamples {
+        return Agreement::Doubtful(Doubt::Dependent);
+    }
+    let By::Path(rule) = file.by else { return by_package(facts, file, (node, name), binary) };
+    let of_builds = owner(facts, node) == Owner::ForBuilding;
+    if rule.id.starts_with("conda-") && !is_in_conda(facts, node) {
+        return Agreement::Denies;
+    }
+    let if_named = |fits: bool| match (fits || of_builds, rule.scope) {
+        (true, _) => Agreement::Agrees,
+        (false, PathScope::System) => Agreement::Doubtful(Doubt::Kind),
+        (false, _) => Agreement::Denies,
+    };
+    match evidence(rule) {
+        Evidence::Path => Agreement::Agrees,
+        Evidence::Owner => match owner(facts, node) {
+            Owner::ForBuilding => Agreement::Agrees,
+            Owner::Other => Agreement::Doubtful(Doubt::Foreign),
+            Owner::None => Agreement::Doubtful(Doubt::Unowned),
+        },
+        // Linker scripts and empty archives are told by their package.
+        Evidence::Archive => match binary {
+            Some(FileFacts::Archive(_)) => Agreement::Agrees,
+            Some(FileFacts::Elf(elf)) if elf.kind == ElfKind::Relocatable => Agreement::Agrees,
+            _ if of_builds => Agreement::Agrees,
+            None if name.ends_with(b".la") => Agreement::Agrees,
+            _ => Agreement::Denies,
+        },
+        Evidence::Header => {
+            let elf = matches!(binary, Some(FileFacts::Elf(_)));
+            let plain = !name.contains(&b'.') || HEADERS.contains(&extension(name));
+            if elf && !of_builds { Agreement::Denies } else { if_named(plain) }
+        }
+        Evidence::Metadata => if_named(METADATA.contains(&extension(name))),
+        Evidence::Document => document(facts, node, name, binary),
+        Evidence::Test => test(facts, node),
+    }
+}
+
+/// A file that has its category from its package.
+fn by_package(
+    facts: &Facts<'_>,
+    file: &Sorted<'_>,
+    (node, name): (NodeId, &[u8]),
+    binary: Option<&FileFacts>,
+) -> Agreement {
+    let rule = facts.owner(node).and_then(|place| facts.devel_rule(place));
+    let is_program = matches!(binary, Some(FileFacts::Elf(elf)) if elf.kind != ElfKind::Relocatable);
+    let extension = extension(name);
+    let plain = || {
+        matches!(binary, Some(FileFacts::Archive(_) | FileFacts::Elf(_)))
+            || [&HEADERS[..], &METADATA, &DOCUMENTS, &DESCRIPTIONS]
+                .iter()
+                .any(|list| list.contains(&extension))
+            || memchr::memmem::find(&facts.path(node), b"/include/").is_some()
+            || facts.path(node).starts_with(b"/usr/share/lintian/")
+    };
+    match rule {
+        // Programs among samples, such as trtexec.
+        _ if is_program && file.category == Category::DocsSamples => Agreement::Doubtful(Doubt::PackageName),
+        Some(rule) if rule.id == "generic-headers" && !plain() => Agreement::Doubtful(Doubt::PackageName),
+        _ => Agreement::Agrees,
+    }
+}
+
+/// What must agree with a path: what the rule says, else by its category.
+fn evidence(rule: &DevelPath) -> Evidence {
+    if let Some(evidence) = rule.evidence {
+        return evidence;
+    }
+    match (rule.scope, Category::named(&rule.category)) {
+        (PathScope::System | PathScope::Python, Some(Category::StaticLibraries)) => Evidence::Archive,
+        (PathScope::System | PathScope::Python, Some(Category::Headers)) => Evidence::Header,
+        (PathScope::System | PathScope::Python, Some(Category::BuildMetadata)) => Evidence::Metadata,
+        (PathScope::System, Some(Category::DocsSamples)) => Evidence::Document,
+        (
+            PathScope::System,
+            Some(Category::Profilers | Category::Debuggers | Category::Compilers | Category::BuildTools),
+        ) => Evidence::Owner,
+        _ => Evidence::Path,
+    }
+}
+
+fn document(facts: &Facts<'_>, node: NodeId, name: &[u8], binary: Option<&FileFacts>) -> Agreement {
+    let runs = matches!(
+        binary,
+        Some(FileFacts::Elf(elf)) if matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject)
+    );
+    if facts.named.folder(facts, node).is_some() {
+        return Agreement::Doubtful(Doubt::Folder);
+    }
+    let owner = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
+    // Packages of Debian and Fedora must work without their documentation.
+    let of_system = owner.is_some_and(|package| !matches!(package.manager, "pip" | "conda"));
+    let extension = extension(name);
+    let section = extension.first().is_some_and(u8::is_ascii_digit) && extension.len() < 8;
+    let plain = !name.contains(&b'.') || section || DOCUMENTS.contains(&extension);
+    if !runs && (of_system || plain) { Agreement::Agrees } else { Agreement::Doubtful(Doubt::Kind) }
+}
+
+/// A test belongs to a package that is installed, or to Python's own library.
+fn test(facts: &Facts<'_>, node: NodeId) -> Agreement {
+    let path = facts.path(node);
+    // The folder of the library holds `os.py`.
+    let of_python = crate::cuda::links::site_root(&path).is_none() && {
+        let mut folder = facts.paths.parent(node);
+        loop {
+            if facts.paths.child(folder, b"os.py").is_some() {
+                break true;
+            }
+            if folder == NodeId::ROOT {
+                break false;
+            }
+            folder = facts.paths.parent(folder);
+        }
+    };
+    let listed = facts.owner(node).is_some();
+    if of_python || listed { Agreement::Doubtful(Doubt::Test) } else { Agreement::Denies }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// A package that is there for building.
+    ForBuilding,
+    Other,
+    None,
+}
+
+fn owner(facts: &Facts<'_>, node: NodeId) -> Owner {
+    match facts.owner(node) {
+        Some(place) if facts.devel_rule(place).is_some() => Owner::ForBuilding,
+        Some(_) => Owner::Other,
+        None => Owner::None,
+    }
+}
+
+/// Whether a path lies in a prefix of conda, which holds `conda-meta`, or in a package that it installed.
+fn is_in_conda(facts: &Facts<'_>, node: NodeId) -> bool {
+    let owner = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
+    if owner.is_some_and(|package| package.manager == "conda") {
+        return true;
+    }
+    let mut folder = facts.paths.parent(node);
+    while folder != NodeId::ROOT {
+        if facts.paths.child(folder, b"conda-meta").is_some() {
+            return true;
+        }
+        folder = facts.paths.parent(folder);
+    }
+    false
+}

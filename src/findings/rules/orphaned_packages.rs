@@ -1,0 +1,557 @@
+//! Packages that only removed packages need.
+
+mod files;
+mod graph;
+mod uses;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::common;
+use crate::base::size::human;
+use crate::cuda::{Inode, Package};
+use crate::findings::census::item;
+use crate::findings::facts::Facts;
+use crate::findings::finish::Draft;
+use crate::findings::rule::Rule;
+use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::rootfs::{NodeId, NodeKind};
+use files::Kind;
+use graph::{Graph, is_system};
+use uses::Finder;
+
+pub(super) static RULE: Rule = Rule {
+    id: "orphaned-packages",
+    title: "Packages only needed by removed packages",
+    category: Category::BuildTools,
+    severity: Severity::Medium,
+    fix: "Purge build tools together with what they brought, in the RUN instruction that installs them; or install them in a build stage.",
+    finds: "Packages that were installed as dependencies, and that no package needs any more once the compilers, build tools and headers of the other findings are removed: what `apt-get autoremove` would take. Dependencies are read from the databases of dpkg, rpm and apk. Which packages are dependencies is read from `/var/lib/apt/extended_states`, from the state of dnf5 and the history of dnf4, and from `/etc/apk/world`; without such a record nothing is found. Packages of the base image stay.",
+    matters: "`build-essential cmake git` brings some 110 MiB besides compilers: ICU, sanitizer runtimes, Perl modules, clients of network protocols. They stay when only the build tools themselves are deleted.",
+    example: r"```dockerfile
+RUN apt-get update && apt-get install -y build-essential cmake git
+RUN cmake -B build && cmake --build build && cmake --install build
+```",
+    remedy: r"Remove the build tools with their dependencies in the instruction that installs them:
+
+```dockerfile
+RUN apt-get update && apt-get install -y --no-install-recommends build-essential cmake git \
+    && cmake -B build && cmake --build build && cmake --install build \
+    && apt-get purge -y --auto-remove build-essential cmake git \
+    && rm -rf /var/lib/apt/lists/*
+```
+
+Or build in a stage of its own, and copy the result. A package is kept when a file outside of the removed packages loads one of its libraries, when a script names one of its programs as interpreter, when the command, a variable or a link outside names one of its files, or when a program of the application holds the name of one of its libraries. Programs, modules of interpreters and data files may be used without a trace: those packages are reported with a question.",
+    source: "apt: `apt-pkg/depcache.cc` (MarkRequired) and apt.conf(5), APT::AutoRemove; dnf: `libdnf/transaction`, dnf5 system-state(7); apk-world(5).",
+};
+
+/// Statements of a proof that name one package each.
+const CHAINS: usize = 150;
+/// Names in a list of a sentence.
+const NAMED: usize = 12;
+
+/// Why a group of packages is a question, as bits.
+mod doubt {
+    pub(super) const MODULES: u8 = 1;
+    pub(super) const PROGRAMS: u8 = 2;
+    pub(super) const DATA: u8 = 4;
+    pub(super) const SUGGESTED: u8 = 8;
+    pub(super) const UNSEARCHED: u8 = 16;
+}
+
+/// Finds the packages; `drafts` hold what all other rules found.
+pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
+    let packages = &facts.inventory.packages;
+    if !packages.iter().any(|package| package.automatic.is_some()) {
+        return Vec::new();
+    }
+    let claims = Claims::of(drafts);
+    let files = files_by_package(facts);
+    let owner = |path: &str| facts.owner(facts.paths.lookup(path.as_bytes())?);
+    let graph = Graph::new(packages, &owner);
+    let removed = removed(facts, &graph, &claims, &files);
+    if !removed.contains(&true) {
+        return Vec::new();
+    }
+    let base = facts.base_layers();
+    let may_go = |package: &Package| {
+        package.automatic.is_some() && !package.essential && usize::from(package.layer) >= base
+    };
+    let is_wanted = |place: usize| {
+        !removed.get(place).copied().unwrap_or_default() && packages.get(place).is_some_and(may_go)
+    };
+    let search_path = uses::search_path(facts);
+    let finder =
+        Finder { facts, is_wanted: &is_wanted, gone: &claims.gone, files: &files, search_path: &search_path };
+    let found = finder.find();
+    let mut used: Vec<bool> = files.iter().map(|nodes| claims.is_disputed(facts, nodes)).collect();
+    let unneeded = loop {
+        let is_used = |place: usize| used.get(place).copied().unwrap_or_default();
+        let unneeded = graph.unneeded(&removed, |place| is_used(place) || !is_wanted(place));
+        let inside = |place: usize| removed.get(place) == Some(&true) || unneeded.get(place) == Some(&true);
+        let outside = found.list.iter().filter(|(user, _)| user.is_none_or(|user| !inside(user)));
+        let news: Vec<usize> =
+            outside.map(|(_, used)| *used).filter(|place| unneeded.get(*place) == Some(&true)).collect();
+        if news.is_empty() {
+            break unneeded;
+        }
+        for place in news {
+            if let Some(used) = used.get_mut(place) {
+                *used = true;
+            }
+        }
+    };
+    let unsearched =
+        found.unsearched.is_some() || facts.named.cut || facts.inventory.searched.programs_left_out > 0;
+    let scene = Scene { facts, graph, claims, files, removed, unneeded, search_path };
+    let doubts = scene.doubts(unsearched, &found.list);
+    scene.drafts(&doubts, found.unsearched, drafts)
+}
+
+/// What other drafts say of files.
+struct Claims {
+    /// By file: the draft with which it goes.
+    safe: HashMap<Inode, usize>,
+    /// The same as a set.
+    gone: HashSet<Inode>,
+    /// Files that other findings call needed, or ask about.
+    disputed: HashSet<Inode>,
+}
+
+impl Claims {
+    fn of(drafts: &[Draft]) -> Self {
+        let (mut safe, mut disputed) = (HashMap::new(), HashSet::new());
+        for (place, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.category.has_bytes()) {
+            for inode in draft.items.iter().map(|item| (item.layer, item.entry)) {
+                if draft.verdict == Verdict::Safe {
+                    safe.insert(inode, place);
+                } else {
+                    disputed.insert(inode);
+                }
+            }
+        }
+        Self { gone: safe.keys().copied().collect(), safe, disputed }
+    }
+
+    /// Whether another finding does not let one of these files go.
+    fn is_disputed(&self, facts: &Facts<'_>, nodes: &[NodeId]) -> bool {
+        let inode = |node: &NodeId| facts.node(*node).content();
+        nodes.iter().filter_map(inode).any(|inode| self.disputed.contains(&inode))
+    }
+}
+
+/// By package of the system: its files and links.
+fn files_by_package(facts: &Facts<'_>) -> Vec<Vec<NodeId>> {
+    let packages = &facts.inventory.packages;
+    let mut files = vec![Vec::new(); packages.len()];
+    for node in facts.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+        if let Some(owner) = facts.owner(node.id())
+            && packages.get(owner).is_some_and(is_system)
+            && let Some(files) = files.get_mut(owner)
+        {
+            files.push(node.id());
+        }
+    }
+    files
+}
+
+/// By package: whether it is there for building, and all that it has but documents goes with other findings. One
+/// that has only documents and links goes when all goes that it is there for.
+fn removed(facts: &Facts<'_>, graph: &Graph<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<bool> {
+    let packages = &facts.inventory.packages;
+    let is_devel = |place: usize| {
+        packages.get(place).is_some_and(is_system)
+            && facts.devel_rule(place).is_some_and(|rule| rule.category.is_some())
+    };
+    let mut removed = vec![false; packages.len()];
+    let mut empty = Vec::new();
+    for (place, nodes) in files.iter().enumerate().filter(|(place, _)| is_devel(*place)) {
+        let inodes = nodes
+            .iter()
+            .filter(|node| !files::is_idle(&facts.path(**node)))
+            .filter_map(|node| facts.node(*node).content());
+        let (mut left, mut goes) = (false, false);
+        for inode in inodes {
+            let known = claims.safe.contains_key(&inode);
+            (left, goes) = (left || !known, goes || known);
+        }
+        if let Some(removed) = removed.get_mut(place) {
+            *removed = !left;
+        }
+        empty.extend((!left && !goes).then_some(place));
+    }
+    loop {
+        let stays = |place: &usize| is_devel(*place) && removed.get(*place) == Some(&false);
+        let lost: Vec<usize> = empty
+            .iter()
+            .copied()
+            .filter(|place| {
+                removed.get(*place) == Some(&true) && graph.keeps(*place).iter().any(|next| stays(next))
+            })
+            .collect();
+        if lost.is_empty() {
+            return removed;
+        }
+        for place in lost {
+            if let Some(removed) = removed.get_mut(place) {
+                *removed = false;
+            }
+        }
+    }
+}
+
+struct Scene<'f, 'a> {
+    facts: &'f Facts<'a>,
+    graph: Graph<'a>,
+    claims: Claims,
+    files: Vec<Vec<NodeId>>,
+    removed: Vec<bool>,
+    unneeded: Vec<bool>,
+    search_path: Vec<Vec<u8>>,
+}
+
+impl Scene<'_, '_> {
+    fn package(&self, place: usize) -> Option<&Package> {
+        self.facts.inventory.packages.get(place)
+    }
+
+    fn name(&self, place: usize) -> &str {
+        self.package(place).map_or("", |package| package.name.as_str())
+    }
+
+    fn is_unneeded(&self, place: usize) -> bool {
+        self.unneeded.get(place) == Some(&true)
+    }
+
+    fn unneeded(&self) -> impl Iterator<Item = usize> {
+        (0..self.unneeded.len()).filter(|place| self.is_unneeded(*place))
+    }
+
+    fn nodes(&self, place: usize) -> &[NodeId] {
+        self.files.get(place).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What the files of a package are for: the most telling of them. Those that go with other findings do not
+    /// count.
+    fn kind(&self, place: usize) -> Kind {
+        let is_left = |node: &&NodeId| {
+            let inode = self.facts.node(**node).content();
+            inode.is_none_or(|inode| !self.claims.gone.contains(&inode))
+        };
+        let kinds = self.nodes(place).iter().filter(is_left);
+        let kinds = kinds.map(|node| files::kind(&self.facts.path(*node), &self.search_path));
+        kinds.min().unwrap_or(Kind::Nothing)
+    }
+
+    /// By package: why it is a question, as bits of [`doubt`]; 0 for what is certain. What a questionable package
+    /// needs is a question too.
+    fn doubts(&self, unsearched: bool, uses: &[uses::Use]) -> BTreeMap<usize, u8> {
+        let kinds: BTreeMap<usize, Kind> = self.unneeded().map(|place| (place, self.kind(place))).collect();
+        let mut doubts: BTreeMap<usize, u8> = BTreeMap::new();
+        for (place, kind) in &kinds {
+            let why = match kind {
+                Kind::Modules => doubt::MODULES,
+                Kind::Programs => doubt::PROGRAMS,
+                Kind::Libraries if unsearched => doubt::UNSEARCHED,
+                Kind::Data if !self.is_part(*place, &kinds) => doubt::DATA,
+                _ => 0,
+            };
+            doubts.insert(*place, why);
+        }
+        let stays = |place: &usize| !self.is_unneeded(*place) && self.removed.get(*place) == Some(&false);
+        for place in (0..self.removed.len()).filter(stays) {
+            for suggested in self.graph.suggests(place) {
+                if let Some(why) = doubts.get_mut(suggested) {
+                    *why |= doubt::SUGGESTED;
+                }
+            }
+        }
+        let mut needs: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for place in self.unneeded() {
+            needs.extend(self.graph.keeps(place).iter().map(|next| (place, *next)));
+        }
+        needs.extend(uses.iter().filter_map(|(user, used)| Some(((*user)?, *used))));
+        loop {
+            let mut changed = false;
+            for (from, to) in &needs {
+                let Some(why) = doubts.get(from).copied() else { continue };
+                if let Some(known) = doubts.get_mut(to).filter(|known| **known | why != **known) {
+                    *known |= why;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return doubts;
+            }
+        }
+    }
+
+    /// Whether data are those of a library or program that goes too: of the same source, none of which stays.
+    fn is_part(&self, place: usize, kinds: &BTreeMap<usize, Kind>) -> bool {
+        let source = |place: usize| {
+            let package = self.package(place)?;
+            Some((package.manager, package.source.as_deref().unwrap_or(&package.name)))
+        };
+        let own = source(place);
+        let of_source = (0..self.removed.len()).filter(|other| source(*other) == own);
+        let mut goes = false;
+        for other in of_source.filter(|other| *other != place) {
+            let has_code = match kinds.get(&other) {
+                Some(kind) => *kind < Kind::Data,
+                None => self.removed.get(other) == Some(&true),
+            };
+            if !has_code && !kinds.contains_key(&other) && self.kind(other) < Kind::Nothing {
+                return false;
+            }
+            goes |= has_code;
+        }
+        goes
+    }
+
+    fn drafts(
+        &self,
+        doubts: &BTreeMap<usize, u8>,
+        unsearched: Option<NodeId>,
+        drafts: &[Draft],
+    ) -> Vec<Draft> {
+        let mut groups: BTreeMap<(u8, &str), Vec<usize>> = BTreeMap::new();
+        for (place, why) in doubts {
+            let Some(package) = self.package(*place) else { continue };
+            groups.entry((*why, package.manager)).or_default().push(*place);
+        }
+        let ways = self.graph.ways(&self.removed, &self.unneeded);
+        let mut made: Vec<(u8, Draft)> = Vec::new();
+        for ((why, manager), places) in groups {
+            let items = self.items(&places);
+            if items.is_empty() {
+                continue;
+            }
+            let mut draft = self.draft(why, manager, &places, &ways, unsearched);
+            draft.items = items;
+            draft.rests_on = self.rests_on(manager, drafts);
+            // What several questions are about goes when all of them are answered so.
+            let parts = made.iter().enumerate().filter(|(_, (other, _))| *other & why == *other);
+            draft.rests_on.extend(parts.map(|(at, _)| drafts.len() + at));
+            made.push((why, draft));
+        }
+        made.into_iter().map(|(_, draft)| draft).collect()
+    }
+
+    /// The files of packages that no other finding has, and that have no name outside.
+    fn items(&self, places: &[usize]) -> Vec<Item> {
+        let facts = self.facts;
+        let mut seen = HashSet::new();
+        let mut items = Vec::new();
+        for node in places.iter().flat_map(|place| self.nodes(*place)) {
+            let Some(inode) = facts.node(*node).content() else { continue };
+            let is_known = self.claims.gone.contains(&inode) || self.claims.disputed.contains(&inode);
+            if is_known || facts.node(*node).kind() != NodeKind::File || !seen.insert(inode) {
+                continue;
+            }
+            let mut names = facts.rootfs.all_names(inode.0, inode.1);
+            let goes = |owner: usize| self.is_unneeded(owner) || self.removed.get(owner) == Some(&true);
+            if names.all(|name| facts.owner(name).is_some_and(goes)) {
+                items.push(item(&facts.census, facts.rootfs, inode));
+            }
+        }
+        items
+    }
+
+    /// The drafts with which the removed packages go.
+    fn rests_on(&self, manager: &str, drafts: &[Draft]) -> Vec<usize> {
+        let mut places = BTreeSet::new();
+        for place in (0..self.removed.len()).filter(|place| self.removed.get(*place) == Some(&true)) {
+            if self.package(place).is_none_or(|package| package.manager != manager) {
+                continue;
+            }
+            for node in self.nodes(place).iter().filter(|node| !files::is_idle(&self.facts.path(**node))) {
+                let inode = self.facts.node(*node).content();
+                places.extend(inode.and_then(|inode| self.claims.safe.get(&inode)));
+            }
+        }
+        let has_bytes = |place: &usize| {
+            drafts.get(*place).is_some_and(|draft| draft.items.iter().any(|item| item.bytes > 0))
+        };
+        places.into_iter().filter(has_bytes).collect()
+    }
+
+    fn draft(
+        &self,
+        why: u8,
+        manager: &str,
+        places: &[usize],
+        ways: &HashMap<usize, usize>,
+        unsearched: Option<NodeId>,
+    ) -> Draft {
+        let verdict = if why == 0 { Verdict::Safe } else { Verdict::Unsure };
+        let title = match why {
+            0 => "",
+            doubt::MODULES => ": modules of interpreters",
+            doubt::PROGRAMS => ": programs",
+            doubt::DATA => ": data files",
+            doubt::SUGGESTED => ", suggested by others",
+            doubt::UNSEARCHED => ", as far as could be searched",
+            _ => ": shared dependencies of those",
+        };
+        let mut draft = Draft::new(&RULE, verdict, format!("{}{title}", RULE.title));
+        draft.reason = format!(
+            "{} installed as {} of build tools that other findings remove. No other package needs {}.",
+            if places.len() == 1 {
+                "1 package was".to_owned()
+            } else {
+                format!("{} packages were", places.len())
+            },
+            if places.len() == 1 { "a dependency" } else { "dependencies" },
+            if places.len() == 1 { "it" } else { "them" },
+        );
+        draft.question = self.question(why, places, unsearched);
+        let by_name = self.removed_names(manager);
+        draft.proof.push(format!("removed with other findings: {}", list(&by_name.all)));
+        draft.fix = fix(manager, &by_name.asked);
+        if let Some(record) = places.iter().find_map(|place| self.package(*place)?.automatic) {
+            draft.proof.push(format!("{record} {}", mark(manager)));
+        }
+        draft.proof.push(
+            "no package that stays depends on one of them, by the dependencies in the package database"
+                .to_owned(),
+        );
+        self.prove_unused(places, &mut draft);
+        let bytes =
+            |place: &usize| self.package(*place).and_then(|package| package.bytes).unwrap_or_default();
+        let mut order = places.to_vec();
+        order.sort_by_key(|place| (std::cmp::Reverse(bytes(place)), *place));
+        draft.proof.extend(
+            order
+                .iter()
+                .take(CHAINS)
+                .map(|place| format!("{} ({})", self.chain(*place, ways), human(bytes(place)))),
+        );
+        let more = order.len().checked_sub(CHAINS).filter(|more| *more > 0);
+        draft.proof.extend(more.map(|more| format!("and {more} more packages in the same way")));
+        draft
+    }
+
+    /// That nothing which stays loads or names the files.
+    fn prove_unused(&self, places: &[usize], draft: &mut Draft) {
+        let facts = self.facts;
+        let inodes: HashSet<Inode> = places
+            .iter()
+            .flat_map(|place| self.nodes(*place))
+            .filter_map(|node| facts.node(*node).content())
+            .collect();
+        let objects = inodes.iter().filter(|inode| facts.object_of(**inode).is_some()).count();
+        if objects > 0 {
+            draft.proof.push(format!(
+                "none of their {objects} programs and libraries is needed or opened by a program or library that stays"
+            ));
+        }
+        draft.proof.push(
+            "no script that stays names one of their programs as its interpreter, and neither the command nor a variable names one of their files".to_owned(),
+        );
+        draft.proof.push(common::searched(facts, "one of their libraries"));
+    }
+
+    /// The way from a package to the removed package that brought it.
+    fn chain(&self, place: usize, ways: &HashMap<usize, usize>) -> String {
+        let mut names = vec![self.name(place).to_owned()];
+        let mut at = place;
+        while let Some(from) = ways.get(&at).copied().filter(|_| names.len() <= self.removed.len()) {
+            at = from;
+            names.push(self.name(at).to_owned());
+        }
+        if self.removed.get(at) == Some(&true) {
+            return format!("{} (removed)", names.join(" ← "));
+        }
+        format!("{} (no installed package needs it)", names.join(" ← "))
+    }
+
+    fn question(&self, why: u8, places: &[usize], unsearched: Option<NodeId>) -> Option<String> {
+        let of_kind = |kind: Kind| {
+            let of_kind = places.iter().filter(|place| self.kind(**place) == kind);
+            of_kind.map(|place| self.name(*place).to_owned()).collect::<Vec<_>>()
+        };
+        Some(match why {
+            0 => return None,
+            doubt::MODULES => {
+                let modules = list(&of_kind(Kind::Modules));
+                format!("Does the application load modules of {modules}, or start one of their programs?")
+            }
+            doubt::PROGRAMS => {
+                let programs = list(&self.programs(places));
+                format!("Does the application start one of these programs: {programs}?")
+            }
+            doubt::DATA => format!("Does the application read files of {}?", list(&of_kind(Kind::Data))),
+            doubt::UNSEARCHED => match unsearched {
+                Some(node) => {
+                    let shown = self.facts.shown(node);
+                    format!("Does {shown} or another program that was not searched open these libraries?")
+                }
+                None => "Do the programs that could not be searched open these libraries?".to_owned(),
+            },
+            doubt::SUGGESTED => {
+                let names: Vec<String> = places.iter().map(|place| self.name(*place).to_owned()).collect();
+                format!("Does a package that suggests them use {}?", list(&names))
+            }
+            _ => {
+                let names: Vec<String> = places.iter().map(|place| self.name(*place).to_owned()).collect();
+                format!("Does the application use {} or what needs them?", list(&names))
+            }
+        })
+    }
+
+    /// The names of the programs of packages.
+    fn programs(&self, places: &[usize]) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        for node in places.iter().flat_map(|place| self.nodes(*place)) {
+            let path = self.facts.path(*node);
+            if files::kind(&path, &self.search_path) == Kind::Programs {
+                names.insert(crate::base::text::escape(crate::cuda::links::file_name(&path)));
+            }
+        }
+        names.into_iter().collect()
+    }
+
+    fn removed_names(&self, manager: &str) -> RemovedNames {
+        let places = (0..self.removed.len()).filter(|place| self.removed.get(*place) == Some(&true));
+        let packages: Vec<&Package> =
+            places.filter_map(|place| self.package(place)).filter(|one| one.manager == manager).collect();
+        let names = |packages: &[&Package]| packages.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        let asked: Vec<&Package> = packages.iter().copied().filter(|one| one.automatic.is_none()).collect();
+        RemovedNames { all: names(&packages), asked: names(&asked) }
+    }
+}
+
+struct RemovedNames {
+    all: Vec<String>,
+    /// Those that were installed by name.
+    asked: Vec<String>,
+}
+
+/// The first of some names, and how many more there are.
+fn list(names: &[String]) -> String {
+    let more = names.len().checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    format!("{}{more}", names.get(..NAMED).unwrap_or(names).join(", "))
+}
+
+/// What the record says of the packages.
+fn mark(manager: &str) -> &'static str {
+    match manager {
+        "dpkg" => "marks them as installed automatically (Auto-Installed: 1)",
+        "apk" => "names none of them",
+        _ => "records them as installed as dependencies",
+    }
+}
+
+fn fix(manager: &str, asked: &[String]) -> String {
+    const MOST: usize = 20;
+    if asked.is_empty() || asked.len() > MOST {
+        return String::new();
+    }
+    let names = asked.join(" ");
+    let command = match manager {
+        "dpkg" => format!("apt-get purge -y --auto-remove {names}"),
+        "rpm" => format!("dnf remove -y {names}"),
+        _ => format!("apk del {names}"),
+    };
+    format!("Run `{command}` in the RUN instruction that installs them; or install them in a build stage.")
+}

@@ -1,0 +1,122 @@
+//! Which installed package keeps which, as `apt autoremove` sees it.
+
+use std::collections::HashMap;
+
+use crate::cuda::Package;
+
+/// Packages of the system with what each depends on, as places in the inventory's list.
+pub(super) struct Graph<'a> {
+    packages: &'a [Package],
+    /// What keeps a package installed: `Depends`, `Pre-Depends`, and what counts of the weaker kinds.
+    keeps: Vec<Vec<usize>>,
+    /// What a package only suggests.
+    suggests: Vec<Vec<usize>>,
+}
+
+/// Whether a manager keeps a database of dependencies for the whole system.
+pub(super) fn is_system(package: &Package) -> bool {
+    matches!(package.manager, "dpkg" | "rpm" | "apk")
+}
+
+impl<'a> Graph<'a> {
+    /// `owner` gives the package that owns a path: rpm and apk may need files.
+    pub(super) fn new(packages: &'a [Package], owner: &dyn Fn(&str) -> Option<usize>) -> Self {
+        let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+        for (place, package) in packages.iter().enumerate().filter(|(_, package)| is_system(package)) {
+            let names = package.provides.iter().chain([&package.name]);
+            for name in names {
+                let of = places.entry((package.manager, name.as_str())).or_default();
+                if of.last() != Some(&place) {
+                    of.push(place);
+                }
+            }
+        }
+        let resolve = |package: &Package, names: &[String]| {
+            let mut found: Vec<usize> = Vec::new();
+            for name in names.iter().flat_map(|name| words(package.manager, name)) {
+                match places.get(&(package.manager, name)) {
+                    Some(of) => found.extend(of),
+                    None if name.starts_with('/') => found.extend(owner(name)),
+                    None => {}
+                }
+            }
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        let all = |names: &dyn Fn(&'a Package) -> Vec<&'a [String]>| {
+            let of = |package: &'a Package| {
+                if !is_system(package) {
+                    return Vec::new();
+                }
+                names(package).into_iter().flat_map(|names| resolve(package, names)).collect()
+            };
+            packages.iter().map(of).collect()
+        };
+        Self {
+            packages,
+            keeps: all(&|package| vec![package.depends.as_slice(), package.recommends.as_slice()]),
+            suggests: all(&|package| vec![package.suggests.as_slice()]),
+        }
+    }
+
+    /// What a package depends on, or recommends.
+    pub(super) fn keeps(&self, package: usize) -> &[usize] {
+        self.keeps.get(package).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What a package suggests.
+    pub(super) fn suggests(&self, package: usize) -> &[usize] {
+        self.suggests.get(package).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The packages that stay unneeded when those of `removed` go: nothing that is a root, and nothing that
+    /// roots lead to. By place.
+    pub(super) fn unneeded(&self, removed: &[bool], is_root: impl Fn(usize) -> bool) -> Vec<bool> {
+        let is = |list: &[bool], place: usize| list.get(place).copied().unwrap_or_default();
+        let mut kept: Vec<bool> =
+            (0..self.packages.len()).map(|place| !is(removed, place) && is_root(place)).collect();
+        let mut open: Vec<usize> = (0..kept.len()).filter(|place| is(&kept, *place)).collect();
+        while let Some(at) = open.pop() {
+            for next in self.keeps(at) {
+                if !is(removed, *next)
+                    && let Some(known) = kept.get_mut(*next).filter(|known| !**known)
+                {
+                    *known = true;
+                    open.push(*next);
+                }
+            }
+        }
+        let system = self.packages.iter().map(is_system);
+        kept.into_iter()
+            .zip(removed)
+            .zip(system)
+            .map(|((kept, gone), system)| system && !kept && !gone)
+            .collect()
+    }
+
+    /// For each package of `inside` the one that leads to it from a removed package, nearest first: a removed
+    /// package, or another one of `inside`.
+    pub(super) fn ways(&self, removed: &[bool], inside: &[bool]) -> HashMap<usize, usize> {
+        let mut ways = HashMap::new();
+        let mut open: std::collections::VecDeque<usize> =
+            (0..removed.len()).filter(|place| removed.get(*place) == Some(&true)).collect();
+        while let Some(at) = open.pop_front() {
+            for next in self.keeps(at).iter().chain(self.suggests(at)) {
+                if inside.get(*next) == Some(&true) && !ways.contains_key(next) {
+                    ways.insert(*next, at);
+                    open.push_back(*next);
+                }
+            }
+        }
+        ways
+    }
+}
+
+/// The names in a dependency: rpm has conditions such as `(a if b)`, whose every part may be needed.
+fn words<'n>(manager: &str, name: &'n str) -> Vec<&'n str> {
+    if manager == "rpm" && name.starts_with('(') {
+        return name.split_whitespace().map(|word| word.trim_matches(['(', ')'])).collect();
+    }
+    vec![name]
+}

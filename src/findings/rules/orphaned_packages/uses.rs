@@ -1,0 +1,283 @@
+//! Who uses the files of packages without depending on them: by links, by interpreters of scripts, by the command,
+//! by names.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::graph::is_system;
+use crate::cuda::Inode;
+use crate::cuda::catalog::{normalized_python_name, split_library_name};
+use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name, is_assignment};
+use crate::findings::facts::Facts;
+use crate::formats::binary::FileFacts;
+use crate::formats::mentions::Mentions;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// A package uses a file of another one; `None` for what no package of the system owns.
+pub(super) type Use = (Option<usize>, usize);
+
+/// What was found.
+pub(super) struct Uses {
+    /// Each user with the package that it uses, sorted.
+    pub(super) list: Vec<Use>,
+    /// A program or library of no package that could not be searched for names of libraries.
+    pub(super) unsearched: Option<NodeId>,
+}
+
+pub(super) struct Finder<'f, 'a> {
+    pub(super) facts: &'f Facts<'a>,
+    /// By package: whether it may turn out to be unneeded.
+    pub(super) is_wanted: &'f dyn Fn(usize) -> bool,
+    /// Files that go with other findings.
+    pub(super) gone: &'f HashSet<Inode>,
+    /// By package: its files and links.
+    pub(super) files: &'f [Vec<NodeId>],
+    /// Folders of programs.
+    pub(super) search_path: &'f [Vec<u8>],
+}
+
+/// The folders of `PATH`.
+pub(super) fn search_path(facts: &Facts<'_>) -> Vec<Vec<u8>> {
+    match facts.variable("PATH") {
+        Some(path) => path.split(':').map(|folder| folder.as_bytes().to_vec()).collect(),
+        None => DEFAULT_PATH.iter().map(|folder| folder.to_vec()).collect(),
+    }
+}
+
+/// Words of a command that are looked up.
+const WORDS: usize = 1_000;
+
+impl Finder<'_, '_> {
+    pub(super) fn find(&self) -> Uses {
+        let mut list = Vec::new();
+        self.links(&mut list);
+        self.scripts(&mut list);
+        self.command(&mut list);
+        self.symbolic_links(&mut list);
+        self.python(&mut list);
+        let unsearched = self.names(&mut list);
+        list.retain(|(user, used)| *user != Some(*used));
+        list.sort_unstable();
+        list.dedup();
+        Uses { list, unsearched }
+    }
+
+    /// The package of the system that owns one of the names of a file.
+    fn owner(&self, inode: Inode) -> Option<usize> {
+        let mut names = self.facts.rootfs.all_names(inode.0, inode.1);
+        names.find_map(|node| self.owner_of(node))
+    }
+
+    fn owner_of(&self, node: NodeId) -> Option<usize> {
+        let place = self.facts.owner(node)?;
+        self.facts.inventory.packages.get(place).filter(|package| is_system(package)).map(|_| place)
+    }
+
+    fn inode(&self, object: ObjectId) -> Option<Inode> {
+        self.facts.node(self.facts.inventory.links.object(object).node).content()
+    }
+
+    /// Takes in that `user` uses the file at `node`.
+    fn uses(&self, user: Option<usize>, node: NodeId, list: &mut Vec<Use>) {
+        list.extend(self.owner_of(node).filter(|owner| (self.is_wanted)(*owner)).map(|owner| (user, owner)));
+    }
+
+    /// Objects that need or open others, and objects that run on their own account.
+    fn links(&self, list: &mut Vec<Use>) {
+        let links = &self.facts.inventory.links;
+        for id in links.ids() {
+            let object = links.object(id);
+            let Some(owner) = self.inode(id).and_then(|inode| self.owner(inode)) else { continue };
+            if !(self.is_wanted)(owner) {
+                continue;
+            }
+            let is_started = object
+                .root
+                .as_ref()
+                .is_some_and(|root| matches!(root.kind, RootKind::Entrypoint | RootKind::Preload));
+            list.extend(is_started.then_some((None, owner)));
+            for user in object.needed_by.iter().chain(&object.opened_by) {
+                let inode = self.inode(*user);
+                if inode.is_some_and(|inode| !self.gone.contains(&inode)) {
+                    list.push((inode.and_then(|inode| self.owner(inode)), owner));
+                }
+            }
+        }
+    }
+
+    /// Interpreters that scripts name in their first lines.
+    fn scripts(&self, list: &mut Vec<Use>) {
+        for layer in 0..crate::base::convert::layer16(self.facts.input.layers.len()) {
+            let Some(read) = self.facts.layer(layer) else { continue };
+            for (entry, line) in read.facts.scripts() {
+                let inode = (layer, entry);
+                if self.facts.census.node_of(inode).is_none() || self.gone.contains(&inode) {
+                    continue;
+                }
+                let user = self.owner(inode);
+                let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+                for word in program_words(words) {
+                    self.program(user, word, list);
+                }
+            }
+        }
+    }
+
+    /// The program that a word names, the link that leads to it included.
+    fn program(&self, user: Option<usize>, word: &[u8], list: &mut Vec<Use>) {
+        let paths = &self.facts.paths;
+        let folders: Vec<&[u8]> = self.search_path.iter().map(Vec::as_slice).collect();
+        let tries: Vec<Vec<u8>> = if word.starts_with(b"/") {
+            vec![word.to_vec()]
+        } else if word.contains(&b'/') {
+            return;
+        } else {
+            folders.iter().map(|folder| [folder, &b"/"[..], word].concat()).collect()
+        };
+        for path in tries {
+            let Some(node) = paths.lookup(&path) else { continue };
+            self.uses(user, node, list);
+            // A link on the way may be that of another package.
+            let folder = paths.lookup(crate::cuda::links::folder_of(&path));
+            if let Some(link) = folder.and_then(|folder| paths.child(folder, file_name(&path))) {
+                self.uses(user, link, list);
+            }
+            return;
+        }
+    }
+
+    /// Programs that entrypoint, command and variables name.
+    fn command(&self, list: &mut Vec<Use>) {
+        let values = self.facts.environment().iter().filter_map(|pair| pair.split_once('='));
+        let values = values.filter(|(name, _)| *name != "PATH").map(|(_, value)| value);
+        for text in self.facts.command().into_iter().chain(values).take(WORDS) {
+            let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>".contains(c));
+            for word in words.filter(|word| !word.is_empty()).take(WORDS) {
+                self.program(None, word.as_bytes(), list);
+            }
+        }
+        for (owner, nodes) in self.files.iter().enumerate().filter(|(owner, _)| (self.is_wanted)(*owner)) {
+            let is_named = |node: &NodeId| self.facts.named.user(self.facts, *node).is_some();
+            list.extend(nodes.iter().any(is_named).then_some((None, owner)));
+        }
+    }
+
+    /// Links that no package owns and that lead to a file of a package: those of environments of Python, and
+    /// what the image's maker linked. The alternatives of dpkg and the certificates of the system are made from
+    /// the packages themselves.
+    fn symbolic_links(&self, list: &mut Vec<Use>) {
+        let paths = &self.facts.paths;
+        let links = self.facts.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink);
+        for node in links.filter(|node| self.facts.owner(node.id()).is_none()) {
+            let path = node.path();
+            let target = paths.link(node.id()).unwrap_or_default();
+            let made = [&b"/etc/alternatives/"[..], b"/etc/ssl/certs/", b"/etc/rc"];
+            if made.iter().any(|folder| path.starts_with(folder)) || target.starts_with(b"/etc/alternatives/")
+            {
+                continue;
+            }
+            if let Some(file) = paths.lookup(&path).filter(|file| *file != node.id()) {
+                self.uses(None, file, list);
+            }
+        }
+    }
+
+    /// Packages of Python beside those of the distribution run on the system's Python.
+    fn python(&self, list: &mut Vec<Use>) {
+        let is_own = |root: &[u8]| root.starts_with(b"/usr/") && root != b"/usr/lib/python3/dist-packages";
+        let packages = &self.facts.inventory.packages;
+        let mut of_pip = packages.iter().filter(|package| package.manager == "pip");
+        if of_pip.any(|package| package.root.as_deref().is_some_and(is_own)) {
+            self.program(None, b"python3", list);
+        }
+    }
+
+    /// Libraries whose names stand in programs and libraries that no package of the system owns, or in the names
+    /// of packages of Python. Returns such a program that could not be searched.
+    fn names(&self, list: &mut Vec<Use>) -> Option<NodeId> {
+        let facts = self.facts;
+        let mut stems: HashSet<Vec<u8>> = HashSet::new();
+        let mut unsearched = None;
+        for id in facts.inventory.links.ids() {
+            let Some(inode) = self.inode(id) else { continue };
+            let node = facts.inventory.links.object(id).node;
+            if self.owner(inode).is_some() || self.gone.contains(&inode) {
+                continue;
+            }
+            match self.mentions(inode) {
+                Some(mentions) => {
+                    let names = mentions.into_iter().flat_map(|mentions| &mentions.libraries);
+                    // What it is linked to is told by its links.
+                    let of_links = |name: &&Vec<u8>| match facts.binary(inode) {
+                        Some(FileFacts::Elf(elf)) => {
+                            elf.needed.contains(name) || elf.soname.as_ref() == Some(*name)
+                        }
+                        _ => false,
+                    };
+                    let names = names.filter(|name| !of_links(name));
+                    stems.extend(names.filter_map(|name| Some(split_library_name(name)?.stem.to_vec())));
+                }
+                // What the catalogue or a package of Python brings says by its links what it needs.
+                None if facts.owner(node).is_none()
+                    && facts.catalog.component_of(facts.node(node).name()).is_none() =>
+                {
+                    unsearched.get_or_insert(node);
+                }
+                None => {}
+            }
+        }
+        let words = self.python_words();
+        for (owner, nodes) in self.files.iter().enumerate().filter(|(owner, _)| (self.is_wanted)(*owner)) {
+            let is_opened = |node: &NodeId| {
+                let Some(library) = split_library_name(facts.node(*node).name()) else { return false };
+                let stem = String::from_utf8_lossy(library.stem).to_ascii_lowercase();
+                let short = stem.strip_prefix("lib").unwrap_or(&stem);
+                stems.contains(library.stem) || (short.len() > 2 && words.contains_key(short))
+            };
+            list.extend(nodes.iter().any(is_opened).then_some((None, owner)));
+        }
+        unsearched
+    }
+
+    /// The parts of the names of packages of Python: `libarchive-c` looks for `archive`, which stands in none of
+    /// its files as the name of a library.
+    fn python_words(&self) -> BTreeMap<String, usize> {
+        let packages = self.facts.inventory.packages.iter().enumerate();
+        let of_python = packages.filter(|(_, package)| matches!(package.manager, "pip" | "conda"));
+        let mut words = BTreeMap::new();
+        for (place, package) in of_python {
+            let name = normalized_python_name(&package.name);
+            for word in name.split('-').chain([name.as_str()]) {
+                for start in ["lib", "py"] {
+                    words.extend(word.strip_prefix(start).map(|word| (word.to_owned(), place)));
+                }
+                words.insert(word.to_owned(), place);
+            }
+        }
+        words
+    }
+
+    /// What a file says of libraries; the outer `None` when it was not searched.
+    #[allow(clippy::option_option, reason = "the two are not the same: not searched, and nothing found")]
+    fn mentions(&self, inode: Inode) -> Option<Option<&Mentions>> {
+        let read = self.facts.layer(inode.0)?;
+        if read.facts.bodies_passed() || read.facts.hash(inode.1).is_some() {
+            return Some(read.facts.mentions(inode.1));
+        }
+        self.facts.input.bodies.mentions.get(&inode).map(Some)
+    }
+}
+
+/// The words of a command that may name programs: the first one, and what a wrapper such as `env` starts.
+fn program_words<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<&'w [u8]> {
+    let mut found = Vec::new();
+    for word in words.take(WORDS) {
+        if !found.is_empty() && (word.starts_with(b"-") || is_assignment(word)) {
+            continue;
+        }
+        found.push(word);
+        if !WRAPPERS.contains(&file_name(word)) {
+            break;
+        }
+    }
+    found
+}

@@ -1,0 +1,36 @@
+//! Commands for files of plans.
+
+use super::with_findings;
+use crate::gui::app::App;
+use crate::gui::app::commands::{Command, Menu};
+use crate::gui::views::{FindingsView, View};
+
+/// Brings the findings view to the front, and does something with it.
+fn show(app: &mut App, act: impl FnOnce(&mut FindingsView)) {
+    app.show_view(View::Findings);
+    if let Some(tab) = app.front_tab_mut() {
+        act(&mut tab.findings);
+    }
+}
+
+pub(super) const SAVE: Command = command!(
+    "plan.save",
+    "Save plan as…",
+    "Write the selected findings and the answers to a file, for cutaway dockerfile --plan",
+    Menu::Image,
+    2,
+    [],
+    with_findings,
+    |app| show(app, FindingsView::ask_where_plan)
+);
+
+pub(super) const OPEN: Command = command!(
+    "plan.open",
+    "Open plan…",
+    "Take the selected findings and the answers from a saved plan or report",
+    Menu::Image,
+    2,
+    [],
+    with_findings,
+    |app| show(app, FindingsView::ask_for_plan)
+);

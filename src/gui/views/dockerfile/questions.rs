@@ -1,0 +1,46 @@
+//! Questions whose answers change the proposals.
+
+use egui::{RichText, Ui};
+
+use super::{Action, Go};
+use crate::base::size::human;
+use crate::gui::design::{Tokens, space};
+use crate::gui::models::findings::{ChosenPlan, QuestionItem};
+use crate::gui::models::format::count;
+use crate::gui::views::question;
+use crate::gui::widgets::controls;
+
+/// The questions, whatever their answer; those without files change nothing here.
+pub(super) fn of(plan: &ChosenPlan) -> impl Iterator<Item = &QuestionItem> {
+    plan.questions().iter().filter(|question| question.has_bytes())
+}
+
+/// How many are open, and the bytes of their findings.
+pub(super) fn open(plan: &ChosenPlan) -> (usize, u64) {
+    let open = of(plan).filter(|question| question.answer.is_none());
+    open.fold((0, 0), |(count, bytes), one| (count + 1, bytes.saturating_add(one.bytes)))
+}
+
+/// The open questions in a few words; `None` without any.
+pub(super) fn sentence(plan: &ChosenPlan) -> Option<String> {
+    match open(plan) {
+        (0, _) => None,
+        (open, bytes) => Some(format!("{}, {}", count(open, "open question"), human(bytes))),
+    }
+}
+
+/// All questions with their answers.
+pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, went: &mut Vec<Go>) {
+    controls::weak(ui, "Files of open questions stay in the image.");
+    for item in of(plan) {
+        ui.add_space(space::S);
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = space::S;
+            if ui.link(&item.title).on_hover_text("Show this finding").clicked() {
+                went.push(Go::Window(Action::SelectFinding(item.id.clone())));
+            }
+            ui.label(RichText::new(human(item.bytes)).color(Tokens::of(ui).text_weak));
+        });
+        went.extend(question::show(ui, item).map(Go::Window));
+    }
+}

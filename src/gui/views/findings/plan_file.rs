@@ -1,0 +1,163 @@
+//! Opening and saving a plan: the field for its path, and what came of it.
+
+use std::path::PathBuf;
+
+use egui::Ui;
+
+use super::{Action, FindingsView, ViewContext};
+use crate::gui::dialogs::Pick;
+use crate::gui::models::dockerfile::SaveState;
+use crate::gui::models::findings::{Loaded, PlanFiles};
+use crate::gui::models::format::count;
+use crate::gui::models::typed::tidy;
+use crate::gui::views::path_bar::{Notice, PathBar, PathEvent, PathWords, show_notice};
+use crate::jobs::Waker;
+
+/// Where a plan is saved unless another path is typed.
+const NAME: &str = "cutaway-plan.json";
+
+/// What a path is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Open,
+    Save,
+}
+
+/// Files of plans in the view of one image.
+#[derive(Default)]
+pub(super) struct PlanFile {
+    bar: Option<(Purpose, PathBar)>,
+    notice: Option<Notice>,
+    files: PlanFiles,
+    /// The name of the file that was read last.
+    name: String,
+}
+
+impl PlanFile {
+    /// Takes in what was read and written.
+    pub(super) fn update(&mut self, context: &mut ViewContext<'_>) {
+        match self.files.take_read() {
+            None => {}
+            Some(Ok((plan, name))) => {
+                self.name = name;
+                context.actions.push(Action::LoadPlan(plan));
+            }
+            Some(Err(why)) => self.failed(why, context.actions),
+        }
+        match self.files.take_saved() {
+            None => {}
+            Some(SaveState::Saved(path)) => {
+                self.bar = None;
+                self.notice = Some(Notice::done(&format!("Plan saved as {path}"), &path));
+            }
+            Some(SaveState::Exists(path)) => {
+                if let Some((_, bar)) = &mut self.bar {
+                    bar.exists(&path);
+                }
+            }
+            Some(SaveState::Failed(why)) => self.failed(why, context.actions),
+        }
+    }
+
+    /// Says why, where the path was typed, and in the log.
+    fn failed(&mut self, why: String, actions: &mut Vec<Action>) {
+        actions.push(Action::Report(why.clone()));
+        self.say(why);
+    }
+
+    fn say(&mut self, why: String) {
+        match &mut self.bar {
+            Some((_, bar)) => bar.say(why),
+            None => self.notice = Some(Notice::failed(why)),
+        }
+    }
+
+    /// Shows the field and the line, where there is one.
+    pub(super) fn show(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, waker: &Waker) {
+        if let Some(notice) = &self.notice
+            && !show_notice(ui, notice, context.actions)
+        {
+            self.notice = None;
+        }
+        let busy = self.files.is_busy();
+        let Some((purpose, bar)) = &mut self.bar else { return };
+        let words = match purpose {
+            Purpose::Open => PathWords { label: "Open plan", hint: "/path/to/plan.json", button: "Open" },
+            Purpose::Save => PathWords { label: "Save plan as", hint: NAME, button: "Save" },
+        };
+        match bar.show(ui, words, busy) {
+            PathEvent::Nothing => {}
+            PathEvent::Close => self.bar = None,
+            PathEvent::Browse => context.actions.push(Action::Pick(match purpose {
+                Purpose::Open => Pick::Plan,
+                Purpose::Save => Pick::SavePlan,
+            })),
+            PathEvent::Take(replace) => {
+                bar.taken();
+                let path = PathBuf::from(tidy(&bar.typed));
+                self.notice = None;
+                match (purpose, context.plan.document()) {
+                    (Purpose::Open, _) => self.files.read(path, waker),
+                    (Purpose::Save, Some(document)) => self.files.save(path, document, replace, waker),
+                    (Purpose::Save, None) => {}
+                }
+                ui.ctx().request_repaint();
+            }
+        }
+    }
+}
+
+impl FindingsView {
+    /// Shows the field for the path of a plan to open.
+    pub fn ask_for_plan(&mut self) {
+        self.plan_file.bar = Some((Purpose::Open, PathBar::new(String::new())));
+    }
+
+    /// Shows the field for the path that the plan is saved under.
+    pub fn ask_where_plan(&mut self) {
+        self.plan_file.bar = Some((Purpose::Save, PathBar::new(NAME.to_owned())));
+    }
+
+    /// Reads a plan.
+    pub fn open_plan(&mut self, path: PathBuf, waker: &Waker) {
+        self.plan_file.notice = None;
+        self.plan_file.files.read(path, waker);
+    }
+
+    /// Writes a plan to a file, which may be replaced.
+    pub fn save_plan(&mut self, path: PathBuf, document: String, waker: &Waker) {
+        self.plan_file.notice = None;
+        self.plan_file.files.save(path, document, true, waker);
+    }
+
+    /// Says what a plan brought, or why it does not fit.
+    pub fn plan_loaded(&mut self, loaded: Result<Loaded, String>) {
+        let name = &self.plan_file.name;
+        match loaded {
+            Ok(Loaded { findings, answers, foreign }) => {
+                let of = if foreign { "; it was saved for another image" } else { "" };
+                let words = format!(
+                    "Plan {name} opened: {}, {}{of}",
+                    count(findings, "finding"),
+                    count(answers, "answer")
+                );
+                self.plan_file.bar = None;
+                self.plan_file.notice = Some(Notice::done(&words, ""));
+            }
+            Err(why) => {
+                let why = format!("The plan {name} does not fit this image: {why}");
+                self.plan_file.say(why);
+            }
+        }
+    }
+
+    /// A dialog could not be shown: the field is there for the path.
+    pub fn dialog_failed(&mut self, reason: &str) {
+        self.plan_file.say(format!("{reason}; type or paste the path instead"));
+    }
+
+    /// Whether a plan is being read or written.
+    pub fn is_busy(&self) -> bool {
+        self.plan_file.files.is_busy()
+    }
+}

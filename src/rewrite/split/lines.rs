@@ -1,0 +1,941 @@
+//! The lines of a final stage that is new: what of today's instructions it repeats, and what it copies.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::keep::{Fate, Keep};
+use super::owners::{Owner, of as owner_of, owners};
+use super::roots::{Finder, MOST_PATHS, Root, Roots};
+use super::runs::Trim;
+use super::shell::Work;
+use super::sources::is_within;
+use super::stage::Final;
+use super::steps::{Kind, Step, Steps, makes};
+use super::words::{shell_word, variables, word};
+use crate::base::size::human;
+use crate::base::text::{counted, escape, printable};
+use crate::cuda::links::{file_name, folder_of};
+use crate::formats::dockerfile::{Keyword, Span};
+use crate::rewrite::tidy::{Call, Tidied, style};
+use crate::rewrite::value::Edit;
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+/// A line of the new stage.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) reason: String,
+}
+
+/// A build stage in two: what it installs before the first code comes, and the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Division {
+    /// The last step of the first part.
+    pub(super) step: usize,
+    /// The name of the first part.
+    pub(super) name: String,
+    /// The folder that both parts write to.
+    folder: NodeId,
+    /// What the second part puts there: folders, and files by folder.
+    later: Vec<(NodeId, Vec<NodeId>)>,
+}
+
+/// What is written.
+pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
+    pub(super) stage: &'l Final<'r>,
+    pub(super) keep: &'l Keep<'w, 'a>,
+    pub(super) steps: &'l Steps<'s, 'r>,
+    /// The last step of the build stage.
+    pub(super) last: usize,
+    /// The name of the build stage.
+    pub(super) build: &'l str,
+    /// Names of packages that the new stage does not install.
+    pub(super) dropped: &'l BTreeSet<String>,
+    /// Clean-ups of the instructions that stay.
+    pub(super) tidied: &'l Tidied,
+    /// Names of packages that it installs beside those of today.
+    pub(super) added: Vec<String>,
+    owners: Vec<Owner>,
+    roots: Roots,
+    /// Where the build stage is divided so that a change of code copies no dependencies again.
+    pub(super) division: Option<Division>,
+    /// Lines that go in behind the new `FROM`.
+    pub(super) lines: Vec<Line>,
+    /// Changes of the instructions that follow.
+    pub(super) edits: Vec<(Span, String, String)>,
+    /// Nodes that the new image has beside its base and its packages.
+    pub(super) covered: HashSet<NodeId>,
+    /// Commands at the end of the build stage.
+    pub(super) removed: Vec<(String, u64)>,
+    pub(super) assumed: Vec<String>,
+    pub(super) by_hand: Vec<String>,
+    folder: Option<String>,
+    pending_folder: Option<String>,
+    pending_user: Option<usize>,
+    users_done: bool,
+}
+
+impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
+    pub(super) fn new(
+        stage: &'l Final<'r>,
+        keep: &'l Keep<'w, 'a>,
+        steps: &'l Steps<'s, 'r>,
+        last: usize,
+        build: &'l str,
+        dropped: &'l BTreeSet<String>,
+        tidied: &'l Tidied,
+        added: Vec<String>,
+    ) -> Self {
+        let is_copied = |step: usize| steps.list.get(step).is_some_and(Step::makes);
+        let roots = Finder { keep, steps, last, is_copied: &is_copied }.find();
+        Self {
+            stage,
+            keep,
+            steps,
+            last,
+            build,
+            dropped,
+            tidied,
+            added,
+            owners: owners(steps),
+            roots,
+            division: None,
+            lines: Vec::new(),
+            edits: Vec::new(),
+            covered: HashSet::new(),
+            removed: Vec::new(),
+            assumed: Vec::new(),
+            by_hand: Vec::new(),
+            folder: None,
+            pending_folder: None,
+            pending_user: None,
+            users_done: false,
+        }
+    }
+
+    pub(super) fn write(&mut self) {
+        self.junk();
+        self.divide();
+        self.packages_first();
+        for at in 0..=self.last {
+            let Some(step) = self.steps.list.get(at) else { continue };
+            match &step.kind {
+                Kind::Setting => self.setting(at),
+                Kind::Context => self.context(at),
+                Kind::FromStage => {
+                    self.flush_folder(at);
+                    self.copied_from_stage(at);
+                }
+                Kind::Run(works) => self.run(at, works),
+            }
+            self.copies(at);
+        }
+        self.users(usize::MAX);
+        self.loader();
+        self.last_folder();
+        self.flush_user(self.last + 1);
+        for at in self.last + 1..self.steps.list.len() {
+            self.stays(at);
+        }
+        self.sources_left();
+    }
+
+    fn add(&mut self, text: String, reason: impl Into<String>) {
+        self.lines.push(Line { text, reason: reason.into() });
+    }
+
+    fn keyword(&self, keyword: &str) -> String {
+        let from = self.stage.file.instructions.get(self.stage.from);
+        let lower = from.is_some_and(|from| {
+            self.stage.file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase())
+        });
+        if lower { keyword.to_lowercase() } else { keyword.to_owned() }
+    }
+
+    fn text(&self, at: usize) -> String {
+        self.steps.list.get(at).map(|step| self.stage.text(step.place)).unwrap_or_default().to_owned()
+    }
+
+    /// Packages that files need and that no instruction names, where no instruction that installs is repeated.
+    fn packages_first(&mut self) {
+        let repeats = (0..self.steps.list.len()).any(|at| self.installs(at));
+        if self.added.is_empty() || repeats {
+            return;
+        }
+        let names = std::mem::take(&mut self.added);
+        let list = if names.len() > 3 {
+            let gap = format!(" {}\n        ", self.stage.file.escape);
+            format!("{gap}{}", names.join(&gap))
+        } else {
+            format!(" {}", names.join(" "))
+        };
+        let escape = self.stage.file.escape;
+        let text = format!(
+            "{} apt-get update && apt-get install -y --no-install-recommends{list} {escape}\n    && rm -rf /var/lib/apt/lists/*",
+            self.keyword("RUN")
+        );
+        self.add(text, format!("Files of the image need these packages: {}.", names.join(", ")));
+    }
+
+    /// Whether an installation of packages is left of a step.
+    fn installs(&self, at: usize) -> bool {
+        let Some(Kind::Run(works)) = self.steps.list.get(at).map(|step| &step.kind) else { return false };
+        let Some(run) = self.steps.run(at) else { return false };
+        works.contains(&Work::Install)
+            && run.commands.iter().zip(works).any(|(command, work)| {
+                *work == Work::Install
+                    && Call::of(command).is_some_and(|call| {
+                        let words = super::shell::package_words(&call);
+                        words.iter().any(|word| !self.dropped.contains(super::shell::package_name(&word.text)))
+                    })
+            })
+    }
+
+    fn setting(&mut self, at: usize) {
+        let step = &self.steps.list[at];
+        let later = || self.steps.list[at + 1..].iter().any(|other| other.keyword == step.keyword);
+        match step.keyword {
+            Keyword::WorkDir => {
+                let path = self.steps.scene.workdir(step.place + 1);
+                match path {
+                    Some(path) => self.pending_folder = Some(path),
+                    None => self.add(self.text(at), "Repeated: a new stage does not inherit it."),
+                }
+            }
+            Keyword::User => self.pending_user = Some(at),
+            Keyword::Cmd | Keyword::Entrypoint | Keyword::Healthcheck | Keyword::StopSignal if later() => {}
+            Keyword::Arg => {
+                let instruction = &self.stage.file.instructions[step.place];
+                let names = instruction.words.iter().map(|word| word.text.split('=').next().unwrap_or_default());
+                let names: Vec<&str> = names.collect();
+                if self.is_used(at, &names) {
+                    self.add(self.text(at), "Repeated: later instructions of this stage use it.");
+                }
+            }
+            Keyword::Env => {
+                self.add(self.text(at), "Repeated: a new stage does not inherit it.");
+            }
+            _ => self.add(self.text(at), "Repeated: a new stage does not inherit it."),
+        }
+    }
+
+    /// Whether instructions that the new stage has use one of these variables.
+    fn is_used(&self, at: usize, names: &[&str]) -> bool {
+        let repeated = |(place, step): &(usize, &Step)| {
+            *place > self.last || !step.makes() || self.installs(*place)
+        };
+        let steps = self.steps.list.iter().enumerate().skip(at + 1).filter(repeated);
+        let mut texts = steps.map(|(_, step)| self.stage.text(step.place));
+        texts.any(|text| variables(text).any(|name| names.contains(&name)))
+            || names.contains(&"DEBIAN_FRONTEND")
+                && (0..self.steps.list.len()).any(|place| place <= self.last && self.installs(place))
+    }
+
+    /// Where relative paths of the following line lie.
+    fn flush_folder(&mut self, at: usize) {
+        let relative = self.steps.list.get(at).is_none_or(|step| {
+            let target = self.stage.file.instructions.get(step.place).and_then(|one| one.words.last());
+            target.is_none_or(|word| !word.text.starts_with('/'))
+        });
+        if let Some(path) = self.pending_folder.take_if(|_| relative) {
+            if self.folder.as_ref() != Some(&path) {
+                self.add(format!("{} {path}", self.keyword("WORKDIR")), "Repeated: a new stage does not inherit it.");
+                self.cover_folder(path.as_bytes());
+            }
+            self.folder = Some(path);
+        }
+    }
+
+    /// The working folder of the image, where no instruction that follows sets it.
+    fn last_folder(&mut self) {
+        let follows = self.steps.list.get(self.last + 1..).unwrap_or_default();
+        let Some(path) = self.pending_folder.take() else { return };
+        let sets = follows.iter().position(|step| step.keyword == Keyword::WorkDir);
+        let before = &follows[..sets.unwrap_or(follows.len())];
+        let is_used = sets.is_none() || before.iter().any(|step| !matches!(step.kind, Kind::Setting));
+        if is_used && self.folder.as_ref() != Some(&path) {
+            self.add(format!("{} {path}", self.keyword("WORKDIR")), "Repeated: a new stage does not inherit it.");
+            self.cover_folder(path.as_bytes());
+        }
+    }
+
+    fn flush_user(&mut self, at: usize) {
+        let stays = self.steps.list.get(at..).unwrap_or_default();
+        if let Some(user) = self.pending_user.take()
+            && !stays.iter().any(|step| step.keyword == Keyword::User)
+        {
+            self.add(self.text(user), "Repeated: a new stage does not inherit it.");
+        }
+    }
+
+    fn cover_folder(&mut self, path: &[u8]) {
+        if let Some(node) = self.keep.world.paths.lookup(path) {
+            self.covered.insert(node);
+        }
+    }
+
+    /// Everything that a step brought and the new stage keeps.
+    fn cover_step(&mut self, at: usize, also: impl Fn(Fate) -> bool) {
+        let nodes: Vec<NodeId> = self
+            .keep
+            .world
+            .rootfs
+            .nodes()
+            .filter(|node| node.kind() != NodeKind::Directory && also(self.keep.fate(node.id())))
+            .filter(|node| self.steps.origin(*node) == Some(at) && !self.comes_with_packages(*node))
+            .map(Node::id)
+            .collect();
+        self.covered.extend(nodes);
+    }
+
+    /// Whether a file is there exactly when its package is, or is a list of packages that is cleaned up.
+    fn comes_with_packages(&self, node: Node<'_>) -> bool {
+        let owned = self.keep.world.system_owner(node.id()).is_some();
+        owned && self.keep.fate(node.id()) != Fate::Copied
+            || node.path().starts_with(b"/var/lib/apt/lists/")
+            || node.path().starts_with(b"/var/cache/apt/")
+    }
+
+    fn chown(&self, at: usize, folder: &[u8]) -> Option<&Owner> {
+        owner_of(&self.owners, at, folder)
+    }
+
+    fn copied_from_stage(&mut self, at: usize) {
+        let text = self.with_owner(at, self.text(at));
+        self.add(text, "Repeated: it brings content of another stage.");
+        self.cover_step(at, |_| true);
+    }
+
+    /// The text of a `COPY` with the owner that a later `RUN` gives to what it brings.
+    fn with_owner(&mut self, at: usize, text: String) -> String {
+        match self.owner_flag(at) {
+            Some((place, flag)) => {
+                let start = self.stage.file.instructions[self.steps.list[at].place].span.start;
+                let mut text = text;
+                text.insert_str(place - start, &flag);
+                text
+            }
+            None => text,
+        }
+    }
+
+    fn owner_flag(&mut self, at: usize) -> Option<(usize, String)> {
+        let step = self.steps.list.get(at)?;
+        let instruction = self.stage.file.instructions.get(step.place)?;
+        if instruction.flags.iter().any(|flag| flag.name == "chown") {
+            return None;
+        }
+        let target = instruction.words.last()?;
+        let folder = self.steps.scene.absolute(step.place, &target.text)?;
+        let owner = self.chown(at, folder.as_bytes())?.clone();
+        if owner.is_named() {
+            self.users(at);
+        }
+        let place = style::flag_place(self.steps.scene, step.place)?;
+        Some((place.start, format!(" --chown={}", owner.spec)))
+    }
+
+    /// Users and groups before the first instruction that uses their names.
+    fn users(&mut self, _before: usize) {
+        if self.users_done {
+            return;
+        }
+        let mut commands: Vec<String> = Vec::new();
+        let named = self.owners.iter().any(Owner::is_named);
+        if !named {
+            return;
+        }
+        self.users_done = true;
+        for (at, step) in self.steps.list.iter().enumerate() {
+            let Kind::Run(works) = &step.kind else { continue };
+            let Some(run) = self.steps.run(at).filter(|run| run.may_edit) else { continue };
+            if step.installs() && at <= self.last {
+                continue;
+            }
+            for (command, work) in run.commands.iter().zip(works) {
+                if *work == Work::Users {
+                    commands.push(self.stage.file.slice(&command.span).to_owned());
+                }
+            }
+        }
+        let mut folders: Vec<&Owner> = Vec::new();
+        for owner in &self.owners {
+            let is_there = self.keep.world.paths.lookup(owner.path.as_bytes()).is_some();
+            if is_there && !folders.iter().any(|one| one.path == owner.path) {
+                folders.push(owner);
+            }
+        }
+        let folders: Vec<(String, String)> = folders
+            .iter()
+            .filter_map(|owner| {
+                let (user, group) = owner.parts();
+                let path = shell_word(owner.path.as_bytes())?;
+                Some((format!("install -d -o {user} -g {group} {path}"), owner.path.clone()))
+            })
+            .collect();
+        for (command, path) in folders {
+            commands.push(command);
+            self.cover_folder(path.as_bytes());
+        }
+        if commands.is_empty() {
+            return;
+        }
+        let joint = format!(" {}\n    && ", self.stage.file.escape);
+        let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
+        self.add(text, "Users are there before the first COPY that names them as owners.");
+        let states: Vec<usize> = (0..self.steps.list.len()).collect();
+        for at in states {
+            let is_users = matches!(&self.steps.list[at].kind, Kind::Run(works) if works.contains(&Work::Users));
+            if is_users && !self.steps.list[at].makes() {
+                self.cover_step(at, |fate| fate != Fate::Gone);
+            }
+        }
+    }
+
+    fn is_hoisted(&self) -> bool {
+        self.owners.iter().any(Owner::is_named)
+    }
+
+    fn run(&mut self, at: usize, works: &[Work]) {
+        let step = &self.steps.list[at];
+        let Some(run) = self.steps.run(at) else { return };
+        let opaque = self.steps.is_opaque(at);
+        if opaque {
+            if step.makes() && !step.installs() {
+                return;
+            }
+            if step.compiles {
+                self.by_hand.push(format!(
+                    "line {} installs packages and compiles in a form that was not understood: repeat what the final stage needs",
+                    self.steps.scene.line(step.place)
+                ));
+                return;
+            }
+            self.flush_folder(at);
+            self.add(self.text(at), "Repeated: the image needs it when it runs.");
+            self.cover_step(at, |_| true);
+            return;
+        }
+        let handled: Vec<usize> =
+            self.owners.iter().filter(|owner| owner.step == at).map(|owner| owner.command).collect();
+        let making = step.makes();
+        let installs = self.installs(at);
+        let added = if installs { std::mem::take(&mut self.added) } else { Vec::new() };
+        let hoisted = self.is_hoisted() && !(step.installs() && at <= self.last);
+        let stays = |place: usize| {
+            let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else { return false };
+            match work {
+                Work::Users => !hoisted,
+                Work::Owner => !handled.contains(&place) && !making,
+                Work::Install => installs,
+                Work::Manage => true,
+                Work::Configure if making => self.configures(command),
+                Work::Configure => true,
+                Work::Remove => !making || installs,
+                Work::Shell => !making || (installs && Call::of(command).is_none_or(|call| call.program != "cd")),
+                _ => false,
+            }
+        };
+        let file = self.stage.file;
+        let Some(instruction) = file.instructions.get(step.place) else { return };
+        let trim = Trim {
+            file,
+            instruction,
+            run,
+            works,
+            dropped: self.dropped,
+            added: &added,
+            extra: &[],
+            stays: &stays,
+            lean: true,
+        };
+        let Some(text) = trim.text() else {
+            self.added = added;
+            return;
+        };
+        let reason = if installs && added.is_empty() {
+            "Repeated without the packages that only the build needs.".to_owned()
+        } else if installs {
+            format!(
+                "Repeated without the packages that only the build needs, and with those that files of the image need: {}.",
+                added.join(", ")
+            )
+        } else {
+            "Repeated: its effect is not copied from the build stage.".to_owned()
+        };
+        let relative = !text.contains(" /");
+        if relative {
+            self.flush_folder(at);
+        }
+        self.add(text, reason);
+        if !making {
+            self.cover_step(at, |fate| fate != Fate::Installed);
+        }
+    }
+
+    /// Whether a command of an instruction that builds sets up the system, so that its effect is not copied.
+    fn configures(&self, command: &crate::formats::dockerfile::ShellCommand) -> bool {
+        const OF_SYSTEM: [&str; 9] = [
+            "locale-gen", "update-locale", "localedef", "update-ca-certificates", "update-alternatives", "fc-cache",
+            "dpkg-reconfigure", "setcap", "sed",
+        ];
+        Call::of(command).is_some_and(|call| OF_SYSTEM.contains(&call.program))
+            || command.writes.iter().any(|path| path.starts_with("/etc/"))
+    }
+
+    /// A `COPY` of the build context: repeated when the image needs what it brings when it runs.
+    fn context(&mut self, at: usize) {
+        let (mut wanted, mut left) = (Vec::new(), (0_u64, 0_u64));
+        let world = self.keep.world;
+        for node in world.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+            if self.steps.origin(node) != Some(at) {
+                continue;
+            }
+            match self.keep.fate(node.id()) {
+                Fate::Gone => left = (left.0 + 1, left.1 + node.bytes()),
+                _ => wanted.push(node.id()),
+            }
+        }
+        let is_list = |node: &NodeId| is_list_of_packages(world.rootfs.node(*node).name());
+        if wanted.is_empty() || wanted.iter().all(is_list) {
+            return;
+        }
+        let single = if left.0 > 0 { self.parts(at, &wanted) } else { None };
+        match single {
+            Some(texts) => {
+                for text in texts {
+                    self.add(text, "Repeated for what the image needs when it runs; sources stay in the build stage.");
+                }
+            }
+            None => {
+                self.flush_folder(at);
+                let text = self.with_owner(at, self.text(at));
+                self.add(text, "Repeated: the image needs it when it runs.");
+                // What the plan takes away of it comes along.
+                self.cover_step(at, |fate| fate == Fate::Gone);
+            }
+        }
+        self.covered.extend(wanted);
+    }
+
+    /// The parts of a folder of the context that are needed, as a `COPY` each; `None` where they are too many, or
+    /// where they cannot be named.
+    fn parts(&mut self, at: usize, wanted: &[NodeId]) -> Option<Vec<String>> {
+        let step = self.steps.list.get(at)?;
+        let instruction = self.stage.file.instructions.get(step.place)?;
+        let [source, target] = instruction.words.as_slice() else { return None };
+        let folder = self.steps.scene.absolute(step.place, &target.text)?;
+        let world = self.keep.world;
+        let top = world.paths.lookup(folder.as_bytes())?;
+        if world.rootfs.node(top).kind() != NodeKind::Directory || source.text.contains(['*', '?', '$']) {
+            return None;
+        }
+        let mut parts: BTreeSet<NodeId> = BTreeSet::new();
+        for node in wanted {
+            let mut node = world.rootfs.node(*node);
+            while node.parent().id() != top {
+                node = node.parent();
+                if node.id() == NodeId::ROOT {
+                    return None;
+                }
+            }
+            parts.insert(node.id());
+        }
+        if parts.len() > MOST_PATHS {
+            return None;
+        }
+        // What is needed must be all of the part.
+        let all = |part: NodeId| {
+            let mut open = vec![world.rootfs.node(part)];
+            while let Some(node) = open.pop() {
+                let gone = node.kind() != NodeKind::Directory
+                    && self.keep.fate(node.id()) == Fate::Gone
+                    && self.steps.origin(node) == Some(at);
+                if gone {
+                    return false;
+                }
+                open.extend(node.children());
+            }
+            true
+        };
+        if !parts.iter().all(|part| all(*part)) {
+            return None;
+        }
+        let start = source.text.trim_start_matches("./").trim_end_matches('/');
+        let start = if start == "." || start.is_empty() { String::new() } else { format!("{start}/") };
+        let owner = self.chown(at, folder.as_bytes()).cloned();
+        if owner.as_ref().is_some_and(Owner::is_named) {
+            self.users(at);
+        }
+        let flag = owner.map(|owner| format!("--chown={} ", owner.spec)).unwrap_or_default();
+        let copy = self.keyword("COPY");
+        let mut files = Vec::new();
+        let mut texts = Vec::new();
+        for part in parts {
+            let node = world.rootfs.node(part);
+            let name = word(node.name())?;
+            if node.kind() == NodeKind::Directory {
+                texts.push(format!("{copy} {flag}{start}{name} {}/{name}", folder.trim_end_matches('/')));
+            } else {
+                files.push(format!("{start}{name}"));
+            }
+        }
+        if !files.is_empty() {
+            texts.push(format!("{copy} {flag}{} {}/", files.join(" "), folder.trim_end_matches('/')));
+        }
+        Some(texts)
+    }
+
+    /// What the build stage made up to a step and the final stage copies.
+    fn copies(&mut self, at: usize) {
+        let here: Vec<Root> =
+            self.roots.list.iter().filter(|root| root.steps.last() == Some(&at)).cloned().collect();
+        for root in here {
+            self.copy(&root, at);
+        }
+    }
+
+    /// Divides the build stage where a folder gets dependencies before the first code and results behind it.
+    fn divide(&mut self) {
+        let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
+        let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
+        let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
+        let brings_code = |at: &usize| {
+            let step = &self.steps.list[*at];
+            let instruction = self.stage.file.instructions.get(step.place);
+            let sources = instruction.map(|one| one.words.as_slice()).and_then(|words| words.split_last());
+            step.kind == Kind::Context
+                && sources.is_some_and(|(_, sources)| {
+                    !sources.iter().all(|source| is_list_of_packages(file_name(source.text.as_bytes())))
+                })
+        };
+        let Some(code) = (*first..*last).find(brings_code) else { return };
+        let Some(step) = root.steps.range(..code).next_back().copied() else { return };
+        // A stage that starts from another one does not inherit its arguments.
+        let declared = self.steps.list[..=step].iter().filter(|one| one.keyword == Keyword::Arg);
+        let words = declared.filter_map(|one| self.stage.file.instructions.get(one.place)).flat_map(|one| &one.words);
+        let names: Vec<&str> = words.map(|word| word.text.split('=').next().unwrap_or_default()).collect();
+        let mut texts = self.steps.list[step + 1..=self.last].iter().map(|one| self.stage.text(one.place));
+        if texts.any(|text| variables(text).any(|name| names.contains(&name))) {
+            return;
+        }
+        let Some(later) = self.later(root.folder, step) else { return };
+        let taken = |name: &&str| !self.stage.names.contains(*name) && *name != self.build;
+        let Some(name) = ["deps", "dependencies", "packages"].into_iter().find(taken) else { return };
+        self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later });
+    }
+
+    /// What steps after one put into a folder: folders that only they made, and files by folder; `None` when these
+    /// are more than anybody reads.
+    fn later(&self, folder: NodeId, step: usize) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
+        let world = self.keep.world;
+        let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
+        // Whether all below is of later steps, and whether any is.
+        let below = |top: Node<'_>| {
+            let (mut all, mut any) = (true, false);
+            let mut open = vec![top];
+            while let Some(node) = open.pop() {
+                if node.kind() == NodeKind::Directory {
+                    open.extend(node.children());
+                } else if is_later(node) {
+                    any = true;
+                } else {
+                    all = false;
+                }
+            }
+            (all, any)
+        };
+        let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+        let mut paths = 0;
+        let mut open = vec![world.rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            let mut files = Vec::new();
+            for child in node.children() {
+                if child.kind() != NodeKind::Directory {
+                    files.extend(is_later(child).then(|| child.id()));
+                    continue;
+                }
+                match below(child) {
+                    (true, true) => {
+                        found.push((child.id(), Vec::new()));
+                        paths += 1;
+                    }
+                    (false, true) => open.push(child),
+                    _ => {}
+                }
+            }
+            paths += files.len();
+            if !files.is_empty() {
+                files.sort_unstable();
+                found.push((node.id(), files));
+            }
+            if paths > MOST_PATHS {
+                return None;
+            }
+        }
+        found.sort_unstable();
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// The copies of a folder that a divided build stage fills.
+    fn copy_divided(&mut self, root: &Root, division: &Division) {
+        let world = self.keep.world;
+        let first = root.steps.first().copied().unwrap_or_default();
+        let Some(path) = word(&world.rootfs.node(root.folder).path()) else { return };
+        let owner = self.chown(first, path.as_bytes()).cloned();
+        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
+        let (copy, build) = (self.keyword("COPY"), self.build);
+        self.add(
+            format!("{copy} --from={}{flag} {path} {path}", division.name),
+            "Dependencies in a layer of their own: a change of code does not copy them again.",
+        );
+        for (folder, files) in &division.later {
+            let Some(at) = word(&world.rootfs.node(*folder).path()) else { continue };
+            let names: Option<Vec<String>> = files.iter().map(|file| word(&world.rootfs.node(*file).path())).collect();
+            let text = match names.unwrap_or_default().as_slice() {
+                [] => format!("{copy} --from={build}{flag} {at} {at}"),
+                [one] => format!("{copy} --from={build}{flag} {one} {one}"),
+                many => format!("{copy} --from={build}{flag} {} {at}/", many.join(" ")),
+            };
+            self.add(text, "What the build stage made from code.");
+        }
+        self.cover_below(root.folder);
+    }
+
+    fn copy(&mut self, root: &Root, at: usize) {
+        if let Some(division) = self.division.clone().filter(|division| division.folder == root.folder && root.files.is_empty()) {
+            let owner = self.chown(root.steps.first().copied().unwrap_or(at), &self.keep.world.rootfs.node(root.folder).path());
+            if owner.is_some_and(Owner::is_named) {
+                self.users(at);
+            }
+            self.copy_divided(root, &division);
+            return;
+        }
+        let world = self.keep.world;
+        let folder = world.rootfs.node(root.folder).path();
+        let Some(path) = word(if folder.is_empty() { b"/" } else { &folder }) else {
+            self.by_hand.push(format!("copy {} from the build stage", escape(&folder)));
+            return;
+        };
+        let first = root.steps.first().copied().unwrap_or(at);
+        let owner = self.chown(first, &folder).cloned();
+        if owner.as_ref().is_some_and(Owner::is_named) {
+            self.users(at);
+        }
+        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
+        let copy = format!("{} --from={}{flag}", self.keyword("COPY"), self.build);
+        if root.files.is_empty() {
+            self.add(
+                format!("{copy} {path} {path}"),
+                format!("What the build stage installed in {path}, {}.", human(root.bytes)),
+            );
+            self.cover_below(root.folder);
+            return;
+        }
+        let names: Vec<Option<String>> =
+            root.files.iter().map(|node| word(&world.rootfs.node(*node).path())).collect();
+        let Some(names) = names.into_iter().collect::<Option<Vec<String>>>() else {
+            self.by_hand.push(format!("copy the files of {} from the build stage", escape(&folder)));
+            return;
+        };
+        let whose = self.needs(&root.files);
+        let path = if path == "/" { String::new() } else { path };
+        if names.len() > MOST_PATHS {
+            self.by_hand.push(format!(
+                "{} of {} are needed: put them into a folder of their own in the build stage, and copy that",
+                counted(names.len() as u64, "file"),
+                printable(&path)
+            ));
+        }
+        let text = match names.as_slice() {
+            [one] => format!("{copy} {one} {one}"),
+            many => format!("{copy} {} {path}/", many.join(" ")),
+        };
+        self.add(text, format!("{}, {}.", whose, human(root.bytes)));
+        self.covered.extend(root.files.iter().copied());
+    }
+
+    /// Which files that are kept need one of these.
+    fn needs(&self, files: &[NodeId]) -> String {
+        let links = &self.keep.world.input.inventory.links;
+        let mut users = BTreeSet::new();
+        for node in files {
+            let Some(id) = self.keep.world.rootfs.node(*node).content().and_then(|inode| self.keep.world.objects.get(&inode))
+            else {
+                continue;
+            };
+            let object = links.object(*id);
+            for other in object.needed_by.iter().chain(&object.opened_by) {
+                let other = links.object(*other).node;
+                if self.keep.fate(other) != Fate::Gone && !files.contains(&other) {
+                    users.insert(escape(&self.keep.world.rootfs.node(other).path()));
+                }
+            }
+        }
+        match users.into_iter().next() {
+            Some(user) => format!("The build stage made them; {user} loads them"),
+            None => "Made by the build stage".to_owned(),
+        }
+    }
+
+    fn cover_below(&mut self, folder: NodeId) {
+        let removed: Vec<Vec<u8>> = self.removed.iter().map(|(path, _)| path.clone().into_bytes()).collect();
+        let mut open = vec![self.keep.world.rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            if !removed.is_empty() && removed.iter().any(|path| is_within(&node.path(), path)) {
+                continue;
+            }
+            self.covered.insert(node.id());
+            open.extend(node.children());
+        }
+    }
+
+    /// Superfluous parts of folders that are copied: removed at the end of the build stage when they weigh much.
+    fn junk(&mut self) {
+        const LITTLE: u64 = 10 << 20;
+        let merged = self.keep.world.input.merge.merged_bytes;
+        let all: u64 = self.roots.junk.iter().map(|(_, bytes)| bytes).sum();
+        if all < LITTLE.min(merged / 100).max(1) {
+            return;
+        }
+        for (node, bytes) in self.roots.junk.iter().take(MOST_PATHS) {
+            // Each is worth its word.
+            if *bytes < LITTLE.min(merged / 100) {
+                break;
+            }
+            if let Some(path) = shell_word(&self.keep.world.rootfs.node(*node).path()) {
+                self.removed.push((path, *bytes));
+            }
+        }
+    }
+
+    /// Links that a `COPY` would follow, and the cache of the loader.
+    fn loader(&mut self) {
+        let mut commands = Vec::new();
+        let links = std::mem::take(&mut self.roots.links);
+        if links.len() > MOST_PATHS {
+            self.by_hand.push(format!(
+                "{} outside of copied folders: make those again that are needed",
+                counted(links.len() as u64, "symbolic link")
+            ));
+        }
+        for (target, path, _) in links.iter().take(MOST_PATHS) {
+            if let (Some(target), Some(link)) = (shell_word(target), shell_word(path)) {
+                commands.push(format!("ln -sfn {target} {link}"));
+                let folder = self.keep.world.paths.lookup(folder_of(path));
+                let node = folder.and_then(|folder| self.keep.world.paths.child(folder, file_name(path)));
+                self.covered.extend(node);
+            }
+        }
+        let caches = self.covered.iter().any(|node| is_cached_library(&self.keep.world.rootfs.node(*node).path()));
+        let calls = self.steps.programs().contains("ldconfig");
+        let repeated = self.lines.iter().any(|line| line.text.contains("ldconfig"));
+        if (caches && self.keep.world.has_ldconfig()) && (calls || !repeated) {
+            commands.push("ldconfig".to_owned());
+        }
+        if !commands.is_empty() {
+            let joint = format!(" {}\n    && ", self.stage.file.escape);
+            let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
+            self.add(text, "The loader finds the copied libraries by its cache; COPY follows links, so they are made again.");
+        }
+    }
+
+    /// An instruction behind the new stage's lines: it stays where it is.
+    fn stays(&mut self, at: usize) {
+        let step = &self.steps.list[at];
+        match &step.kind {
+            Kind::Setting => {}
+            Kind::Context | Kind::FromStage => {
+                if let Some((place, flag)) = self.owner_flag(at) {
+                    self.edits.push((place..place, flag, "Gives the owner that a RUN gave by storing the files again.".to_owned()));
+                }
+                self.cover_step(at, |_| true);
+            }
+            Kind::Run(works) => {
+                self.stays_run(at, works);
+                self.cover_step(at, |_| true);
+            }
+        }
+    }
+
+    fn stays_run(&mut self, at: usize, works: &[Work]) {
+        let step = &self.steps.list[at];
+        let Some(run) = self.steps.run(at).filter(|run| run.may_edit) else { return };
+        let handled = |command: usize| self.owners.iter().any(|owner| owner.step == at && owner.command == command);
+        let hoisted = self.is_hoisted();
+        let added = if self.installs(at) { std::mem::take(&mut self.added) } else { Vec::new() };
+        let stays = |place: usize| !(handled(place) || hoisted && works.get(place) == Some(&Work::Users));
+        let file = self.stage.file;
+        let Some(instruction) = file.instructions.get(step.place) else { return };
+        let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
+        let changes = (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
+        if !changes {
+            return;
+        }
+        let trim = Trim { file, instruction, run, works, dropped: self.dropped, added: &added, extra: &extra, stays: &stays, lean: true };
+        let before = self.text(at);
+        match trim.text() {
+            Some(text) if text != before => {
+                let span = instruction.span.start..instruction.span.start + before.len();
+                self.edits.push((span, text, "Without what only the build needs and what the lines above do.".to_owned()));
+            }
+            Some(_) => {}
+            None => {
+                if let Some(span) = self.steps.scene.whole(step.place) {
+                    self.edits.push((span, String::new(), "COPY --chown and the lines above do this.".to_owned()));
+                }
+            }
+        }
+    }
+
+    /// What of the sources is not in the new image.
+    fn sources_left(&mut self) {
+        let world = self.keep.world;
+        let mut sums = (0_u64, 0_u64);
+        let mut first = None;
+        for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
+            if self.keep.is_build_only(node.id())
+                && self.keep.fate(node.id()) == Fate::Gone
+                && !self.covered.contains(&node.id())
+            {
+                sums = (sums.0 + 1, sums.1 + node.bytes());
+                first.get_or_insert_with(|| escape(&node.path()));
+            }
+        }
+        if let Some(first) = first {
+            self.assumed.push(format!(
+                "Sources and build files stay in the build stage: {} ({}), such as {first}. No command, variable or working folder of the image names them.",
+                counted(sums.0, "file"),
+                human(sums.1)
+            ));
+        }
+    }
+}
+
+/// Whether a file only lists packages for an installer.
+fn is_list_of_packages(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 10] = [
+        b"environment.yml", b"environment.yaml", b"Pipfile", b"Pipfile.lock", b"poetry.lock", b"uv.lock",
+        b"package-lock.json", b"yarn.lock", b"pnpm-lock.yaml", b"pdm.lock",
+    ];
+    NAMES.contains(&name)
+        || (name.starts_with(b"requirements") || name.starts_with(b"constraints")) && name.ends_with(b".txt")
+}
+
+/// Whether a library lies in a folder that only the loader's cache leads to.
+fn is_cached_library(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let library = memchr::memmem::find(name, b".so").is_some();
+    let folder = &path[..path.len() - name.len()];
+    library
+        && (folder == b"/usr/local/lib/"
+            || folder.starts_with(b"/usr/local/cuda")
+            || folder.starts_with(b"/usr/lib/x86_64-linux-gnu/")
+            || folder.starts_with(b"/usr/lib64/")
+            || folder.starts_with(b"/usr/local/lib64/"))
+}
+
+/// Whether a step makes content by one of its commands.
+pub(super) fn last_making(steps: &Steps<'_, '_>, from: usize) -> Option<usize> {
+    let is = |step: &Step| step.compiles || matches!(&step.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)));
+    (from..steps.list.len()).rev().find(|at| is(&steps.list[*at]))
+}

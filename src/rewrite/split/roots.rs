@@ -1,0 +1,218 @@
+//! What of a build stage a final stage copies: folders that only the build made, else single files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::keep::{Fate, Keep};
+use super::sources::is_within;
+use super::steps::Steps;
+use super::words::word;
+use crate::base::convert::index32;
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+/// Paths that one instruction lists. More are not read by anybody.
+pub(super) const MOST_PATHS: usize = 5;
+
+/// Folders that many packages share: never copied as a whole.
+const SHARED: [&[u8]; 25] = [
+    b"", b"/usr", b"/usr/local", b"/usr/lib", b"/usr/lib64", b"/usr/bin", b"/usr/sbin", b"/usr/share", b"/usr/local/lib",
+    b"/usr/local/share", b"/usr/local/etc", b"/usr/include", b"/opt", b"/etc", b"/var", b"/var/lib", b"/home", b"/root", b"/srv",
+    b"/lib", b"/bin", b"/sbin", b"/lib64", b"/tmp", b"/mnt",
+];
+
+/// Something that is copied out of the build stage.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    /// The folder; of single files the one that they lie in.
+    pub(super) folder: NodeId,
+    /// Single files; empty when the whole folder is copied.
+    pub(super) files: Vec<NodeId>,
+    /// Steps that made content of it.
+    pub(super) steps: BTreeSet<usize>,
+    /// Bytes that it copies.
+    pub(super) bytes: u64,
+}
+
+/// What lies at or below a node.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    /// Content that the build made and that the final stage needs: paths and bytes.
+    made: u32,
+    made_bytes: u64,
+    /// Content that comes into the final stage another way.
+    other: bool,
+    /// Content of the new base or of packages that it installs.
+    base: bool,
+    /// Content of the build that the final stage can do without.
+    junk_bytes: u64,
+}
+
+/// Folders and files to be copied, and links that a copy would follow: target and path.
+pub(super) struct Roots {
+    pub(super) list: Vec<Root>,
+    pub(super) links: Vec<(Vec<u8>, Vec<u8>, usize)>,
+    /// Superfluous content of copied folders that is worth a command: topmost paths, largest first.
+    pub(super) junk: Vec<(NodeId, u64)>,
+}
+
+pub(super) struct Finder<'f, 'w, 'a, 's, 'r> {
+    pub(super) keep: &'f Keep<'w, 'a>,
+    pub(super) steps: &'f Steps<'s, 'r>,
+    /// The last step of the build stage.
+    pub(super) last: usize,
+    /// Whether the content of a step is copied out of the build stage.
+    pub(super) is_copied: &'f dyn Fn(usize) -> bool,
+}
+
+impl<'a> Finder<'_, '_, 'a, '_, '_> {
+    pub(super) fn find(&self) -> Roots {
+        let rootfs = self.keep.world.rootfs;
+        let mut below = vec![Below::default(); rootfs.len()];
+        let mut makers: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for id in (0..rootfs.len()).rev() {
+            let node = rootfs.node(NodeId(index32(id)));
+            if node.kind() != NodeKind::Directory {
+                self.judge(node, &mut below[id], &mut makers);
+            }
+            if id > 0 {
+                let own = below[id];
+                let parent = &mut below[node.parent().id().0 as usize];
+                parent.made += own.made;
+                parent.made_bytes += own.made_bytes;
+                parent.other |= own.other;
+                parent.base |= own.base;
+                parent.junk_bytes += own.junk_bytes;
+            }
+        }
+        let mut roots = Roots { list: Vec::new(), links: Vec::new(), junk: Vec::new() };
+        self.visit(rootfs.root(), &below, &makers, &mut roots);
+        for root in &mut roots.list {
+            root.steps = self.steps_of(root, &makers);
+        }
+        let wholes: Vec<NodeId> =
+            roots.list.iter().filter(|root| root.files.is_empty()).map(|root| root.folder).collect();
+        for folder in wholes {
+            self.junk(folder, &below, &mut roots);
+        }
+        roots.junk.sort_by_key(|(id, bytes)| (std::cmp::Reverse(*bytes), *id));
+        roots
+    }
+
+    fn judge(&self, node: Node<'_>, own: &mut Below, makers: &mut BTreeMap<NodeId, usize>) {
+        match self.keep.fate(node.id()) {
+            Fate::Base | Fate::Installed => own.base = true,
+            Fate::Rewritten => {}
+            Fate::Gone => {
+                if self.keep.world.is_users(node) {
+                    own.junk_bytes = node.bytes();
+                }
+            }
+            Fate::Copied => {
+                let step = self.steps.origin(node);
+                // What is needed of the base of today has no instruction: it is copied first.
+                let users = self.keep.world.is_users(node);
+                let step = step.or((!users).then_some(0));
+                match step.filter(|step| !users || *step <= self.last && (self.is_copied)(*step)) {
+                    Some(step) => {
+                        own.made = 1;
+                        own.made_bytes = node.bytes();
+                        makers.insert(node.id(), step);
+                    }
+                    None => own.other = true,
+                }
+            }
+        }
+    }
+
+    fn visit(
+        &self,
+        folder: Node<'a>,
+        below: &[Below],
+        makers: &BTreeMap<NodeId, usize>,
+        roots: &mut Roots,
+    ) {
+        let of = |node: Node<'_>| below[node.id().0 as usize];
+        let own = of(folder);
+        if own.made == 0 {
+            return;
+        }
+        let path = folder.path();
+        let is_shared = folder.id() == NodeId::ROOT || SHARED.contains(&path.as_slice());
+        let of_programs = matches!(path.as_slice(), b"/usr/local/bin" | b"/usr/local/sbin");
+        let named = word(&path).is_some();
+        if named && !is_shared && !of_programs && !own.other && !own.base && !self.is_mostly_junk(own) {
+            roots.list.push(whole(folder.id(), own.made_bytes + own.junk_bytes));
+            return;
+        }
+        let before = roots.list.len();
+        let mut files = Vec::new();
+        let mut bytes = 0;
+        let mut children: Vec<Node<'a>> = folder.children().collect();
+        children.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+        for child in children {
+            if child.kind() == NodeKind::Directory {
+                self.visit(child, below, makers, roots);
+            } else if let Some(step) = makers.get(&child.id()) {
+                if child.kind() == NodeKind::Symlink {
+                    let target = child.entry().and_then(|entry| self.keep.world.rootfs.layer(child.layer()).link(entry));
+                    roots.links.extend(target.map(|target| (target.to_vec(), child.path(), *step)));
+                } else {
+                    files.push(child.id());
+                    bytes += child.bytes();
+                }
+            }
+        }
+        if !files.is_empty() {
+            roots.list.push(Root { folder: folder.id(), files, steps: BTreeSet::new(), bytes });
+        }
+        let paths: usize = roots.list[before..].iter().map(|root| root.files.len().max(1)).sum();
+        let links = roots.links.iter().filter(|(_, link, _)| is_within(link, &path)).count();
+        // Many pieces of a folder that nothing else brings content to, or only the base image: all of it.
+        if named && !is_shared && !own.other && paths + links > MOST_PATHS {
+            roots.list.truncate(before);
+            roots.links.retain(|(_, link, _)| !is_within(link, &path));
+            roots.list.push(whole(folder.id(), own.made_bytes + own.junk_bytes));
+        }
+    }
+
+    /// Whether a folder is the place of a build rather than of its results.
+    fn is_mostly_junk(&self, own: Below) -> bool {
+        const LITTLE: u64 = 64 << 10;
+        own.junk_bytes > own.made_bytes && own.junk_bytes > LITTLE || self.is_build_tree(own)
+    }
+
+    fn is_build_tree(&self, own: Below) -> bool {
+        // Few results among what compilers left: named one by one.
+        own.junk_bytes > 0 && own.made as usize <= MOST_PATHS
+    }
+
+    fn steps_of(&self, root: &Root, makers: &BTreeMap<NodeId, usize>) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<NodeId> =
+            if root.files.is_empty() { vec![root.folder] } else { root.files.clone() };
+        while let Some(id) = open.pop() {
+            found.extend(makers.get(&id));
+            open.extend(self.keep.world.rootfs.node(id).children().map(Node::id));
+        }
+        found
+    }
+
+    /// Topmost superfluous paths of a folder.
+    fn junk(&self, folder: NodeId, below: &[Below], roots: &mut Roots) {
+        let mut open = vec![self.keep.world.rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            let own = below[node.id().0 as usize];
+            if own.junk_bytes == 0 {
+                continue;
+            }
+            if own.made == 0 && !own.other && !own.base {
+                roots.junk.push((node.id(), own.junk_bytes));
+            } else {
+                open.extend(node.children());
+            }
+        }
+    }
+}
+
+fn whole(folder: NodeId, bytes: u64) -> Root {
+    Root { folder, files: Vec::new(), steps: BTreeSet::new(), bytes }
+}

@@ -1,0 +1,172 @@
+//! What the commands of a `RUN` do, as far as their words say it.
+
+use crate::formats::dockerfile::{ShellCommand, Word};
+use crate::rewrite::tidy::{Call, TAKES_VALUE};
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Installs packages of the system.
+    Install,
+    /// Prepares or cleans up after the installation of packages: lists, keys, sources, caches.
+    Manage,
+    /// Adds or changes users and groups.
+    Users,
+    /// Changes owner or mode of files.
+    Owner,
+    /// Writes a little: folders, links, settings. Repeating it in another stage gives the same.
+    Configure,
+    /// Removes files.
+    Remove,
+    /// Has no effect on files: `set -e`, `cd`, `export`.
+    Shell,
+    /// Compiles.
+    Compile,
+    /// Installs packages of a language: pip, uv, poetry, conda, npm.
+    Language,
+    /// Anything else: downloads, scripts, programs.
+    Other,
+}
+
+/// Programs that install packages of the system.
+const INSTALLERS: [&str; 9] =
+    ["apt-get", "apt", "aptitude", "dnf", "dnf5", "yum", "microdnf", "tdnf", "apk"];
+
+const USERS: [&str; 14] = [
+    "useradd", "groupadd", "adduser", "addgroup", "usermod", "groupmod", "gpasswd", "chpasswd", "newusers",
+    "passwd", "userdel", "groupdel", "deluser", "delgroup",
+];
+
+const COMPILERS: [&str; 34] = [
+    "make", "gmake", "cmake", "ninja", "meson", "scons", "bazel", "bazelisk", "gcc", "g++", "cc", "c++", "cpp",
+    "clang", "clang++", "nvcc", "gfortran", "ld", "ar", "cargo", "rustc", "maturin", "configure", "autoreconf",
+    "autoconf", "automake", "autogen.sh", "javac", "mvn", "mvnw", "gradle", "gradlew", "ctest", "cpack",
+];
+
+const LANGUAGES: [&str; 16] = [
+    "pip", "uv", "poetry", "pdm", "pipenv", "pipx", "virtualenv", "conda", "mamba", "micromamba", "npm", "npx",
+    "yarn", "pnpm", "gem", "bundle",
+];
+
+/// Programs that configure the system: what they write is small, and repeating them gives the same.
+const CONFIGURE: [&str; 17] = [
+    "mkdir", "ln", "touch", "install", "ldconfig", "locale-gen", "update-locale", "localedef", "echo", "printf",
+    "update-ca-certificates", "update-alternatives", "fc-cache", "dpkg-reconfigure", "setcap", "tee", "mktemp",
+];
+
+const MANAGE: [&str; 8] = [
+    "apt-mark", "apt-key", "add-apt-repository", "dpkg", "debconf-set-selections", "gpg", "rpm", "dnf-config-manager",
+];
+
+const SHELL: [&str; 16] = [
+    "set", "cd", "export", "true", ":", "test", "[", "[[", "unset", "umask", "shopt", "sync", "date", "id",
+    "pwd", "env",
+];
+
+/// What a command does. Assignments alone are of the shell.
+pub(super) fn work(command: &ShellCommand) -> Work {
+    let Some(call) = Call::of(command) else { return Work::Shell };
+    let program = call.program;
+    let has = |wanted: &str| call.words.iter().any(|word| word.text == wanted);
+    if INSTALLERS.contains(&program) {
+        return if has("install") || (program == "apk" && has("add")) { Work::Install } else { Work::Manage };
+    }
+    if program.starts_with("python") {
+        let module = call.words.first().zip(call.words.get(1));
+        let module = module.filter(|(dash, _)| dash.text == "-m").map(|(_, module)| module.text.as_str());
+        return match module {
+            Some("venv" | "virtualenv" | "ensurepip" | "pip" | "poetry" | "uv") => Work::Language,
+            Some("build") => Work::Compile,
+            _ if call.words.first().is_some_and(|word| word.text.ends_with("setup.py")) => Work::Compile,
+            _ => Work::Other,
+        };
+    }
+    if USERS.contains(&program) {
+        return Work::Users;
+    }
+    if matches!(program, "go") && (has("build") || has("install")) || COMPILERS.contains(&program) {
+        return Work::Compile;
+    }
+    if is_compiler_of_system(program) {
+        return Work::Compile;
+    }
+    if LANGUAGES.contains(&program) {
+        let compiles = program == "pip" && call.subcommand("wheel").is_some()
+            || matches!(program, "npm" | "yarn" | "pnpm") && (has("run") || has("build"));
+        return if compiles { Work::Compile } else { Work::Language };
+    }
+    match program {
+        "chown" | "chmod" | "chgrp" => Work::Owner,
+        "rm" | "rmdir" => Work::Remove,
+        "find" if has("-delete") => Work::Remove,
+        _ if MANAGE.contains(&program) => Work::Manage,
+        "sed" if edits_system(&call) => Work::Configure,
+        _ if CONFIGURE.contains(&program) => Work::Configure,
+        _ if SHELL.contains(&program) => Work::Shell,
+        _ => Work::Other,
+    }
+}
+
+/// `x86_64-linux-gnu-gcc-12`, `gcc-12`, `clang-15`.
+fn is_compiler_of_system(program: &str) -> bool {
+    let stem = program.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.' || one == '-');
+    stem != program && COMPILERS.contains(&stem) || program.contains("-linux-gnu-")
+}
+
+/// `sed -i` on files of the system.
+fn edits_system(call: &Call<'_>) -> bool {
+    call.words.iter().any(|word| word.text.starts_with("-i"))
+        && call.words.iter().any(|word| word.text.starts_with("/etc/"))
+}
+
+/// Whether installing with pip or its like compiles on the spot, by its words: what is installed is a folder, an
+/// archive of sources or a repository, or wheels are forbidden.
+pub(super) fn installs_sources(command: &ShellCommand) -> bool {
+    let Some(call) = Call::of(command) else { return false };
+    let mut words = call.words.iter().map(|word| word.text.as_str());
+    let installs = match call.program {
+        "pip" | "uv" => call.words.iter().any(|word| word.text == "install" || word.text == "sync"),
+        program => program.starts_with("python") && call.words.iter().any(|word| word.text == "install"),
+    };
+    installs
+        && words.any(|word| {
+            matches!(word, "." | "--no-build-isolation" | "--no-binary" | "-e" | "--editable")
+                || word.starts_with("--no-binary=")
+                || word.starts_with("git+")
+                || word.starts_with("./")
+                || (word.starts_with('/') && !word.ends_with(".whl") && !word.ends_with(".txt"))
+                || word.ends_with(".tar.gz")
+        })
+}
+
+/// The words of an `apt-get install` or its like that name packages.
+pub(super) fn package_words<'c>(call: &Call<'c>) -> Vec<&'c Word> {
+    let mut words = call.words.iter().skip_while(|word| !matches!(word.text.as_str(), "install" | "add")).skip(1);
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if TAKES_VALUE.contains(&text) {
+            words.next();
+        } else if !text.starts_with('-') && !text.is_empty() {
+            found.push(word);
+        }
+    }
+    found
+}
+
+/// The package that a word of an installation names, without version, release and architecture.
+pub(super) fn package_name(word: &str) -> &str {
+    let name = word.split(['=', '/', '<', '>', '~']).next().unwrap_or(word);
+    match name.rsplit_once(':') {
+        Some((name, architecture)) if architecture.bytes().all(|byte| byte.is_ascii_alphanumeric()) => name,
+        _ => name,
+    }
+}
+
+/// Whether a word names a package and nothing that a shell reads otherwise.
+pub(super) fn is_package_word(word: &str) -> bool {
+    !word.is_empty()
+        && !word.starts_with(['-', '.', '/'])
+        && !word.contains(".deb")
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.:=~_/^@".contains(&byte))
+}

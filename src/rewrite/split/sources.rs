@@ -1,0 +1,127 @@
+//! Files that only building reads: sources, and what compilers and build systems write beside them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::steps::Steps;
+use super::world::World;
+use crate::findings::{Category, Verdict};
+use crate::formats::binary::FileFacts;
+use crate::formats::elf::ElfKind;
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+/// Files that mark the top of a tree of sources.
+const MARKS: [&[u8]; 12] = [
+    b"CMakeLists.txt", b"Makefile", b"makefile", b"GNUmakefile", b"configure", b"configure.ac", b"meson.build",
+    b"setup.py", b"Cargo.toml", b"go.mod", b"pom.xml", b"build.gradle",
+];
+
+/// Endings of sources in compiled languages, and of what compilers leave.
+const SOURCES: [&[u8]; 26] = [
+    b".c", b".cc", b".cpp", b".cxx", b".cu", b".cuh", b".h", b".hh", b".hpp", b".hxx", b".inl", b".f", b".f90",
+    b".s", b".S", b".rs", b".go", b".java", b".m4", b".am", b".ac", b".in", b".cmake", b".ninja", b".pc.in", b".d",
+];
+const LEFT_BY_COMPILERS: [&[u8]; 7] = [b".o", b".lo", b".la", b".a", b".obj", b".gch", b".tlog"];
+const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
+    b"CMakeCache.txt", b"compile_commands.json", b"install_manifest.txt", b".ninja_log", b".ninja_deps",
+    b"config.log", b"config.status", b"cmake_install.cmake", b"CTestTestfile.cmake",
+];
+
+/// Files of the user's layers that only building reads. Empty when nothing is compiled.
+///
+/// A tree of sources that nothing names at run time counts as a whole. In one that the image runs in, files count
+/// one by one. Sources in CUDA, C and C++ stay when something compiles them at run time.
+pub(super) fn build_only(world: &World<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
+    let mut found = HashSet::new();
+    if !steps.list.iter().any(|step| step.compiles) {
+        return found;
+    }
+    let compiles_later = world.input.findings.list.iter().any(|finding| {
+        finding.category == Category::Compilers && finding.verdict == Verdict::Needed
+    });
+    let named = world.named_paths();
+    for top in trees(world) {
+        let path = world.rootfs.node(top).path();
+        let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
+        let mut open = vec![world.rootfs.node(top)];
+        while let Some(node) = open.pop() {
+            if node.kind() == NodeKind::Directory {
+                open.extend(node.children());
+                continue;
+            }
+            let is_users = world.is_users(node) && world.system_owner(node.id()).is_none();
+            if is_users && (!runs_here || is_build_file(world, node, compiles_later)) {
+                found.insert(node.id());
+            }
+        }
+    }
+    found
+}
+
+/// Tops of the trees of sources: the highest folders of the user's layers with a mark of a build system.
+fn trees(world: &World<'_>) -> Vec<NodeId> {
+    let mut tops: BTreeSet<(Vec<u8>, NodeId)> = BTreeSet::new();
+    for node in world.rootfs.nodes() {
+        let is_mark = node.kind() == NodeKind::File
+            && MARKS.contains(&node.name())
+            && world.is_users(node)
+            && world.input.inventory.owners.of(node.id()).is_none();
+        let folder = node.parent();
+        let path = || folder.path();
+        // Packages of languages have such files too.
+        if is_mark && folder.id() != NodeId::ROOT && !is_installed(&path()) {
+            tops.insert((path(), folder.id()));
+        }
+    }
+    let mut list: Vec<(Vec<u8>, NodeId)> = Vec::new();
+    for (path, id) in tops {
+        if !list.iter().any(|(top, _)| is_within(&path, top)) {
+            list.push((path, id));
+        }
+    }
+    list.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Whether a folder belongs to something that is installed.
+fn is_installed(path: &[u8]) -> bool {
+    const PARTS: [&[u8]; 8] = [
+        b"/site-packages", b"/dist-packages", b"/node_modules", b"/lib/python", b"/share/", b"/usr/lib/", b"/include/",
+        b"/.git/",
+    ];
+    let folder = [path, b"/"].concat();
+    PARTS.iter().any(|part| memchr::memmem::find(&folder, part).is_some())
+        || folder.starts_with(b"/usr/local/cuda")
+}
+
+fn is_build_file(world: &World<'_>, node: Node<'_>, compiles_later: bool) -> bool {
+    let name = node.name();
+    let ends = |list: &[&[u8]]| list.iter().any(|end| name.ends_with(end) && name.len() > end.len());
+    let path = node.path();
+    if memchr::memmem::find(&path, b"/CMakeFiles/").is_some() || LEFT_BY_SYSTEMS.contains(&name) {
+        return true;
+    }
+    if is_elf(world, node) {
+        return ends(&LEFT_BY_COMPILERS);
+    }
+    let is_source = ends(&SOURCES) && !compiles_later;
+    let is_mark = MARKS.contains(&name) && name != b"setup.py";
+    let is_paper = [&b"README"[..], b"LICENSE", b"Dockerfile", b".dockerignore", b".gitignore"]
+        .iter()
+        .any(|start| name.starts_with(start));
+    is_source || is_mark || is_paper || ends(&LEFT_BY_COMPILERS)
+}
+
+/// Whether a file is an ELF file that can be started or loaded.
+pub(super) fn is_elf(world: &World<'_>, node: Node<'_>) -> bool {
+    let Some((layer, entry)) = node.content() else { return false };
+    let read = world.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
+    matches!(
+        read.and_then(|read| read.facts.binary(entry)),
+        Some(FileFacts::Elf(elf)) if matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject)
+    )
+}
+
+/// Whether a path is a folder or lies below it.
+pub(super) fn is_within(path: &[u8], folder: &[u8]) -> bool {
+    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}

@@ -1,0 +1,193 @@
+//! The instructions of the final stage, each with what it does and which layers it made.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
+use super::stage::Final;
+use super::world::World;
+use crate::cuda::Inode;
+use crate::cuda::links::folder_of;
+use crate::formats::document::DocumentKind;
+use crate::formats::binary::FileFacts;
+use crate::formats::dockerfile::Keyword;
+use crate::rewrite::recipe::Recipe;
+use crate::rewrite::tidy::{Call, Run, Scene};
+use crate::rootfs::{Node, copies};
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Says how the image is run or how later instructions work.
+    Setting,
+    /// Brings files of the build context, of an address or of a heredoc.
+    Context,
+    /// Brings files of another stage or image.
+    FromStage,
+    /// Runs commands: what each of them does, in order.
+    Run(Vec<Work>),
+}
+
+/// An instruction of the final stage.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Its place among the instructions of the file.
+    pub(super) place: usize,
+    pub(super) keyword: Keyword,
+    pub(super) kind: Kind,
+    /// Layers that it made.
+    pub(super) layers: Vec<u16>,
+    /// Whether it compiles: a compiler or a build system is called, or a package of a language is built from sources.
+    pub(super) compiles: bool,
+}
+
+impl Step {
+    /// Whether it makes content that no other instruction of a final stage can bring: it compiles, installs
+    /// packages of a language, downloads, or runs something unknown.
+    pub(super) fn makes(&self) -> bool {
+        matches!(&self.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)))
+    }
+
+    /// Whether it installs packages of the system.
+    pub(super) fn installs(&self) -> bool {
+        matches!(&self.kind, Kind::Run(works) if works.contains(&Work::Install))
+    }
+}
+
+/// Whether a command makes content.
+pub(super) fn makes(work: Work) -> bool {
+    matches!(work, Work::Compile | Work::Language | Work::Other)
+}
+
+/// The final stage as steps.
+pub(super) struct Steps<'s, 'r> {
+    pub(super) scene: &'s Scene<'r>,
+    pub(super) list: Vec<Step>,
+    /// By layer: the step that made it.
+    by_layer: HashMap<u16, usize>,
+    /// Files that a later layer stores again at the same path with the same size: where they were before.
+    earlier: HashMap<Inode, Inode>,
+}
+
+impl<'s, 'r> Steps<'s, 'r> {
+    pub(super) fn of(stage: &Final<'_>, recipe: &Recipe, scene: &'s Scene<'r>, world: &World<'_>) -> Self {
+        let mut list = Vec::new();
+        let mut by_layer = HashMap::new();
+        for place in &stage.steps {
+            let Some(instruction) = stage.file.instructions.get(*place) else { continue };
+            let layers = recipe.ties.get(*place).map(|tie| tie.layers.clone()).unwrap_or_default();
+            by_layer.extend(layers.iter().map(|layer| (*layer, list.len())));
+            let kind = match instruction.keyword {
+                Keyword::Run => {
+                    let run = scene.run(*place);
+                    Kind::Run(run.map(|run| run.commands.iter().map(work).collect()).unwrap_or_default())
+                }
+                Keyword::Copy | Keyword::Add if instruction.flags.iter().any(|flag| flag.name == "from") => {
+                    Kind::FromStage
+                }
+                Keyword::Copy | Keyword::Add => Kind::Context,
+                _ => Kind::Setting,
+            };
+            let compiles = match (&kind, scene.run(*place)) {
+                (Kind::Run(works), Some(run)) => {
+                    works.contains(&Work::Compile)
+                        || run.commands.iter().any(installs_sources) && holds_programs(world, &layers)
+                        || works.contains(&Work::Language) && holds_local_wheels(world, &layers)
+                }
+                // A RUN whose commands are not known may do anything.
+                (Kind::Run(_), None) => true,
+                _ => false,
+            };
+            list.push(Step { place: *place, keyword: instruction.keyword, kind, layers, compiles });
+        }
+        let earlier = copies(world.rootfs).map(|(hidden, by)| (by, hidden)).collect();
+        Self { scene, list, by_layer, earlier }
+    }
+
+    /// The step that brought the content of a file, behind those that only change owners or modes.
+    pub(super) fn origin(&self, node: Node<'_>) -> Option<usize> {
+        let mut inode = node.content().or_else(|| Some((node.layer(), node.entry()?)))?;
+        let mut seen = HashSet::new();
+        loop {
+            let step = self.by_layer.get(&inode.0).copied();
+            let owns = step.and_then(|step| self.list.get(step)).is_some_and(|step| {
+                matches!(&step.kind, Kind::Run(works) if works.contains(&Work::Owner))
+            });
+            match self.earlier.get(&inode) {
+                Some(before) if owns && seen.insert(inode) => inode = *before,
+                _ => return step,
+            }
+        }
+    }
+
+    /// The `RUN` of a step.
+    pub(super) fn run(&self, step: usize) -> Option<&Run> {
+        self.scene.run(self.list.get(step)?.place)
+    }
+
+    /// Packages of the system that instructions name, with the step.
+    pub(super) fn asked(&self) -> Vec<(usize, String)> {
+        let mut asked = Vec::new();
+        for (at, step) in self.list.iter().enumerate() {
+            let Kind::Run(works) = &step.kind else { continue };
+            let Some(run) = self.run(at) else { continue };
+            for (command, work) in run.commands.iter().zip(works) {
+                let Some(call) = Call::of(command).filter(|_| *work == Work::Install) else { continue };
+                let words = package_words(&call).into_iter().filter(|word| is_package_word(&word.text));
+                asked.extend(words.map(|word| (at, package_name(&word.text).to_owned())));
+            }
+        }
+        asked
+    }
+
+    /// Whether a `RUN` is repeated as it stands or not at all: its text cannot be edited, or it installs packages
+    /// from files.
+    pub(super) fn is_opaque(&self, step: usize) -> bool {
+        let Some(run) = self.run(step) else { return true };
+        let from_files = |command| {
+            Call::of(command).is_some_and(|call| {
+                let installs = call.words.iter().any(|word| matches!(word.text.as_str(), "-i" | "--install" | "install"));
+                installs
+                    && matches!(call.program, "dpkg" | "rpm" | "apt" | "apt-get" | "dnf" | "yum")
+                    && call.words.iter().any(|word| word.text.contains(".deb") || word.text.contains(".rpm"))
+            })
+        };
+        !run.may_edit || run.commands.iter().any(from_files)
+    }
+
+    /// Texts of all commands, to look for names of programs in.
+    pub(super) fn programs(&self) -> BTreeSet<&str> {
+        let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
+        commands.filter_map(Call::of).map(|call| call.program).collect()
+    }
+}
+
+/// Whether a layer has packages of Python that were compiled where they were installed: PyPI takes no wheels for
+/// `linux_x86_64`, and those of other indexes name their variant behind a `+`.
+fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
+    layers.iter().any(|layer| {
+        let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
+        read.is_some_and(|read| {
+            let documents = read.facts.documents().iter();
+            let mut wheels = documents.filter(|document| document.kind == DocumentKind::PipWheel);
+            wheels.any(|document| {
+                let path = read.index.path(document.entry);
+                let folder = folder_of(&path);
+                let text = document.bytes().unwrap_or_default();
+                let is_local = |line: &[u8]| {
+                    line.starts_with(b"Tag:") && memchr::memmem::find(line, b"-linux_").is_some()
+                };
+                !folder.contains(&b'+') && text.split(|byte| *byte == b'\n').any(is_local)
+            })
+        })
+    })
+}
+
+/// Whether a layer brings an ELF file.
+fn holds_programs(world: &World<'_>, layers: &[u16]) -> bool {
+    layers.iter().any(|layer| {
+        let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
+        read.is_some_and(|read| {
+            read.facts.binaries().iter().any(|(_, facts)| matches!(facts, FileFacts::Elf(_)))
+        })
+    })
+}

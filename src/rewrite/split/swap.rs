@@ -1,0 +1,343 @@
+//! The same instructions on a smaller base, without the packages that only building needs.
+
+use std::collections::BTreeSet;
+
+use super::from::{is_set_by_user, reference, settings};
+use super::keep::{Fate, Keep};
+use super::packages::{Asked, added};
+use super::runs::Trim;
+use super::stage::Final;
+use super::steps::{Kind, Steps};
+use crate::base::convert::layer16;
+use crate::base::size::human;
+use crate::cuda::Flavor;
+use crate::rewrite::draft::Draft;
+use crate::rewrite::propose::Input;
+use crate::rewrite::select::Selection;
+use crate::rewrite::tidy::Tidied;
+use crate::rewrite::value::{Applicability, Edit};
+use crate::rootfs::NodeKind;
+
+/// The draft that starts from the base of `keep`; `None` when nothing changes.
+pub(super) fn draft(
+    id: &'static str,
+    input: &Input<'_>,
+    stage: &Final<'_>,
+    steps: &Steps<'_, '_>,
+    keep: &Keep<'_, '_>,
+    asked: &Asked,
+    tidied: &Tidied,
+) -> Option<Draft> {
+    let base = keep.base;
+    let mut swap = Swap { stage, steps, keep, asked, tidied, edits: Vec::new(), trimmed: Vec::new() };
+    let mut names = added(keep, &asked.kept);
+    if !base.own {
+        swap.from();
+    }
+    let set = settings(keep.world, base, stage.file, stage);
+    let named = names.clone();
+    swap.packages(&mut names);
+    swap.head(&set, &names);
+    let mut edits = swap.edits;
+    let trimmed = swap.trimmed;
+    let is_free = |edit: &&Edit| !trimmed.iter().any(|span| span.start <= edit.at.start && edit.at.end <= span.end);
+    edits.extend(tidied.edits.iter().filter(is_free).cloned());
+    if edits.is_empty() {
+        return None;
+    }
+    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
+    if !set.is_empty() {
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+        environment.retain(|pair| is_set_by_user(stage.file, stage, &name(pair)));
+        let mut set = set.clone();
+        set.retain(|pair| !is_set_by_user(stage.file, stage, &name(pair)));
+        environment.extend(set);
+    }
+    let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
+    let mut kept = Vec::new();
+    let banner = entrypoint.as_ref().and_then(|words| words.first()).is_some_and(|word| word.contains("nvidia_entrypoint"));
+    if banner && !base.own && !matches!(base.flavor, Flavor::Runtime | Flavor::Devel) {
+        entrypoint = None;
+        kept.push(BANNER.to_owned());
+    }
+    let mut assumed = tidied.assumed.clone();
+    if !base.own {
+        assumed.push(format!(
+            "{} has the same content as the lowest {} layers of this image.",
+            base.reference, base.layers
+        ));
+        if stage.base.contains('@') {
+            assumed.push("The current base image is pinned by digest; the new one is named by its tag.".to_owned());
+        }
+    }
+    if !named.is_empty() {
+        assumed.push(format!(
+            "The repository that {} is configured for has these packages: {}.",
+            base.reference,
+            named.join(", ")
+        ));
+    }
+    if !asked.dropped.is_empty() {
+        let list: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
+        assumed.push(format!("No instruction needs these packages on the new base image: {}.", list.join(", ")));
+    }
+    let languages = steps.list.iter().any(|step| {
+        matches!(&step.kind, Kind::Run(works) if works.contains(&super::shell::Work::Language))
+    });
+    if languages && (!base.own || !asked.dropped.is_empty()) {
+        assumed.push("The packages that pip and its like install come as wheels or need no compiler.".to_owned());
+    }
+    let title = match (base.own, base.flavor) {
+        (true, _) => "Install no build packages, keep the base image".to_owned(),
+        (false, _) => format!("Swap the base image for {}", base.reference),
+    };
+    Some(Draft {
+        id,
+        title,
+        applicability: Applicability::Review,
+        base_image: Some(base.reference.clone()),
+        edits,
+        selection: selection(keep, steps, asked, tidied),
+        environment,
+        entrypoint,
+        stages: crate::rewrite::tidy::earlier_stages(stage.file),
+        kept,
+        assumed,
+        by_hand: Vec::new(),
+        hints: tidied.hints.clone(),
+    })
+}
+
+/// What is said where the entrypoint of NVIDIA's image goes.
+pub(super) const BANNER: &str =
+    "The new base image has no NVIDIA entrypoint, which prints a banner and warns when there is no driver.";
+
+struct Swap<'d, 'r, 's, 'p, 'k, 'w, 'a> {
+    stage: &'d Final<'r>,
+    steps: &'d Steps<'s, 'p>,
+    keep: &'k Keep<'w, 'a>,
+    asked: &'d Asked,
+    tidied: &'d Tidied,
+    edits: Vec<Edit>,
+    /// Parts of the file that are written anew: clean-ups within them are part of the new text.
+    trimmed: Vec<std::ops::Range<usize>>,
+}
+
+impl Swap<'_, '_, '_, '_, '_, '_, '_> {
+    fn edit(&mut self, at: std::ops::Range<usize>, with: String, reason: String, bytes: Option<u64>) {
+        self.edits.push(Edit { at, with, reason, applicability: Applicability::Review, bytes });
+    }
+
+    fn from(&mut self) {
+        let base = self.keep.base;
+        let Some(from) = self.stage.file.instructions.get(self.stage.base_from) else { return };
+        let Some(word) = from.words.first() else { return };
+        let gone = |node: &crate::rootfs::Node<'_>| {
+            node.kind() == NodeKind::File
+                && !self.keep.world.is_users(*node)
+                && self.keep.fate(node.id()) == Fate::Gone
+        };
+        let bytes: u64 = self.keep.world.rootfs.nodes().filter(gone).map(crate::rootfs::Node::bytes).sum();
+        let what = match base.flavor {
+            Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
+            Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
+            Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
+            Flavor::Runtime | Flavor::Devel => "the runtime flavor: the toolkit's libraries without compilers and headers",
+        };
+        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
+        if let Some(question) = question {
+            let at = from.span.start;
+            let end = self.stage.file.line_end();
+            self.edit(at..at, format!("{question}{end}"), "Not proven unused: answer the questions of these findings.".to_owned(), None);
+        }
+        let reason = format!("Nothing is compiled here, so the image can start from {what}. That is {} less.", human(bytes));
+        self.edit(word.span.clone(), reference(self.stage, base), reason, Some(bytes));
+    }
+
+    /// Installations without the packages that only building needs; the first gets those that are missing.
+    fn packages(&mut self, names: &mut Vec<String>) {
+        let file = self.stage.file;
+        for (at, step) in self.steps.list.iter().enumerate() {
+            let Kind::Run(works) = &step.kind else { continue };
+            if !step.installs() || self.steps.is_opaque(at) {
+                continue;
+            }
+            let (Some(run), Some(instruction)) = (self.steps.run(at), file.instructions.get(step.place)) else { continue };
+            let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
+            let trim = Trim {
+                file,
+                instruction,
+                run,
+                works,
+                dropped: &self.asked.dropped,
+                added: names,
+                extra: &extra,
+                stays: &|_| true,
+                lean: false,
+            };
+            let before = self.stage.text(step.place);
+            let Some(text) = trim.text() else {
+                let Some(span) = self.steps.scene.whole(step.place) else { continue };
+                self.trimmed.push(span.clone());
+                self.edit(span, String::new(), "Only the build needs these packages, and nothing is built here.".to_owned(), None);
+                continue;
+            };
+            // Only an instruction that changes is written anew.
+            let dropped: Vec<&String> =
+                self.asked.dropped.iter().filter(|name| before.contains(name.as_str())).collect();
+            let reason = reason(&dropped, names, !extra.is_empty());
+            if text != before && !reason.is_empty() {
+                let span = instruction.span.start..instruction.span.start + before.len();
+                let bytes = extra.iter().filter_map(|edit| edit.bytes).sum();
+                self.trimmed.push(instruction.span.clone());
+                self.edit(span, text, reason, Some(bytes).filter(|bytes| *bytes > 0));
+                names.clear();
+            }
+        }
+    }
+
+    /// What goes in right behind the `FROM`: variables, and packages where no instruction installs any.
+    fn head(&mut self, set: &[String], names: &[String]) {
+        let file = self.stage.file;
+        let Some(from) = file.instructions.get(self.stage.base_from) else { return };
+        let lower = file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase());
+        let word = |keyword: &str| if lower { keyword.to_lowercase() } else { keyword.to_owned() };
+        let (end, escape) = (file.line_end(), file.escape);
+        let mut text = String::new();
+        let mut reasons = Vec::new();
+        if !set.is_empty() {
+            text.push_str(&format!("{} {}{end}", word("ENV"), set.join(&format!(" {escape}{end}    "))));
+            reasons.push("NVIDIA's image sets these variables: they request the GPU from the container runtime.".to_owned());
+        }
+        if !names.is_empty() {
+            let list = if names.len() > 3 {
+                let gap = format!(" {escape}{end}        ");
+                format!("{gap}{}", names.join(&gap))
+            } else {
+                format!(" {}", names.join(" "))
+            };
+            text.push_str(&format!(
+                "{} apt-get update && apt-get install -y --no-install-recommends{list} {escape}{end}    && rm -rf /var/lib/apt/lists/*{end}",
+                word("RUN")
+            ));
+            reasons.push(format!("The image loads libraries of these packages: {}.", names.join(", ")));
+        }
+        if !text.is_empty() {
+            // Instructions hold the end of their last line.
+            let mut at = from.span.end;
+            if !file.text().get(..at).is_some_and(|before| before.ends_with('\n')) {
+                at = from.span.end;
+                text.insert_str(0, end);
+                text.truncate(text.trim_end().len());
+            }
+            self.edit(at..at, text, reasons.join(" "), None);
+        }
+    }
+}
+
+fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
+    let mut sentences = Vec::new();
+    if !dropped.is_empty() {
+        let names: Vec<&str> = dropped.iter().map(|name| name.as_str()).collect();
+        sentences.push(format!("Only a build needs these packages: {}.", names.join(", ")));
+    }
+    if !added.is_empty() {
+        sentences.push(format!("The image loads libraries of these packages: {}.", added.join(", ")));
+    }
+    if tidied {
+        sentences.push("The RUN leaves no package lists or caches behind.".to_owned());
+    }
+    sentences.join(" ")
+}
+
+/// What the image holds with the same instructions on the new base.
+fn selection(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked, tidied: &Tidied) -> Selection {
+    let world = keep.world;
+    let layers = layer16(world.input.layers.len());
+    let entries: Vec<usize> = (0..layers).map(|layer| world.rootfs.layer(layer).len()).collect();
+    let mut selection = Selection::all(&entries);
+    let mut set = |layer: u16, entry, stays: bool| {
+        let count = entries.get(usize::from(layer)).copied().unwrap_or_default();
+        selection.set(layer, entry, stays, count);
+    };
+    let base_layers = keep.base.layers..world.base_layers;
+    for layer in base_layers.clone() {
+        for entry in world.rootfs.layer(layer).entries() {
+            set(layer, entry, false);
+        }
+    }
+    let going = going(keep, steps, asked);
+    for node in world.rootfs.nodes() {
+        let places = node.content().into_iter().chain(node.entry().map(|entry| (node.layer(), entry)));
+        if base_layers.contains(&node.layer()) {
+            // Folders cost nothing, and a package that comes again brings its own.
+            let stays = match node.kind() {
+                NodeKind::Directory => has_kept_below(keep, node),
+                _ => keep.fate(node.id()) != Fate::Gone,
+            };
+            if stays {
+                places.for_each(|(layer, entry)| set(layer, entry, true));
+            }
+        } else if world.is_users(node) && node.kind() != NodeKind::Directory {
+            let owner = world.system_owner(node.id());
+            let of_going = owner.is_some_and(|owner| going.contains(&owner)) || is_paper_of(world, &going, &node.path());
+            if of_going {
+                places.for_each(|(layer, entry)| set(layer, entry, false));
+            }
+        }
+    }
+    for (layer, entry) in &tidied.gone {
+        set(*layer, *entry, false);
+        for node in world.rootfs.names(*layer, *entry) {
+            let node = world.rootfs.node(*node);
+            if let Some(other) = node.entry() {
+                set(node.layer(), other, false);
+            }
+        }
+    }
+    selection
+}
+
+fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool {
+    let mut open = vec![folder];
+    while let Some(node) = open.pop() {
+        if node.kind() != NodeKind::Directory {
+            if keep.fate(node.id()) != Fate::Gone {
+                return true;
+            }
+            continue;
+        }
+        open.extend(node.children());
+    }
+    false
+}
+
+/// Packages that are not installed when these are not.
+fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked) -> BTreeSet<usize> {
+    let world = keep.world;
+    let stays = world.with_dependencies(asked.kept.iter().copied().chain(keep.installed.iter().copied()));
+    let mut going = BTreeSet::new();
+    for (at, step) in steps.list.iter().enumerate().filter(|(_, step)| step.installs()) {
+        let drops = steps.asked().iter().any(|(place, name)| *place == at && asked.dropped.contains(name));
+        if !drops || steps.is_opaque(at) {
+            continue;
+        }
+        let packages = world.input.inventory.packages.iter().enumerate();
+        going.extend(
+            packages
+                .filter(|(place, package)| {
+                    matches!(package.manager, "dpkg" | "rpm" | "apk")
+                        && step.layers.contains(&package.layer)
+                        && !stays.contains(place)
+                })
+                .map(|(place, _)| place),
+        );
+    }
+    going
+}
+
+fn is_paper_of(world: &super::world::World<'_>, going: &BTreeSet<usize>, path: &[u8]) -> bool {
+    let Some(super::state::State::PackagePapers(name)) = super::state::state(path) else { return false };
+    world.by_name.get(name.as_str()).is_some_and(|place| going.contains(place))
+}

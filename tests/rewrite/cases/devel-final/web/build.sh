@@ -1,0 +1,2 @@
+mkdir -p dist
+sed 's/@VERSION@/1.4/' index.html.in >dist/index.html
