@@ -19,7 +19,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 rewrite=$here/../rewrite
-quick=(uv-venv conda-prefix system-python)
+quick=(uv-venv conda-prefix names)
 [[ $# -ge 2 ]] || { sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 home_cache=${XDG_CACHE_HOME:-$HOME/.cache}/cutaway
 : "${CUTAWAY_REWRITE_CACHE:=$home_cache/rewrite}" "${CUTAWAY_WHEELS:=$home_cache/wheels}"
@@ -88,9 +88,12 @@ machine_settings() {
 # build TAG FOLDER DOCKERFILE
 build() {
     local names=("${settings[@]%%=*}")
+    # The images with CUDA name a folder of packages that is not in them.
+    local packages=()
+    if [[ -d $cache/repository ]]; then packages=(--volume "$cache/repository:$repository_inside:ro"); fi
     sed -E "/^FROM /a ARG ${names[*]}" "$3" >"$work/machine/Dockerfile"
     buildah bud --isolation chroot --layers --pull=never --signature-policy "$work/policy.json" --identity-label=false \
-        --volume "$work/machine:/run/machine:ro" "${settings[@]/#/--build-arg=}" --tag "$1" \
+        --volume "$work/machine:/run/machine:ro" "${packages[@]}" "${settings[@]/#/--build-arg=}" --tag "$1" \
         --file "$work/machine/Dockerfile" "$2"
 }
 
@@ -118,7 +121,7 @@ provide_bases() { # DOCKERFILE
         *)
             if ! buildah inspect --type image "docker.io/$image" >/dev/null 2>&1 &&
                 ! buildah inspect --type image "docker.io/library/$image" >/dev/null 2>&1; then
-                make_bases
+                (here=$rewrite && make_bases) || exit 2
                 start_registry "$cache/registry"
                 buildah pull --quiet --signature-policy "$work/policy.json" "docker.io/$image" >"$work/log/pull" 2>&1 ||
                     fail "$image: $(tail -n 2 "$work/log/pull")"
@@ -169,9 +172,9 @@ try() { # CASE
         return
     fi
     if [[ ${CUTAWAY_DELETION_KEEP:-} != 1 ]]; then rm -rf "$work/images"; fi
-    # What works in an image need not be asked again for another program CUTAWAY.
+    # What works in an image need not be asked again for another program CUTAWAY. After a change of ask.py, remove it.
     key=$(buildah inspect --type image --format '{{.FromImageID}}' "localhost/deletion/$case" |
-        cat - "$here/ask.py" "$here/cases/$case/Dockerfile" "$(asks_of "$case")" | sha256sum | cut -c 1-32)
+        cat - "$(asks_of "$case")" | sha256sum | cut -c 1-32)
     if [[ ! -f $work/before/$key.json ]]; then
         note "$case: before"
         first=$(container "$case")
