@@ -104,7 +104,7 @@ start() {
 }
 
 # What a container that failed prints last, without buildah's own words.
-last_words() { grep -v -e '^Error: ' -e 'level=error' "$1" | tail -n 1 || true; }
+last_words() { grep -v -e '^Error: ' -e '^subprocess exited' -e 'level=error' "$1" | tail -n 1 || true; }
 
 # change CASE NAME: one source file changes, and the image is built again with the layers that there are. The words
 # differ, so that no build finds the layers of another.
