@@ -8,8 +8,9 @@
 # built in the same context, and all of them are built again after a change of one source file. judge.py reads the
 # text, what the loader finds, what the application prints, how large the image is, and what a change costs.
 # One row of a table for each, its faults below it; the exit status is 1 when one fails, 2 when nothing could be
-# tried. Images stay in WORK as OCI layouts, oci:WORK/images:CASE-original and the like; what is built stays in the
-# cache of layers there, so that a second run with another CUTAWAY is quick.
+# tried. What is built of a case is removed after it: with CUTAWAY_REWRITE_KEEP=1 the images stay, as the OCI layouts
+# oci:WORK/images/CASE:original and the like, and as cached layers, so that a second run with another CUTAWAY is
+# quick; that takes about 3 GB a case.
 #
 # The base images are stand-ins (see bases.sh, packages.py and wheels.py) in a registry on the loopback; nothing is
 # asked of any real one. apt asks for packages of Debian where this machine does. The stand-ins are kept in
@@ -26,7 +27,8 @@ home_cache=${XDG_CACHE_HOME:-$HOME/.cache}/cutaway
 if [[ $(id -u) != 0 ]]; then
     exec sudo -n env "PATH=$PATH:/usr/sbin:/sbin" "CUTAWAY_REWRITE_CACHE=$CUTAWAY_REWRITE_CACHE" \
         "CUTAWAY_WHEELS=$CUTAWAY_WHEELS" "CUTAWAY_REWRITE_ONLY=${CUTAWAY_REWRITE_ONLY:-}" \
-        "CUTAWAY_REWRITE_CLEAN=${CUTAWAY_REWRITE_CLEAN:-}" "$here/build.sh" ${every:+"$every"} "$@"
+        "CUTAWAY_REWRITE_CLEAN=${CUTAWAY_REWRITE_CLEAN:-}" "CUTAWAY_REWRITE_KEEP=${CUTAWAY_REWRITE_KEEP:-}" \
+        "$here/build.sh" ${every:+"$every"} "$@"
 fi
 export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C.UTF-8 CUTAWAY_NO_CACHE=1
 mkdir -p "$1" "$CUTAWAY_REWRITE_CACHE"
@@ -87,8 +89,8 @@ build() {
 build_again() {
     local folder=$work/run/$1
     bud "localhost/$1-$3" "$folder/$2.context" "$folder/$2.Dockerfile" >"$folder/$3.log" 2>&1 &&
-        save "localhost/$1-$3" "$work/images" "$1-$3" >>"$folder/$3.log" 2>&1 &&
-        judge layers "$work/images" "$1-$3" >"$folder/$3.layers" 2>>"$folder/$3.log"
+        save "localhost/$1-$3" "$work/images/$1" "$3" >>"$folder/$3.log" 2>&1 &&
+        judge layers "$work/images/$1" "$3" >"$folder/$3.layers" 2>>"$folder/$3.log"
 }
 
 # start CASE NAME: a container of an image; what it prints and what it is go into files for judge.py.
@@ -104,7 +106,7 @@ start() {
 }
 
 # What a container that failed prints last, without buildah's own words.
-last_words() { grep -v -e '^Error: ' -e 'level=error' "$1" | tail -n 1 || true; }
+last_words() { grep -v -e '^Error: ' -e '^subprocess exited' -e 'level=error' "$1" | tail -n 1 || true; }
 
 # change CASE NAME: one source file changes, and the image is built again with the layers that there are. The words
 # differ, so that no build finds the layers of another.
@@ -137,7 +139,7 @@ fault() { # CASE TEXT
 
 try() { # CASE
     local case=$1 folder=$work/run/$1 count number asked=()
-    rm -rf "$folder"
+    rm -rf "$folder" "$work/images/$case"
     mkdir -p "$folder"
     cp "$here/cases/$case/Dockerfile" "$folder/original.Dockerfile"
     note "$case: the original"
@@ -148,7 +150,7 @@ try() { # CASE
     asked=(--dockerfile "$folder/original.context/Dockerfile")
     if [[ $(setting "$case" dockerfile) == false ]]; then
         asked=()
-        judge buildkit "$work/images" "$case-original" "$folder/original.Dockerfile"
+        judge buildkit "$work/images/$case" original "$folder/original.Dockerfile"
     fi
     if [[ ${CUTAWAY_REWRITE_ONLY:-} == originals ]]; then return; fi
     if [[ $(setting "$case" nothing) == true ]]; then
@@ -174,7 +176,17 @@ try() { # CASE
             candidate "$case" "$number"
         done
     fi
+}
+
+# What is built of a case, but for the base images.
+remove() { # CASE
+    local images
     release_containers
+    if [[ ${CUTAWAY_REWRITE_KEEP:-} == 1 ]]; then return; fi
+    rm -rf "$work/images/$1" "$work/run/$1"/*.context
+    mapfile -t images < <(buildah images --format '{{.Name}}:{{.Tag}}' | grep "^localhost/$1-" || true)
+    if [[ ${#images[@]} -gt 0 ]]; then buildah rmi "${images[@]}" >/dev/null 2>&1 || true; fi
+    buildah rmi --prune >/dev/null 2>&1 || true
 }
 
 # What the program proposes, into proposals.json.
@@ -182,7 +194,7 @@ ask() { # CASE [OPTION...]
     local case=$1 folder=$work/run/$1
     shift
     note "$case: what is proposed"
-    if ! "$cutaway" dockerfile "oci:$work/images:$case-original" "$@" --format json \
+    if ! "$cutaway" dockerfile "oci:$work/images/$case:original" "$@" --format json \
         >"$folder/proposals.json" 2>"$folder/errors"; then
         fault "$case" "cutaway dockerfile: $(tail -n 1 "$folder/errors")"
         return 1
@@ -198,5 +210,6 @@ printf '| case | proposal | lines | MB before | MB after | MB predicted | MB pus
 printf '|---|---|---|---|---|---|---|---|---|\n'
 for case in "${cases[@]}"; do
     try "$case"
+    remove "$case"
 done
 exit "$failed"

@@ -53,7 +53,7 @@ LOADER = "/lib64/ld-linux-x86-64.so.2"
 TOLERANCE = 0.03
 # The least part of the reference's saving that a first proposal must bring.
 LEAST_SAVING = 0.75
-# What is left behind in the image and is no more than this is not worth a line of a Dockerfile.
+# A cache in the image that is no larger is not worth a line of a Dockerfile.
 WORTH_A_LINE = 1 << 20
 # Paths that one command of a RUN, or one COPY, may list.
 MOST_PATHS = 5
@@ -451,7 +451,7 @@ def content_faults(settings, at, number):
     for what, pattern in LEFT_BEHIND.items():
         found = [(full, status.st_size) for full, status in regular_files(root) if pattern.match(full[len(root) :])]
         size = sum(size for _, size in found)
-        if size > WORTH_A_LINE:
+        if found and (what != "a cache" or size > WORTH_A_LINE):
             yield f"image: {what}: {len(found)} files, {size:,} bytes, such as {found[0][0][len(root):]}"
     change_of, models = settings.get("change"), settings.get("generated", {})
     for layer in load(at(f"{number}.layers")):
