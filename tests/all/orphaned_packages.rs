@@ -178,7 +178,7 @@ fn a_package_stays_that_something_else_needs() {
         assert_eq!((verdict(&report, XML), verdict(&report, ICU)), ("-", "-"), "{name}");
     }
     let mut packages = cmake();
-    packages[2] = packages.remove(2).with("Provides", "xml-parser (= 1.0)");
+    packages[2].fields.push(("Provides", "xml-parser (= 1.0)"));
     packages.push(deb("tool", "xml-parser", false, tool()));
     all(&run(&packages, service(&[])), &[(XML, "-"), (ICU, "-")]);
     // One that is not needed itself keeps nothing.
@@ -208,7 +208,7 @@ fn a_package_stays_that_was_installed_by_name_or_is_essential() {
     all(&run(&packages, service(&[])), &[(XML, "-"), (ICU, "-")]);
     for (field, value) in [("Essential", "yes"), ("Protected", "yes"), ("Priority", "important")] {
         let mut packages = cmake();
-        packages[3] = packages.remove(3).with(field, value);
+        packages[3].fields.push((field, value));
         all(&run(&packages, service(&[])), &[(XML, "safe"), (ICU, "-")]);
     }
     // Without a record of apt all were installed by name.
@@ -252,7 +252,7 @@ fn git() -> Vec<Deb> {
             vec![program("usr/bin/git", &["libz9.so.9"])],
         ),
         deb("perl", "perl-base, perl-modules, libgdbm6", true, vec![prove]),
-        deb("perl-modules", "perl-base", true, vec![json]),
+        deb("perl-modules", "perl-base", true, vec![json]).with("Source", "perl"),
         deb("libgdbm6", "libc6", true, vec![library("libgdbm.so.6", &[])]),
         deb("xz-utils", "libc6, libz9", true, vec![program("usr/bin/xz", &["libz9.so.9"])]),
         deb("certificates", "", true, vec![file("etc/certificates/all.pem", "x")]),

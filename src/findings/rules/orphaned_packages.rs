@@ -46,6 +46,8 @@ Or build in a stage of its own, and copy the result. A package is kept when a fi
 
 /// Statements of a proof that name one package each.
 const CHAINS: usize = 150;
+/// Times that what is used is followed to what it needs; real images take two or three.
+const ROUNDS: usize = 100;
 /// Names in a list of a sentence.
 const NAMED: usize = 12;
 
@@ -61,13 +63,14 @@ mod doubt {
 /// Finds the packages; `drafts` hold what all other rules found.
 pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let packages = &facts.inventory.packages;
-    if !packages.iter().any(|package| package.automatic.is_some()) {
+    let is_devel = |place: usize| facts.devel_rule(place).is_some_and(|rule| rule.category.is_some());
+    if !packages.iter().any(|package| package.automatic.is_some()) || !(0..packages.len()).any(is_devel) {
         return Vec::new();
     }
     let claims = Claims::of(drafts);
     let files = files_by_package(facts);
     let owner = |path: &str| facts.owner(facts.paths.lookup(path.as_bytes())?);
-    let graph = Graph::new(packages, &owner);
+    let Some(graph) = Graph::new(packages, &owner) else { return Vec::new() };
     let removed = removed(facts, &graph, &claims, &files);
     if !removed.contains(&true) {
         return Vec::new();
@@ -84,6 +87,7 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
         Finder { facts, is_wanted: &is_wanted, gone: &claims.gone, files: &files, search_path: &search_path };
     let found = finder.find();
     let mut used: Vec<bool> = files.iter().map(|nodes| claims.is_disputed(facts, nodes)).collect();
+    let mut rounds = 0;
     let unneeded = loop {
         let is_used = |place: usize| used.get(place).copied().unwrap_or_default();
         let unneeded = graph.unneeded(&removed, |place| is_used(place) || !is_wanted(place));
@@ -94,14 +98,20 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
         if news.is_empty() {
             break unneeded;
         }
+        rounds += 1;
+        if rounds > ROUNDS {
+            return Vec::new();
+        }
         for place in news {
             if let Some(used) = used.get_mut(place) {
                 *used = true;
             }
         }
     };
-    let unsearched =
-        found.unsearched.is_some() || facts.named.cut || facts.inventory.searched.programs_left_out > 0;
+    let unsearched = found.unsearched.is_some()
+        || !found.all_links
+        || facts.named.cut
+        || facts.inventory.searched.programs_left_out > 0;
     let scene = Scene { facts, graph, claims, files, removed, unneeded, search_path };
     let doubts = scene.doubts(unsearched, &found.list);
     scene.drafts(&doubts, found.unsearched, drafts)
@@ -179,7 +189,7 @@ fn removed(facts: &Facts<'_>, graph: &Graph<'_>, claims: &Claims, files: &[Vec<N
         }
         empty.extend((!left && !goes).then_some(place));
     }
-    loop {
+    for _ in 0..ROUNDS {
         let stays = |place: &usize| is_devel(*place) && removed.get(*place) == Some(&false);
         let lost: Vec<usize> = empty
             .iter()
@@ -197,6 +207,7 @@ fn removed(facts: &Facts<'_>, graph: &Graph<'_>, claims: &Claims, files: &[Vec<N
             }
         }
     }
+    vec![false; packages.len()]
 }
 
 struct Scene<'f, 'a> {
@@ -246,13 +257,17 @@ impl Scene<'_, '_> {
     /// needs is a question too.
     fn doubts(&self, unsearched: bool, uses: &[uses::Use]) -> BTreeMap<usize, u8> {
         let kinds: BTreeMap<usize, Kind> = self.unneeded().map(|place| (place, self.kind(place))).collect();
+        let whole = self.whole_sources(&kinds);
         let mut doubts: BTreeMap<usize, u8> = BTreeMap::new();
         for (place, kind) in &kinds {
             let why = match kind {
                 Kind::Modules => doubt::MODULES,
+                Kind::Programs if self.is_interpreter(*place, &kinds) => doubt::MODULES,
                 Kind::Programs => doubt::PROGRAMS,
                 Kind::Libraries if unsearched => doubt::UNSEARCHED,
-                Kind::Data if !self.is_part(*place, &kinds) => doubt::DATA,
+                Kind::Data if !self.source(*place).is_some_and(|source| whole.contains(&source)) => {
+                    doubt::DATA
+                }
                 _ => 0,
             };
             doubts.insert(*place, why);
@@ -265,45 +280,51 @@ impl Scene<'_, '_> {
                 }
             }
         }
-        let mut needs: BTreeSet<(usize, usize)> = BTreeSet::new();
-        for place in self.unneeded() {
-            needs.extend(self.graph.keeps(place).iter().map(|next| (place, *next)));
+        let mut loads: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (user, used) in uses {
+            loads.entry(user.unwrap_or(usize::MAX)).or_default().push(*used);
         }
-        needs.extend(uses.iter().filter_map(|(user, used)| Some(((*user)?, *used))));
-        loop {
-            let mut changed = false;
-            for (from, to) in &needs {
-                let Some(why) = doubts.get(from).copied() else { continue };
+        let mut open: Vec<usize> = doubts.keys().copied().collect();
+        while let Some(from) = open.pop() {
+            let Some(why) = doubts.get(&from).copied() else { continue };
+            for to in self.graph.keeps(from).iter().chain(loads.get(&from).into_iter().flatten()) {
                 if let Some(known) = doubts.get_mut(to).filter(|known| **known | why != **known) {
                     *known |= why;
-                    changed = true;
+                    open.push(*to);
                 }
             }
-            if !changed {
-                return doubts;
-            }
         }
+        doubts
     }
 
-    /// Whether data are those of a library or program that goes too: of the same source, none of which stays.
-    fn is_part(&self, place: usize, kinds: &BTreeMap<usize, Kind>) -> bool {
-        let source = |place: usize| {
-            let package = self.package(place)?;
-            Some((package.manager, package.source.as_deref().unwrap_or(&package.name)))
-        };
-        let own = source(place);
-        let of_source = (0..self.removed.len()).filter(|other| source(*other) == own);
-        let mut goes = false;
-        for other in of_source.filter(|other| *other != place) {
-            let has_code = match kinds.get(&other) {
-                Some(kind) => *kind < Kind::Data,
-                None => self.removed.get(other) == Some(&true),
+    /// Whether a package with programs needs modules of the same source: `perl` and `perl-modules` go together.
+    fn is_interpreter(&self, place: usize, kinds: &BTreeMap<usize, Kind>) -> bool {
+        let source = self.source(place);
+        let is_own = |next: &usize| kinds.get(next) == Some(&Kind::Modules) && self.source(*next) == source;
+        self.graph.keeps(place).iter().any(is_own)
+    }
+
+    /// What a package was built from.
+    fn source(&self, place: usize) -> Option<(&str, &str)> {
+        let package = self.package(place)?;
+        Some((package.manager, package.source.as_deref().unwrap_or(&package.name)))
+    }
+
+    /// By source: whether programs or libraries of it go, and nothing of it stays. Data of such a source are theirs.
+    fn whole_sources(&self, kinds: &BTreeMap<usize, Kind>) -> HashSet<(&str, &str)> {
+        let of_data = kinds.iter().filter(|(_, kind)| **kind == Kind::Data);
+        let asked: HashSet<(&str, &str)> = of_data.filter_map(|(place, _)| self.source(*place)).collect();
+        let (mut goes, mut stays) = (HashSet::new(), HashSet::new());
+        for place in 0..self.removed.len() {
+            let Some(source) = self.source(place).filter(|source| asked.contains(source)) else { continue };
+            match kinds.get(&place) {
+                Some(kind) if *kind < Kind::Data => goes.insert(source),
+                Some(_) => false,
+                None if self.removed.get(place) == Some(&true) => goes.insert(source),
+                None => self.kind(place) < Kind::Nothing && stays.insert(source),
             };
-            if !has_code && !kinds.contains_key(&other) && self.kind(other) < Kind::Nothing {
-                return false;
-            }
-            goes |= has_code;
         }
+        goes.retain(|source| !stays.contains(source));
         goes
     }
 

@@ -13,14 +13,18 @@ pub(super) struct Graph<'a> {
     suggests: Vec<Vec<usize>>,
 }
 
+/// Dependencies that are followed: those of 100,000 packages in practice. Beyond, names stand for too many packages.
+const EDGES: usize = 4 << 20;
+
 /// Whether a manager keeps a database of dependencies for the whole system.
 pub(super) fn is_system(package: &Package) -> bool {
     matches!(package.manager, "dpkg" | "rpm" | "apk")
 }
 
 impl<'a> Graph<'a> {
-    /// `owner` gives the package that owns a path: rpm and apk may need files.
-    pub(super) fn new(packages: &'a [Package], owner: &dyn Fn(&str) -> Option<usize>) -> Self {
+    /// `owner` gives the package that owns a path: rpm and apk may need files. `None` when there are more
+    /// dependencies than are followed.
+    pub(super) fn new(packages: &'a [Package], owner: &dyn Fn(&str) -> Option<usize>) -> Option<Self> {
         let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
         for (place, package) in packages.iter().enumerate().filter(|(_, package)| is_system(package)) {
             let names = package.provides.iter().chain([&package.name]);
@@ -31,33 +35,31 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        let resolve = |package: &Package, names: &[String]| {
+        let mut left = EDGES;
+        let mut resolve = |package: &Package, names: &[&[String]]| {
             let mut found: Vec<usize> = Vec::new();
-            for name in names.iter().flat_map(|name| words(package.manager, name)) {
+            let names = names.iter().copied().flatten();
+            for name in names.flat_map(|name| words(package.manager, name)) {
                 match places.get(&(package.manager, name)) {
-                    Some(of) => found.extend(of),
+                    Some(of) => {
+                        left = left.checked_sub(of.len())?;
+                        found.extend(of);
+                    }
                     None if name.starts_with('/') => found.extend(owner(name)),
                     None => {}
                 }
             }
             found.sort_unstable();
             found.dedup();
-            found
+            Some(found)
         };
-        let all = |names: &dyn Fn(&'a Package) -> Vec<&'a [String]>| {
-            let of = |package: &'a Package| {
-                if !is_system(package) {
-                    return Vec::new();
-                }
-                names(package).into_iter().flat_map(|names| resolve(package, names)).collect()
-            };
-            packages.iter().map(of).collect()
-        };
-        Self {
-            packages,
-            keeps: all(&|package| vec![package.depends.as_slice(), package.recommends.as_slice()]),
-            suggests: all(&|package| vec![package.suggests.as_slice()]),
+        let (mut keeps, mut suggests) = (vec![Vec::new(); packages.len()], vec![Vec::new(); packages.len()]);
+        let lists = packages.iter().zip(&mut keeps).zip(&mut suggests);
+        for ((package, keeps), suggests) in lists.filter(|((package, _), _)| is_system(package)) {
+            *keeps = resolve(package, &[package.depends.as_slice(), package.recommends.as_slice()])?;
+            *suggests = resolve(package, &[package.suggests.as_slice()])?;
         }
+        Some(Self { packages, keeps, suggests })
     }
 
     /// What a package depends on, or recommends.

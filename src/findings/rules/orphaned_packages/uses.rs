@@ -21,6 +21,8 @@ pub(super) struct Uses {
     pub(super) list: Vec<Use>,
     /// A program or library of no package that could not be searched for names of libraries.
     pub(super) unsearched: Option<NodeId>,
+    /// Whether all symbolic links were followed.
+    pub(super) all_links: bool,
 }
 
 pub(super) struct Finder<'f, 'a> {
@@ -38,13 +40,16 @@ pub(super) struct Finder<'f, 'a> {
 /// The folders of `PATH`.
 pub(super) fn search_path(facts: &Facts<'_>) -> Vec<Vec<u8>> {
     match facts.variable("PATH") {
-        Some(path) => path.split(':').map(|folder| folder.as_bytes().to_vec()).collect(),
+        Some(path) => path.split(':').take(FOLDERS).map(|folder| folder.as_bytes().to_vec()).collect(),
         None => DEFAULT_PATH.iter().map(|folder| folder.to_vec()).collect(),
     }
 }
 
-/// Words of a command that are looked up.
+/// Words of a command, and folders of a search path, that are looked up.
 const WORDS: usize = 1_000;
+const FOLDERS: usize = 64;
+/// Parts of paths and links on the way of all symbolic links together; real images have some 100,000.
+const STEPS: u64 = 1 << 22;
 
 impl Finder<'_, '_> {
     pub(super) fn find(&self) -> Uses {
@@ -52,13 +57,13 @@ impl Finder<'_, '_> {
         self.links(&mut list);
         self.scripts(&mut list);
         self.command(&mut list);
-        self.symbolic_links(&mut list);
+        let all_links = self.symbolic_links(&mut list);
         self.python(&mut list);
         let unsearched = self.names(&mut list);
         list.retain(|(user, used)| *user != Some(*used));
         list.sort_unstable();
         list.dedup();
-        Uses { list, unsearched }
+        Uses { list, unsearched, all_links }
     }
 
     /// The package of the system that owns one of the names of a file.
@@ -163,22 +168,26 @@ impl Finder<'_, '_> {
 
     /// Links that no package owns and that lead to a file of a package: those of environments of Python, and
     /// what the image's maker linked. The alternatives of dpkg and the certificates of the system are made from
-    /// the packages themselves.
-    fn symbolic_links(&self, list: &mut Vec<Use>) {
+    /// the packages themselves. `false` when not all could be followed.
+    fn symbolic_links(&self, list: &mut Vec<Use>) -> bool {
         let paths = &self.facts.paths;
+        let mut steps = STEPS;
         let links = self.facts.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink);
         for node in links.filter(|node| self.facts.owner(node.id()).is_none()) {
-            let path = node.path();
             let target = paths.link(node.id()).unwrap_or_default();
-            let made = [&b"/etc/alternatives/"[..], b"/etc/ssl/certs/", b"/etc/rc"];
-            if made.iter().any(|folder| path.starts_with(folder)) || target.starts_with(b"/etc/alternatives/")
-            {
+            let folder = node.parent().id();
+            let Some(file) = paths.walk(folder, target, &mut steps) else { continue };
+            if !self.owner_of(file).is_some_and(self.is_wanted) {
                 continue;
             }
-            if let Some(file) = paths.lookup(&path).filter(|file| *file != node.id()) {
+            let folder = paths.path(folder);
+            let made = [&b"/etc/alternatives"[..], b"/etc/ssl/certs", b"/etc/rc"];
+            let is_made = made.iter().any(|start| folder.starts_with(start));
+            if !is_made && !target.starts_with(b"/etc/alternatives/") {
                 self.uses(None, file, list);
             }
         }
+        steps > 0
     }
 
     /// Packages of Python beside those of the distribution run on the system's Python.
