@@ -87,6 +87,10 @@ fn the_database_of_apk_gives_packages_and_files() {
         depends: ["so:libc.musl-x86_64.so.1", "busybox", "pkg", "/bin/sh", "musl"]
             .map(str::to_owned)
             .to_vec(),
+        recommends: Vec::new(),
+        suggests: Vec::new(),
+        provides: Vec::new(),
+        essential: false,
         installed: true,
         files: Some(paths(&["/top", "/usr/bin", "/usr/bin/ldd", "/usr/bin/iconv", "/lib", "/lib/x"])),
         build: None,

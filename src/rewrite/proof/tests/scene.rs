@@ -241,6 +241,7 @@ impl Scene {
             subjects: Vec::new(),
             packages: Vec::new(),
             users: Vec::new(),
+            rests_on: Vec::new(),
             potential_bytes: 0,
         });
     }
