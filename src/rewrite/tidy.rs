@@ -54,13 +54,14 @@ pub(super) fn of_tail(scene: &Scene<'_>, from: usize) -> Tidied {
     let mut work = Work::new(scene);
     caches::keep_none(&mut work);
     caches::remove(&mut work);
-    hints::hidden(&mut work);
-    hints::ignore(&mut work);
     let start = scene.instruction(from).map_or(usize::MAX, |one| one.span.start);
     let layers: Vec<u16> =
         (from..scene.file.instructions.len()).flat_map(|place| scene.layers(place)).copied().collect();
     work.edits.retain(|edit| edit.at.start >= start);
     work.gone.retain(|(layer, _)| layers.contains(layer));
+    hints::hidden(&mut work);
+    // What the context does not bring is in no stage.
+    hints::ignore(&mut work);
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 

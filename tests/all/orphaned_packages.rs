@@ -1,8 +1,10 @@
 //! Packages that only removed packages need: what apt, dnf and apk would take with build tools, on databases that
 //! are written by code. Every image has `cmake`, which needs the library `libxml2`, which needs `libicu72`.
 
+use std::collections::BTreeMap;
+
 use cutaway::analysis::{Options, analyze};
-use cutaway::findings::Plan;
+use cutaway::findings::{Finding, Plan, Verdict};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::source::Reference;
 use serde_json::{Value, json};
@@ -437,14 +439,17 @@ fn a_plan_without_the_build_tools_keeps_what_they_need() {
     let analysis =
         analyze(&reference, &Options::default(), &CancelToken::new(), &Progress::default(), &|_| {}).unwrap();
     let findings = analysis.findings.as_deref().unwrap();
-    let mut plan = Plan::of_safe(findings);
+    let plan = Plan::of_safe(findings);
     assert!(plan.contains("orphaned-packages:safe") && plan.contains("build-tools:safe"));
     let all = analysis.predict(&plan).unwrap().merged_bytes;
-    plan.set("build-tools:safe", false);
-    let kept = analysis.predict(&plan).unwrap().merged_bytes;
-    plan.set("orphaned-packages:safe", false);
-    assert_eq!(analysis.predict(&plan).unwrap().merged_bytes, kept);
-    assert!(all < kept);
-    plan.set("orphaned-packages:safe", true);
+    let without = |left_out: &[&str]| {
+        let chosen = |one: &Finding| one.verdict == Verdict::Safe && !left_out.contains(&one.id.as_str());
+        Plan::of(findings, chosen, BTreeMap::new())
+    };
+    let plan = without(&["build-tools:safe"]);
     assert!(!plan.contains("orphaned-packages:safe"));
+    let kept = analysis.predict(&plan).unwrap().merged_bytes;
+    assert!(all < kept);
+    let both = without(&["build-tools:safe", "orphaned-packages:safe"]);
+    assert_eq!(analysis.predict(&both).unwrap().merged_bytes, kept);
 }

@@ -18,7 +18,7 @@ const MOST: usize = 8;
 /// Lines of a `.dockerignore` that are proposed; the largest.
 const LINES: usize = 32;
 
-/// Content of `COPY . …` that a `.dockerignore` would have kept out.
+/// Content of `COPY . …` that a `.dockerignore` keeps out: the file is part of the proposal, and its bytes count.
 pub(super) fn ignore(work: &mut Work<'_>) {
     let scene = work.scene;
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
@@ -28,6 +28,7 @@ pub(super) fn ignore(work: &mut Work<'_>) {
         // Those too that an edit takes away: it is the copy of them in a later layer that stays.
         let waste = scene.waste_of(scene.layers(place));
         let waste: Vec<_> = waste.filter(|one| one.bytes > 0 && one.kind != Kind::Other).collect();
+        work.take(&waste);
         for one in &waste {
             let path = scene.look.path(one.layer, one.entry);
             let below = target.as_deref().filter(|target| is_within(&path, target));
