@@ -398,7 +398,9 @@ fn is_paper(name: &[u8], folder: &[u8]) -> bool {
     const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
     let lower = name.to_ascii_lowercase();
     folder.ends_with(b".dist-info")
-        || PAPERS.iter().any(|paper| lower.starts_with(paper)) && !lower.ends_with(b".py") && !lower.ends_with(b".sh")
+        || PAPERS.iter().any(|paper| lower.starts_with(paper))
+            && !lower.ends_with(b".py")
+            && !lower.ends_with(b".sh")
 }
 
 /// Whether a folder holds Python itself, a toolkit, or files of the system.

@@ -149,9 +149,12 @@ impl Demands {
                 self.add(name, &demand);
             }
             for name in &rule.asks_devel {
-                let why = "starts a C or C++ compiler when the service calls torch.compile or a Triton kernel";
+                let why =
+                    "starts a C or C++ compiler when the service calls torch.compile or a Triton kernel";
                 // Whoever names a compiler for a framework that starts one means it.
-                let named = ["CC", "CXX"].iter().any(|name| facts.variable(name).is_some_and(|value| !value.is_empty()));
+                let named = ["CC", "CXX"]
+                    .iter()
+                    .any(|name| facts.variable(name).is_some_and(|value| !value.is_empty()));
                 let certainty = if named { Certainty::Known } else { Certainty::Asked };
                 self.add(name, &Demand { certainty, why: why.to_owned(), ..demand.clone() });
             }

@@ -90,10 +90,7 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     if cuda.duplicates.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "\nLibraries that are here more than once; bytes: of copies that are not loaded, or need not be"
-    )?;
+    writeln!(out, "\nDuplicate libraries; bytes of copies that are not loaded, or need not be")?;
     for duplicate in cuda.duplicates.iter().take(MOST) {
         let same = match duplicate.identical {
             Some(true) => "the same bytes",

@@ -115,10 +115,11 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
         prove(input, &recipe, draft)
     });
     let mut list: Vec<_> = proven.filter(|proposal| is_worth_a_change(input, proposal)).collect();
-    let is_ready = |proposal: &Proposal| {
-        proposal.closure.resolved && proposal.applicability != Applicability::Manual
-    };
-    let most = list.iter().filter(|one| is_ready(one)).map(|one| one.predicted.saved_bytes).max();
+    let is_ready =
+        |proposal: &Proposal| proposal.closure.resolved && proposal.applicability != Applicability::Manual;
+    let saved = |one: &Proposal| one.predicted.saved_bytes;
+    let most = list.iter().filter(|one| is_ready(one)).map(saved).max();
+    let most = most.or_else(|| list.iter().map(saved).max());
     list.sort_by_cached_key(|proposal| {
         let saved = proposal.predicted.saved_bytes;
         // Of those that bring most of the saving the one with the shortest change.
@@ -138,9 +139,8 @@ fn is_worth_a_change(input: &Input<'_>, proposal: &Proposal) -> bool {
 
 /// Lines that a unified diff adds or removes.
 fn changed_lines(diff: &str) -> usize {
-    let is_change = |line: &&str| {
-        line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
-    };
+    let is_change =
+        |line: &&str| line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---");
     diff.lines().filter(is_change).count()
 }
 

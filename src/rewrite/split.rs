@@ -40,7 +40,10 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     let Some(stage) = Final::of(recipe) else { return Vec::new() };
     let told = recipe.base_layers.or_else(|| input.inventory.base.as_ref().map(|base| base.layers));
     let Some(base_layers) = told.filter(|layers| (1..input.layers.len()).contains(layers)) else {
-        notes.push("No smaller base image is proposed: the history does not say where the base image ends.".to_owned());
+        notes.push(
+            "No smaller base image is proposed: the history does not say where the base image ends."
+                .to_owned(),
+        );
         return Vec::new();
     };
     if !input.complete {
@@ -95,7 +98,9 @@ fn chosen<'k, 'w, 'a>(keeps: &'k [Keep<'w, 'a>], compiles: bool) -> Vec<(&'stati
         chosen.push((id("base", "stages"), keep));
     }
     if let Some(keep) = plain
-        && chosen.first().is_none_or(|(_, first)| size(keep).saturating_mul(10) < size(first).saturating_mul(9))
+        && chosen
+            .first()
+            .is_none_or(|(_, first)| size(keep).saturating_mul(10) < size(first).saturating_mul(9))
     {
         chosen.push((id("distribution", "stages-distribution"), keep));
     }

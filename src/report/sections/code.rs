@@ -84,7 +84,7 @@ pub(super) fn duplicates(report: &Report) -> Content {
             [number("Can go"), text("Soname"), number("Copies"), text("Bytes of the copies"), text("Loaded")];
         let mut list: Vec<&DuplicateLine> = cuda.duplicates.iter().collect();
         list.sort_by_key(|one| std::cmp::Reverse(one.reclaimable_bytes));
-        blocks.push(Block::Heading("Libraries that are here more than once".to_owned()));
+        blocks.push(Block::Heading("Duplicate libraries".to_owned()));
         blocks.push(table(columns, "sonames", (&list, COPIES), |one| duplicate(cuda, one)));
     }
     if !cuda.identical.is_empty() {

@@ -40,10 +40,14 @@ pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
         let (title, reason, lost) = (&finding.title, &finding.reason, counted(lost, "file"));
         match finding.verdict {
             // Of headers and libraries for building the packages that stay hold what is read.
-            Verdict::Needed if !is_planned && is_wanted(both, finding) && !(is_for_builds(finding) && kept > 0) => said.faults.add(elide_end(
-                &format!("left out although needed: {lost}, such as {first}: {title}: {reason}"),
-                TEXT * 2,
-            )),
+            Verdict::Needed
+                if !is_planned && is_wanted(both, finding) && !(is_for_builds(finding) && kept > 0) =>
+            {
+                said.faults.add(elide_end(
+                    &format!("left out although needed: {lost}, such as {first}: {title}: {reason}"),
+                    TEXT * 2,
+                ))
+            }
             Verdict::Needed => said.unproven.add(elide_end(
                 &format!("left out although needed in the image as it is: {lost}, such as {first}: {reason}"),
                 TEXT * 2,
@@ -129,7 +133,8 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
         let (who, path) = (named.get(name).map(|who| old.shown(*who)).unwrap_or_default(), old.shown(node));
         let name = shown(name.as_bytes());
         // A text names a library without its version where a linker would look for it; the loader opens a version.
-        let has_version = || both.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
+        let has_version =
+            || both.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
         if is_safe {
             said.unproven.add(format!("{who} names {name}, and the plan takes {path} away as safe"));
         } else if name.ends_with(".so") && has_version() {

@@ -28,7 +28,13 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
             .map(|(_, value)| value.to_owned())
     };
     const OLD: [&str; 7] = [
-        "cudnn-devel", "cudnn8-devel", "cudnn9-devel", "devel", "cudnn-runtime", "cudnn8-runtime", "runtime",
+        "cudnn-devel",
+        "cudnn8-devel",
+        "cudnn9-devel",
+        "devel",
+        "cudnn-runtime",
+        "cudnn8-runtime",
+        "runtime",
     ];
     const NEW: [&str; 5] = ["base", "runtime", "cudnn-runtime", "cudnn8-runtime", "cudnn9-runtime"];
     for old in OLD {
@@ -57,7 +63,8 @@ pub(super) fn settings(world: &World<'_>, base: &Base, file: &Dockerfile, stage:
     if base.flavor != Flavor::None || base.own || !world.is_cuda_image() {
         return Vec::new();
     }
-    let plain = |value: &&str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte));
+    let plain =
+        |value: &&str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte));
     let value = |(name, usual): &(&str, &str)| {
         let today = world.variable(name)?;
         let is_users = is_set_by_user(file, stage, name);

@@ -185,7 +185,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 *work == Work::Install
                     && Call::of(command).is_some_and(|call| {
                         let words = super::shell::package_words(&call);
-                        words.iter().any(|word| !self.dropped.contains(super::shell::package_name(&word.text)))
+                        words
+                            .iter()
+                            .any(|word| !self.dropped.contains(super::shell::package_name(&word.text)))
                     })
             })
     }
@@ -205,7 +207,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             Keyword::Cmd | Keyword::Entrypoint | Keyword::Healthcheck | Keyword::StopSignal if later() => {}
             Keyword::Arg => {
                 let instruction = &self.stage.file.instructions[step.place];
-                let names = instruction.words.iter().map(|word| word.text.split('=').next().unwrap_or_default());
+                let names =
+                    instruction.words.iter().map(|word| word.text.split('=').next().unwrap_or_default());
                 let names: Vec<&str> = names.collect();
                 if self.is_used(at, &names) {
                     self.add(self.text(at), "Repeated: later instructions of this stage use it.");
@@ -220,9 +223,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     /// Whether instructions that the new stage has use one of these variables.
     fn is_used(&self, at: usize, names: &[&str]) -> bool {
-        let repeated = |(place, step): &(usize, &Step)| {
-            *place > self.last || !step.makes() || self.installs(*place)
-        };
+        let repeated =
+            |(place, step): &(usize, &Step)| *place > self.last || !step.makes() || self.installs(*place);
         let steps = self.steps.list.iter().enumerate().skip(at + 1).filter(repeated);
         let mut texts = steps.map(|(_, step)| self.stage.text(step.place));
         texts.any(|text| variables(text).any(|name| names.contains(&name)))
@@ -238,7 +240,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         });
         if let Some(path) = self.pending_folder.take_if(|_| relative) {
             if self.folder.as_ref() != Some(&path) {
-                self.add(format!("{} {path}", self.keyword("WORKDIR")), "Repeated: a new stage does not inherit it.");
+                self.add(
+                    format!("{} {path}", self.keyword("WORKDIR")),
+                    "Repeated: a new stage does not inherit it.",
+                );
                 self.cover_folder(path.as_bytes());
             }
             self.folder = Some(path);
@@ -253,7 +258,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let before = &follows[..sets.unwrap_or(follows.len())];
         let is_used = sets.is_none() || before.iter().any(|step| !matches!(step.kind, Kind::Setting));
         if is_used && self.folder.as_ref() != Some(&path) {
-            self.add(format!("{} {path}", self.keyword("WORKDIR")), "Repeated: a new stage does not inherit it.");
+            self.add(
+                format!("{} {path}", self.keyword("WORKDIR")),
+                "Repeated: a new stage does not inherit it.",
+            );
             self.cover_folder(path.as_bytes());
         }
     }
@@ -384,7 +392,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.add(text, "Users are there before the first COPY that names them as owners.");
         let states: Vec<usize> = (0..self.steps.list.len()).collect();
         for at in states {
-            let is_users = matches!(&self.steps.list[at].kind, Kind::Run(works) if works.contains(&Work::Users));
+            let is_users =
+                matches!(&self.steps.list[at].kind, Kind::Run(works) if works.contains(&Work::Users));
             if is_users && !self.steps.list[at].makes() {
                 self.cover_step(at, |fate| fate != Fate::Gone);
             }
@@ -422,7 +431,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let added = if installs { std::mem::take(&mut self.added) } else { Vec::new() };
         let hoisted = self.is_hoisted() && !(step.installs() && at <= self.last);
         let stays = |place: usize| {
-            let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else { return false };
+            let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else {
+                return false;
+            };
             match work {
                 Work::Users => !hoisted,
                 Work::Owner => !handled.contains(&place) && !making,
@@ -431,7 +442,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 Work::Configure if making => self.configures(command),
                 Work::Configure => true,
                 Work::Remove => !making || installs,
-                Work::Shell => !making || (installs && Call::of(command).is_none_or(|call| call.program != "cd")),
+                Work::Shell => {
+                    !making || (installs && Call::of(command).is_none_or(|call| call.program != "cd"))
+                }
                 _ => false,
             }
         };
@@ -475,8 +488,15 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     /// Whether a command of an instruction that builds sets up the system, so that its effect is not copied.
     fn configures(&self, command: &crate::formats::dockerfile::ShellCommand) -> bool {
         const OF_SYSTEM: [&str; 9] = [
-            "locale-gen", "update-locale", "localedef", "update-ca-certificates", "update-alternatives", "fc-cache",
-            "dpkg-reconfigure", "setcap", "sed",
+            "locale-gen",
+            "update-locale",
+            "localedef",
+            "update-ca-certificates",
+            "update-alternatives",
+            "fc-cache",
+            "dpkg-reconfigure",
+            "setcap",
+            "sed",
         ];
         Call::of(command).is_some_and(|call| OF_SYSTEM.contains(&call.program))
             || command.writes.iter().any(|path| path.starts_with("/etc/"))
@@ -503,7 +523,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         match single {
             Some(texts) => {
                 for text in texts {
-                    self.add(text, "Repeated for what the image needs when it runs; sources stay in the build stage.");
+                    self.add(
+                        text,
+                        "Repeated for what the image needs when it runs; sources stay in the build stage.",
+                    );
                 }
             }
             None => {
@@ -612,7 +635,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let Some(step) = root.steps.range(..code).next_back().copied() else { return };
         // A stage that starts from another one does not inherit its arguments.
         let declared = self.steps.list[..=step].iter().filter(|one| one.keyword == Keyword::Arg);
-        let words = declared.filter_map(|one| self.stage.file.instructions.get(one.place)).flat_map(|one| &one.words);
+        let words =
+            declared.filter_map(|one| self.stage.file.instructions.get(one.place)).flat_map(|one| &one.words);
         let names: Vec<&str> = words.map(|word| word.text.split('=').next().unwrap_or_default()).collect();
         let mut texts = self.steps.list[step + 1..=self.last].iter().map(|one| self.stage.text(one.place));
         if texts.any(|text| variables(text).any(|name| names.contains(&name))) {
@@ -690,7 +714,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         );
         for (folder, files) in &division.later {
             let Some(at) = word(&world.rootfs.node(*folder).path()) else { continue };
-            let names: Option<Vec<String>> = files.iter().map(|file| word(&world.rootfs.node(*file).path())).collect();
+            let names: Option<Vec<String>> =
+                files.iter().map(|file| word(&world.rootfs.node(*file).path())).collect();
             let text = match names.unwrap_or_default().as_slice() {
                 [] => format!("{copy} --from={build}{flag} {at} {at}"),
                 [one] => format!("{copy} --from={build}{flag} {one} {one}"),
@@ -702,8 +727,13 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 
     fn copy(&mut self, root: &Root, at: usize) {
-        if let Some(division) = self.division.clone().filter(|division| division.folder == root.folder && root.files.is_empty()) {
-            let owner = self.chown(root.steps.first().copied().unwrap_or(at), &self.keep.world.rootfs.node(root.folder).path());
+        if let Some(division) =
+            self.division.clone().filter(|division| division.folder == root.folder && root.files.is_empty())
+        {
+            let owner = self.chown(
+                root.steps.first().copied().unwrap_or(at),
+                &self.keep.world.rootfs.node(root.folder).path(),
+            );
             if owner.is_some_and(Owner::is_named) {
                 self.users(at);
             }
@@ -759,7 +789,13 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let links = &self.keep.world.input.inventory.links;
         let mut users = BTreeSet::new();
         for node in files {
-            let Some(id) = self.keep.world.rootfs.node(*node).content().and_then(|inode| self.keep.world.objects.get(&inode))
+            let Some(id) = self
+                .keep
+                .world
+                .rootfs
+                .node(*node)
+                .content()
+                .and_then(|inode| self.keep.world.objects.get(&inode))
             else {
                 continue;
             };
@@ -826,7 +862,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 self.covered.extend(node);
             }
         }
-        let caches = self.covered.iter().any(|node| is_cached_library(&self.keep.world.rootfs.node(*node).path()));
+        let caches =
+            self.covered.iter().any(|node| is_cached_library(&self.keep.world.rootfs.node(*node).path()));
         let calls = self.steps.programs().contains("ldconfig");
         let repeated = self.lines.iter().any(|line| line.text.contains("ldconfig"));
         if (caches && self.keep.world.has_ldconfig()) && (calls || !repeated) {
@@ -846,7 +883,11 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             Kind::Setting => {}
             Kind::Context | Kind::FromStage => {
                 if let Some((place, flag)) = self.owner_flag(at) {
-                    self.edits.push((place..place, flag, "Gives the owner that a RUN gave by storing the files again.".to_owned()));
+                    self.edits.push((
+                        place..place,
+                        flag,
+                        "Gives the owner that a RUN gave by storing the files again.".to_owned(),
+                    ));
                 }
                 self.cover_step(at, |_| true);
             }
@@ -857,31 +898,69 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
+    /// Whether a `RUN` only removes what lies in the working folder: litter of the build, which is not copied.
+    fn cleans_up(&self, at: usize, works: &[Work]) -> bool {
+        let Some(run) = self.steps.run(at) else { return false };
+        let relative = |command: &crate::formats::dockerfile::ShellCommand| {
+            Call::of(command).is_none_or(|call| call.words.iter().all(|word| !word.text.contains(['/', '$'])))
+        };
+        works.contains(&Work::Remove)
+            && works.iter().all(|work| matches!(work, Work::Remove | Work::Shell))
+            && run.commands.iter().all(relative)
+    }
+
     fn stays_run(&mut self, at: usize, works: &[Work]) {
         let step = &self.steps.list[at];
+        if self.cleans_up(at, works) {
+            if let Some(span) = self.steps.scene.whole(step.place) {
+                let why = "What this removes stays in the build stage.".to_owned();
+                self.edits.push((span, String::new(), why));
+            }
+            return;
+        }
         let Some(run) = self.steps.run(at).filter(|run| run.may_edit) else { return };
-        let handled = |command: usize| self.owners.iter().any(|owner| owner.step == at && owner.command == command);
+        let handled =
+            |command: usize| self.owners.iter().any(|owner| owner.step == at && owner.command == command);
         let hoisted = self.is_hoisted();
         let added = if self.installs(at) { std::mem::take(&mut self.added) } else { Vec::new() };
         let stays = |place: usize| !(handled(place) || hoisted && works.get(place) == Some(&Work::Users));
         let file = self.stage.file;
         let Some(instruction) = file.instructions.get(step.place) else { return };
         let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
-        let changes = (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
+        let changes =
+            (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
         if !changes {
             return;
         }
-        let trim = Trim { file, instruction, run, works, dropped: self.dropped, added: &added, extra: &extra, stays: &stays, lean: true };
+        let trim = Trim {
+            file,
+            instruction,
+            run,
+            works,
+            dropped: self.dropped,
+            added: &added,
+            extra: &extra,
+            stays: &stays,
+            lean: true,
+        };
         let before = self.text(at);
         match trim.text() {
             Some(text) if text != before => {
                 let span = instruction.span.start..instruction.span.start + before.len();
-                self.edits.push((span, text, "Without what only the build needs and what the lines above do.".to_owned()));
+                self.edits.push((
+                    span,
+                    text,
+                    "Without what only the build needs and what the lines above do.".to_owned(),
+                ));
             }
             Some(_) => {}
             None => {
                 if let Some(span) = self.steps.scene.whole(step.place) {
-                    self.edits.push((span, String::new(), "COPY --chown and the lines above do this.".to_owned()));
+                    self.edits.push((
+                        span,
+                        String::new(),
+                        "COPY --chown and the lines above do this.".to_owned(),
+                    ));
                 }
             }
         }
@@ -914,8 +993,16 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 /// Whether a file only lists packages for an installer.
 fn is_list_of_packages(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 10] = [
-        b"environment.yml", b"environment.yaml", b"Pipfile", b"Pipfile.lock", b"poetry.lock", b"uv.lock",
-        b"package-lock.json", b"yarn.lock", b"pnpm-lock.yaml", b"pdm.lock",
+        b"environment.yml",
+        b"environment.yaml",
+        b"Pipfile",
+        b"Pipfile.lock",
+        b"poetry.lock",
+        b"uv.lock",
+        b"package-lock.json",
+        b"yarn.lock",
+        b"pnpm-lock.yaml",
+        b"pdm.lock",
     ];
     NAMES.contains(&name)
         || (name.starts_with(b"requirements") || name.starts_with(b"constraints")) && name.ends_with(b".txt")
@@ -936,6 +1023,8 @@ fn is_cached_library(path: &[u8]) -> bool {
 
 /// Whether a step makes content by one of its commands.
 pub(super) fn last_making(steps: &Steps<'_, '_>, from: usize) -> Option<usize> {
-    let is = |step: &Step| step.compiles || matches!(&step.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)));
+    let is = |step: &Step| {
+        step.compiles || matches!(&step.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)))
+    };
     (from..steps.list.len()).rev().find(|at| is(&steps.list[*at]))
 }

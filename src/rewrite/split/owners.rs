@@ -39,16 +39,19 @@ pub(super) fn owners(steps: &Steps<'_, '_>) -> Vec<Owner> {
         for (command, shell) in run.commands.iter().enumerate() {
             let Some(call) = Call::of(shell).filter(|call| call.program == "chown") else { continue };
             let options = call.words.iter().take_while(|word| word.text.starts_with('-')).count();
-            let recursive = call.words[..options].iter().any(|word| word.text == "-R" || word.text == "--recursive");
+            let recursive =
+                call.words[..options].iter().any(|word| word.text == "-R" || word.text == "--recursive");
             let [spec, path] = &call.words[options..] else { continue };
             let is_name = |name: &str| {
-                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+                !name.is_empty()
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
             };
             let (user, group) = spec.text.split_once(':').unwrap_or((&spec.text, "0"));
             let group = if group.is_empty() { user } else { group };
             let path = steps.scene.absolute(one.place, &path.text);
             if works.get(command) == Some(&Work::Owner)
-                && let Some(path) = path.filter(|path| recursive && is_name(user) && is_name(group) && path != "/")
+                && let Some(path) =
+                    path.filter(|path| recursive && is_name(user) && is_name(group) && path != "/")
             {
                 found.push(Owner { step, command, spec: format!("{user}:{group}"), path });
             }

@@ -43,7 +43,8 @@ pub(super) fn asked(world: &World<'_>, steps: &Steps<'_, '_>, copies: bool) -> A
     for (at, step) in steps.list.iter().enumerate() {
         if step.installs() && !step.compiles && steps.is_opaque(at) {
             let packages = world.input.inventory.packages.iter().enumerate();
-            let brought = packages.filter(|(_, package)| step.layers.contains(&package.layer) && package.root.is_none());
+            let brought = packages
+                .filter(|(_, package)| step.layers.contains(&package.layer) && package.root.is_none());
             asked.kept.extend(brought.map(|(place, _)| place));
         }
     }

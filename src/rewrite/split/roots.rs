@@ -14,9 +14,31 @@ pub(super) const MOST_PATHS: usize = 5;
 
 /// Folders that many packages share: never copied as a whole.
 const SHARED: [&[u8]; 25] = [
-    b"", b"/usr", b"/usr/local", b"/usr/lib", b"/usr/lib64", b"/usr/bin", b"/usr/sbin", b"/usr/share", b"/usr/local/lib",
-    b"/usr/local/share", b"/usr/local/etc", b"/usr/include", b"/opt", b"/etc", b"/var", b"/var/lib", b"/home", b"/root", b"/srv",
-    b"/lib", b"/bin", b"/sbin", b"/lib64", b"/tmp", b"/mnt",
+    b"",
+    b"/usr",
+    b"/usr/local",
+    b"/usr/lib",
+    b"/usr/lib64",
+    b"/usr/bin",
+    b"/usr/sbin",
+    b"/usr/share",
+    b"/usr/local/lib",
+    b"/usr/local/share",
+    b"/usr/local/etc",
+    b"/usr/include",
+    b"/opt",
+    b"/etc",
+    b"/var",
+    b"/var/lib",
+    b"/home",
+    b"/root",
+    b"/srv",
+    b"/lib",
+    b"/bin",
+    b"/sbin",
+    b"/lib64",
+    b"/tmp",
+    b"/mnt",
 ];
 
 /// Something that is copied out of the build stage.
@@ -123,13 +145,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         }
     }
 
-    fn visit(
-        &self,
-        folder: Node<'a>,
-        below: &[Below],
-        makers: &BTreeMap<NodeId, usize>,
-        roots: &mut Roots,
-    ) {
+    fn visit(&self, folder: Node<'a>, below: &[Below], makers: &BTreeMap<NodeId, usize>, roots: &mut Roots) {
         let of = |node: Node<'_>| below[node.id().0 as usize];
         let own = of(folder);
         if own.made == 0 {
@@ -153,7 +169,9 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 self.visit(child, below, makers, roots);
             } else if let Some(step) = makers.get(&child.id()) {
                 if child.kind() == NodeKind::Symlink {
-                    let target = child.entry().and_then(|entry| self.keep.world.rootfs.layer(child.layer()).link(entry));
+                    let target = child
+                        .entry()
+                        .and_then(|entry| self.keep.world.rootfs.layer(child.layer()).link(entry));
                     roots.links.extend(target.map(|target| (target.to_vec(), child.path(), *step)));
                 } else {
                     files.push(child.id());

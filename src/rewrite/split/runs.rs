@@ -36,8 +36,7 @@ impl Trim<'_> {
         let installs = |(at, (command, work)): (usize, (&ShellCommand, &Work))| {
             *work == Work::Install && (self.stays)(at) && self.command(command, false).is_some()
         };
-        let installs: Vec<usize> =
-            commands.clone().filter(|one| installs(*one)).map(|(at, _)| at).collect();
+        let installs: Vec<usize> = commands.clone().filter(|one| installs(*one)).map(|(at, _)| at).collect();
         let mut parts: Vec<(usize, String)> = Vec::new();
         let mut effect = false;
         for (at, (command, work)) in commands {
@@ -62,7 +61,8 @@ impl Trim<'_> {
             text.push(' ');
             text.push_str(self.file.slice(&flag.span));
         }
-        let head = self.instruction.flags.last().map_or(self.instruction.keyword_span.end, |flag| flag.span.end);
+        let head =
+            self.instruction.flags.last().map_or(self.instruction.keyword_span.end, |flag| flag.span.end);
         for edit in self.extra.iter().filter(|edit| edit.at == (head..head)) {
             text.push_str(&edit.with);
         }
@@ -94,9 +94,12 @@ impl Trim<'_> {
     fn cleans(&self, parts: &[(usize, String)]) -> bool {
         let is_apt = parts.iter().any(|(_, text)| text.contains("apt-get ") || text.contains("apt "));
         !is_apt
-            || parts.iter().any(|(_, text)| text.contains("/var/lib/apt/lists") || text.contains("/var/lib/apt/*"))
+            || parts
+                .iter()
+                .any(|(_, text)| text.contains("/var/lib/apt/lists") || text.contains("/var/lib/apt/*"))
             || self.instruction.flags.iter().any(|flag| {
-                flag.name == "mount" && flag.value.as_deref().is_some_and(|value| value.contains("/var/lib/apt"))
+                flag.name == "mount"
+                    && flag.value.as_deref().is_some_and(|value| value.contains("/var/lib/apt"))
             })
     }
 
@@ -108,8 +111,7 @@ impl Trim<'_> {
         let own = self.run.commands.get(at).and_then(of);
         let multi = |text: &String| text.contains('\n') && !text.contains('#');
         let other = || self.run.commands.iter().filter_map(of).find(multi);
-        own.or_else(other)
-            .unwrap_or_else(|| format!(" {}{}    && ", self.file.escape, self.file.line_end()))
+        own.or_else(other).unwrap_or_else(|| format!(" {}{}    && ", self.file.escape, self.file.line_end()))
     }
 
     /// An installation without the packages that are left out; `None` when none is left.
@@ -132,7 +134,11 @@ impl Trim<'_> {
         }
         let says = |text: &str| text.contains("install-recommends");
         let tidied = cuts.iter().any(|(_, with)| says(with));
-        if self.lean && !tidied && matches!(call.program, "apt-get" | "apt") && !call.words.iter().any(|word| says(&word.text)) {
+        if self.lean
+            && !tidied
+            && matches!(call.program, "apt-get" | "apt")
+            && !call.words.iter().any(|word| says(&word.text))
+        {
             let install = call.words.iter().position(|word| word.text == "install")?;
             let options =
                 call.words[install + 1..].iter().take_while(|word| word.text.starts_with('-')).count();

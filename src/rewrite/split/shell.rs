@@ -29,8 +29,7 @@ pub(super) enum Work {
 }
 
 /// Programs that install packages of the system.
-const INSTALLERS: [&str; 9] =
-    ["apt-get", "apt", "aptitude", "dnf", "dnf5", "yum", "microdnf", "tdnf", "apk"];
+const INSTALLERS: [&str; 9] = ["apt-get", "apt", "aptitude", "dnf", "dnf5", "yum", "microdnf", "tdnf", "apk"];
 
 const USERS: [&str; 14] = [
     "useradd", "groupadd", "adduser", "addgroup", "usermod", "groupmod", "gpasswd", "chpasswd", "newusers",
@@ -38,24 +37,91 @@ const USERS: [&str; 14] = [
 ];
 
 const COMPILERS: [&str; 34] = [
-    "make", "gmake", "cmake", "ninja", "meson", "scons", "bazel", "bazelisk", "gcc", "g++", "cc", "c++", "cpp",
-    "clang", "clang++", "nvcc", "gfortran", "ld", "ar", "cargo", "rustc", "maturin", "configure", "autoreconf",
-    "autoconf", "automake", "autogen.sh", "javac", "mvn", "mvnw", "gradle", "gradlew", "ctest", "cpack",
+    "make",
+    "gmake",
+    "cmake",
+    "ninja",
+    "meson",
+    "scons",
+    "bazel",
+    "bazelisk",
+    "gcc",
+    "g++",
+    "cc",
+    "c++",
+    "cpp",
+    "clang",
+    "clang++",
+    "nvcc",
+    "gfortran",
+    "ld",
+    "ar",
+    "cargo",
+    "rustc",
+    "maturin",
+    "configure",
+    "autoreconf",
+    "autoconf",
+    "automake",
+    "autogen.sh",
+    "javac",
+    "mvn",
+    "mvnw",
+    "gradle",
+    "gradlew",
+    "ctest",
+    "cpack",
 ];
 
 const LANGUAGES: [&str; 16] = [
-    "pip", "uv", "poetry", "pdm", "pipenv", "pipx", "virtualenv", "conda", "mamba", "micromamba", "npm", "npx",
-    "yarn", "pnpm", "gem", "bundle",
+    "pip",
+    "uv",
+    "poetry",
+    "pdm",
+    "pipenv",
+    "pipx",
+    "virtualenv",
+    "conda",
+    "mamba",
+    "micromamba",
+    "npm",
+    "npx",
+    "yarn",
+    "pnpm",
+    "gem",
+    "bundle",
 ];
 
 /// Programs that configure the system: what they write is small, and repeating them gives the same.
 const CONFIGURE: [&str; 17] = [
-    "mkdir", "ln", "touch", "install", "ldconfig", "locale-gen", "update-locale", "localedef", "echo", "printf",
-    "update-ca-certificates", "update-alternatives", "fc-cache", "dpkg-reconfigure", "setcap", "tee", "mktemp",
+    "mkdir",
+    "ln",
+    "touch",
+    "install",
+    "ldconfig",
+    "locale-gen",
+    "update-locale",
+    "localedef",
+    "echo",
+    "printf",
+    "update-ca-certificates",
+    "update-alternatives",
+    "fc-cache",
+    "dpkg-reconfigure",
+    "setcap",
+    "tee",
+    "mktemp",
 ];
 
 const MANAGE: [&str; 8] = [
-    "apt-mark", "apt-key", "add-apt-repository", "dpkg", "debconf-set-selections", "gpg", "rpm", "dnf-config-manager",
+    "apt-mark",
+    "apt-key",
+    "add-apt-repository",
+    "dpkg",
+    "debconf-set-selections",
+    "gpg",
+    "rpm",
+    "dnf-config-manager",
 ];
 
 const SHELL: [&str; 16] = [
@@ -141,7 +207,8 @@ pub(super) fn installs_sources(command: &ShellCommand) -> bool {
 
 /// The words of an `apt-get install` or its like that name packages.
 pub(super) fn package_words<'c>(call: &Call<'c>) -> Vec<&'c Word> {
-    let mut words = call.words.iter().skip_while(|word| !matches!(word.text.as_str(), "install" | "add")).skip(1);
+    let mut words =
+        call.words.iter().skip_while(|word| !matches!(word.text.as_str(), "install" | "add")).skip(1);
     let mut found = Vec::new();
     while let Some(word) = words.next() {
         let text = word.text.as_str();

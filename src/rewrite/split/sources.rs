@@ -11,19 +11,37 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// Files that mark the top of a tree of sources.
 const MARKS: [&[u8]; 12] = [
-    b"CMakeLists.txt", b"Makefile", b"makefile", b"GNUmakefile", b"configure", b"configure.ac", b"meson.build",
-    b"setup.py", b"Cargo.toml", b"go.mod", b"pom.xml", b"build.gradle",
+    b"CMakeLists.txt",
+    b"Makefile",
+    b"makefile",
+    b"GNUmakefile",
+    b"configure",
+    b"configure.ac",
+    b"meson.build",
+    b"setup.py",
+    b"Cargo.toml",
+    b"go.mod",
+    b"pom.xml",
+    b"build.gradle",
 ];
 
 /// Endings of sources in compiled languages, and of what compilers leave.
 const SOURCES: [&[u8]; 26] = [
-    b".c", b".cc", b".cpp", b".cxx", b".cu", b".cuh", b".h", b".hh", b".hpp", b".hxx", b".inl", b".f", b".f90",
-    b".s", b".S", b".rs", b".go", b".java", b".m4", b".am", b".ac", b".in", b".cmake", b".ninja", b".pc.in", b".d",
+    b".c", b".cc", b".cpp", b".cxx", b".cu", b".cuh", b".h", b".hh", b".hpp", b".hxx", b".inl", b".f",
+    b".f90", b".s", b".S", b".rs", b".go", b".java", b".m4", b".am", b".ac", b".in", b".cmake", b".ninja",
+    b".pc.in", b".d",
 ];
 const LEFT_BY_COMPILERS: [&[u8]; 7] = [b".o", b".lo", b".la", b".a", b".obj", b".gch", b".tlog"];
 const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
-    b"CMakeCache.txt", b"compile_commands.json", b"install_manifest.txt", b".ninja_log", b".ninja_deps",
-    b"config.log", b"config.status", b"cmake_install.cmake", b"CTestTestfile.cmake",
+    b"CMakeCache.txt",
+    b"compile_commands.json",
+    b"install_manifest.txt",
+    b".ninja_log",
+    b".ninja_deps",
+    b"config.log",
+    b"config.status",
+    b"cmake_install.cmake",
+    b"CTestTestfile.cmake",
 ];
 
 /// Files of the user's layers that only building reads. Empty when nothing is compiled.
@@ -35,9 +53,12 @@ pub(super) fn build_only(world: &World<'_>, steps: &Steps<'_, '_>) -> HashSet<No
     if !steps.list.iter().any(|step| step.compiles) {
         return found;
     }
-    let compiles_later = world.input.findings.list.iter().any(|finding| {
-        finding.category == Category::Compilers && finding.verdict == Verdict::Needed
-    });
+    let compiles_later = world
+        .input
+        .findings
+        .list
+        .iter()
+        .any(|finding| finding.category == Category::Compilers && finding.verdict == Verdict::Needed);
     let named = world.named_paths();
     for top in trees(world) {
         let path = world.rootfs.node(top).path();
@@ -84,7 +105,13 @@ fn trees(world: &World<'_>) -> Vec<NodeId> {
 /// Whether a folder belongs to something that is installed.
 fn is_installed(path: &[u8]) -> bool {
     const PARTS: [&[u8]; 8] = [
-        b"/site-packages", b"/dist-packages", b"/node_modules", b"/lib/python", b"/share/", b"/usr/lib/", b"/include/",
+        b"/site-packages",
+        b"/dist-packages",
+        b"/node_modules",
+        b"/lib/python",
+        b"/share/",
+        b"/usr/lib/",
+        b"/include/",
         b"/.git/",
     ];
     let folder = [path, b"/"].concat();

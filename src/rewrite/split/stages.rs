@@ -38,7 +38,8 @@ pub(super) fn draft(
     }
     let tidied = tidy::of_tail(steps.scene, place + 1);
     let build = stage.build_name();
-    let mut lines = Lines::new(stage, keep, steps, last, &build, &asked.dropped, &tidied, added(keep, &asked.kept));
+    let mut lines =
+        Lines::new(stage, keep, steps, last, &build, &asked.dropped, &tidied, added(keep, &asked.kept));
     let set = settings(keep.world, base, file, stage);
     lines.write();
     let end = file.line_end();
@@ -63,21 +64,26 @@ pub(super) fn draft(
         edit(
             at..at,
             format!("{blank}{} {} {} {build}{end}", word("FROM"), division.name, word("AS")),
-            "The stage before it has the dependencies alone: a change of code leaves them as they are.".to_owned(),
+            "The stage before it has the dependencies alone: a change of code leaves them as they are."
+                .to_owned(),
             None,
         );
     }
     edit(at, name, "Becomes the build stage: only what is copied from it is in the image.".to_owned(), None);
     let at = split_at(stage, place);
     let mut first = true;
-    let mut put = |text: String, reason: String, bytes: Option<u64>, edit: &mut dyn FnMut(std::ops::Range<usize>, String, String, Option<u64>)| {
-        let mut text = text.replace("\r\n", "\n").replace('\n', end);
-        if first && !file.text().get(..at).is_some_and(|before| before.ends_with('\n')) {
-            text.insert_str(0, end);
-        }
-        first = false;
-        edit(at..at, format!("{text}{end}"), reason, bytes);
-    };
+    let mut put =
+        |text: String,
+         reason: String,
+         bytes: Option<u64>,
+         edit: &mut dyn FnMut(std::ops::Range<usize>, String, String, Option<u64>)| {
+            let mut text = text.replace("\r\n", "\n").replace('\n', end);
+            if first && !file.text().get(..at).is_some_and(|before| before.ends_with('\n')) {
+                text.insert_str(0, end);
+            }
+            first = false;
+            edit(at..at, format!("{text}{end}"), reason, bytes);
+        };
     if !lines.removed.is_empty() {
         let paths: Vec<&str> = lines.removed.iter().map(|(path, _)| path.as_str()).collect();
         let bytes = lines.removed.iter().map(|(_, bytes)| bytes).sum();
@@ -105,12 +111,19 @@ pub(super) fn draft(
         Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
         Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
         Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
-        Flavor::Runtime | Flavor::Devel => "the runtime flavor: the toolkit's libraries without compilers and headers",
+        Flavor::Runtime | Flavor::Devel => {
+            "the runtime flavor: the toolkit's libraries without compilers and headers"
+        }
     };
     let question = keep.world.open_question(&|node| keep.fate(node) == Fate::Gone);
     let question = question.map_or_else(String::new, |question| format!("{question}\n"));
     put(
-        format!("{gap}{question}{} {flags}{}{}", word("FROM"), reference(stage, base), name.unwrap_or_default()),
+        format!(
+            "{gap}{question}{} {flags}{}{}",
+            word("FROM"),
+            reference(stage, base),
+            name.unwrap_or_default()
+        ),
         format!("The image starts from {what}. The build stage keeps {}.", human(gone)),
         Some(gone),
         &mut edit,
@@ -118,7 +131,8 @@ pub(super) fn draft(
     if !set.is_empty() {
         put(
             format!("{} {}", word("ENV"), set.join(&format!(" {}\n    ", file.escape))),
-            "NVIDIA's image sets these variables: they request the GPU from the container runtime.".to_owned(),
+            "NVIDIA's image sets these variables: they request the GPU from the container runtime."
+                .to_owned(),
             None,
             &mut edit,
         );
@@ -130,7 +144,9 @@ pub(super) fn draft(
         edit(at, with, reason, None);
     }
     let replaced: Vec<std::ops::Range<usize>> = edits.iter().map(|edit| edit.at.clone()).collect();
-    let is_free = |one: &&Edit| !replaced.iter().any(|at| at.start < at.end && at.start <= one.at.start && one.at.end <= at.end);
+    let is_free = |one: &&Edit| {
+        !replaced.iter().any(|at| at.start < at.end && at.start <= one.at.start && one.at.end <= at.end)
+    };
     edits.extend(tidied.edits.iter().filter(is_free).cloned());
     let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
@@ -141,7 +157,10 @@ pub(super) fn draft(
     }
     let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
     let mut kept = Vec::new();
-    let banner = entrypoint.as_ref().and_then(|words| words.first()).is_some_and(|word| word.contains("nvidia_entrypoint"));
+    let banner = entrypoint
+        .as_ref()
+        .and_then(|words| words.first())
+        .is_some_and(|word| word.contains("nvidia_entrypoint"));
     if banner && !base.own && !matches!(base.flavor, Flavor::Runtime | Flavor::Devel) {
         entrypoint = None;
         kept.push(BANNER.to_owned());
@@ -154,7 +173,9 @@ pub(super) fn draft(
             base.reference, base.layers
         ));
         if stage.base.contains('@') {
-            assumed.push("The current base image is pinned by digest; the new one is named by its tag.".to_owned());
+            assumed.push(
+                "The current base image is pinned by digest; the new one is named by its tag.".to_owned(),
+            );
         }
     }
     if !asked.dropped.is_empty() {

@@ -7,9 +7,9 @@ use super::stage::Final;
 use super::world::World;
 use crate::cuda::Inode;
 use crate::cuda::links::folder_of;
-use crate::formats::document::DocumentKind;
 use crate::formats::binary::FileFacts;
 use crate::formats::dockerfile::Keyword;
+use crate::formats::document::DocumentKind;
 use crate::rewrite::recipe::Recipe;
 use crate::rewrite::tidy::{Call, Run, Scene};
 use crate::rootfs::{Node, copies};
@@ -109,9 +109,9 @@ impl<'s, 'r> Steps<'s, 'r> {
         let mut seen = HashSet::new();
         loop {
             let step = self.by_layer.get(&inode.0).copied();
-            let owns = step.and_then(|step| self.list.get(step)).is_some_and(|step| {
-                matches!(&step.kind, Kind::Run(works) if works.contains(&Work::Owner))
-            });
+            let owns = step
+                .and_then(|step| self.list.get(step))
+                .is_some_and(|step| matches!(&step.kind, Kind::Run(works) if works.contains(&Work::Owner)));
             match self.earlier.get(&inode) {
                 Some(before) if owns && seen.insert(inode) => inode = *before,
                 _ => return step,
@@ -145,7 +145,10 @@ impl<'s, 'r> Steps<'s, 'r> {
         let Some(run) = self.run(step) else { return true };
         let from_files = |command| {
             Call::of(command).is_some_and(|call| {
-                let installs = call.words.iter().any(|word| matches!(word.text.as_str(), "-i" | "--install" | "install"));
+                let installs = call
+                    .words
+                    .iter()
+                    .any(|word| matches!(word.text.as_str(), "-i" | "--install" | "install"));
                 installs
                     && matches!(call.program, "dpkg" | "rpm" | "apt" | "apt-get" | "dnf" | "yum")
                     && call.words.iter().any(|word| word.text.contains(".deb") || word.text.contains(".rpm"))

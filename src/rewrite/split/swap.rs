@@ -40,7 +40,8 @@ pub(super) fn draft(
     swap.head(&set, &names);
     let mut edits = swap.edits;
     let trimmed = swap.trimmed;
-    let is_free = |edit: &&Edit| !trimmed.iter().any(|span| span.start <= edit.at.start && edit.at.end <= span.end);
+    let is_free =
+        |edit: &&Edit| !trimmed.iter().any(|span| span.start <= edit.at.start && edit.at.end <= span.end);
     edits.extend(tidied.edits.iter().filter(is_free).cloned());
     if edits.is_empty() {
         return None;
@@ -56,7 +57,10 @@ pub(super) fn draft(
     }
     let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
     let mut kept = Vec::new();
-    let banner = entrypoint.as_ref().and_then(|words| words.first()).is_some_and(|word| word.contains("nvidia_entrypoint"));
+    let banner = entrypoint
+        .as_ref()
+        .and_then(|words| words.first())
+        .is_some_and(|word| word.contains("nvidia_entrypoint"));
     if banner && !base.own && !matches!(base.flavor, Flavor::Runtime | Flavor::Devel) {
         entrypoint = None;
         kept.push(BANNER.to_owned());
@@ -68,7 +72,9 @@ pub(super) fn draft(
             base.reference, base.layers
         ));
         if stage.base.contains('@') {
-            assumed.push("The current base image is pinned by digest; the new one is named by its tag.".to_owned());
+            assumed.push(
+                "The current base image is pinned by digest; the new one is named by its tag.".to_owned(),
+            );
         }
     }
     if !named.is_empty() {
@@ -80,13 +86,17 @@ pub(super) fn draft(
     }
     if !asked.dropped.is_empty() {
         let list: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
-        assumed.push(format!("No instruction needs these packages on the new base image: {}.", list.join(", ")));
+        assumed
+            .push(format!("No instruction needs these packages on the new base image: {}.", list.join(", ")));
     }
-    let languages = steps.list.iter().any(|step| {
-        matches!(&step.kind, Kind::Run(works) if works.contains(&super::shell::Work::Language))
-    });
+    let languages = steps
+        .list
+        .iter()
+        .any(|step| matches!(&step.kind, Kind::Run(works) if works.contains(&super::shell::Work::Language)));
     if languages && (!base.own || !asked.dropped.is_empty()) {
-        assumed.push("The packages that pip and its like install come as wheels or need no compiler.".to_owned());
+        assumed.push(
+            "The packages that pip and its like install come as wheels or need no compiler.".to_owned(),
+        );
     }
     let title = match (base.own, base.flavor) {
         (true, _) => "Install no build packages, keep the base image".to_owned(),
@@ -143,15 +153,25 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
             Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
             Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
-            Flavor::Runtime | Flavor::Devel => "the runtime flavor: the toolkit's libraries without compilers and headers",
+            Flavor::Runtime | Flavor::Devel => {
+                "the runtime flavor: the toolkit's libraries without compilers and headers"
+            }
         };
         let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
         if let Some(question) = question {
             let at = from.span.start;
             let end = self.stage.file.line_end();
-            self.edit(at..at, format!("{question}{end}"), "Not proven unused: answer the questions of these findings.".to_owned(), None);
+            self.edit(
+                at..at,
+                format!("{question}{end}"),
+                "Not proven unused: answer the questions of these findings.".to_owned(),
+                None,
+            );
         }
-        let reason = format!("Nothing is compiled here, so the image can start from {what}. That is {} less.", human(bytes));
+        let reason = format!(
+            "Nothing is compiled here, so the image can start from {what}. That is {} less.",
+            human(bytes)
+        );
         self.edit(word.span.clone(), reference(self.stage, base), reason, Some(bytes));
     }
 
@@ -163,7 +183,10 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             if !step.installs() || self.steps.is_opaque(at) {
                 continue;
             }
-            let (Some(run), Some(instruction)) = (self.steps.run(at), file.instructions.get(step.place)) else { continue };
+            let (Some(run), Some(instruction)) = (self.steps.run(at), file.instructions.get(step.place))
+            else {
+                continue;
+            };
             let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
             let trim = Trim {
                 file,
@@ -180,7 +203,12 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let Some(text) = trim.text() else {
                 let Some(span) = self.steps.scene.whole(step.place) else { continue };
                 self.trimmed.push(span.clone());
-                self.edit(span, String::new(), "Only the build needs these packages, and nothing is built here.".to_owned(), None);
+                self.edit(
+                    span,
+                    String::new(),
+                    "Only the build needs these packages, and nothing is built here.".to_owned(),
+                    None,
+                );
                 continue;
             };
             // Only an instruction that changes is written anew.
@@ -208,7 +236,10 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         let mut reasons = Vec::new();
         if !set.is_empty() {
             text.push_str(&format!("{} {}{end}", word("ENV"), set.join(&format!(" {escape}{end}    "))));
-            reasons.push("NVIDIA's image sets these variables: they request the GPU from the container runtime.".to_owned());
+            reasons.push(
+                "NVIDIA's image sets these variables: they request the GPU from the container runtime."
+                    .to_owned(),
+            );
         }
         if !names.is_empty() {
             let list = if names.len() > 3 {
@@ -281,7 +312,8 @@ fn selection(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked, tidied: 
             }
         } else if world.is_users(node) && node.kind() != NodeKind::Directory {
             let owner = world.system_owner(node.id());
-            let of_going = owner.is_some_and(|owner| going.contains(&owner)) || is_paper_of(world, &going, &node.path());
+            let of_going =
+                owner.is_some_and(|owner| going.contains(&owner)) || is_paper_of(world, &going, &node.path());
             if of_going {
                 places.for_each(|(layer, entry)| set(layer, entry, false));
             }

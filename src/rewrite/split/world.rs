@@ -247,7 +247,8 @@ impl World<'_> {
     fn is_aside(&self, package: usize) -> bool {
         const OF_KERNELS: [&str; 5] = ["cudart", "crt", "cccl", "nvrtc", "nvcc"];
         let name = &self.input.inventory.packages[package].name;
-        let is_dev = name.contains("-dev-") || name.contains("-devel-") || name.starts_with("cuda-profiler-api");
+        let is_dev =
+            name.contains("-dev-") || name.contains("-devel-") || name.starts_with("cuda-profiler-api");
         is_dev && self.is_cuda(package) && !OF_KERNELS.iter().any(|known| name.contains(known))
     }
 
@@ -273,20 +274,25 @@ impl World<'_> {
             let items = finding.items.iter().filter(|item| item.node.is_some_and(left));
             let bytes: u64 = items.map(|item| item.bytes).sum();
             // What weighs next to nothing is listed beside the proposal only.
-            if bytes.saturating_mul(100) >= self.input.merge.merged_bytes && bytes * 2 > finding.merged_bytes {
+            if bytes.saturating_mul(100) >= self.input.merge.merged_bytes && bytes * 2 > finding.merged_bytes
+            {
                 open.push((bytes, finding.rule.title));
             }
         }
         open.sort_unstable_by(|one, other| other.cmp(one));
         open.dedup_by_key(|(_, title)| *title);
-        let shown: Vec<String> =
-            open.iter().take(3).map(|(bytes, title)| format!("{} ({})", title.to_lowercase(), human(*bytes))).collect();
+        let shown: Vec<String> = open
+            .iter()
+            .take(3)
+            .map(|(bytes, title)| format!("{} ({})", title.to_lowercase(), human(*bytes)))
+            .collect();
         (!shown.is_empty()).then(|| format!("# Left out unless the service uses them: {}", shown.join(", ")))
     }
 
     /// Whether a package of this name is only for building, by the rules about packages.
     pub(super) fn is_builders(&self, name: &str) -> bool {
-        let manager = self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
+        let manager =
+            self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
         self.input.catalog.is_devel_package(manager, name).is_some()
     }
 

@@ -69,7 +69,8 @@ impl<'a> Call<'a> {
 }
 
 /// Options of apt-get and pip before a subcommand that take the next word.
-pub(in crate::rewrite) const TAKES_VALUE: [&str; 6] = ["-o", "-c", "-t", "--option", "--config-file", "--target-release"];
+pub(in crate::rewrite) const TAKES_VALUE: [&str; 6] =
+    ["-o", "-c", "-t", "--option", "--config-file", "--target-release"];
 
 /// Whether a command is `set -e`, in any of its forms.
 pub(in crate::rewrite) fn is_strict(command: &ShellCommand) -> bool {

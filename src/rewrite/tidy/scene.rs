@@ -151,14 +151,16 @@ impl<'a> Scene<'a> {
     /// results into the image.
     pub(in crate::rewrite) fn results(&self, place: usize) -> Vec<u16> {
         let own = self.layers(place);
-        let Some(stage) = self.stage(place).filter(|stage| own.is_empty() && stage + 1 < self.stages.len()) else {
+        let Some(stage) = self.stage(place).filter(|stage| own.is_empty() && stage + 1 < self.stages.len())
+        else {
             return own.to_vec();
         };
         let is_meant = |value: &str| {
             let named = self.stages.get(stage).and_then(|one| one.name.as_deref());
             named.is_some_and(|name| name.eq_ignore_ascii_case(value)) || value == stage.to_string()
         };
-        let copies = self.file.instructions.iter().enumerate().filter(|(_, one)| one.keyword == Keyword::Copy);
+        let copies =
+            self.file.instructions.iter().enumerate().filter(|(_, one)| one.keyword == Keyword::Copy);
         let from = copies.filter(|(_, one)| {
             one.flags.iter().any(|flag| flag.name == "from" && flag.value.as_deref().is_some_and(is_meant))
         });
