@@ -168,8 +168,10 @@ fn files_by_package(facts: &Facts<'_>) -> Vec<Vec<NodeId>> {
 /// that has only documents and links goes when all goes that it is there for.
 fn removed(facts: &Facts<'_>, graph: &Graph<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<bool> {
     let packages = &facts.inventory.packages;
+    // Without its list, files of a package may stay that nobody knows as its own.
+    let is_listed = |package: &Package| is_system(package) && package.files.is_some();
     let is_devel = |place: usize| {
-        packages.get(place).is_some_and(is_system)
+        packages.get(place).is_some_and(is_listed)
             && facts.devel_rule(place).is_some_and(|rule| rule.category.is_some())
     };
     let mut removed = vec![false; packages.len()];
