@@ -8,6 +8,7 @@ use crate::cuda::Inode;
 use crate::cuda::catalog::{normalized_python_name, split_library_name};
 use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name, is_assignment};
 use crate::findings::facts::Facts;
+use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::mentions::Mentions;
 use crate::rootfs::{NodeId, NodeKind};
@@ -161,8 +162,11 @@ impl Finder<'_, '_> {
             }
         }
         for (owner, nodes) in self.files.iter().enumerate().filter(|(owner, _)| (self.is_wanted)(*owner)) {
-            let is_named = |node: &NodeId| self.facts.named.user(self.facts, *node).is_some();
-            list.extend(nodes.iter().any(is_named).then_some((None, owner)));
+            // A file that names another may be one of the packages itself.
+            list.extend(nodes.iter().filter_map(|node| match self.facts.named.user(self.facts, *node)? {
+                User::File(by) => Some((self.owner_of(by), owner)),
+                _ => Some((None, owner)),
+            }));
         }
     }
 
