@@ -71,7 +71,7 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let files = files_by_package(facts);
     let owner = |path: &str| facts.owner(facts.paths.lookup(path.as_bytes())?);
     let Some(graph) = Graph::new(packages, &owner) else { return Vec::new() };
-    let removed = removed(facts, &graph, &claims, &files);
+    let removed = removed(facts, &claims, &files);
     if !removed.contains(&true) {
         return Vec::new();
     }
@@ -166,10 +166,12 @@ fn files_by_package(facts: &Facts<'_>) -> Vec<Vec<NodeId>> {
 
 /// By package: whether it is there for building, and all that it has but documents goes with other findings. One
 /// that has only documents and links goes when all goes that it is there for.
-fn removed(facts: &Facts<'_>, graph: &Graph<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<bool> {
+fn removed(facts: &Facts<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<bool> {
     let packages = &facts.inventory.packages;
+    // Without its list, files of a package may stay that nobody knows as its own.
+    let is_listed = |package: &Package| is_system(package) && package.files.is_some();
     let is_devel = |place: usize| {
-        packages.get(place).is_some_and(is_system)
+        packages.get(place).is_some_and(is_listed)
             && facts.devel_rule(place).is_some_and(|rule| rule.category.is_some())
     };
     let mut removed = vec![false; packages.len()];
@@ -190,13 +192,19 @@ fn removed(facts: &Facts<'_>, graph: &Graph<'_>, claims: &Claims, files: &[Vec<N
         empty.extend((!left && !goes).then_some(place));
     }
     for _ in 0..ROUNDS {
-        let stays = |place: &usize| is_devel(*place) && removed.get(*place) == Some(&false);
+        // What it only recommends is no part of it: `python3-dev` goes without `libc6-dev`.
+        let is_stay = |place: &usize| is_devel(*place) && removed.get(*place) == Some(&false);
+        let stays: HashSet<&str> = (0..packages.len())
+            .filter(is_stay)
+            .filter_map(|place| packages.get(place))
+            .map(|package| package.name.as_str())
+            .collect();
+        let needs = |place: usize| packages.get(place).map(|package| &package.depends).into_iter().flatten();
         let lost: Vec<usize> = empty
             .iter()
             .copied()
-            .filter(|place| {
-                removed.get(*place) == Some(&true) && graph.keeps(*place).iter().any(|next| stays(next))
-            })
+            .filter(|place| removed.get(*place) == Some(&true))
+            .filter(|place| needs(*place).any(|name| stays.contains(name.as_str())))
             .collect();
         if lost.is_empty() {
             return removed;
@@ -275,8 +283,9 @@ impl Scene<'_, '_> {
         let stays = |place: &usize| !self.is_unneeded(*place) && self.removed.get(*place) == Some(&false);
         for place in (0..self.removed.len()).filter(stays) {
             for suggested in self.graph.suggests(place) {
-                if let Some(why) = doubts.get_mut(suggested) {
-                    *why |= doubt::SUGGESTED;
+                // What is a question anyway needs no second one.
+                if let Some(why) = doubts.get_mut(suggested).filter(|why| **why == 0) {
+                    *why = doubt::SUGGESTED;
                 }
             }
         }

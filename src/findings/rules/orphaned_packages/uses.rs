@@ -8,6 +8,7 @@ use crate::cuda::Inode;
 use crate::cuda::catalog::{normalized_python_name, split_library_name};
 use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name, is_assignment};
 use crate::findings::facts::Facts;
+use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::mentions::Mentions;
 use crate::rootfs::{NodeId, NodeKind};
@@ -161,8 +162,10 @@ impl Finder<'_, '_> {
             }
         }
         for (owner, nodes) in self.files.iter().enumerate().filter(|(owner, _)| (self.is_wanted)(*owner)) {
-            let is_named = |node: &NodeId| self.facts.named.user(self.facts, *node).is_some();
-            list.extend(nodes.iter().any(is_named).then_some((None, owner)));
+            // Files that name libraries are looked at one by one, with those of the packages themselves.
+            let is_set =
+                |node: &NodeId| matches!(self.facts.named.user(self.facts, *node), Some(User::Setting(_)));
+            list.extend(nodes.iter().any(is_set).then_some((None, owner)));
         }
     }
 
@@ -234,6 +237,17 @@ impl Finder<'_, '_> {
                 None => {}
             }
         }
+        let mut by_package: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+        for mention in &facts.inventory.mentions {
+            let user = self.owner_of(mention.node);
+            for library in &mention.libraries {
+                let Some(library) = split_library_name(library.as_bytes()) else { continue };
+                match user {
+                    Some(user) => by_package.entry(library.stem.to_vec()).or_default().push(user),
+                    None => drop(stems.insert(library.stem.to_vec())),
+                }
+            }
+        }
         let words = self.python_words();
         for (owner, nodes) in self.files.iter().enumerate().filter(|(owner, _)| (self.is_wanted)(*owner)) {
             let is_opened = |node: &NodeId| {
@@ -243,6 +257,9 @@ impl Finder<'_, '_> {
                 stems.contains(library.stem) || (short.len() > 2 && words.contains_key(short))
             };
             list.extend(nodes.iter().any(is_opened).then_some((None, owner)));
+            let stems = nodes.iter().filter_map(|node| split_library_name(facts.node(*node).name()));
+            let users = stems.filter_map(|library| by_package.get(library.stem)).flatten();
+            list.extend(users.map(|user| (Some(*user), owner)));
         }
         unsearched
     }
