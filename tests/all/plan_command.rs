@@ -184,8 +184,8 @@ fn a_plan_file_takes_the_place_of_the_default() {
 #[test]
 fn a_saved_report_is_a_plan() {
     let scene = Scene::new();
-    let saved = scene.place.path("report.json");
-    scene.place.run(&["report", IMAGE, "--format", "json", "-o", &saved]);
+    let saved = scene.place.run(&["report", IMAGE, "--format", "json"]).stdout;
+    let saved = scene.place.put("report.json", saved);
     assert_eq!(scene.text(&["--format", "json", "--plan", &saved]), scene.text(&["--format", "json"]));
     let mut report: Value = serde_json::from_str(&fs::read_to_string(&saved).unwrap()).unwrap();
     let safe = scene.ids("safe");
@@ -322,7 +322,8 @@ fn every_question_can_be_answered_with_yes_or_no() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
+                // A policy asks nothing of the image: its hints are of another kind.
+                folders.extend(Some(path).filter(|path| !path.ends_with("policy")));
                 continue;
             }
             if path.components().any(|part| part.as_os_str() == "policy") {

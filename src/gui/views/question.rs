@@ -1,7 +1,7 @@
 //! The question of a finding with its two answers, as the findings view and the Dockerfile view show it.
 
 use egui::accesskit::Role;
-use egui::{Label, RichText, Sense, Ui, WidgetInfo, vec2};
+use egui::{Button, Label, RichText, Sense, Ui, WidgetInfo, vec2};
 
 use super::Action;
 use crate::findings::Answer;
@@ -41,7 +41,7 @@ pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
 fn choice(ui: &mut Ui, question: &QuestionItem, answer: Answer) -> bool {
     let chosen = question.answer == Some(answer);
     let label = words::answer(answer, question.has_bytes());
-    let response = ui.selectable_label(chosen, label);
+    let response = ui.add(Button::selectable(chosen, label).frame_when_inactive(true));
     let name = format!("{label}: {}", question.title);
     response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), chosen, &name));
     response.on_hover_text(words::about_answer(answer, question.has_bytes())).clicked() && !chosen

@@ -31,7 +31,7 @@ pub(super) fn sentence(plan: &ChosenPlan) -> Option<String> {
 
 /// All questions with their answers.
 pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, went: &mut Vec<Go>) {
-    controls::weak(ui, "Files of open questions stay in the image.");
+    controls::weak(ui, "Answers change the plan and the proposals.");
     for item in of(plan) {
         ui.add_space(space::S);
         ui.horizontal_wrapped(|ui| {
