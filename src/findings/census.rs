@@ -84,7 +84,9 @@ impl<'c> Census<'c> {
         let (mut files, mut further, mut linked) = lower;
         files.extend(upper.0);
         further.extend(upper.1);
-        upper.2.into_iter().for_each(|(rule, count)| *linked.entry(rule).or_default() += count);
+        for (rule, count) in upper.2 {
+            *linked.entry(rule).or_default() += count;
+        }
         Self { files, further, linked, rootfs, objects: links.ids().filter_map(object).collect() }
     }
 
@@ -209,7 +211,9 @@ impl<'c> Sorter<'_, 'c> {
             let mut rules: Vec<&'c str> = cached.iter().filter_map(Sorted::rule).collect();
             rules.sort_unstable();
             rules.dedup();
-            rules.into_iter().for_each(|rule| *self.linked.entry(rule).or_default() += 1);
+            for rule in rules {
+                *self.linked.entry(rule).or_default() += 1;
+            }
         }
         if stays {
             return None;
