@@ -15,7 +15,8 @@
 # The base images are stand-ins (see bases.sh, packages.py and wheels.py) in a registry on the loopback; nothing is
 # asked of any real one. apt asks for packages of Debian where this machine does. The stand-ins are kept in
 # $CUTAWAY_REWRITE_CACHE, else in the user's cache folder: 3 GB. Needs root, or sudo without a password.
-# CUTAWAY_REWRITE_ONLY=originals builds only those, =references those and the references, =proposals no references;
+# CUTAWAY_REWRITE_ONLY=originals builds only those, =references those and the references, =proposals no references,
+# =texts only what is proposed, which is judged by its text and not built;
 # CUTAWAY_REWRITE_CLEAN=1 leaves nothing in WORK.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -156,6 +157,12 @@ try() { # CASE
     if [[ $(setting "$case" nothing) == true ]]; then
         ask "$case" "${asked[@]}" || return 0
         judge nothing "$folder/proposals.json" "$here/cases/$case" || failed=1
+        return
+    fi
+    if [[ ${CUTAWAY_REWRITE_ONLY:-} == texts ]]; then
+        ask "$case" "${asked[@]}" || return 0
+        judge dockerfile "$folder/proposals.json" 0 >"$folder/0.Dockerfile"
+        judge failed "$here/cases/$case" "$folder" 0 || failed=1
         return
     fi
     if ! start "$case" original; then

@@ -120,7 +120,8 @@ start_index() {
         sleep 0.1
     done
     [[ -f $work/index.port ]] || fail "the index does not run: $(tail -n 1 "$work/log/index")"
-    printf '[global]\nindex-url = http://127.0.0.1:%s/simple\nbreak-system-packages = true\n' \
+    # pip caches what comes over HTTP from trusted hosts only.
+    printf '[global]\nindex-url = http://127.0.0.1:%s/simple\ntrusted-host = 127.0.0.1\nbreak-system-packages = true\n' \
         "$(<"$work/index.port")" >"$work/pip.conf"
 }
 

@@ -12,7 +12,7 @@
     judge.py layers LAYOUT TAG                   the layers of an image, as JSON
     judge.py buildkit LAYOUT TAG DOCKERFILE      words the history of an image as BuildKit does
     judge.py compare CASE FOLDER NUMBER          all faults of a built proposal, or of `reference`, below its row
-    judge.py failed CASE FOLDER NUMBER WORD      the same for one that is not built or does not start
+    judge.py failed CASE FOLDER NUMBER [WORDS]   the same for one that is not built or does not start
 
 FOLDER has what build.sh put there. Of the original, the reference and each proposal (`original`, `reference`,
 `0`, ...): .Dockerfile, .config, .root, .bytes, .layers, .out, and after the change .changed.layers and .changed.log.
@@ -554,16 +554,17 @@ def compare(case, folder, number):
     return show(table_row(name, label, lines_of(at, number), before, size, predicted, ours, theirs, verdict), faults)
 
 
-def failed(case, folder, number, word):
+def failed(case, folder, number, *words):
     """The row of what was not built or did not start, with what its text alone shows."""
     at = lambda name: os.path.join(folder, name)
-    label, faults = "reference", [word]
+    label, faults = "reference", list(words)
     if number != "reference":
         proposal = load(at("proposals.json"))["proposals"][int(number)]
         label = f"{proposal['id']} ({proposal['applicability']})"
     faults += file_faults(case_of(case), text(at("original.Dockerfile")), text(at(f"{number}.Dockerfile")))
     name = os.path.basename(case)
-    return show(f"| {name} | {label} | {lines_of(at, number)} | | | | | | FAIL |", faults)
+    verdict = "FAIL" if faults else "ok"
+    return show(f"| {name} | {label} | {lines_of(at, number)} | | | | | | {verdict} |", faults)
 
 
 def main():
