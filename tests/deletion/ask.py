@@ -2,12 +2,13 @@
 """The parts of run.sh that look into an image: what works in it, what Cutaway calls safe, what works without that.
 
     ask.py ask ROOT CONFIG ASKS OUT [BEFORE]    what works in the root filesystem at ROOT
-    ask.py delete ROOT REPORT OUT           deletes the paths of all safe findings of REPORT from ROOT
-    ask.py judge FOLDER                     everything that worked before and fails after; one line of figures
+    ask.py delete ROOT REPORT OUT               deletes the paths of all safe findings of REPORT from ROOT
+    ask.py judge FOLDER                         what worked before and fails after; one line of figures
 
 ROOT is an unpacked root filesystem that may be written to. CONFIG is the image's config from
 `buildah inspect --type image`. The lines of ASKS are shell commands, whose exit code and output must stay the same.
-With BEFORE, an earlier answer, only what worked then is asked. FOLDER has before.json, after.json, deleted.json and report.json.
+With BEFORE, an earlier answer, only what worked then is asked. FOLDER has before.json, after.json, deleted.json and
+report.json.
 
 `ask` runs programs of the image as root in a chroot. run.sh starts it in namespaces of its own (mounts, processes,
 network). It needs no Python in the image, and knows nothing of Cutaway.
@@ -36,7 +37,7 @@ NOT_OF_THE_IMAGE = {"/proc", "/sys", "/dev", "/run"}
 # The driver's libraries come from the host when a container starts.
 OF_THE_DRIVER = re.compile(r"lib(cuda|nvidia-ml|nvcuvid|nvidia-[a-z0-9-]+|cudadebugger)\.so[.\d]*$")
 # Programs that act on all processes or on the machine whatever their arguments are.
-NOT_STARTED = {"killall5", "reboot", "shutdown", "halt", "poweroff", "init", "telinit", "runlevel", "sulogin", "agetty"}
+NOT_STARTED = {"killall5", "reboot", "shutdown", "halt", "poweroff", "init", "telinit", "sulogin", "agetty"}
 # A module of a test suite may go with its suite; nothing else may.
 OF_A_TEST_SUITE = re.compile(r"(^|\.)(tests?|testing_data|idle_test|_?conftest|test_[^.]*|[^.]*_test)(\.|$)")
 
