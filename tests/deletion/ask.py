@@ -2,12 +2,13 @@
 """The parts of run.sh that look into an image: what works in it, what Cutaway calls safe, what works without that.
 
     ask.py ask ROOT CONFIG ASKS OUT [BEFORE]    what works in the root filesystem at ROOT
-    ask.py delete ROOT REPORT OUT           deletes the paths of all safe findings of REPORT from ROOT
-    ask.py judge FOLDER                     everything that worked before and fails after; one line of figures
+    ask.py delete ROOT REPORT OUT               deletes the paths of all safe findings of REPORT from ROOT
+    ask.py judge FOLDER                         what worked before and fails after; one line of figures
 
 ROOT is an unpacked root filesystem that may be written to. CONFIG is the image's config from
 `buildah inspect --type image`. The lines of ASKS are shell commands, whose exit code and output must stay the same.
-With BEFORE, an earlier answer, only what worked then is asked. FOLDER has before.json, after.json, deleted.json and report.json.
+With BEFORE, an earlier answer, only what worked then is asked. FOLDER has before.json, after.json, deleted.json and
+report.json.
 
 `ask` runs programs of the image as root in a chroot. run.sh starts it in namespaces of its own (mounts, processes,
 network). It needs no Python in the image, and knows nothing of Cutaway.
@@ -36,7 +37,7 @@ NOT_OF_THE_IMAGE = {"/proc", "/sys", "/dev", "/run"}
 # The driver's libraries come from the host when a container starts.
 OF_THE_DRIVER = re.compile(r"lib(cuda|nvidia-ml|nvcuvid|nvidia-[a-z0-9-]+|cudadebugger)\.so[.\d]*$")
 # Programs that act on all processes or on the machine whatever their arguments are.
-NOT_STARTED = {"killall5", "reboot", "shutdown", "halt", "poweroff", "init", "telinit", "runlevel", "sulogin", "agetty"}
+NOT_STARTED = {"killall5", "reboot", "shutdown", "halt", "poweroff", "init", "telinit", "sulogin", "agetty"}
 # A module of a test suite may go with its suite; nothing else may.
 OF_A_TEST_SUITE = re.compile(r"(^|\.)(tests?|testing_data|idle_test|_?conftest|test_[^.]*|[^.]*_test)(\.|$)")
 
@@ -171,6 +172,8 @@ class Image:
         # Two cores, and a before that must not leave anything for the after.
         self.environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
         self.folder = config.get("WorkingDir") or "/"
+        # How much longer than the limits something may take.
+        self.patience = 1
 
     def enter(self):
         os.chroot(self.root)
@@ -190,7 +193,7 @@ class Image:
         except OSError as error:
             return error.strerror, ""
         try:
-            output, _ = process.communicate(timeout=limit)
+            output, _ = process.communicate(timeout=limit * self.patience)
             code = process.returncode
         except subprocess.TimeoutExpired:
             output, code = b"", "time limit"
@@ -337,6 +340,7 @@ def pythons(image):
 def import_all(image, python, names):
     """What importing each of these says, in one process as long as that lives."""
     answers, rest = {}, list(names)
+    limit = IMPORT_LIMIT * image.patience
     while rest:
         pipe = subprocess.PIPE
         process = image.start([python, "-c", IMPORT_MODULES], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
@@ -345,7 +349,7 @@ def import_all(image, python, names):
             process.stdin.close()
         except OSError:
             pass
-        current, buffer, deadline, reason = None, b"", time.monotonic() + IMPORT_LIMIT, "the process ended"
+        current, buffer, deadline, reason = None, b"", time.monotonic() + limit, "the process ended"
         selector = selectors.DefaultSelector()
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
@@ -361,7 +365,7 @@ def import_all(image, python, names):
                 words = line.decode("utf-8", "replace")
                 if words.startswith("> "):
                     current = words[2:]
-                    deadline = time.monotonic() + IMPORT_LIMIT
+                    deadline = time.monotonic() + limit
                 elif current:
                     answers[current], current = words, None
         selector.close()
@@ -448,15 +452,18 @@ def ask_r(image):
     return answers
 
 
-def ask_commands(image, lines):
-    """The image's own command, and the lines of the case."""
+def ask_commands(image, lines, known):
+    """The image's own command, and the lines of the case. A service that runs on is a time limit both times."""
     answers = {}
+    lasts = {line for line, words in (known or {}).items() if words[0] == "time limit"}
+    limit = lambda line: COMMAND_LIMIT / image.patience if line in lasts else COMMAND_LIMIT
     words = [*(image.config.get("Entrypoint") or []), *(image.config.get("Cmd") or [])]
     if words:
-        code, output = image.run(search(image, words), COMMAND_LIMIT)
-        answers["the image's command"] = [code, output[-OUTPUT_LIMIT:]]
+        name = "the image's command"
+        code, output = image.run(search(image, words), limit(name))
+        answers[name] = [code, output[-OUTPUT_LIMIT:]]
     for line in lines:
-        code, output = image.run(["/bin/sh", "-c", line], COMMAND_LIMIT)
+        code, output = image.run(["/bin/sh", "-c", line], limit(line))
         answers[line] = [code, output[-OUTPUT_LIMIT:]]
     return answers
 
@@ -474,6 +481,8 @@ def search(image, words):
 def ask(root, config, asks, out, before=None):
     image = Image(root, load(config)["OCIv1"]["config"])
     known = load(before) if before else {}
+    # What was in time before must not fail for being slower.
+    image.patience = 5 if before else 1
     with open(asks, encoding="utf-8") as file:
         lines = [line for line in file.read().splitlines() if line and not line.startswith("#")]
     mount_devices(image.root)
@@ -487,7 +496,7 @@ def ask(root, config, asks, out, before=None):
         ("perl", lambda: ask_perl(image)),
         ("node", lambda: ask_node(image)),
         ("r", lambda: ask_r(image)),
-        ("commands", lambda: ask_commands(image, lines)),
+        ("commands", lambda: ask_commands(image, lines, known.get("commands"))),
         # Last, since some of them write.
         ("programs", lambda: ask_programs(image, known.get("programs"))),
     ):

@@ -9,7 +9,8 @@
 # with --version or --help, the image's command, and the commands of the case (its file `asks`). In the second one all
 # paths of all safe findings are deleted, then the same is recorded. What worked and fails is a fault, and so is a
 # difference between the planned and the freed bytes. One line a case with figures, one line a fault; the exit status
-# is 1 when there is a fault, 2 when there is none but not every image could be built. What was recorded stays in WORK/run/CASE.
+# is 1 when there is a fault, 2 when there is none but not every image could be built. What was recorded stays in
+# WORK/run/CASE.
 #
 # Packages come from where this machine has them: Debian's by apt, PyPI's by pip and uv, npm's by npm. The base images
 # are those of tests/rewrite/bases.sh, kept in $CUTAWAY_REWRITE_CACHE, else in the user's cache folder; those with CUDA
@@ -20,7 +21,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 rewrite=$here/../rewrite
 quick=(uv-venv conda-prefix names)
-[[ $# -ge 2 ]] || { sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 home_cache=${XDG_CACHE_HOME:-$HOME/.cache}/cutaway
 : "${CUTAWAY_REWRITE_CACHE:=$home_cache/rewrite}" "${CUTAWAY_WHEELS:=$home_cache/wheels}"
 if [[ $(id -u) != 0 ]]; then
@@ -64,13 +65,14 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 trap 'note "line $LINENO of ${BASH_SOURCE[0]} failed"' ERR
 
-# How programs in the builds reach this machine's package indexes: its certificates, and no configuration of pip.
-# They are arguments of the build, declared in every stage; none becomes part of an image's environment.
+# How programs in the builds reach this machine's package indexes: its certificates, and no configuration
+# of pip and uv. They are arguments of the build, declared in every stage; none becomes part of an image's environment.
 machine_settings() {
     local bundle=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt} name
     mkdir -p "$work/machine"
     settings=(PIP_CONFIG_FILE=/dev/null PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore
-        PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_DEFAULT_TIMEOUT=180 UV_HTTP_TIMEOUT=180 DEBIAN_FRONTEND=noninteractive)
+        PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_DEFAULT_TIMEOUT=180 UV_NO_CONFIG=1 UV_HTTP_TIMEOUT=180
+        DEBIAN_FRONTEND=noninteractive)
     if [[ -f $bundle ]]; then
         cp "$bundle" "$work/machine/certificates.pem"
         for name in PIP_CERT SSL_CERT_FILE REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS npm_config_cafile; do
@@ -109,8 +111,8 @@ provide_bases() { # DOCKERFILE
                 mkdir "$work/context"
                 ln "$cache/bookworm.tar" "$work/context/debian.tar" 2>/dev/null ||
                     cp "$cache/bookworm.tar" "$work/context/debian.tar"
-                build "docker.io/library/$image" "$work/context" "$rewrite/bases/debian.Dockerfile" >"$work/log/debian" 2>&1 ||
-                    fail "$image: $(tail -n 2 "$work/log/debian")"
+                build "docker.io/library/$image" "$work/context" "$rewrite/bases/debian.Dockerfile" \
+                    >"$work/log/debian" 2>&1 || fail "$image: $(tail -n 2 "$work/log/debian")"
                 rm -rf "$work/context"
             fi
             ;;
@@ -121,7 +123,11 @@ provide_bases() { # DOCKERFILE
         *)
             if ! buildah inspect --type image "docker.io/$image" >/dev/null 2>&1 &&
                 ! buildah inspect --type image "docker.io/library/$image" >/dev/null 2>&1; then
-                (here=$rewrite && make_bases) || exit 2
+                (
+                    trap 'stop_registry; stop_index' EXIT
+                    here=$rewrite
+                    make_bases
+                ) || exit 2
                 start_registry "$cache/registry"
                 buildah pull --quiet --signature-policy "$work/policy.json" "docker.io/$image" >"$work/log/pull" 2>&1 ||
                     fail "$image: $(tail -n 2 "$work/log/pull")"
