@@ -1,7 +1,7 @@
 //! Who uses the files of packages without depending on them: by links, by interpreters of scripts, by the command,
 //! by names.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::graph::is_system;
 use crate::cuda::Inode;
@@ -237,15 +237,15 @@ impl Finder<'_, '_> {
                 None => {}
             }
         }
-        let mut by_package: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+        let mut by_package: BTreeMap<Vec<u8>, BTreeSet<usize>> = BTreeMap::new();
         for mention in &facts.inventory.mentions {
             let user = self.owner_of(mention.node);
             for library in &mention.libraries {
                 let Some(library) = split_library_name(library.as_bytes()) else { continue };
                 match user {
-                    Some(user) => by_package.entry(library.stem.to_vec()).or_default().push(user),
-                    None => drop(stems.insert(library.stem.to_vec())),
-                }
+                    Some(user) => by_package.entry(library.stem.to_vec()).or_default().insert(user),
+                    None => stems.insert(library.stem.to_vec()),
+                };
             }
         }
         let words = self.python_words();
@@ -257,8 +257,9 @@ impl Finder<'_, '_> {
                 stems.contains(library.stem) || (short.len() > 2 && words.contains_key(short))
             };
             list.extend(nodes.iter().any(is_opened).then_some((None, owner)));
-            let stems = nodes.iter().filter_map(|node| split_library_name(facts.node(*node).name()));
-            let users = stems.filter_map(|library| by_package.get(library.stem)).flatten();
+            let libraries = nodes.iter().filter_map(|node| split_library_name(facts.node(*node).name()));
+            let own: BTreeSet<&[u8]> = libraries.map(|library| library.stem).collect();
+            let users = own.into_iter().filter_map(|stem| by_package.get(stem)).flatten();
             list.extend(users.map(|user| (Some(*user), owner)));
         }
         unsearched
