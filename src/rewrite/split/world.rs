@@ -8,7 +8,7 @@ use super::state::{State, state};
 use crate::base::size::human;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
-use crate::findings::{Answer, Category, Finding, Verdict};
+use crate::findings::{Answer, Category, Finding, User, Verdict};
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
@@ -78,6 +78,7 @@ impl<'a> World<'a> {
                 gone.extend(items);
             } else if finding.verdict == Verdict::Unsure
                 && starts
+                && !is_named(finding)
                 && input.plan.answer(&finding.id) != Some(Answer::Used)
             {
                 // What is not proven comes only where something that is kept leads to it: the question is told.
@@ -352,4 +353,10 @@ fn starts_something(input: &Input<'_>) -> bool {
     let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
     let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
     words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
+}
+
+/// Whether a file of the image, a setting or a program that runs speaks for using what a finding is about. That a
+/// package could use it says less.
+fn is_named(finding: &Finding) -> bool {
+    finding.users.iter().any(|user| !matches!(user, User::Package(..)))
 }

@@ -141,6 +141,7 @@ fn mounts(work: &Work<'_>, run: &Run, kind: Kind) -> bool {
         Kind::Npm => "/.npm",
         Kind::Yarn => "/.cache/yarn",
         Kind::Uv => "/.cache/uv",
+        Kind::Poetry => "/.cache/pypoetry",
         _ => "/.cache/pip",
     };
     let instruction = work.scene.instruction(run.place);
@@ -160,7 +161,15 @@ struct Kept {
     why: &'static str,
 }
 
-const KEPT: [Kept; 2] = [
+const KEPT: [Kept; 3] = [
+    Kept {
+        kinds: &[Kind::Poetry],
+        program: "poetry",
+        subcommands: &["install", "add", "sync"],
+        option: "--no-cache",
+        folder: "/root/.cache/pypoetry",
+        why: "poetry keeps the archives that it installed from in its cache; only installing reads them.",
+    },
     Kept {
         kinds: &[Kind::PipOfRoot, Kind::Pip],
         program: "pip",

@@ -34,6 +34,7 @@ pub(in crate::rewrite) enum Kind {
     PipOfRoot,
     Pip,
     Uv,
+    Poetry,
     Conda,
     Npm,
     Yarn,
@@ -55,7 +56,8 @@ impl Kind {
             (b"/etc/apk/cache/", Kind::Apk),
             (b"/root/.cache/pip/", Kind::PipOfRoot),
         ];
-        const WITHIN: [(&[u8], Kind); 5] = [
+        const WITHIN: [(&[u8], Kind); 6] = [
+            (b"/.cache/pypoetry/", Kind::Poetry),
             (b"/.cache/pip/", Kind::Pip),
             (b"/.cache/uv/", Kind::Uv),
             (b"/.npm/", Kind::Npm),
