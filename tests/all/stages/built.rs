@@ -101,8 +101,8 @@ pub(super) struct Built {
     pub(super) view: View,
     /// Bytes of the regular files of all its layers.
     pub(super) content: u64,
-    /// Bytes of the merged view of the build stage.
-    pub(super) source_bytes: u64,
+    /// Bytes of the merged view of the build stage, where the proposal has one.
+    pub(super) source_bytes: Option<u64>,
     /// Copied paths whose owner is not that of the build stage, and who that was.
     pub(super) others: BTreeMap<Vec<u8>, (u64, u64)>,
     /// What would stop the build.
@@ -112,46 +112,72 @@ pub(super) struct Built {
 /// Builds the final stage; `None` where what its base holds is not known by layers alone.
 pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<Built> {
     let file = parse(proposal.dockerfile.as_bytes()).unwrap();
+    let today = parse(before.as_bytes()).unwrap();
     let stages = file.stages();
     let last = stages.last()?;
     let same = |known: &str| last.base.rsplit('/').next() == known.rsplit('/').next();
-    let own = stages.first()?.base == last.base;
     let lower = scene.below.iter().find(|(name, _)| same(name)).map(|(_, layers)| *layers);
-    let layers = if own { Some(scene.base_layers()) } else { lower }?;
-    let mut source = view(&scene.layers);
-    for (place, one) in file.instructions[..last.from].iter().enumerate() {
-        if one.keyword == Keyword::Run && !before.contains(file.slice(&one.span).trim_end()) {
-            removals(&file, place, &mut source);
+    let own = today.stages().iter().any(|stage| stage.base == last.base);
+    let layers = lower.or_else(|| own.then(|| scene.base_layers()))?;
+    let has_build_stage = stages.len() > today.stages().len();
+    let mut sources: BTreeMap<String, View> = BTreeMap::new();
+    let mut source_bytes = None;
+    for stage in &stages[..stages.len() - 1] {
+        // A build stage holds what its instructions made, and those of the stages that it starts from.
+        let made = file.instructions[..stage.body.end].iter().filter_map(|one| scene.made(&key(&file, one)));
+        let top = made.map(|layer| layer + 1).max().unwrap_or(scene.base_layers());
+        let mut source = view(&scene.layers[..top]);
+        for place in stage.body.clone() {
+            let one = &file.instructions[place];
+            if one.keyword == Keyword::Run && !before.contains(file.slice(&one.span).trim_end()) {
+                removals(&file, place, &mut source);
+            }
         }
+        source_bytes = has_build_stage.then(|| super::truths::bytes(&source));
+        sources.extend(stage.name.clone().map(|name| (name, source)));
     }
     let content = scene.layers[..layers]
         .iter()
         .map(|layer| super::truths::bytes(&view(std::slice::from_ref(layer))))
         .sum();
-    let mut built = Built {
-        view: view(&scene.layers[..layers]),
-        content,
-        source_bytes: super::truths::bytes(&source),
-        ..Built::default()
+    let mut built = Built { view: view(&scene.layers[..layers]), content, source_bytes, ..Built::default() };
+    let mut state = State {
+        scene,
+        whole: view(&scene.layers),
+        sources,
+        fresh: BTreeSet::new(),
+        users: false,
+        installs: BTreeSet::new(),
     };
-    let mut state = State { scene, source, fresh: BTreeSet::new(), users: false, installs: BTreeSet::new() };
-    let names: Vec<&str> = stages.iter().filter_map(|stage| stage.name.as_deref()).collect();
     for place in last.body.clone() {
         let one = &file.instructions[place];
-        let flag = |name: &str| {
-            one.flags.iter().find(|flag| flag.name == name).and_then(|flag| flag.value.as_deref())
-        };
         match one.keyword {
-            Keyword::Copy if !flag("from").is_some_and(|from| names.contains(&from)) => {
-                built.faults.push(format!("no stage for line {}", one.line));
-            }
-            Keyword::Copy => state.copy(one, flag("chown"), &mut built),
+            Keyword::Copy => state.copy(&file, one, &mut built),
             Keyword::Run => state.run(&file, place, &mut built),
             _ => {}
         }
     }
     state.finish(layers, &mut built);
     Some(built)
+}
+
+/// An instruction without what a proposal changes of it: where its lines break, and who owns what it copies.
+pub(super) fn key(file: &Dockerfile, one: &Instruction) -> String {
+    normal(file.slice(&one.span))
+}
+
+pub(super) fn normal(text: &str) -> String {
+    let text = text.replace('\r', "").replace("\\\n", " ").replace("`\n", " ");
+    let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    words[0] = words[0].to_uppercase();
+    if words[0] == "COPY" {
+        words.retain(|word| !word.starts_with("--") || word.starts_with("--from="));
+    }
+    words.join(" ")
+}
+
+fn flag<'i>(one: &'i Instruction, name: &str) -> Option<&'i str> {
+    one.flags.iter().find(|flag| flag.name == name).and_then(|flag| flag.value.as_deref())
 }
 
 fn removals(file: &Dockerfile, place: usize, source: &mut View) {
@@ -166,7 +192,10 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
 
 struct State<'s> {
     scene: &'s Scene,
-    source: View,
+    /// What today's image holds.
+    whole: View,
+    /// What the other stages hold, by name.
+    sources: BTreeMap<String, View>,
     /// Paths that were written, with their bytes: each counts once.
     fresh: BTreeSet<Vec<u8>>,
     users: bool,
@@ -174,22 +203,93 @@ struct State<'s> {
 }
 
 impl State<'_> {
-    fn copy(&mut self, one: &Instruction, chown: Option<&str>, built: &mut Built) {
+    fn copy(&mut self, file: &Dockerfile, one: &Instruction, built: &mut Built) {
+        if let Some(layer) = self.scene.made(&key(file, one)) {
+            let members = self.scene.layers[layer].clone();
+            return self.repeat(&members, flag(one, "chown"), built);
+        }
+        match flag(one, "from") {
+            None => self.part(one, built),
+            Some(from) => match self.sources.get(from).cloned() {
+                None => built.faults.push(format!("no stage for line {}", one.line)),
+                Some(source) => self.copy_from(&source, one, built),
+            },
+        }
+    }
+
+    /// A `COPY` of a part of what one of today brings.
+    fn part(&mut self, one: &Instruction, built: &mut Built) {
         let words: Vec<&str> = one.words.iter().map(|word| word.text.as_str()).collect();
         let (to, from) = words.split_last().unwrap();
         for path in from {
-            let Some(real) = resolved(&self.source, path.as_bytes()) else {
+            let name = path.trim_end_matches('/').rsplit('/').next().unwrap();
+            let inner = format!("{}/{name}", to.trim_end_matches('/'));
+            let places = [inner.as_str(), to.trim_end_matches('/')];
+            let copies = self.scene.copies();
+            let found = places.iter().find_map(|place| {
+                let place = place.trim_start_matches('/').as_bytes();
+                let below = |layer: &usize| -> Vec<Member> {
+                    let members = self.scene.layers[*layer].iter();
+                    members.filter(|member| is_below(&member.name, place)).cloned().collect()
+                };
+                copies.iter().map(below).find(|members| !members.is_empty())
+            });
+            match found {
+                Some(members) => self.repeat(&members, flag(one, "chown"), built),
+                None => built.faults.push(format!("line {}: nothing of today is {path}", one.line)),
+            }
+        }
+    }
+
+    /// What an instruction of today brings once more.
+    fn repeat(&mut self, members: &[Member], chown: Option<&str>, built: &mut Built) {
+        for member in members {
+            let path = member.name.strip_suffix(b"/").unwrap_or(&member.name).to_vec();
+            let (_, thing) = view(std::slice::from_ref(&vec![member.clone()])).pop_first().unwrap();
+            let owner = chown.map_or(thing.owner(), |text| self.owner(text));
+            let wanted = self.whole.get(&path).map_or(owner, Thing::owner);
+            if wanted != owner && !matches!(thing, Thing::Link(_)) {
+                built.others.insert(path.clone(), wanted);
+            } else {
+                built.others.remove(&path);
+            }
+            self.fresh.insert(path.clone());
+            built.content += thing.bytes();
+            built.view.insert(path, thing);
+        }
+    }
+
+    /// Numbers of a user and a group, by the tables of today's image.
+    fn owner(&self, text: &str) -> (u64, u64) {
+        let (user, group) = text.split_once(':').unwrap_or((text, text));
+        let number = |name: &str, table: &[u8]| {
+            name.parse().ok().or_else(|| {
+                let members = self.scene.layers.iter().flatten().filter(|member| member.name == table);
+                let text = String::from_utf8_lossy(&members.last()?.body).into_owned();
+                let line = text.lines().find(|line| line.split(':').next() == Some(name))?.to_owned();
+                line.split(':').nth(2)?.parse().ok()
+            })
+        };
+        (number(user, b"etc/passwd").unwrap_or(1000), number(group, b"etc/group").unwrap_or(1000))
+    }
+
+    fn copy_from(&mut self, source: &View, one: &Instruction, built: &mut Built) {
+        let chown = flag(one, "chown");
+        let words: Vec<&str> = one.words.iter().map(|word| word.text.as_str()).collect();
+        let (to, from) = words.split_last().unwrap();
+        for path in from {
+            let Some(real) = resolved(source, path.as_bytes()) else {
                 built.faults.push(format!("{path} leads in circles"));
                 continue;
             };
             let name = path.rsplit('/').next().unwrap();
-            let target = if to.ends_with('/') && !is_folder(&self.source, &real) {
+            let target = if to.ends_with('/') && !is_folder(source, &real) {
                 format!("{to}{name}")
             } else {
                 (*to).to_owned()
             };
             let target = resolved(&built.view, target.as_bytes()).unwrap();
-            let found: Vec<(Vec<u8>, Thing)> = (self.source.iter())
+            let found: Vec<(Vec<u8>, Thing)> = (source.iter())
                 .filter(|(path, _)| is_below(path, &real))
                 .map(|(path, thing)| ([&target[..], &path[real.len()..]].concat(), thing.clone()))
                 .collect();
@@ -206,12 +306,12 @@ impl State<'_> {
     }
 
     fn write(&mut self, path: Vec<u8>, thing: Thing, chown: Option<&str>, built: &mut Built) {
-        let owner = chown.map_or((0, 0), |text| {
-            let (user, group) = text.split_once(':').unwrap_or((text, text));
-            (user.parse().unwrap(), group.parse().unwrap())
-        });
-        if thing.owner() != owner && !matches!(thing, Thing::Link(_)) {
-            built.others.insert(path.clone(), thing.owner());
+        let owner = chown.map_or((0, 0), |text| self.owner(text));
+        let wanted = self.whole.get(&path).map_or(thing.owner(), Thing::owner);
+        if wanted != owner && !matches!(thing, Thing::Link(_)) {
+            built.others.insert(path.clone(), wanted);
+        } else {
+            built.others.remove(&path);
         }
         if self.fresh.insert(path.clone()) {
             built.content += thing.bytes();
@@ -219,13 +319,52 @@ impl State<'_> {
         built.view.insert(path, thing);
     }
 
+    /// What a `RUN` of today leaves beside its packages, where it stands as it was or with some of its commands.
+    fn repeat_run(&mut self, file: &Dockerfile, place: usize, built: &mut Built) -> bool {
+        let one = &file.instructions[place];
+        let exact = self.scene.made(&key(file, one));
+        let commands = commands(file, place);
+        let layer = exact.or_else(|| {
+            let texts = commands.iter().map(|command| normal(file.slice(&command.span)));
+            let own = texts.filter(|text| {
+                let word = text.split(' ').next().unwrap().to_lowercase();
+                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"].contains(&word.as_str())
+            });
+            own.filter_map(|text| self.scene.made_by(&text)).next()
+        });
+        let Some(layer) = layer else { return false };
+        let mut removed: Vec<Vec<u8>> = Vec::new();
+        for command in &commands {
+            let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+            match words.as_slice() {
+                ["rm", "-rf" | "-r" | "-fr", paths @ ..] => {
+                    let paths = paths.iter().map(|path| path.trim_matches('/').trim_end_matches("/*"));
+                    removed.extend(paths.map(|path| path.as_bytes().to_vec()));
+                }
+                words if words.contains(&"--no-cache-dir") => removed.push(b"root/.cache/pip".to_vec()),
+                _ => {}
+            }
+        }
+        let of_packages = |path: &[u8]| {
+            path.starts_with(b"var/lib/dpkg/")
+                || self.scene.debs.iter().any(|deb| deb.files.iter().any(|member| member.name == path))
+        };
+        let stays = |member: &&Member| {
+            !removed.iter().any(|folder| is_below(&member.name, folder)) && !of_packages(&member.name)
+        };
+        let members: Vec<Member> = self.scene.layers[layer].iter().filter(stays).cloned().collect();
+        self.repeat(&members, None, built);
+        true
+    }
+
     fn run(&mut self, file: &Dockerfile, place: usize, built: &mut Built) {
+        let repeated = self.repeat_run(file, place, built);
         for command in commands(file, place) {
             let words = command.words.iter().map(|word| word.text.as_str());
             // Assignments stand before the command.
             let words: Vec<&str> = words.skip_while(|word| word.contains('=')).collect();
             match words.as_slice() {
-                ["ln", "-sfn", target, path] => {
+                ["ln", "-sfn", target, path] if !repeated => {
                     let (folder, name) = path.rsplit_once('/').unwrap();
                     let folder = resolved(&built.view, folder.as_bytes()).unwrap();
                     let path = [&folder[..], b"/", name.as_bytes()].concat();
@@ -235,14 +374,13 @@ impl State<'_> {
                     built.view.insert(path, Thing::Link(target.as_bytes().to_vec()));
                 }
                 ["apt-get", "install", names @ ..] => {
-                    for name in names.iter().filter(|name| !name.starts_with('-')) {
+                    for name in names.iter().filter(|name| !name.starts_with(['-', '$'])) {
                         self.install(name.split('=').next().unwrap(), built);
                     }
                 }
-                ["chown", owner, path] => {
+                ["chown", owner, path] if !repeated => {
                     let path = resolved(&built.view, path.as_bytes()).unwrap();
-                    let (user, group) = owner.split_once(':').unwrap();
-                    if built.others.get(&path) != Some(&(user.parse().unwrap(), group.parse().unwrap())) {
+                    if built.others.get(&path) != Some(&self.owner(owner)) {
                         built.faults.push(format!("{words:?} is of no use"));
                     }
                     built.others.remove(&path);
@@ -267,7 +405,8 @@ impl State<'_> {
             let depends = depends.filter_map(|one| one.split_whitespace().next());
             open.extend(depends.map(str::to_owned));
             for member in &deb.files {
-                let thing = self.source.get(&member.name).cloned();
+                let thing = self.scene.as_installed(deb.name, &member.name);
+                let thing = thing.and_then(|member| view(&[vec![member]]).pop_first()).map(|(_, thing)| thing);
                 if let Some(thing) = thing.filter(|_| !built.view.contains_key(&member.name)) {
                     built.content += thing.bytes();
                     self.fresh.insert(member.name.clone());
@@ -290,7 +429,7 @@ impl State<'_> {
         let below = view(&self.scene.layers[..layers]);
         for path in written {
             let path = path.into_bytes();
-            let Some(thing) = self.source.get(&path) else { continue };
+            let Some(thing) = self.whole.get(&path) else { continue };
             if below.get(&path) != Some(thing) && self.fresh.insert(path.clone()) {
                 built.content += thing.bytes();
                 built.view.insert(path, thing.clone());

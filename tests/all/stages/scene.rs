@@ -65,6 +65,8 @@ pub(super) struct Scene {
     /// How many layers an image below has, by its reference.
     pub(super) below: Vec<(String, usize)>,
     base_layers: usize,
+    /// Instructions that made layers, and which.
+    made: Vec<(String, usize)>,
     /// Arguments that are set, as the history of a `RUN` has them.
     arguments: Vec<String>,
 }
@@ -88,7 +90,7 @@ impl Scene {
         let below = below.iter().map(|(name, layers)| ((*name).to_owned(), *layers)).collect();
         let body = String::new();
         let (base_layers, from) = (all.len(), from.to_owned());
-        Self { image, body, from, layers: all, debs, below, base_layers, arguments: Vec::new() }
+        Self { image, body, from, layers: all, debs, below, base_layers, made: Vec::new(), arguments: Vec::new() }
     }
 
     /// How many layers the base has.
@@ -102,9 +104,37 @@ impl Scene {
         self
     }
 
+    /// The layer that an instruction made, by its normal text.
+    pub(super) fn made(&self, text: &str) -> Option<usize> {
+        self.made.iter().find(|(known, _)| known == text).map(|(_, layer)| *layer)
+    }
+
+    /// The layer of the `RUN` that has this command among others.
+    pub(super) fn made_by(&self, command: &str) -> Option<usize> {
+        let (_, rest) = command.split_once(' ')?;
+        let runs = self.made.iter().filter(|(known, _)| known.starts_with("RUN "));
+        runs.filter(|(known, _)| known.contains(rest)).map(|(_, layer)| *layer).next()
+    }
+
+    /// Layers of `COPY`.
+    pub(super) fn copies(&self) -> Vec<usize> {
+        let copies = self.made.iter().filter(|(known, _)| known.starts_with("COPY "));
+        copies.map(|(_, layer)| *layer).collect()
+    }
+
+    /// A file of a package as the layer has it that installed the package.
+    pub(super) fn as_installed(&self, package: &str, path: &[u8]) -> Option<Member> {
+        let list = format!("var/lib/dpkg/info/{package}.list").into_bytes();
+        let layer = self.layers.iter().find(|layer| layer.iter().any(|member| member.name == list))?;
+        layer.iter().find(|member| member.name == path).cloned()
+    }
+
     fn add(mut self, created_by: &str, members: Vec<Member>) -> Self {
         self.image = self.image.layer(created_by, &tar(members.clone()));
         self.layers.push(members);
+        let text = self.body.trim_end().rsplit_once(created_by.split(' ').next().unwrap());
+        let text = text.map(|(_, rest)| format!("{}{rest}", created_by.split(' ').next().unwrap()));
+        self.made.extend(text.map(|text| (super::built::normal(&text), self.layers.len() - 1)));
         self
     }
 

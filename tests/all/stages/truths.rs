@@ -62,8 +62,10 @@ fn split(scene: &Scene, text: &str, proposal: &Proposal, told: &str) {
     };
     assert_eq!(bytes(&built.view), predicted.merged_bytes, "{:#?}\n{told}", difference(&built));
     assert_eq!(built.content, predicted.content_bytes, "content of layers: {told}");
-    let build_stage = predicted.stages.first().unwrap();
-    assert_eq!(build_stage.merged_bytes, Some(built.source_bytes), "of the build stage: {told}");
+    if built.source_bytes.is_some() {
+        let build_stage = predicted.stages.iter().rev().nth(1).unwrap();
+        assert_eq!(build_stage.merged_bytes, built.source_bytes, "of the build stage: {told}");
+    }
     let gone: u64 = proposal.removed.iter().map(|one| one.bytes).sum();
     // A file that the base image has in another version is removed as it is, and there as it was.
     let mut older = 0;
