@@ -28,7 +28,7 @@ pub(super) fn libraries(
         }
     }
     groups.retain(|_, members| members.len() > 1);
-    let displaced = displaced::find(libraries, links, groups.values());
+    let displaced = displaced::find(libraries, links, &groups);
     let mut found: Vec<Duplicate> = groups
         .into_iter()
         .map(|(soname, members)| group(scene, libraries, links, &displaced, &soname, members))

@@ -1,14 +1,16 @@
 //! Libraries of the toolkit or the system that Python packages load, unless the process has loaded their own copy before.
 
+use std::collections::BTreeMap;
+
 use super::stands_in;
 use crate::cuda::links::Links;
 use crate::cuda::value::{Displaced, Library, Role, Supplier};
 
-/// The displaced libraries, by place; `groups` are the places of libraries of one name.
-pub(super) fn find<'g>(
+/// The displaced libraries, by place; `groups` are the places of libraries by name.
+pub(super) fn find(
     libraries: &[Library],
     links: &Links,
-    groups: impl Iterator<Item = &'g Vec<usize>> + Clone,
+    groups: &BTreeMap<String, Vec<usize>>,
 ) -> Vec<Displaced> {
     let mut found: Vec<Displaced> = Vec::new();
     for (place, library) in libraries.iter().enumerate() {
@@ -17,7 +19,7 @@ pub(super) fn find<'g>(
         if !outside || !plain || links.displaced.binary_search(&library.object).is_err() {
             continue;
         }
-        let members = groups.clone().find(|members| members.contains(&place));
+        let members = groups.values().find(|members| members.contains(&place));
         let copies = members.into_iter().flatten().filter_map(|copy| {
             let loaders = links.preloaders.get(&libraries[*copy].object)?;
             Some((*copy, loaders))

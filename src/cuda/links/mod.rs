@@ -102,6 +102,7 @@ pub struct Environment {
 
 /// What a file or package opens at run time.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "facts of a line of the table, each on its own")]
 pub struct OpenRule {
     /// Names as given to `dlopen`; each of them is opened. `*` stands for any bytes.
     pub names: Vec<String>,

@@ -76,6 +76,9 @@ pub(super) fn resolve_within(
     (links, problems)
 }
 
+/// By Python and packages folder: names, where they lead, and the package that loads them.
+pub(super) type Neighbours = BTreeMap<(Option<u32>, NameId), Vec<(NameId, Place, NameId)>>;
+
 pub(super) struct Run<'a, 'r> {
     pub(super) world: World<'a>,
     pub(super) rules: &'r dyn Rules,
@@ -91,7 +94,7 @@ pub(super) struct Run<'a, 'r> {
     /// What the modules of a packages folder load, by Python and folder.
     pub(super) companions: HashMap<(Option<u32>, NameId), Fallback>,
     /// The same of what lies in that folder, with the package that loads it.
-    pub(super) neighbours: BTreeMap<(Option<u32>, NameId), Vec<(NameId, Place, NameId)>>,
+    pub(super) neighbours: Neighbours,
 }
 
 impl Run<'_, '_> {

@@ -29,7 +29,7 @@ pub struct BinaryLimits {
     /// Bytes of a library search path.
     pub path_bytes: usize,
     /// Section headers of one file. Objects with a section for each function have thousands; the most seen are 85,911,
-    /// in libnvJitLink_static.a and libnvrtc_static.a of CUDA 13. A table of so many fits into `capture_bytes`.
+    /// in `libnvJitLink_static.a` and `libnvrtc_static.a` of CUDA 13. A table of so many fits into `capture_bytes`.
     pub sections: usize,
     /// Sections of one file that hold GPU code, or may hold it. Real files have some dozens.
     pub gpu_sections: usize,
