@@ -25,6 +25,10 @@ fn a_status_of_dpkg_gives_its_packages() {
         ("pre-depends", "libc6 (>= 2.34)"),
         ("Depends", "libc6 (>= 2.35), python3:any, a | b (= 1), libx [amd64],\n folded-one,, a"),
         ("Homepage", "https://example.org/"),
+        ("Recommends", "c (>= 1) | d, e"),
+        ("Suggests", "f"),
+        ("Provides", "g (= 2), h"),
+        ("Protected", "yes"),
         ("Conffiles", "\n /etc/x 0123\n /etc/y 4567"),
     ];
     let package = only(dpkg::read_status(&fixtures::dpkg_status("libstdc++6", "12.2.0-14", 2500, &more)));
@@ -37,6 +41,10 @@ fn a_status_of_dpkg_gives_its_packages() {
         maker: Some("Some Body <some@example.org>".into()),
         homepage: Some("https://example.org/".into()),
         depends: ["libc6", "python3", "a", "b", "libx", "folded-one"].map(str::to_owned).to_vec(),
+        recommends: ["c", "d", "e"].map(str::to_owned).to_vec(),
+        suggests: ["f"].map(str::to_owned).to_vec(),
+        provides: ["g", "h"].map(str::to_owned).to_vec(),
+        essential: true,
         installed: true,
         ..Package::default()
     };
@@ -93,7 +101,7 @@ fn the_database_of_apk_gives_packages_and_files() {
         essential: false,
         installed: true,
         files: Some(paths(&["/top", "/usr/bin", "/usr/bin/ldd", "/usr/bin/iconv", "/lib", "/lib/x"])),
-        build: None,
+        ..Package::default()
     };
     assert_eq!(read.packages[0], expected);
     assert_eq!((read.packages[1].name.as_str(), &read.packages[1].files), ("b", &Some(Vec::new())));
