@@ -248,7 +248,7 @@ fn rest(list: Vec<(usize, Vec<usize>, Finding)>) -> Vec<Finding> {
         finding.rests_on.sort();
         if !finding.rests_on.is_empty() {
             let ids = finding.rests_on.join(", ");
-            finding.reason.push_str(&format!(" Applies only together with {ids}."));
+            finding.reason = format!("{} Applies only together with {ids}.", finding.reason);
         }
         finding
     };

@@ -1,6 +1,6 @@
 //! Everything that is called safe, deleted from real images, and what worked before asked again.
 //!
-//! `tests/deletion/run.sh` does it, with packages of Debian, PyPI and npm. Here a few small images run; the script
+//! `tests/deletion/run.sh` does it, with packages of Debian, `PyPI` and npm. Here a few small images run; the script
 //! without names takes all of them.
 
 use std::path::Path;

@@ -84,9 +84,9 @@ fn cmake() -> Vec<Deb> {
 fn installed(packages: &[Deb]) -> Vec<Member> {
     let mut members = database(packages);
     let automatic = packages.iter().filter(|package| package.automatic);
-    let states: String = automatic
-        .map(|package| format!("Package: {}\nArchitecture: amd64\nAuto-Installed: 1\n\n", package.name))
-        .collect();
+    let states = automatic.fold(String::new(), |states, package| {
+        states + &format!("Package: {}\nArchitecture: amd64\nAuto-Installed: 1\n\n", package.name)
+    });
     members.push(file("var/lib/apt/extended_states", states));
     members
 }

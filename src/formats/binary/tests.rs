@@ -182,9 +182,9 @@ fn as_many_sections_as_the_largest_libraries_of_cuda_have_are_read() {
     let mut scan = Scan::start(head, size, b"lib.a", &limits).unwrap();
     file.chunks(64 << 10).for_each(|bytes| scan.push(bytes));
     let ranges = Section::new(Arc::new(Copied(file.clone())), 0, size);
-    let mut ranged = read(&ranges, head, b"lib.a", &limits, &CancelToken::new()).unwrap().unwrap();
-    read_deferred(&ranges, &mut ranged, &limits, &CancelToken::new()).unwrap();
-    for facts in [scan.finish(), ranged] {
+    let mut facts_by_range = read(&ranges, head, b"lib.a", &limits, &CancelToken::new()).unwrap().unwrap();
+    read_deferred(&ranges, &mut facts_by_range, &limits, &CancelToken::new()).unwrap();
+    for facts in [scan.finish(), facts_by_range] {
         let FileFacts::Archive(facts) = facts else { panic!("no archive: {facts:?}") };
         assert_eq!(facts.problems, []);
         let rows: Vec<_> = facts.gpu.rows.iter().map(|row| (row.label(), row.entries)).collect();

@@ -46,7 +46,7 @@ pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
                 said.faults.add(elide_end(
                     &format!("left out although needed: {lost}, such as {first}: {title}: {reason}"),
                     TEXT * 2,
-                ))
+                ));
             }
             Verdict::Needed => said.unproven.add(elide_end(
                 &format!("left out although needed in the image as it is: {lost}, such as {first}: {reason}"),
@@ -137,7 +137,7 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
             || both.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
         if is_safe {
             said.unproven.add(format!("{who} names {name}, and the plan takes {path} away as safe"));
-        } else if name.ends_with(".so") && has_version() {
+        } else if name.strip_suffix(".so").is_some() && has_version() {
             said.unproven.add(format!("{who} names {name}, of which only versions such as {name}.1 stay"));
         } else {
             said.faults.add(format!(

@@ -5,6 +5,12 @@ use super::stage::Final;
 use super::world::World;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
+use crate::rewrite::propose::Input;
+
+/// Flavors in tags of the CUDA image: those that are replaced, and those that replace them.
+const OLD: [&str; 7] =
+    ["cudnn-devel", "cudnn8-devel", "cudnn9-devel", "devel", "cudnn-runtime", "cudnn8-runtime", "runtime"];
+const NEW: [&str; 5] = ["base", "runtime", "cudnn-runtime", "cudnn8-runtime", "cudnn9-runtime"];
 
 /// The reference of a base in the user's own way: with the arguments that the `FROM` of today uses.
 pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
@@ -27,16 +33,6 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
             .find(|(known, _)| *known == name)
             .map(|(_, value)| value.to_owned())
     };
-    const OLD: [&str; 7] = [
-        "cudnn-devel",
-        "cudnn8-devel",
-        "cudnn9-devel",
-        "devel",
-        "cudnn-runtime",
-        "cudnn8-runtime",
-        "runtime",
-    ];
-    const NEW: [&str; 5] = ["base", "runtime", "cudnn-runtime", "cudnn8-runtime", "cudnn9-runtime"];
     for old in OLD {
         for new in NEW {
             let tried = raw.replacen(&format!("-{old}-"), &format!("-{new}-"), 1);
@@ -80,4 +76,81 @@ pub(super) fn is_set_by_user(file: &Dockerfile, stage: &Final<'_>, name: &str) -
     let envs = stage.steps.iter().filter_map(|step| file.instructions.get(*step));
     envs.filter(|one| one.keyword == Keyword::Env)
         .any(|one| one.words.iter().any(|word| word.text.split('=').next() == Some(name)))
+}
+
+/// What a new base changes of the image's config.
+pub(super) struct Config {
+    /// The environment, `NAME=VALUE`.
+    pub(super) environment: Vec<String>,
+    pub(super) entrypoint: Option<Vec<String>>,
+    /// What is said about it.
+    pub(super) kept: Vec<String>,
+}
+
+/// The config on a new base, where `set` are variables that an instruction puts in for it.
+pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[String]) -> Config {
+    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
+    if !set.is_empty() {
+        let is_users =
+            |pair: &str| is_set_by_user(stage.file, stage, pair.split('=').next().unwrap_or_default());
+        environment.retain(|pair| is_users(pair));
+        environment.extend(set.iter().filter(|pair| !is_users(pair)).cloned());
+    }
+    let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
+    let mut kept = Vec::new();
+    let first = entrypoint.as_ref().and_then(|words| words.first());
+    let has_banner = first.is_some_and(|word| word.contains("nvidia_entrypoint"));
+    if has_banner && !base.own && !matches!(base.flavor, Flavor::Runtime | Flavor::Devel) {
+        entrypoint = None;
+        kept.push(BANNER.to_owned());
+    }
+    Config { environment, entrypoint, kept }
+}
+
+/// What is said where the entrypoint of NVIDIA's image goes.
+const BANNER: &str =
+    "The new base image has no NVIDIA entrypoint, which prints a banner and warns when there is no driver.";
+
+/// What is taken to be true of a base.
+pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
+    if base.own {
+        return Vec::new();
+    }
+    let mut assumed = vec![format!(
+        "{} has the same content as the lowest {} layers of this image.",
+        base.reference, base.layers
+    )];
+    if stage.base.contains('@') {
+        assumed
+            .push("The current base image is pinned by digest; the new one is named by its tag.".to_owned());
+    }
+    assumed
+}
+
+/// A base in words, as the end of a sentence about what an image starts from.
+pub(super) fn described(base: &Base) -> &'static str {
+    match base.flavor {
+        _ if base.own => "the same base image without the build's packages and files",
+        Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
+        Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
+        Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
+        Flavor::Runtime | Flavor::Devel => {
+            "the runtime flavor: the toolkit's libraries without compilers and headers"
+        }
+    }
+}
+
+/// A `RUN` that installs packages and leaves no lists behind.
+pub(super) fn install(file: &Dockerfile, keyword: &str, names: &[String]) -> String {
+    let (end, escape) = (file.line_end(), file.escape);
+    let list = if names.len() > 3 {
+        let gap = format!(" {escape}{end}        ");
+        format!("{gap}{}", names.join(&gap))
+    } else {
+        format!(" {}", names.join(" "))
+    };
+    format!(
+        "{keyword} apt-get update && apt-get install -y --no-install-recommends{list} {escape}{end}    && rm -rf /var/lib/apt/lists/*"
+    )
 }

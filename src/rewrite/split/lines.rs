@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::from::install;
 use super::keep::{Fate, Keep};
 use super::owners::{Owner, of as owner_of, owners};
+use super::packages::{Asked, added};
 use super::roots::{Finder, MOST_PATHS, Root, Roots};
 use super::runs::Trim;
 use super::shell::Work;
@@ -14,7 +16,7 @@ use super::words::{shell_word, variables, word};
 use crate::base::size::human;
 use crate::base::text::{counted, escape, printable};
 use crate::cuda::links::{file_name, folder_of};
-use crate::formats::dockerfile::{Keyword, Span};
+use crate::formats::dockerfile::{Keyword, ShellCommand, Span};
 use crate::rewrite::tidy::{Call, Tidied, style};
 use crate::rewrite::value::Edit;
 use crate::rootfs::{Node, NodeId, NodeKind};
@@ -59,7 +61,7 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     /// Where the build stage is divided so that a change of code copies no dependencies again.
     pub(super) division: Option<Division>,
     /// Lines that go in behind the new `FROM`.
-    pub(super) lines: Vec<Line>,
+    pub(super) text: Vec<Line>,
     /// Changes of the instructions that follow.
     pub(super) edits: Vec<(Span, String, String)>,
     /// Nodes that the new image has beside its base and its packages.
@@ -75,16 +77,16 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
 }
 
 impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
+    /// `last` and `build` are the last step of the build stage and its name.
     pub(super) fn new(
         stage: &'l Final<'r>,
         keep: &'l Keep<'w, 'a>,
         steps: &'l Steps<'s, 'r>,
-        last: usize,
-        build: &'l str,
-        dropped: &'l BTreeSet<String>,
+        (last, build): (usize, &'l str),
+        asked: &'l Asked,
         tidied: &'l Tidied,
-        added: Vec<String>,
     ) -> Self {
+        let (dropped, added) = (&asked.dropped, added(keep, &asked.kept));
         let is_copied = |step: usize| steps.list.get(step).is_some_and(Step::makes);
         let roots = Finder { keep, steps, last, is_copied: &is_copied }.find();
         Self {
@@ -99,7 +101,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             owners: owners(steps),
             roots,
             division: None,
-            lines: Vec::new(),
+            text: Vec::new(),
             edits: Vec::new(),
             covered: HashSet::new(),
             removed: Vec::new(),
@@ -140,7 +142,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 
     fn add(&mut self, text: String, reason: impl Into<String>) {
-        self.lines.push(Line { text, reason: reason.into() });
+        self.text.push(Line { text, reason: reason.into() });
     }
 
     fn keyword(&self, keyword: &str) -> String {
@@ -162,17 +164,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             return;
         }
         let names = std::mem::take(&mut self.added);
-        let list = if names.len() > 3 {
-            let gap = format!(" {}\n        ", self.stage.file.escape);
-            format!("{gap}{}", names.join(&gap))
-        } else {
-            format!(" {}", names.join(" "))
-        };
-        let escape = self.stage.file.escape;
-        let text = format!(
-            "{} apt-get update && apt-get install -y --no-install-recommends{list} {escape}\n    && rm -rf /var/lib/apt/lists/*",
-            self.keyword("RUN")
-        );
+        let text = install(self.stage.file, &self.keyword("RUN"), &names).replace("\r\n", "\n");
         self.add(text, format!("Files of the image need these packages: {}.", names.join(", ")));
     }
 
@@ -184,8 +176,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             && run.commands.iter().zip(works).any(|(command, work)| {
                 *work == Work::Install
                     && Call::of(command).is_some_and(|call| {
-                        let words = super::shell::package_words(&call);
-                        words
+                        let packages = super::shell::package_words(&call);
+                        packages
                             .iter()
                             .any(|word| !self.dropped.contains(super::shell::package_name(&word.text)))
                     })
@@ -439,7 +431,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 Work::Owner => !handled.contains(&place) && !making,
                 Work::Install => installs,
                 Work::Manage => true,
-                Work::Configure if making => self.configures(command),
+                Work::Configure if making => configures(command),
                 Work::Configure => true,
                 Work::Remove => !making || installs,
                 Work::Shell => {
@@ -485,23 +477,6 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Whether a command of an instruction that builds sets up the system, so that its effect is not copied.
-    fn configures(&self, command: &crate::formats::dockerfile::ShellCommand) -> bool {
-        const OF_SYSTEM: [&str; 9] = [
-            "locale-gen",
-            "update-locale",
-            "localedef",
-            "update-ca-certificates",
-            "update-alternatives",
-            "fc-cache",
-            "dpkg-reconfigure",
-            "setcap",
-            "sed",
-        ];
-        Call::of(command).is_some_and(|call| OF_SYSTEM.contains(&call.program))
-            || command.writes.iter().any(|path| path.starts_with("/etc/"))
-    }
-
     /// A `COPY` of the build context: repeated when the image needs what it brings when it runs.
     fn context(&mut self, at: usize) {
         let (mut wanted, mut left) = (Vec::new(), (0_u64, 0_u64));
@@ -520,22 +495,19 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             return;
         }
         let single = if left.0 > 0 { self.parts(at, &wanted) } else { None };
-        match single {
-            Some(texts) => {
-                for text in texts {
-                    self.add(
-                        text,
-                        "Repeated for what the image needs when it runs; sources stay in the build stage.",
-                    );
-                }
+        if let Some(texts) = single {
+            for text in texts {
+                self.add(
+                    text,
+                    "Repeated for what the image needs when it runs; sources stay in the build stage.",
+                );
             }
-            None => {
-                self.flush_folder(at);
-                let text = self.with_owner(at, self.text(at));
-                self.add(text, "Repeated: the image needs it when it runs.");
-                // What the plan takes away of it comes along.
-                self.cover_step(at, |fate| fate == Fate::Gone);
-            }
+        } else {
+            self.flush_folder(at);
+            let text = self.with_owner(at, self.text(at));
+            self.add(text, "Repeated: the image needs it when it runs.");
+            // What the plan takes away of it comes along.
+            self.cover_step(at, |fate| fate == Fate::Gone);
         }
         self.covered.extend(wanted);
     }
@@ -865,7 +837,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let caches =
             self.covered.iter().any(|node| is_cached_library(&self.keep.world.rootfs.node(*node).path()));
         let calls = self.steps.programs().contains("ldconfig");
-        let repeated = self.lines.iter().any(|line| line.text.contains("ldconfig"));
+        let repeated = self.text.iter().any(|line| line.text.contains("ldconfig"));
         if (caches && self.keep.world.has_ldconfig()) && (calls || !repeated) {
             commands.push("ldconfig".to_owned());
         }
@@ -901,7 +873,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     /// Whether a `RUN` only removes what lies in the working folder: litter of the build, which is not copied.
     fn cleans_up(&self, at: usize, works: &[Work]) -> bool {
         let Some(run) = self.steps.run(at) else { return false };
-        let relative = |command: &crate::formats::dockerfile::ShellCommand| {
+        let relative = |command: &ShellCommand| {
             Call::of(command).is_none_or(|call| call.words.iter().all(|word| !word.text.contains(['/', '$'])))
         };
         works.contains(&Work::Remove)
@@ -988,6 +960,23 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             ));
         }
     }
+}
+
+/// Whether a command of an instruction that builds sets up the system, so that its effect is not copied.
+fn configures(command: &ShellCommand) -> bool {
+    const OF_SYSTEM: [&str; 9] = [
+        "locale-gen",
+        "update-locale",
+        "localedef",
+        "update-ca-certificates",
+        "update-alternatives",
+        "fc-cache",
+        "dpkg-reconfigure",
+        "setcap",
+        "sed",
+    ];
+    Call::of(command).is_some_and(|call| OF_SYSTEM.contains(&call.program))
+        || command.writes.iter().any(|path| path.starts_with("/etc/"))
 }
 
 /// Whether a file only lists packages for an installer.

@@ -105,18 +105,18 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 parent.junk_bytes += own.junk_bytes;
             }
         }
-        let mut roots = Roots { list: Vec::new(), links: Vec::new(), junk: Vec::new() };
-        self.visit(rootfs.root(), &below, &makers, &mut roots);
-        for root in &mut roots.list {
+        let mut found = Roots { list: Vec::new(), links: Vec::new(), junk: Vec::new() };
+        self.visit(rootfs.root(), &below, &makers, &mut found);
+        for root in &mut found.list {
             root.steps = self.steps_of(root, &makers);
         }
         let wholes: Vec<NodeId> =
-            roots.list.iter().filter(|root| root.files.is_empty()).map(|root| root.folder).collect();
+            found.list.iter().filter(|root| root.files.is_empty()).map(|root| root.folder).collect();
         for folder in wholes {
-            self.junk(folder, &below, &mut roots);
+            self.junk(folder, &below, &mut found);
         }
-        roots.junk.sort_by_key(|(id, bytes)| (std::cmp::Reverse(*bytes), *id));
-        roots
+        found.junk.sort_by_key(|(id, bytes)| (std::cmp::Reverse(*bytes), *id));
+        found
     }
 
     fn judge(&self, node: Node<'_>, own: &mut Below, makers: &mut BTreeMap<NodeId, usize>) {
@@ -155,7 +155,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         let is_shared = folder.id() == NodeId::ROOT || SHARED.contains(&path.as_slice());
         let of_programs = matches!(path.as_slice(), b"/usr/local/bin" | b"/usr/local/sbin");
         let named = word(&path).is_some();
-        if named && !is_shared && !of_programs && !own.other && !own.base && !self.is_mostly_junk(own) {
+        if named && !is_shared && !of_programs && !own.other && !own.base && !is_mostly_junk(own) {
             roots.list.push(whole(folder.id(), own.made_bytes + own.junk_bytes));
             return;
         }
@@ -192,17 +192,6 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         }
     }
 
-    /// Whether a folder is the place of a build rather than of its results.
-    fn is_mostly_junk(&self, own: Below) -> bool {
-        const LITTLE: u64 = 64 << 10;
-        own.junk_bytes > own.made_bytes && own.junk_bytes > LITTLE || self.is_build_tree(own)
-    }
-
-    fn is_build_tree(&self, own: Below) -> bool {
-        // Few results among what compilers left: named one by one.
-        own.junk_bytes > 0 && own.made as usize <= MOST_PATHS
-    }
-
     fn steps_of(&self, root: &Root, makers: &BTreeMap<NodeId, usize>) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut open: Vec<NodeId> =
@@ -233,4 +222,12 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
 
 fn whole(folder: NodeId, bytes: u64) -> Root {
     Root { folder, files: Vec::new(), steps: BTreeSet::new(), bytes }
+}
+
+/// Whether a folder is the place of a build rather than of its results: few results among what compilers left are
+/// named one by one.
+fn is_mostly_junk(own: Below) -> bool {
+    const LITTLE: u64 = 64 << 10;
+    own.junk_bytes > own.made_bytes && own.junk_bytes > LITTLE
+        || own.junk_bytes > 0 && own.made as usize <= MOST_PATHS
 }

@@ -120,7 +120,7 @@ impl Trim<'_> {
         let words = package_words(&call);
         let goes = |text: &str| is_package_word(text) && self.dropped.contains(package_name(text));
         let stays = words.iter().filter(|word| !goes(&word.text)).count();
-        if stays == 0 && !(adds && !self.added.is_empty()) {
+        if stays == 0 && (self.added.is_empty() || !adds) {
             return None;
         }
         let mut cuts = self.extras(&command.span);
@@ -132,12 +132,12 @@ impl Trim<'_> {
             }
             before = Some(word.span.end);
         }
-        let says = |text: &str| text.contains("install-recommends");
-        let tidied = cuts.iter().any(|(_, with)| says(with));
+        let decides = |text: &str| text.contains("install-recommends");
+        let tidied = cuts.iter().any(|(_, with)| decides(with));
         if self.lean
             && !tidied
             && matches!(call.program, "apt-get" | "apt")
-            && !call.words.iter().any(|word| says(&word.text))
+            && !call.words.iter().any(|word| decides(&word.text))
         {
             let install = call.words.iter().position(|word| word.text == "install")?;
             let options =
@@ -153,7 +153,7 @@ impl Trim<'_> {
                 gap = format!(" {}{}    ", self.file.escape, self.file.line_end());
             }
             // Before what a clean-up puts behind the command.
-            cuts.insert(0, (last..last, named.iter().map(|name| format!("{gap}{name}")).collect::<String>()));
+            cuts.insert(0, (last..last, format!("{gap}{}", named.join(&gap))));
         }
         Some(cut(self.file, &command.span, cuts))
     }

@@ -200,7 +200,7 @@ pub(super) fn installs_sources(command: &ShellCommand) -> bool {
                 || word.starts_with("--no-binary=")
                 || word.starts_with("git+")
                 || word.starts_with("./")
-                || (word.starts_with('/') && !word.ends_with(".whl") && !word.ends_with(".txt"))
+                || (word.starts_with('/') && !matches!(word.rsplit_once('.'), Some((_, "whl" | "txt"))))
                 || word.ends_with(".tar.gz")
         })
 }

@@ -1,17 +1,15 @@
 //! Two stages: today's instructions up to the last that builds become a build stage, and a smaller final stage
 //! repeats what runs and copies what was built.
 
-use super::from::{is_set_by_user, reference, settings};
+use super::from::{self, config, described, reference, settings};
 use super::keep::{Fate, Keep};
 use super::lines::{Lines, last_making};
-use super::packages::{Asked, added};
+use super::packages::Asked;
 use super::stage::Final;
 use super::steps::Steps;
-use super::swap::BANNER;
 use crate::base::convert::layer16;
 use crate::base::size::human;
-use crate::cuda::Flavor;
-use crate::formats::dockerfile::PieceKind;
+use crate::formats::dockerfile::{PieceKind, Span};
 use crate::rewrite::draft::Draft;
 use crate::rewrite::propose::Input;
 use crate::rewrite::select::Selection;
@@ -28,7 +26,6 @@ pub(super) fn draft(
     keep: &Keep<'_, '_>,
     asked: &Asked,
 ) -> Option<Draft> {
-    let file = stage.file;
     let base = keep.base;
     let last = last_making(steps, 0)?;
     // Stages that others start from stay as they are; only the last one is split.
@@ -38,149 +35,22 @@ pub(super) fn draft(
     }
     let tidied = tidy::of_tail(steps.scene, place + 1);
     let build = stage.build_name();
-    let mut lines =
-        Lines::new(stage, keep, steps, last, &build, &asked.dropped, &tidied, added(keep, &asked.kept));
-    let set = settings(keep.world, base, file, stage);
+    let mut lines = Lines::new(stage, keep, steps, (last, &build), asked, &tidied);
+    let set = settings(keep.world, base, stage.file, stage);
     lines.write();
-    let end = file.line_end();
-    let from = &file.instructions[stage.from];
-    let lower = file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase());
-    let word = |keyword: &str| if lower { keyword.to_lowercase() } else { keyword.to_owned() };
-    let mut edits: Vec<Edit> = Vec::new();
-    let mut edit = |at: std::ops::Range<usize>, with: String, reason: String, bytes: Option<u64>| {
-        edits.push(Edit { at, with, reason, applicability: Applicability::Review, bytes });
-    };
-    let division = lines.division.clone();
-    let first = division.as_ref().map_or(&build, |division| &division.name);
-    let (at, name) = match from.words.get(2) {
-        Some(name) => (name.span.clone(), first.clone()),
-        None => (from.arguments.end..from.arguments.end, format!(" {} {first}", word("AS"))),
-    };
-    if let Some(division) = &division
-        && let Some(place) = steps.list.get(division.step).map(|step| step.place)
-    {
-        let at = split_at(stage, place);
-        let blank = if ends_with_blank(file.text(), at) { "" } else { end };
-        edit(
-            at..at,
-            format!("{blank}{} {} {} {build}{end}", word("FROM"), division.name, word("AS")),
-            "The stage before it has the dependencies alone: a change of code leaves them as they are."
-                .to_owned(),
-            None,
-        );
-    }
-    edit(at, name, "Becomes the build stage: only what is copied from it is in the image.".to_owned(), None);
     let at = split_at(stage, place);
-    let mut first = true;
-    let mut put =
-        |text: String,
-         reason: String,
-         bytes: Option<u64>,
-         edit: &mut dyn FnMut(std::ops::Range<usize>, String, String, Option<u64>)| {
-            let mut text = text.replace("\r\n", "\n").replace('\n', end);
-            if first && !file.text().get(..at).is_some_and(|before| before.ends_with('\n')) {
-                text.insert_str(0, end);
-            }
-            first = false;
-            edit(at..at, format!("{text}{end}"), reason, bytes);
-        };
-    if !lines.removed.is_empty() {
-        let paths: Vec<&str> = lines.removed.iter().map(|(path, _)| path.as_str()).collect();
-        let bytes = lines.removed.iter().map(|(_, bytes)| bytes).sum();
-        put(
-            format!("{} rm -rf {}", word("RUN"), paths.join(" ")),
-            "Nothing reads these at run time; they lie in folders that are copied.".to_owned(),
-            Some(bytes),
-            &mut edit,
-        );
-    }
-    let name = from.words.get(2).map(|name| format!(" {} {}", word("AS"), file.slice(&name.span)));
-    let flags = &file.instructions[stage.base_from].flags;
-    let flags: Vec<&str> = flags.iter().map(|flag| file.slice(&flag.span)).collect();
-    let flags = if flags.is_empty() { String::new() } else { format!("{} ", flags.join(" ")) };
-    let gap = if lines.removed.is_empty() && ends_with_blank(file.text(), at) { "" } else { "\n" };
-    let gone: u64 = keep
-        .world
-        .rootfs
-        .nodes()
-        .filter(|node| node.kind() == NodeKind::File && keep.fate(node.id()) == Fate::Gone)
-        .map(Node::bytes)
-        .sum();
-    let what = match base.flavor {
-        _ if base.own => "the same base image without the build's packages and files",
-        Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
-        Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
-        Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
-        Flavor::Runtime | Flavor::Devel => {
-            "the runtime flavor: the toolkit's libraries without compilers and headers"
-        }
-    };
-    let question = keep.world.open_question(&|node| keep.fate(node) == Fate::Gone);
-    let question = question.map_or_else(String::new, |question| format!("{question}\n"));
-    put(
-        format!(
-            "{gap}{question}{} {flags}{}{}",
-            word("FROM"),
-            reference(stage, base),
-            name.unwrap_or_default()
-        ),
-        format!("The image starts from {what}. The build stage keeps {}.", human(gone)),
-        Some(gone),
-        &mut edit,
-    );
-    if !set.is_empty() {
-        put(
-            format!("{} {}", word("ENV"), set.join(&format!(" {}\n    ", file.escape))),
-            "NVIDIA's image sets these variables: they request the GPU from the container runtime."
-                .to_owned(),
-            None,
-            &mut edit,
-        );
-    }
-    for line in std::mem::take(&mut lines.lines) {
-        put(line.text, line.reason, None, &mut edit);
-    }
-    for (at, with, reason) in std::mem::take(&mut lines.edits) {
-        edit(at, with, reason, None);
-    }
-    let replaced: Vec<std::ops::Range<usize>> = edits.iter().map(|edit| edit.at.clone()).collect();
-    let is_free = |one: &&Edit| {
-        !replaced.iter().any(|at| at.start < at.end && at.start <= one.at.start && one.at.end <= at.end)
-    };
-    edits.extend(tidied.edits.iter().filter(is_free).cloned());
-    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
-    let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
-    if !set.is_empty() {
-        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-        environment.retain(|pair| is_set_by_user(file, stage, &name(pair)));
-        environment.extend(set.into_iter().filter(|pair| !is_set_by_user(file, stage, &name(pair))));
-    }
-    let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
-    let mut kept = Vec::new();
-    let banner = entrypoint
-        .as_ref()
-        .and_then(|words| words.first())
-        .is_some_and(|word| word.contains("nvidia_entrypoint"));
-    if banner && !base.own && !matches!(base.flavor, Flavor::Runtime | Flavor::Devel) {
-        entrypoint = None;
-        kept.push(BANNER.to_owned());
-    }
+    let mut writer = Writer { stage, keep, build: &build, at, is_first: true, edits: Vec::new() };
+    writer.build_stage(&lines, steps);
+    writer.final_stage(&lines, &set);
+    writer.tail(&lines, &tidied);
+    let edits = writer.edits;
+    let config = config(input, stage, base, &set);
     let mut assumed = lines.assumed.clone();
     assumed.extend(tidied.assumed.iter().cloned());
-    if !base.own {
-        assumed.push(format!(
-            "{} has the same content as the lowest {} layers of this image.",
-            base.reference, base.layers
-        ));
-        if stage.base.contains('@') {
-            assumed.push(
-                "The current base image is pinned by digest; the new one is named by its tag.".to_owned(),
-            );
-        }
-    }
+    assumed.extend(from::assumed(stage, base));
     if !asked.dropped.is_empty() {
-        let list: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
-        assumed.push(format!("Only the build stage needs these packages: {}.", list.join(", ")));
+        let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
+        assumed.push(format!("Only the build stage needs these packages: {}.", dropped.join(", ")));
     }
     let title = if base.own {
         "Multi-stage: build first, run on the same base image".to_owned()
@@ -194,14 +64,134 @@ pub(super) fn draft(
         base_image: Some(base.reference.clone()),
         edits,
         selection: selection(keep, &lines, &tidied),
-        environment,
-        entrypoint,
+        environment: config.environment,
+        entrypoint: config.entrypoint,
         stages: stages(input, stage, &build),
-        kept,
+        kept: config.kept,
         assumed,
         by_hand: lines.by_hand.clone(),
         hints: tidied.hints.clone(),
     })
+}
+
+/// Writes the edits.
+struct Writer<'d, 'r, 'w, 'a> {
+    stage: &'d Final<'r>,
+    keep: &'d Keep<'w, 'a>,
+    /// The name of the build stage.
+    build: &'d str,
+    /// Where the new stage goes in.
+    at: usize,
+    /// Whether nothing was put in there yet.
+    is_first: bool,
+    edits: Vec<Edit>,
+}
+
+impl Writer<'_, '_, '_, '_> {
+    fn word(&self, keyword: &str) -> String {
+        let file = self.stage.file;
+        let from = file.instructions.get(self.stage.from).map(|from| file.slice(&from.keyword_span));
+        let lower = from.is_some_and(|from| from.bytes().all(|byte| byte.is_ascii_lowercase()));
+        if lower { keyword.to_lowercase() } else { keyword.to_owned() }
+    }
+
+    fn edit(&mut self, at: Span, with: String, reason: impl Into<String>, bytes: Option<u64>) {
+        let reason = reason.into();
+        self.edits.push(Edit { at, with, reason, applicability: Applicability::Review, bytes });
+    }
+
+    /// Puts lines in where the new stage goes.
+    fn put(&mut self, text: &str, reason: impl Into<String>, bytes: Option<u64>) {
+        let end = self.stage.file.line_end();
+        let mut text = text.replace("\r\n", "\n").replace('\n', end);
+        let before = self.stage.file.text().get(..self.at);
+        if self.is_first && !before.is_some_and(|before| before.ends_with('\n')) {
+            text.insert_str(0, end);
+        }
+        self.is_first = false;
+        self.edit(self.at..self.at, format!("{text}{end}"), reason, bytes);
+    }
+
+    /// Names today's stage, divides it, and removes what is copied and superfluous at its end.
+    fn build_stage(&mut self, lines: &Lines<'_, '_, '_, '_, '_>, steps: &Steps<'_, '_>) {
+        let file = self.stage.file;
+        let Some(from) = file.instructions.get(self.stage.from) else { return };
+        let division = lines.division.as_ref();
+        let first = division.map_or(self.build, |division| &division.name);
+        let (at, name) = match from.words.get(2) {
+            Some(name) => (name.span.clone(), first.to_owned()),
+            None => (from.arguments.end..from.arguments.end, format!(" {} {first}", self.word("AS"))),
+        };
+        self.edit(at, name, "Becomes the build stage: only what is copied from it is in the image.", None);
+        if let Some(division) = division
+            && let Some(step) = steps.list.get(division.step)
+        {
+            let at = split_at(self.stage, step.place);
+            let end = file.line_end();
+            let blank = if ends_with_blank(file.text(), at) { "" } else { end };
+            let (from, named, build) = (self.word("FROM"), self.word("AS"), self.build);
+            self.edit(
+                at..at,
+                format!("{blank}{from} {} {named} {build}{end}", division.name),
+                "The stage before it has the dependencies alone: a change of code leaves them as they are.",
+                None,
+            );
+        }
+        if !lines.removed.is_empty() {
+            let paths: Vec<&str> = lines.removed.iter().map(|(path, _)| path.as_str()).collect();
+            let bytes = lines.removed.iter().map(|(_, bytes)| bytes).sum();
+            let text = format!("{} rm -rf {}", self.word("RUN"), paths.join(" "));
+            self.put(
+                &text,
+                "Nothing reads these at run time; they lie in folders that are copied.",
+                Some(bytes),
+            );
+        }
+    }
+
+    fn final_stage(&mut self, lines: &Lines<'_, '_, '_, '_, '_>, set: &[String]) {
+        let (file, base) = (self.stage.file, self.keep.base);
+        let name = file.instructions.get(self.stage.from).and_then(|from| from.words.get(2));
+        let name = name.map(|name| format!(" {} {}", self.word("AS"), file.slice(&name.span)));
+        let flags = file.instructions.get(self.stage.base_from).map(|from| from.flags.as_slice());
+        let flags = flags.unwrap_or_default().iter().map(|flag| format!("{} ", file.slice(&flag.span)));
+        let flags: String = flags.collect();
+        let is_apart = lines.removed.is_empty() && ends_with_blank(file.text(), self.at);
+        let gap = if is_apart { "" } else { "\n" };
+        let nodes = self.keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+        let gone = nodes.filter(|node| self.keep.fate(node.id()) == Fate::Gone).map(Node::bytes).sum();
+        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
+        let question = question.map_or_else(String::new, |question| format!("{question}\n"));
+        let (from, reference) = (self.word("FROM"), reference(self.stage, base));
+        self.put(
+            &format!("{gap}{question}{from} {flags}{reference}{}", name.unwrap_or_default()),
+            format!("The image starts from {}. The build stage keeps {}.", described(base), human(gone)),
+            Some(gone),
+        );
+        if !set.is_empty() {
+            let text = format!("{} {}", self.word("ENV"), set.join(&format!(" {}\n    ", file.escape)));
+            self.put(
+                &text,
+                "NVIDIA's image sets these variables: they request the GPU from the container runtime.",
+                None,
+            );
+        }
+        for line in &lines.text {
+            self.put(&line.text, line.reason.clone(), None);
+        }
+    }
+
+    /// Changes of the instructions that follow.
+    fn tail(&mut self, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &tidy::Tidied) {
+        for (at, with, reason) in &lines.edits {
+            self.edit(at.clone(), with.clone(), reason.clone(), None);
+        }
+        let replaced: Vec<Span> = self.edits.iter().map(|edit| edit.at.clone()).collect();
+        let is_free = |one: &&Edit| {
+            !replaced.iter().any(|at| at.start < at.end && at.start <= one.at.start && one.at.end <= at.end)
+        };
+        self.edits.extend(tidied.edits.iter().filter(is_free).cloned());
+    }
 }
 
 fn stages(input: &Input<'_>, stage: &Final<'_>, build: &str) -> Vec<StageSize> {

@@ -132,8 +132,8 @@ impl<'s, 'r> Steps<'s, 'r> {
             let Some(run) = self.run(at) else { continue };
             for (command, work) in run.commands.iter().zip(works) {
                 let Some(call) = Call::of(command).filter(|_| *work == Work::Install) else { continue };
-                let words = package_words(&call).into_iter().filter(|word| is_package_word(&word.text));
-                asked.extend(words.map(|word| (at, package_name(&word.text).to_owned())));
+                let packages = package_words(&call).into_iter().filter(|word| is_package_word(&word.text));
+                asked.extend(packages.map(|word| (at, package_name(&word.text).to_owned())));
             }
         }
         asked
@@ -164,7 +164,7 @@ impl<'s, 'r> Steps<'s, 'r> {
     }
 }
 
-/// Whether a layer has packages of Python that were compiled where they were installed: PyPI takes no wheels for
+/// Whether a layer has packages of Python that were compiled where they were installed: `PyPI` takes no wheels for
 /// `linux_x86_64`, and those of other indexes name their variant behind a `+`.
 fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::from::{is_set_by_user, reference, settings};
+use super::from::{self, config, described, install, reference, settings};
 use super::keep::{Fate, Keep};
 use super::packages::{Asked, added};
 use super::runs::Trim;
@@ -10,7 +10,6 @@ use super::stage::Final;
 use super::steps::{Kind, Steps};
 use crate::base::convert::layer16;
 use crate::base::size::human;
-use crate::cuda::Flavor;
 use crate::rewrite::draft::Draft;
 use crate::rewrite::propose::Input;
 use crate::rewrite::select::Selection;
@@ -35,7 +34,7 @@ pub(super) fn draft(
         swap.from();
     }
     let set = settings(keep.world, base, stage.file, stage);
-    let named = names.clone();
+    let needed = names.clone();
     swap.packages(&mut names);
     swap.head(&set, &names);
     let mut edits = swap.edits;
@@ -46,42 +45,14 @@ pub(super) fn draft(
     if edits.is_empty() {
         return None;
     }
-    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
-    let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
-    if !set.is_empty() {
-        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-        environment.retain(|pair| is_set_by_user(stage.file, stage, &name(pair)));
-        let mut set = set.clone();
-        set.retain(|pair| !is_set_by_user(stage.file, stage, &name(pair)));
-        environment.extend(set);
-    }
-    let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
-    let mut kept = Vec::new();
-    let banner = entrypoint
-        .as_ref()
-        .and_then(|words| words.first())
-        .is_some_and(|word| word.contains("nvidia_entrypoint"));
-    if banner && !base.own && !matches!(base.flavor, Flavor::Runtime | Flavor::Devel) {
-        entrypoint = None;
-        kept.push(BANNER.to_owned());
-    }
+    let config = config(input, stage, base, &set);
     let mut assumed = tidied.assumed.clone();
-    if !base.own {
-        assumed.push(format!(
-            "{} has the same content as the lowest {} layers of this image.",
-            base.reference, base.layers
-        ));
-        if stage.base.contains('@') {
-            assumed.push(
-                "The current base image is pinned by digest; the new one is named by its tag.".to_owned(),
-            );
-        }
-    }
-    if !named.is_empty() {
+    assumed.extend(from::assumed(stage, base));
+    if !needed.is_empty() {
         assumed.push(format!(
             "The repository that {} is configured for has these packages: {}.",
             base.reference,
-            named.join(", ")
+            needed.join(", ")
         ));
     }
     if !asked.dropped.is_empty() {
@@ -109,19 +80,15 @@ pub(super) fn draft(
         base_image: Some(base.reference.clone()),
         edits,
         selection: selection(keep, steps, asked, tidied),
-        environment,
-        entrypoint,
+        environment: config.environment,
+        entrypoint: config.entrypoint,
         stages: crate::rewrite::tidy::earlier_stages(stage.file),
-        kept,
+        kept: config.kept,
         assumed,
         by_hand: Vec::new(),
         hints: tidied.hints.clone(),
     })
 }
-
-/// What is said where the entrypoint of NVIDIA's image goes.
-pub(super) const BANNER: &str =
-    "The new base image has no NVIDIA entrypoint, which prints a banner and warns when there is no driver.";
 
 struct Swap<'d, 'r, 's, 'p, 'k, 'w, 'a> {
     stage: &'d Final<'r>,
@@ -149,14 +116,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 && self.keep.fate(node.id()) == Fate::Gone
         };
         let bytes: u64 = self.keep.world.rootfs.nodes().filter(gone).map(crate::rootfs::Node::bytes).sum();
-        let what = match base.flavor {
-            Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
-            Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
-            Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
-            Flavor::Runtime | Flavor::Devel => {
-                "the runtime flavor: the toolkit's libraries without compilers and headers"
-            }
-        };
+        let what = described(base);
         let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
         if let Some(question) = question {
             let at = from.span.start;
@@ -235,23 +195,18 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         let mut text = String::new();
         let mut reasons = Vec::new();
         if !set.is_empty() {
-            text.push_str(&format!("{} {}{end}", word("ENV"), set.join(&format!(" {escape}{end}    "))));
+            text.push_str(&word("ENV"));
+            text.push(' ');
+            text.push_str(&set.join(&format!(" {escape}{end}    ")));
+            text.push_str(end);
             reasons.push(
                 "NVIDIA's image sets these variables: they request the GPU from the container runtime."
                     .to_owned(),
             );
         }
         if !names.is_empty() {
-            let list = if names.len() > 3 {
-                let gap = format!(" {escape}{end}        ");
-                format!("{gap}{}", names.join(&gap))
-            } else {
-                format!(" {}", names.join(" "))
-            };
-            text.push_str(&format!(
-                "{} apt-get update && apt-get install -y --no-install-recommends{list} {escape}{end}    && rm -rf /var/lib/apt/lists/*{end}",
-                word("RUN")
-            ));
+            text.push_str(&install(file, &word("RUN"), names));
+            text.push_str(end);
             reasons.push(format!("The image loads libraries of these packages: {}.", names.join(", ")));
         }
         if !text.is_empty() {

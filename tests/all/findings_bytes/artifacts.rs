@@ -272,10 +272,14 @@ fn what_lies_beside_a_program_of_a_package_goes_with_it() {
     };
     let paths = ["/usr/bin/git", "/usr/share/perl5/Git.pm"];
     let report = of(&[]);
-    paths.iter().for_each(|path| all(&report, &[(path, "build-tools safe")]));
+    for path in &paths {
+        all(&report, &[(path, "build-tools safe")]);
+    }
     all(&report, &[("/usr/share/doc/git/copyright", "-")]);
     let report = of(&[file("srv/version.sh", "#!/bin/sh\ngit describe --tags\n").mode(0o755)]);
-    paths.iter().for_each(|path| all(&report, &[(path, "build-tools unsure")]));
+    for path in &paths {
+        all(&report, &[(path, "build-tools unsure")]);
+    }
 }
 
 #[test]
@@ -287,12 +291,11 @@ fn a_package_that_another_depends_on_is_a_question() {
         ("usr/share/doc/git-lfs/changelog.gz", b"a".to_vec()),
         ("usr/share/doc/git-lfs/copyright", b"b".to_vec()),
     ];
-    let packages: &[(&str, &str, &[(&str, Vec<u8>)])] = &[
+    let mut members = debs(&[
         ("git", "1", &[("usr/bin/git", git)]),
         ("make", "1", &[("usr/bin/make", program("make"))]),
         ("git-lfs", "1", more),
-    ];
-    let mut members = debs(packages);
+    ]);
     let status = members.iter_mut().find(|member| member.name == b"var/lib/dpkg/status").unwrap();
     let text = String::from_utf8(status.body.clone()).unwrap();
     status.body = text.replace("Package: git-lfs\n", "Package: git-lfs\nDepends: git (>= 1:1.8.2)\n").into();

@@ -59,11 +59,10 @@ pub(super) fn system() -> Vec<Member> {
 /// A compiler of C and what belongs to it.
 pub(super) fn compilers() -> Vec<Member> {
     let gcc = "usr/lib/gcc/x86_64-linux-gnu/13";
-    let programs = COMPILERS.iter().filter(|path| !path.ends_with(".h"));
-    let sums: String = programs
+    let programs = COMPILERS.iter().filter(|path| path.strip_suffix(".h").is_none());
+    let sums = programs
         .chain(&["/usr/bin/x86_64-linux-gnu-ld.bfd"])
-        .map(|path| format!("{:032}  {}\n", 0, &path[1..]))
-        .collect();
+        .fold(String::new(), |sums, path| sums + &format!("{:032}  {}\n", 0, &path[1..]));
     vec![
         // As distroless images have it, so that tests can bring a database of their own.
         file("var/lib/dpkg/status.d/gcc-13", dpkg_status("gcc-13", "13.2", 100, &[])),

@@ -264,8 +264,8 @@ impl State<'_> {
         let (user, group) = text.split_once(':').unwrap_or((text, text));
         let number = |name: &str, table: &[u8]| {
             name.parse().ok().or_else(|| {
-                let members = self.scene.layers.iter().flatten().filter(|member| member.name == table);
-                let text = String::from_utf8_lossy(&members.last()?.body).into_owned();
+                let mut members = self.scene.layers.iter().flatten().filter(|member| member.name == table);
+                let text = String::from_utf8_lossy(&members.next_back()?.body).into_owned();
                 let line = text.lines().find(|line| line.split(':').next() == Some(name))?.to_owned();
                 line.split(':').nth(2)?.parse().ok()
             })
@@ -328,9 +328,10 @@ impl State<'_> {
             let texts = commands.iter().map(|command| normal(file.slice(&command.span)));
             let own = texts.filter(|text| {
                 let word = text.split(' ').next().unwrap().to_lowercase();
-                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"].contains(&word.as_str())
+                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"]
+                    .contains(&word.as_str())
             });
-            own.filter_map(|text| self.scene.made_by(&text)).next()
+            own.find_map(|text| self.scene.made_by(&text))
         });
         let Some(layer) = layer else { return false };
         let mut removed: Vec<Vec<u8>> = Vec::new();
@@ -406,7 +407,8 @@ impl State<'_> {
             open.extend(depends.map(str::to_owned));
             for member in &deb.files {
                 let thing = self.scene.as_installed(deb.name, &member.name);
-                let thing = thing.and_then(|member| view(&[vec![member]]).pop_first()).map(|(_, thing)| thing);
+                let thing =
+                    thing.and_then(|member| view(&[vec![member]]).pop_first()).map(|(_, thing)| thing);
                 if let Some(thing) = thing.filter(|_| !built.view.contains_key(&member.name)) {
                     built.content += thing.bytes();
                     self.fresh.insert(member.name.clone());

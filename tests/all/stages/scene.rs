@@ -90,7 +90,17 @@ impl Scene {
         let below = below.iter().map(|(name, layers)| ((*name).to_owned(), *layers)).collect();
         let body = String::new();
         let (base_layers, from) = (all.len(), from.to_owned());
-        Self { image, body, from, layers: all, debs, below, base_layers, made: Vec::new(), arguments: Vec::new() }
+        Self {
+            image,
+            body,
+            from,
+            layers: all,
+            debs,
+            below,
+            base_layers,
+            made: Vec::new(),
+            arguments: Vec::new(),
+        }
     }
 
     /// How many layers the base has.

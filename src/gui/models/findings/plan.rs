@@ -175,8 +175,9 @@ impl ChosenPlan {
             Some(hint) => format!("{error}; {hint}"),
             None => error.to_string(),
         })?;
-        let safe = findings.list.iter().filter(|one| one.verdict == Verdict::Safe && plan.contains(&one.id));
-        self.changes = safe.map(|one| (one.id.clone(), true)).collect();
+        let chosen =
+            findings.list.iter().filter(|one| one.verdict == Verdict::Safe && plan.contains(&one.id));
+        self.changes = chosen.map(|one| (one.id.clone(), true)).collect();
         self.answers = plan.answers().map(|(id, answer)| (id.to_owned(), answer)).collect();
         self.from_nothing = true;
         self.make();
