@@ -143,6 +143,13 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
     let mut built = Built { view: view(&scene.layers[..layers]), content, source_bytes, ..Built::default() };
     let mut state = State {
         scene,
+        ignored: proposal
+            .hints
+            .iter()
+            .filter(|hint| hint.file == ".dockerignore")
+            .flat_map(|hint| hint.lines.clone())
+            .collect(),
+        has_build_stage,
         whole: view(&scene.layers),
         sources,
         fresh: BTreeSet::new(),
@@ -192,6 +199,9 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
 
 struct State<'s> {
     scene: &'s Scene,
+    /// What the proposal keeps out of the build context.
+    ignored: Vec<String>,
+    has_build_stage: bool,
     /// What today's image holds.
     whole: View,
     /// What the other stages hold, by name.
@@ -205,7 +215,8 @@ struct State<'s> {
 impl State<'_> {
     fn copy(&mut self, file: &Dockerfile, one: &Instruction, built: &mut Built) {
         if let Some(layer) = self.scene.made(&key(file, one)) {
-            let members = self.scene.layers[layer].clone();
+            let mut members = self.scene.layers[layer].clone();
+            members.retain(|member| !self.is_ignored(&member.name));
             return self.repeat(&members, flag(one, "chown"), built);
         }
         match flag(one, "from") {
@@ -215,6 +226,18 @@ impl State<'_> {
                 Some(source) => self.copy_from(&source, one, built),
             },
         }
+    }
+
+    fn is_ignored(&self, path: &[u8]) -> bool {
+        let path = format!("/{}/", String::from_utf8_lossy(path));
+        self.ignored.iter().any(|line| {
+            let parts: Vec<&str> = line.trim_matches('/').split("**/").collect();
+            let name = parts.last().unwrap().trim_matches('/');
+            match name.strip_prefix('*') {
+                Some(ending) => path.ends_with(&format!("{ending}/")),
+                None => path.contains(&format!("/{name}/")),
+            }
+        })
     }
 
     /// A `COPY` of a part of what one of today brings.
@@ -328,7 +351,8 @@ impl State<'_> {
             let texts = commands.iter().map(|command| normal(file.slice(&command.span)));
             let own = texts.filter(|text| {
                 let word = text.split(' ').next().unwrap().to_lowercase();
-                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"].contains(&word.as_str())
+                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"]
+                    .contains(&word.as_str())
             });
             own.filter_map(|text| self.scene.made_by(&text)).next()
         });
@@ -377,6 +401,7 @@ impl State<'_> {
                     for name in names.iter().filter(|name| !name.starts_with(['-', '$'])) {
                         self.install(name.split('=').next().unwrap(), built);
                     }
+                    self.tables_of_packages(names, built);
                 }
                 ["chown", owner, path] if !repeated => {
                     let path = resolved(&built.view, path.as_bytes()).unwrap();
@@ -406,7 +431,8 @@ impl State<'_> {
             open.extend(depends.map(str::to_owned));
             for member in &deb.files {
                 let thing = self.scene.as_installed(deb.name, &member.name);
-                let thing = thing.and_then(|member| view(&[vec![member]]).pop_first()).map(|(_, thing)| thing);
+                let thing =
+                    thing.and_then(|member| view(&[vec![member]]).pop_first()).map(|(_, thing)| thing);
                 if let Some(thing) = thing.filter(|_| !built.view.contains_key(&member.name)) {
                     built.content += thing.bytes();
                     self.fresh.insert(member.name.clone());
@@ -414,6 +440,21 @@ impl State<'_> {
                 }
             }
         }
+    }
+
+    /// The tables of packages, which each `RUN` that installs some writes again. A prediction for a new stage
+    /// counts them once.
+    fn tables_of_packages(&mut self, names: &[&str], built: &mut Built) {
+        let path = b"var/lib/dpkg/status".to_vec();
+        let first = names.iter().find(|name| !name.starts_with(['-', '$']));
+        let name = first.map_or("", |name| name.split('=').next().unwrap());
+        let Some(member) = self.scene.as_installed(name, &path).filter(|_| !self.has_build_stage) else {
+            return;
+        };
+        if self.scene.is_of_base(name) {
+            return;
+        }
+        self.repeat(&[member], None, built);
     }
 
     /// What installing packages and adding users writes beside.

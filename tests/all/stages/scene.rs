@@ -90,7 +90,17 @@ impl Scene {
         let below = below.iter().map(|(name, layers)| ((*name).to_owned(), *layers)).collect();
         let body = String::new();
         let (base_layers, from) = (all.len(), from.to_owned());
-        Self { image, body, from, layers: all, debs, below, base_layers, made: Vec::new(), arguments: Vec::new() }
+        Self {
+            image,
+            body,
+            from,
+            layers: all,
+            debs,
+            below,
+            base_layers,
+            made: Vec::new(),
+            arguments: Vec::new(),
+        }
     }
 
     /// How many layers the base has.
@@ -127,6 +137,12 @@ impl Scene {
         let list = format!("var/lib/dpkg/info/{package}.list").into_bytes();
         let layer = self.layers.iter().find(|layer| layer.iter().any(|member| member.name == list))?;
         layer.iter().find(|member| member.name == path).cloned()
+    }
+
+    /// Whether a package is one of the base image.
+    pub(super) fn is_of_base(&self, package: &str) -> bool {
+        let list = format!("var/lib/dpkg/info/{package}.list").into_bytes();
+        self.layers[..self.base_layers].iter().flatten().any(|member| member.name == list)
     }
 
     fn add(mut self, created_by: &str, members: Vec<Member>) -> Self {
