@@ -122,6 +122,7 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
     let has_build_stage = stages.len() > today.stages().len();
     let mut sources: BTreeMap<String, View> = BTreeMap::new();
     let mut source_bytes = None;
+    let whole = view(&scene.layers);
     for stage in &stages[..stages.len() - 1] {
         // A build stage holds what its instructions made, and those of the stages that it starts from.
         let made = file.instructions[..stage.body.end].iter().filter_map(|one| scene.made(&key(&file, one)));
@@ -133,7 +134,10 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
                 removals(&file, place, &mut source);
             }
         }
-        source_bytes = has_build_stage.then(|| super::truths::bytes(&source));
+        // A file that a later layer stores again counts there.
+        let last = source.iter().filter(|(path, thing)| whole.get(*path) == Some(*thing));
+        let bytes = last.map(|(_, thing)| thing.bytes()).sum();
+        source_bytes = has_build_stage.then_some(bytes);
         sources.extend(stage.name.clone().map(|name| (name, source)));
     }
     let content = scene.layers[..layers]
@@ -150,7 +154,7 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
             .flat_map(|hint| hint.lines.clone())
             .collect(),
         has_build_stage,
-        whole: view(&scene.layers),
+        whole,
         sources,
         fresh: BTreeSet::new(),
         users: false,

@@ -89,13 +89,13 @@ fn what_a_build_left_in_a_copied_folder_is_kept_out_of_the_context() {
             "--chown=app . /srv",
             vec![
                 dir("srv").owned_by(1000, 1000),
-                program("srv/build/serve", &["libcurand.so.10"]).owned_by(1000, 1000),
+                program("srv/bin/serve", &["libcurand.so.10"]).owned_by(1000, 1000),
                 file("srv/build/CMakeFiles/main.o", filler::code("o", 50_000)).owned_by(1000, 1000),
                 text("srv/build/CMakeCache.txt", 3_000).owned_by(1000, 1000),
                 file("srv/.git/objects/pack/one.pack", filler::code("pack", 70_000)).owned_by(1000, 1000),
             ],
         )
-        .cmd(&["/srv/build/serve"]);
+        .cmd(&["/srv/bin/serve"]);
     let best = &scene.propose().list[0];
     has_lines(best, &["COPY --chown=app . /srv", "USER app"]);
     has_none(best, &["rm -rf /srv"]);
