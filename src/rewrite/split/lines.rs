@@ -11,6 +11,7 @@ use super::runs::Trim;
 use super::shell::Work;
 use super::sources::is_within;
 use super::stage::Final;
+use super::state::{State, state};
 use super::steps::{Kind, Step, Steps, makes};
 use super::words::{shell_word, variables, word};
 use crate::base::size::human;
@@ -159,7 +160,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     /// Packages that files need and that no instruction names, where no instruction that installs is repeated.
     fn packages_first(&mut self) {
-        let repeats = (0..self.steps.list.len()).any(|at| self.installs(at));
+        // An instruction that cannot be edited takes no names.
+        let repeats = (0..self.steps.list.len()).any(|at| self.installs(at) && !self.steps.is_opaque(at));
         if self.added.is_empty() || repeats {
             return;
         }
@@ -291,6 +293,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     fn comes_with_packages(&self, node: Node<'_>) -> bool {
         let owned = self.keep.world.system_owner(node.id()).is_some();
         owned && self.keep.fate(node.id()) != Fate::Copied
+            || matches!(state(&node.path()), Some(State::PackagePapers(_)))
             || node.path().starts_with(b"/var/lib/apt/lists/")
             || node.path().starts_with(b"/var/cache/apt/")
     }
@@ -457,6 +460,20 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             self.added = added;
             return;
         };
+        let names = works.iter().zip(&run.commands).filter(|(work, _)| **work == Work::Install);
+        let calls: Vec<Call<'_>> = names.filter_map(|(_, command)| Call::of(command)).collect();
+        let words = calls.iter().flat_map(super::shell::package_words);
+        let unknown: Vec<&str> = words
+            .map(|word| word.text.as_str())
+            .filter(|word| !super::shell::is_package_word(word))
+            .collect();
+        if installs && !unknown.is_empty() {
+            self.by_hand.push(format!(
+                "line {} installs {}: which of these packages the final stage needs, and their size, is not known",
+                self.steps.scene.line(step.place),
+                unknown.join(", ")
+            ));
+        }
         let reason = if installs && added.is_empty() {
             "Repeated without the packages that only the build needs.".to_owned()
         } else if installs {

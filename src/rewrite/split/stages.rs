@@ -66,7 +66,7 @@ pub(super) fn draft(
         selection: selection(keep, &lines, &tidied),
         environment: config.environment,
         entrypoint: config.entrypoint,
-        stages: stages(input, stage, &build),
+        stages: stages(input, stage, steps, last, &lines.removed, &build),
         kept: config.kept,
         assumed,
         by_hand: lines.by_hand.clone(),
@@ -194,12 +194,25 @@ impl Writer<'_, '_, '_, '_> {
     }
 }
 
-fn stages(input: &Input<'_>, stage: &Final<'_>, build: &str) -> Vec<StageSize> {
+fn stages(
+    input: &Input<'_>,
+    stage: &Final<'_>,
+    steps: &Steps<'_, '_>,
+    last: usize,
+    removed: &[(String, u64)],
+    build: &str,
+) -> Vec<StageSize> {
     let mut stages = tidy::earlier_stages(stage.file);
+    // What later instructions bring is in the final stage only.
+    let later = steps.list.iter().skip(last + 1).flat_map(|step| &step.layers).min();
+    let nodes = input.merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+    let later: u64 =
+        nodes.filter(|node| later.is_some_and(|later| node.layer() >= *later)).map(Node::bytes).sum();
+    let removed: u64 = removed.iter().map(|(_, bytes)| bytes).sum();
     stages.push(StageSize {
         name: build.to_owned(),
         base: stage.base.clone(),
-        merged_bytes: Some(input.merge.merged_bytes),
+        merged_bytes: Some(input.merge.merged_bytes.saturating_sub(later).saturating_sub(removed)),
     });
     stages
 }
@@ -236,7 +249,8 @@ fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &ti
     };
     for node in rootfs.nodes() {
         let fate = keep.fate(node.id());
-        let stays = lines.covered.contains(&node.id()) || matches!(fate, Fate::Installed | Fate::Rewritten);
+        let stays = lines.covered.contains(&node.id())
+            || matches!(fate, Fate::Base | Fate::Installed | Fate::Rewritten);
         if !stays {
             continue;
         }

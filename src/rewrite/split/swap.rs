@@ -28,7 +28,16 @@ pub(super) fn draft(
     tidied: &Tidied,
 ) -> Option<Draft> {
     let base = keep.base;
-    let mut swap = Swap { stage, steps, keep, asked, tidied, edits: Vec::new(), trimmed: Vec::new() };
+    let mut swap = Swap {
+        stage,
+        steps,
+        keep,
+        asked,
+        tidied,
+        edits: Vec::new(),
+        trimmed: Vec::new(),
+        left_out: Vec::new(),
+    };
     let mut names = added(keep, &asked.kept);
     if !base.own {
         swap.from();
@@ -38,7 +47,7 @@ pub(super) fn draft(
     swap.packages(&mut names);
     swap.head(&set, &names);
     let mut edits = swap.edits;
-    let trimmed = swap.trimmed;
+    let (trimmed, left_out) = (swap.trimmed, swap.left_out);
     let is_free =
         |edit: &&Edit| !trimmed.iter().any(|span| span.start <= edit.at.start && edit.at.end <= span.end);
     edits.extend(tidied.edits.iter().filter(is_free).cloned());
@@ -79,7 +88,7 @@ pub(super) fn draft(
         applicability: Applicability::Review,
         base_image: Some(base.reference.clone()),
         edits,
-        selection: selection(keep, steps, asked, tidied),
+        selection: selection(keep, steps, asked, tidied, &left_out),
         environment: config.environment,
         entrypoint: config.entrypoint,
         stages: crate::rewrite::tidy::earlier_stages(stage.file),
@@ -99,6 +108,8 @@ struct Swap<'d, 'r, 's, 'p, 'k, 'w, 'a> {
     edits: Vec<Edit>,
     /// Parts of the file that are written anew: clean-ups within them are part of the new text.
     trimmed: Vec<std::ops::Range<usize>>,
+    /// Layers of instructions that are left out.
+    left_out: Vec<u16>,
 }
 
 impl Swap<'_, '_, '_, '_, '_, '_, '_> {
@@ -163,6 +174,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let Some(text) = trim.text() else {
                 let Some(span) = self.steps.scene.whole(step.place) else { continue };
                 self.trimmed.push(span.clone());
+                self.left_out.extend(&step.layers);
                 self.edit(
                     span,
                     String::new(),
@@ -238,7 +250,13 @@ fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
 }
 
 /// What the image holds with the same instructions on the new base.
-fn selection(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked, tidied: &Tidied) -> Selection {
+fn selection(
+    keep: &Keep<'_, '_>,
+    steps: &Steps<'_, '_>,
+    asked: &Asked,
+    tidied: &Tidied,
+    left_out: &[u16],
+) -> Selection {
     let world = keep.world;
     let layers = layer16(world.input.layers.len());
     let entries: Vec<usize> = (0..layers).map(|layer| world.rootfs.layer(layer).len()).collect();
@@ -272,6 +290,26 @@ fn selection(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked, tidied: 
             if of_going {
                 places.for_each(|(layer, entry)| set(layer, entry, false));
             }
+        }
+    }
+    for layer in left_out {
+        for entry in world.rootfs.layer(*layer).entries() {
+            set(*layer, entry, false);
+        }
+    }
+    // Packages that another instruction installs now.
+    for node in world.rootfs.nodes().filter(|node| left_out.contains(&node.layer())) {
+        let is_installed = |place: &usize| keep.installed.contains(place);
+        let stays = match super::state::state(&node.path()) {
+            Some(super::state::State::PackagePapers(name)) => {
+                world.by_name.get(name.as_str()).is_some_and(is_installed)
+            }
+            Some(super::state::State::Packages) => !keep.installed.is_empty(),
+            _ => world.system_owner(node.id()).as_ref().is_some_and(is_installed),
+        };
+        if stays {
+            let places = node.content().into_iter().chain(node.entry().map(|entry| (node.layer(), entry)));
+            places.for_each(|(layer, entry)| set(layer, entry, true));
         }
     }
     for (layer, entry) in &tidied.gone {

@@ -29,6 +29,8 @@ pub(super) struct World<'a> {
     pub(super) built: HashSet<Inode>,
     /// Files of findings that look like content for building and stay: they are used, or it is a question.
     pub(super) stays: HashSet<Inode>,
+    /// Of them: what is safe to take away and is to stay all the same, as the user says.
+    chosen: HashSet<Inode>,
     /// Findings whose question is open.
     pub(super) open: Vec<&'a Finding>,
     /// ELF files by inode.
@@ -56,7 +58,7 @@ impl<'a> World<'a> {
     pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
-        let mut open = Vec::new();
+        let (mut open, mut chosen) = (Vec::new(), HashSet::new());
         let starts = starts_something(input);
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
@@ -87,6 +89,9 @@ impl<'a> World<'a> {
                 }
                 open.push(finding);
             } else if read || finding.verdict == Verdict::Needed {
+                if finding.verdict == Verdict::Safe && finding.rests_on.is_empty() {
+                    chosen.extend(items.clone());
+                }
                 stays.extend(items);
             }
         }
@@ -111,6 +116,7 @@ impl<'a> World<'a> {
             gone,
             built,
             stays,
+            chosen,
             open,
             objects: objects.collect(),
             texts,
@@ -135,8 +141,11 @@ impl<'a> World<'a> {
             .map(|package| package.depends.iter().filter_map(place).collect())
             .collect();
         let built_for = self.files_of.keys().copied().filter(|package| {
-            let (stays, all) = self.share(*package, &self.stays);
-            stays > 0 && stays.saturating_mul(10) >= all.saturating_mul(3) && !self.is_aside(*package)
+            let much = |set: &HashSet<Inode>| {
+                let (part, all) = self.share(*package, set);
+                part > 0 && part.saturating_mul(10) >= all.saturating_mul(3)
+            };
+            much(&self.chosen) || much(&self.stays) && !self.is_aside(*package)
         });
         self.built_for = built_for.collect();
         for (place, library) in inventory.libraries.iter().enumerate() {

@@ -1,11 +1,12 @@
 //! What the final stage starts from, and what of CUDA it has.
 
-use cutaway::findings::{Plan, Verdict};
+use std::collections::BTreeMap;
+
+use cutaway::findings::{Answer, Plan, Verdict};
 use cutaway::rewrite::Applicability;
 
 use super::parts::{
-    BASE, DEVEL, INCLUDE, LIB, RUNTIME, TRIPLE, built, cuda, devel, lib, library, program, python, text,
-    tools,
+    BASE, DEVEL, INCLUDE, LIB, built, cuda, devel, lib, library, program, python, text, tools, weighty,
 };
 use super::scene::{Scene, deb, gone, has_lines, has_none, last_stage, one};
 use crate::fixtures::elf::Elf;
@@ -26,18 +27,16 @@ fn ids(proposals: &cutaway::rewrite::Proposals) -> Vec<(&str, &str)> {
 fn a_program_on_a_devel_image_ends_on_the_base_flavour() {
     let scene = service(devel(), &["libcurand.so.10", "libcudart.so.12"]);
     let proposals = scene.propose();
-    assert_eq!(ids(&proposals)[..2], [("minimal", BASE), ("runtime", RUNTIME)]);
+    assert_eq!(ids(&proposals)[..1], [("stages", BASE)]);
     let best = &proposals.list[0];
     assert!(best.closure.resolved && best.applicability == Applicability::Review, "{best:#?}");
-    assert!(best.dockerfile.starts_with(
-        "ARG CUDA_VERSION=12.4.1\nFROM nvidia/cuda:${CUDA_VERSION}-devel-ubuntu22.04 AS build\nRUN apt-get"
-    ));
+    assert!(best.dockerfile.starts_with("FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN apt-get"));
     let stage = "\
-FROM nvidia/cuda:${CUDA_VERSION}-base-ubuntu22.04
-COPY --from=build /src /src
-COPY --from=build /usr/local/bin /usr/local/bin
-COPY --from=build /usr/local/cuda-12.4/targets/x86_64-linux/lib/libcurand.so.10 /usr/local/cuda-12.4/targets/x86_64-linux/lib/
-RUN ldconfig
+FROM nvidia/cuda:12.4.1-base-ubuntu22.04
+RUN apt-get update && apt-get install -y --no-install-recommends libcurand-12-4 \\
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /src/build/serve /src/build/serve
+COPY --from=build /usr/local/bin/serve /usr/local/bin/serve
 WORKDIR /src
 CMD [\"/usr/local/bin/serve\"]
 ";
@@ -55,22 +54,15 @@ CMD [\"/usr/local/bin/serve\"]
 }
 
 #[test]
-fn the_runtime_flavour_brings_all_libraries_and_none_is_copied() {
+fn libraries_of_the_toolkit_come_by_their_packages_and_the_banner_goes() {
     let scene = service(devel(), &["libcurand.so.10"]);
     let proposals = scene.propose();
-    let runtime = one(&proposals, "runtime");
-    has_lines(runtime, &["FROM nvidia/cuda:${CUDA_VERSION}-runtime-ubuntu22.04"]);
-    has_none(runtime, &["libcurand", "ldconfig"]);
-    let sizes = [&proposals.list[0], runtime].map(|one| one.predicted.merged_bytes);
-    assert!(sizes[0] < sizes[1], "{sizes:?}");
-    // What the entrypoint of the runtime flavour does is as it was.
-    assert!(!runtime.kept.iter().any(|line| line.contains("entrypoint")), "{:?}", runtime.kept);
-    let best = &proposals.list[0];
-    assert!(
-        best.kept.iter().any(|line| line.contains("entrypoint of NVIDIA's image is gone")),
-        "{:?}",
-        best.kept
-    );
+    let best = one(&proposals, "stages");
+    assert_eq!(best.base_image.as_deref(), Some(BASE));
+    has_none(best, &["libcurand.so", "/usr/local/cuda"]);
+    assert!(last_stage(&best.dockerfile).contains(" libcurand-12-4 "), "{}", best.dockerfile);
+    let said = best.kept.iter().any(|line| line.contains("no NVIDIA entrypoint"));
+    assert!(said, "{:?}", best.kept);
 }
 
 #[test]
@@ -83,13 +75,13 @@ fn a_program_that_needs_nothing_of_cuda_ends_on_the_distribution() {
         ("app/libapp.so", library),
         ("app/libcudart.so.12", Elf::library("libcudart.so.12").needing(&["libc.so.6"]).build()),
     ];
-    let scene = devel()
+    let scene = weighty()
         .apt("python3 cmake", [python(), tools()].concat())
         .run("pip install app", wheel(site, "app", "1.0", &content))
         .cmd(&["python3", "-m", "app"]);
     let proposals = scene.propose();
-    let best = &proposals.list[0];
-    assert_eq!((best.id.as_str(), best.base_image.as_deref()), ("minimal", Some("ubuntu:22.04")));
+    let best = one(&proposals, "distribution");
+    assert_eq!(best.base_image.as_deref(), Some("ubuntu:22.04"));
     assert!(best.closure.resolved, "{:#?}", best.closure);
     has_lines(
         best,
@@ -102,26 +94,17 @@ fn a_program_that_needs_nothing_of_cuda_ends_on_the_distribution() {
         ],
     );
     has_none(best, &["/usr/local/cuda-", "cmake"]);
-    assert!(
-        best.kept.iter().any(|line| line.contains("entrypoint of NVIDIA's image is gone")),
-        "{:?}",
-        best.kept
-    );
-    assert!(
-        best.kept.iter().chain(&best.closure.unproven).any(|line| line.contains("NVIDIA_REQUIRE_CUDA")),
-        "{:?}",
-        best.kept
-    );
+    assert!(best.kept.iter().any(|line| line.contains("no NVIDIA entrypoint")), "{:?}", best.kept);
 }
 
 #[test]
 fn settings_that_the_user_made_are_kept_as_they_are() {
-    let scene = devel()
+    let scene = weighty()
         .env("NVIDIA_DRIVER_CAPABILITIES", "all")
         .copy("app /app", vec![program("app", &[])])
         .env("LD_LIBRARY_PATH", "/opt/own")
         .cmd(&["/app"]);
-    let best = &scene.propose().list[0];
+    let best = &one(&scene.propose(), "distribution").clone();
     assert_eq!(best.base_image.as_deref(), Some("ubuntu:22.04"));
     let stage = last_stage(&best.dockerfile);
     assert_eq!(stage.matches("NVIDIA_VISIBLE_DEVICES=all").count(), 1, "{stage}");
@@ -134,7 +117,7 @@ fn settings_that_the_user_made_are_kept_as_they_are() {
 }
 
 #[test]
-fn cudnn_is_copied_in_parts_or_comes_with_the_runtime_flavour() {
+fn cudnn_comes_with_its_runtime_flavour_and_not_by_files() {
     for (version, cudnn, tag, part) in [
         ("12.4.1", "9.1.0.70-1", "12.4.1-cudnn-runtime-ubuntu22.04", "libcudnn_graph.so.9"),
         ("12.1.1", "8.9.0.131-1+cuda12.1", "12.1.1-cudnn8-runtime-ubuntu22.04", "libcudnn_graph.so.8"),
@@ -142,16 +125,7 @@ fn cudnn_is_copied_in_parts_or_comes_with_the_runtime_flavour() {
         let soname = part.replace("_graph", "");
         let scene = service(cuda(version, Some(cudnn)), &[&soname, "libcurand.so.10"]);
         let proposals = scene.propose();
-        let best = &proposals.list[0];
-        let base = format!("nvidia/cuda:{version}-base-ubuntu22.04");
-        assert_eq!((best.id.as_str(), best.base_image.as_deref()), ("minimal", Some(base.as_str())));
-        assert!(best.closure.resolved, "{:#?}", best.closure);
-        let stage = last_stage(&best.dockerfile);
-        for name in [part, &soname] {
-            assert!(stage.contains(&format!("/{TRIPLE}/{name} ")), "no {name}: {stage}");
-        }
-        has_none(best, &["cudnn.h", "_static.a"]);
-        let runtime = one(&proposals, "runtime");
+        let runtime = one(&proposals, "stages");
         assert_eq!(runtime.base_image.as_deref(), Some(format!("nvidia/cuda:{tag}").as_str()));
         has_none(runtime, &["libcudnn", "libcurand"]);
         assert!(runtime.closure.resolved, "{:#?}", runtime.closure);
@@ -160,12 +134,14 @@ fn cudnn_is_copied_in_parts_or_comes_with_the_runtime_flavour() {
 }
 
 #[test]
-fn a_version_without_images_of_cudnn_has_its_parts_copied() {
+fn a_version_without_images_of_cudnn_has_its_package_installed() {
     // There are no cuDNN images of 12.2.0: somebody built one by the same instructions.
     let scene = service(cuda("12.2.0", Some("9.1.0.70-1")), &["libcudnn.so.9"]);
     let proposals = scene.propose();
     let best = &proposals.list[0];
     assert_eq!(best.base_image.as_deref(), Some("nvidia/cuda:12.2.0-base-ubuntu22.04"));
+    assert!(last_stage(&best.dockerfile).contains(" libcudnn9-cuda-12 "), "{}", best.dockerfile);
+    has_none(best, &["libcudnn.so", "libcudnn9-dev"]);
     for proposal in &proposals.list {
         assert!(
             !proposal.base_image.as_deref().unwrap().contains("cudnn-runtime"),
@@ -198,14 +174,15 @@ fn headers_that_are_compiled_at_run_time_are_kept() {
         assert!(!gone.contains(&path.as_str()), "{path}: {gone:?}");
     }
     assert!(gone.contains(&format!("/{LIB}/libcurand_static.a").as_str()), "{gone:?}");
-    assert!(last_stage(&best.dockerfile).contains("/include"), "{}", best.dockerfile);
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.contains(" cuda-cudart-dev-12-4 ") && stage.contains(" cuda-nvrtc-12-4 "), "{stage}");
     // libnvrtc opens it by its name.
     let builtins = format!("/{LIB}/libnvrtc-builtins.so.12.4.127");
     assert!(!gone.contains(&builtins.as_str()), "{gone:?}");
 }
 
 #[test]
-fn a_compiler_that_triton_starts_is_installed_again() {
+fn a_compiler_that_triton_starts_is_asked_for_and_stays_by_a_yes() {
     let site = "usr/local/lib/python3.10/dist-packages";
     let content = [
         ("triton/__init__.py", b"pass\n".to_vec()),
@@ -217,7 +194,18 @@ fn a_compiler_that_triton_starts_is_installed_again() {
         .run("pip install triton", wheel(site, "triton", "3.0.0", &content))
         .copy("serve.py /srv/", vec![file("srv/serve.py", "import triton\n")])
         .cmd(&["python3", "/srv/serve.py"]);
-    let best = &scene.propose().list[0];
+    let asking = &scene.propose().list[0];
+    let comment = asking.dockerfile.lines().find(|line| line.starts_with("# Left out unless")).unwrap();
+    assert!(comment.contains("compilers"), "{comment}");
+    let known = scene.analysis();
+    let findings = known.findings.as_ref().unwrap();
+    let open = findings
+        .list
+        .iter()
+        .filter(|one| one.verdict == Verdict::Unsure && !one.title.contains("uild tools"));
+    let answers: BTreeMap<String, Answer> = open.map(|one| (one.id.clone(), Answer::Used)).collect();
+    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers);
+    let best = &scene.propose_by(&known, &plan, &scene.dockerfile()).list[0];
     assert!(best.closure.resolved, "{:#?}", best.closure);
     let stage = last_stage(&best.dockerfile);
     let words: Vec<&str> = stage.split_whitespace().collect();
@@ -249,7 +237,7 @@ fn the_plan_says_what_goes() {
 }
 
 #[test]
-fn a_question_that_is_answered_takes_files_away() {
+fn a_question_that_is_answered_keeps_files() {
     let scene = service(
         devel().copy("notes.sh /app/", vec![file("app/notes.sh", "#!/bin/sh\nnvcc --version\n").mode(0o755)]),
         &["libcurand.so.10"],
@@ -268,11 +256,17 @@ fn a_question_that_is_answered_takes_files_away() {
     let mut plan = Plan::of_safe(findings);
     let text = scene.dockerfile();
     let nvcc = "/usr/local/cuda-12.4/bin/nvcc";
-    let kept = scene.propose_by(&known, &plan, &text);
-    assert!(!gone(&kept.list[0]).contains(&nvcc), "{}", kept.list[0].dockerfile);
+    // Nobody has said that it is used: it is left out, and that is told above the stage.
+    let left = scene.propose_by(&known, &plan, &text);
+    assert!(gone(&left.list[0]).contains(&nvcc), "{}", left.list[0].dockerfile);
+    assert!(left.list[0].dockerfile.contains("\n# Left out unless the service uses them: "));
     plan.set(&question.id, true);
     let taken = scene.propose_by(&known, &plan, &text);
     assert!(gone(&taken.list[0]).contains(&nvcc), "{}", taken.list[0].dockerfile);
+    let answers = BTreeMap::from([(question.id.clone(), Answer::Used)]);
+    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers);
+    let kept = scene.propose_by(&known, &plan, &text);
+    assert!(!gone(&kept.list[0]).contains(&nvcc), "{}", kept.list[0].dockerfile);
 }
 
 #[test]
@@ -297,7 +291,7 @@ fn the_registry_of_the_user_is_kept() {
             service(devel(), &["libcurand.so.10"]).from(&format!("{prefix}:12.4.1-devel-ubuntu22.04"));
         let best = &scene.propose().list[0];
         assert_eq!(best.base_image.as_deref(), Some(format!("{prefix}:12.4.1-base-ubuntu22.04").as_str()));
-        has_lines(best, &[&format!("FROM {prefix}:${{CUDA_VERSION}}-base-ubuntu22.04")]);
+        has_lines(best, &[&format!("FROM {prefix}:12.4.1-base-ubuntu22.04")]);
     }
 }
 

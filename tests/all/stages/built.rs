@@ -122,6 +122,7 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
     let has_build_stage = stages.len() > today.stages().len();
     let mut sources: BTreeMap<String, View> = BTreeMap::new();
     let mut source_bytes = None;
+    let whole = view(&scene.layers);
     for stage in &stages[..stages.len() - 1] {
         // A build stage holds what its instructions made, and those of the stages that it starts from.
         let made = file.instructions[..stage.body.end].iter().filter_map(|one| scene.made(&key(&file, one)));
@@ -133,7 +134,10 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
                 removals(&file, place, &mut source);
             }
         }
-        source_bytes = has_build_stage.then(|| super::truths::bytes(&source));
+        // A file that a later layer stores again counts there.
+        let last = source.iter().filter(|(path, thing)| whole.get(*path) == Some(*thing));
+        let bytes = last.map(|(_, thing)| thing.bytes()).sum();
+        source_bytes = has_build_stage.then_some(bytes);
         sources.extend(stage.name.clone().map(|name| (name, source)));
     }
     let content = scene.layers[..layers]
@@ -143,7 +147,14 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
     let mut built = Built { view: view(&scene.layers[..layers]), content, source_bytes, ..Built::default() };
     let mut state = State {
         scene,
-        whole: view(&scene.layers),
+        ignored: proposal
+            .hints
+            .iter()
+            .filter(|hint| hint.file == ".dockerignore")
+            .flat_map(|hint| hint.lines.clone())
+            .collect(),
+        has_build_stage,
+        whole,
         sources,
         fresh: BTreeSet::new(),
         users: false,
@@ -192,6 +203,9 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
 
 struct State<'s> {
     scene: &'s Scene,
+    /// What the proposal keeps out of the build context.
+    ignored: Vec<String>,
+    has_build_stage: bool,
     /// What today's image holds.
     whole: View,
     /// What the other stages hold, by name.
@@ -205,7 +219,8 @@ struct State<'s> {
 impl State<'_> {
     fn copy(&mut self, file: &Dockerfile, one: &Instruction, built: &mut Built) {
         if let Some(layer) = self.scene.made(&key(file, one)) {
-            let members = self.scene.layers[layer].clone();
+            let mut members = self.scene.layers[layer].clone();
+            members.retain(|member| !self.is_ignored(&member.name));
             return self.repeat(&members, flag(one, "chown"), built);
         }
         match flag(one, "from") {
@@ -215,6 +230,18 @@ impl State<'_> {
                 Some(source) => self.copy_from(&source, one, built),
             },
         }
+    }
+
+    fn is_ignored(&self, path: &[u8]) -> bool {
+        let path = format!("/{}/", String::from_utf8_lossy(path));
+        self.ignored.iter().any(|line| {
+            let parts: Vec<&str> = line.trim_matches('/').split("**/").collect();
+            let name = parts.last().unwrap().trim_matches('/');
+            match name.strip_prefix('*') {
+                Some(ending) => path.ends_with(&format!("{ending}/")),
+                None => path.contains(&format!("/{name}/")),
+            }
+        })
     }
 
     /// A `COPY` of a part of what one of today brings.
@@ -378,6 +405,7 @@ impl State<'_> {
                     for name in names.iter().filter(|name| !name.starts_with(['-', '$'])) {
                         self.install(name.split('=').next().unwrap(), built);
                     }
+                    self.tables_of_packages(names, built);
                 }
                 ["chown", owner, path] if !repeated => {
                     let path = resolved(&built.view, path.as_bytes()).unwrap();
@@ -416,6 +444,21 @@ impl State<'_> {
                 }
             }
         }
+    }
+
+    /// The tables of packages, which each `RUN` that installs some writes again. A prediction for a new stage
+    /// counts them once.
+    fn tables_of_packages(&mut self, names: &[&str], built: &mut Built) {
+        let path = b"var/lib/dpkg/status".to_vec();
+        let first = names.iter().find(|name| !name.starts_with(['-', '$']));
+        let name = first.map_or("", |name| name.split('=').next().unwrap());
+        let Some(member) = self.scene.as_installed(name, &path).filter(|_| !self.has_build_stage) else {
+            return;
+        };
+        if self.scene.is_of_base(name) {
+            return;
+        }
+        self.repeat(&[member], None, built);
     }
 
     /// What installing packages and adding users writes beside.

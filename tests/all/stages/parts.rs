@@ -13,7 +13,6 @@ pub(super) const INCLUDE: &str = "usr/local/cuda-12.4/targets/x86_64-linux/inclu
 pub(super) const TRIPLE: &str = "usr/lib/x86_64-linux-gnu";
 pub(super) const DEVEL: &str = "nvidia/cuda:12.4.1-devel-ubuntu22.04";
 pub(super) const BASE: &str = "nvidia/cuda:12.4.1-base-ubuntu22.04";
-pub(super) const RUNTIME: &str = "nvidia/cuda:12.4.1-runtime-ubuntu22.04";
 
 /// The path of a library of the toolkit.
 pub(super) fn lib(name: &str) -> String {
@@ -85,7 +84,16 @@ pub(super) fn devel() -> Scene {
     cuda("12.4.1", None)
 }
 
+/// The same with so much in its base flavor that the distribution's image is worth a proposal.
+pub(super) fn weighty() -> Scene {
+    scene("12.4.1", None, vec![text("NGC-DL-CONTAINER-LICENSE", 30_000)])
+}
+
 pub(super) fn cuda(version: &str, cudnn: Option<&str>) -> Scene {
+    scene(version, cudnn, vec![file("NGC-DL-CONTAINER-LICENSE", "words\n")])
+}
+
+fn scene(version: &str, cudnn: Option<&str>, licence: Vec<Member>) -> Scene {
     let base = CudaBase { version, flavor: "devel", cudnn, distribution: ("ubuntu", "22.04") };
     let tag = match (cudnn, version) {
         (None, _) => "devel".to_owned(),
@@ -99,14 +107,14 @@ pub(super) fn cuda(version: &str, cudnn: Option<&str>) -> Scene {
         (format!("nvidia/cuda:{version}-runtime-ubuntu22.04"), 9),
     ];
     let below: Vec<(&str, usize)> = below.iter().map(|(name, layers)| (name.as_str(), *layers)).collect();
-    let mut layers = toolkit_layers();
+    let mut layers = toolkit_layers(licence);
     if let Some(version) = cudnn {
         layers.push((Vec::new(), cudnn_debs(version)));
     }
     Scene::on(&from, base.image(), &below, layers)
 }
 
-fn toolkit_layers() -> Vec<(Vec<Member>, Vec<Deb>)> {
+fn toolkit_layers(licence: Vec<Member>) -> Vec<(Vec<Member>, Vec<Deb>)> {
     let conf = vec![
         file("etc/ld.so.conf.d/000_cuda.conf", format!("/{LIB}\n")),
         symlink("usr/local/cuda", "cuda-12.4"),
@@ -141,7 +149,7 @@ fn toolkit_layers() -> Vec<(Vec<Member>, Vec<Deb>)> {
         nothing(),
         (conf, vec![deb("cuda-cudart-12-4", "", cudart)]),
         (vec![file("etc/ld.so.conf.d/nvidia.conf", "/usr/local/nvidia/lib\n")], Vec::new()),
-        (vec![file("NGC-DL-CONTAINER-LICENSE", "words\n")], Vec::new()),
+        (licence, Vec::new()),
         (Vec::new(), libraries),
         nothing(),
         (vec![file("opt/nvidia/entrypoint.d/10-banner.sh", "echo\n")], Vec::new()),

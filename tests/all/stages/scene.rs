@@ -139,6 +139,12 @@ impl Scene {
         layer.iter().find(|member| member.name == path).cloned()
     }
 
+    /// Whether a package is one of the base image.
+    pub(super) fn is_of_base(&self, package: &str) -> bool {
+        let list = format!("var/lib/dpkg/info/{package}.list").into_bytes();
+        self.layers[..self.base_layers].iter().flatten().any(|member| member.name == list)
+    }
+
     fn add(mut self, created_by: &str, members: Vec<Member>) -> Self {
         self.image = self.image.layer(created_by, &tar(members.clone()));
         self.layers.push(members);

@@ -3,7 +3,7 @@
 use cutaway::rewrite::Applicability;
 use serde_json::json;
 
-use super::parts::{built, devel, program, tools};
+use super::parts::{built, devel, program, tools, weighty};
 use super::scene::{Scene, has_lines, has_none, last_stage, one};
 use crate::fixtures::tarball::{dir, file};
 
@@ -89,8 +89,18 @@ fn a_relative_working_folder_is_told_whole() {
         .cmd(&["./serve"]);
     let best = &scene.propose().list[0];
     assert!(best.closure.resolved, "{:#?}", best.closure);
-    has_lines(best, &["WORKDIR /srv/app"]);
-    has_none(best, &["WORKDIR app"]);
+    has_lines(best, &["WORKDIR /srv", "WORKDIR app", "COPY serve ."]);
+    // A stage that is new is told the whole path.
+    let scene = devel()
+        .apt("cmake git", tools())
+        .workdir("/srv", "/srv")
+        .workdir("app", "/srv/app")
+        .copy("main.cu .", vec![file("srv/app/main.cu", "int main() {}\n")])
+        .run("nvcc -o serve main.cu", vec![program("srv/app/serve", &["libcurand.so.10"])])
+        .cmd(&["./serve"]);
+    let best = one(&scene.propose(), "stages").clone();
+    has_lines(&best, &["WORKDIR /srv/app"]);
+    has_none(&best, &["WORKDIR app"]);
     // The last one is among those that end the file: it starts from the one before.
     let scene = devel()
         .apt("cmake git", tools())
@@ -133,7 +143,7 @@ fn arguments_that_settings_use_are_repeated_before_them() {
 #[test]
 fn a_path_that_goes_on_from_nvidias_keeps_what_it_goes_on_from() {
     // On the distribution's image the variable is empty: the folders of the host's driver would be lost.
-    let mut scene = devel()
+    let mut scene = weighty()
         .apt("cmake git", tools())
         .copy("app /opt/", vec![program("opt/app", &[])])
         .step("ENV LD_LIBRARY_PATH=/opt/own:$LD_LIBRARY_PATH")
@@ -141,7 +151,7 @@ fn a_path_that_goes_on_from_nvidias_keeps_what_it_goes_on_from() {
     let list = scene.image.config["Env"].as_array_mut().unwrap();
     list.retain(|pair| !pair.as_str().unwrap().starts_with("LD_LIBRARY_PATH="));
     list.push(json!("LD_LIBRARY_PATH=/opt/own:/usr/local/nvidia/lib:/usr/local/nvidia/lib64"));
-    let best = &scene.propose().list[0];
+    let best = &one(&scene.propose(), "distribution").clone();
     assert_eq!(best.base_image.as_deref(), Some("ubuntu:22.04"));
     let stage = last_stage(&best.dockerfile);
     assert_eq!(count(stage, "LD_LIBRARY_PATH=/opt/own:$LD_LIBRARY_PATH"), 1, "{stage}");
@@ -161,13 +171,11 @@ fn arguments_that_repeated_commands_use_are_repeated_before_them() {
     let scene = built(scene.apt("cmake git", tools()), &["libcurand.so.10"])
         .set("USER app", "User", json!("app"))
         .cmd(&["/usr/local/bin/serve"]);
-    let best = one(&scene.propose(), "minimal").clone();
+    let best = one(&scene.propose(), "stages").clone();
     let stage = last_stage(&best.dockerfile);
-    if let Some(at) = stage.find("useradd -u $UID") {
-        assert!(stage[..at].contains("ARG UID=1234"), "{stage}");
-    } else {
-        assert!(best.applicability == Applicability::Manual || stage.contains("/etc/passwd"), "{stage}");
-    }
+    let at = stage.find("useradd -u $UID").expect(stage);
+    assert!(stage[..at].contains("ARG UID=1234"), "{stage}");
+    has_none(&best, &["/etc/passwd"]);
 }
 
 #[test]
@@ -177,12 +185,12 @@ fn users_by_variables_of_the_shell_are_left_to_the_user() {
         vec![file("etc/passwd", "root:x:0:0:root:/root:/bin/bash\napp:x:1000:1000::/home/app:/bin/sh\n")],
     );
     let scene = built(scene.apt("cmake git", tools()), &["libcurand.so.10"]).cmd(&["/usr/local/bin/serve"]);
-    let best = one(&scene.propose(), "minimal").clone();
-    has_none(&best, &["useradd"]);
-    // The tables are copied, or it is said that somebody has to be added.
+    let best = one(&scene.propose(), "stages").clone();
+    // The whole instruction, or it is said that somebody has to be added.
     let said = best.closure.unproven.iter().any(|line| line.contains("adds a user"));
-    let copied = last_stage(&best.dockerfile).contains("/etc/passwd");
-    assert!(copied || said && best.applicability == Applicability::Manual, "{:#?}", best.closure);
+    let repeated = last_stage(&best.dockerfile).contains("NAME=app && useradd -m $NAME");
+    assert!(repeated || said && best.applicability == Applicability::Manual, "{}", best.dockerfile);
+    has_none(&best, &["/etc/passwd"]);
 }
 
 #[test]
@@ -196,5 +204,13 @@ fn working_folders_on_both_sides_of_the_cut_add_up() {
         .cmd(&["./serve"]);
     let best = &scene.propose().list[0];
     let stage = last_stage(&best.dockerfile);
-    assert!(stage.contains("\nWORKDIR /srv/app\nWORKDIR bin\n"), "{stage}");
+    assert!(stage.contains("\nWORKDIR /srv\nWORKDIR app\nCOPY bin bin\nWORKDIR bin\n"), "{stage}");
+    // With a build stage below them.
+    let scene = built(devel().apt("cmake git", tools()), &["libcurand.so.10"])
+        .workdir("/srv", "/srv")
+        .workdir("app", "/srv/app")
+        .cmd(&["/usr/local/bin/serve"]);
+    let best = one(&scene.propose(), "stages").clone();
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.contains("\nWORKDIR /srv\nWORKDIR app\nCMD"), "{stage}");
 }

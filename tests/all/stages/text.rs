@@ -64,11 +64,11 @@ fn an_argument_without_a_default_is_no_name_of_a_base() {
 }
 
 #[test]
-fn a_version_that_is_written_once_gets_one_argument() {
+fn a_version_is_written_as_it_is_and_gets_no_argument() {
     let best = &service().propose().list[0];
-    assert_eq!(count(&best.dockerfile, "12.4.1"), 1, "{}", best.dockerfile);
-    assert_eq!(count(&best.dockerfile, "ARG "), 1, "{}", best.dockerfile);
-    // The name is taken for something else: versions stay as they are.
+    assert_eq!(count(&best.dockerfile, "12.4.1"), 2, "{}", best.dockerfile);
+    assert_eq!(count(&best.dockerfile, "ARG "), 0, "{}", best.dockerfile);
+    // An argument of this name that the user has for something else changes nothing.
     let scene = built(devel().arg("CUDA_VERSION", "none").apt("cmake git", tools()), &["libcurand.so.10"]);
     let best = &scene.cmd(&["/usr/local/bin/serve"]).propose().list[0];
     assert!(best.dockerfile.starts_with(&format!("FROM {DEVEL} AS build\n")), "{}", best.dockerfile);
@@ -115,7 +115,7 @@ fn carriage_returns_and_a_missing_last_line_end_are_kept() {
     let scene = base();
     let text = scene.dockerfile();
     let best = &scene.propose_of(text.trim_end()).list[0];
-    assert!(best.dockerfile.contains("\nFROM nvidia/cuda:${CUDA_VERSION}-base"), "{}", best.dockerfile);
+    assert!(best.dockerfile.contains("\nFROM nvidia/cuda:12.4.1-base"), "{}", best.dockerfile);
 }
 
 #[test]
@@ -124,8 +124,7 @@ fn another_escape_character_is_used_in_new_lines() {
     let best = &scene.list[0];
     assert!(best.dockerfile.starts_with("# escape=`\n"), "{}", best.dockerfile);
     assert!(!best.dockerfile.contains("\\\n"), "{}", best.dockerfile);
-    let runtime = one(&scene, "runtime");
-    assert!(!runtime.dockerfile.contains("\\\n"), "{}", runtime.dockerfile);
+    has_lines(best, &["RUN apt-get update && apt-get install -y --no-install-recommends libcurand-12-4 `"]);
 }
 
 #[test]
@@ -174,7 +173,7 @@ fn a_final_stage_on_an_earlier_one_is_followed() {
     let text = scene.dockerfile();
     let text = text.replacen(&format!("FROM {DEVEL}\n"), &format!("FROM {DEVEL} AS tools\n"), 1);
     let text = text.replacen("WORKDIR /src\n", "FROM tools\nWORKDIR /src\n", 1);
-    let best = one(&scene.propose_of(&text), "minimal").clone();
+    let best = one(&scene.propose_of(&text), "stages").clone();
     assert!(best.closure.resolved, "{:#?}", best.closure);
     assert_eq!(best.base_image.as_deref(), Some(BASE));
     assert!(best.dockerfile.contains("FROM tools AS build\n"), "{}", best.dockerfile);
