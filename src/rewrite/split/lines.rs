@@ -462,8 +462,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         };
         let names = works.iter().zip(&run.commands).filter(|(work, _)| **work == Work::Install);
         let calls: Vec<Call<'_>> = names.filter_map(|(_, command)| Call::of(command)).collect();
-        let words = calls.iter().flat_map(super::shell::package_words);
-        let unknown: Vec<&str> = words
+        let packages = calls.iter().flat_map(super::shell::package_words);
+        let unknown: Vec<&str> = packages
             .map(|word| word.text.as_str())
             .filter(|word| !super::shell::is_package_word(word))
             .collect();
