@@ -71,19 +71,16 @@ fn is_whole_context(instruction: &Instruction) -> bool {
 
 /// The pattern that keeps a file out, by its path in the context.
 fn line(path: &[u8]) -> String {
-    /// Folders that go as a whole, by their name.
-    const FOLDERS: [&str; 12] = [
+    /// Folders that go as a whole, by their name. `build`, `target` and `dist` may hold what the image runs: of these
+    /// the files are named.
+    const FOLDERS: [&str; 8] = [
         ".git",
         "__pycache__",
         ".cache",
         ".npm",
         "node_modules/.cache",
         "CMakeFiles",
-        "build",
-        "target",
-        "dist",
         ".ninja_deps",
-        "_build",
         ".pytest_cache",
     ];
     let shown = escape(path);
@@ -94,10 +91,6 @@ fn line(path: &[u8]) -> String {
         let is_cache = *part == "node_modules" && folders.get(at + 1) == Some(&".cache");
         if is_cache {
             return "**/node_modules/.cache".to_owned();
-        }
-        if matches!(*part, "build" | "_build" | "target" | "dist") {
-            // Such names mean something else elsewhere.
-            return folders.get(..=at).unwrap_or_default().join("/");
         }
         if FOLDERS.contains(part) {
             return if at == 0 && *part == ".git" { (*part).to_owned() } else { format!("**/{part}") };

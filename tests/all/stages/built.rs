@@ -353,7 +353,7 @@ impl State<'_> {
         let commands = commands(file, place);
         let layer = exact.or_else(|| {
             let texts = commands.iter().map(|command| normal(file.slice(&command.span)));
-            let own = texts.filter(|text| {
+            let mut own = texts.filter(|text| {
                 let word = text.split(' ').next().unwrap().to_lowercase();
                 !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"]
                     .contains(&word.as_str())
