@@ -65,7 +65,7 @@ pub struct Proposals {
 /// A changed Dockerfile.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// What tells it from the others: `minimal`, `runtime`, `tidy`.
+    /// What tells it from the others: `base`, `stages`, `packages`, `distribution`, `stages-distribution`, `tidy`.
     pub id: String,
     /// One line: what it does.
     pub title: String,
