@@ -106,12 +106,11 @@ def make_context(case, folder, proposals=None, number=None):
         if os.path.exists(ignore):
             shutil.copy(ignore, os.path.join(folder, ".dockerignore"))
     elif number not in (None, "original"):
-        for file in load(proposals)["proposals"][int(number)].get("files") or []:
-            path = os.path.normpath(os.path.join(folder, file["path"]))
-            if not path.startswith(folder + os.sep):
-                sys.exit(f"a file outside the context: {file['path']}")
-            content = next(file[key] for key in ("content", "text", "contents") if key in file)
-            write(path, content.encode())
+        # A .dockerignore is part of a proposal; its lines are added to those of the context.
+        for hint in load(proposals)["proposals"][int(number)]["hints"]:
+            if hint["file"] == ".dockerignore":
+                with open(os.path.join(folder, ".dockerignore"), "a", encoding="utf-8") as ignore:
+                    ignore.write("".join(f"{line}\n" for line in hint["lines"]))
     # Times are not those of the checkout, so that layers are found again.
     for place, folders, names in os.walk(folder):
         for name in folders + names:
