@@ -1,4 +1,4 @@
-//! The command line as clap sees it, and the plan made from it.
+//! The command line as defined for clap, and the plan made from it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ use crate::cache::Cache;
 use crate::report::{self, CompareFormat};
 use crate::source::Access;
 
-/// Open a container image and see, as in a cutaway drawing, what it is made of.
+/// Inspect container images: layers, wasted bytes, CUDA libraries, GPU code
 #[derive(Parser)]
 #[command(name = "cutaway", version, about, args_conflicts_with_subcommands = true, after_help = REFERENCES)]
 struct Cli {
@@ -29,27 +29,27 @@ struct Cli {
 
 const REFERENCES: &str = "\
 Image references:
-  oci:FOLDER[:TAG or @DIGEST]    OCI image layout
-  oci-archive:FILE[:TAG]         the same in a tar
-  docker-archive:FILE[:NAME]     what docker save writes
-  dir:FOLDER                     skopeo's flat folder
-  rootfs:FOLDER                  an unpacked root filesystem
-  docker://NAME, registry:NAME   an image at a registry
-  docker-daemon:NAME, podman:NAME   an image of docker or podman on this machine
+  oci:DIR[:TAG or @DIGEST]       OCI image layout
+  oci-archive:FILE[:TAG]         OCI image layout in a tar archive
+  docker-archive:FILE[:REF]      docker save archive
+  dir:DIR                        skopeo directory
+  rootfs:DIR                     unpacked root filesystem
+  docker://REF, registry:REF     image in a registry
+  docker-daemon:REF, podman:REF  image in the local Docker or Podman engine
   sample:devel, sample:runtime   built-in samples
-  PATH                           any of these files and folders, told by content
-  NAME                           an image at a registry, when there is no such path";
+  PATH                           any of these files and folders, detected by content
+  REF                            image in a registry, if no such path exists";
 
 #[derive(Args)]
 struct WindowArguments {
-    /// Image to open in the window; without one, the start screen
+    /// Image to open [default: the start screen]
     image: Option<String>,
-    /// Another image to show beside it; may be given several times
+    /// Image to compare with; may be repeated
     #[arg(long, value_name = "IMAGE", requires = "image")]
     compare: Vec<String>,
     #[command(flatten)]
     choice: Choice,
-    /// What paints the window [default: glow, and wgpu when that cannot]
+    /// Rendering backend [default: glow, falling back to wgpu]
     #[arg(long, value_parser = ["glow", "wgpu"])]
     renderer: Option<String>,
     /// Close the window after this many frames (for tests)
@@ -59,46 +59,46 @@ struct WindowArguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what an image is made of
+    /// Report what an image contains
     Report(ReportArguments),
-    /// Propose a better Dockerfile for an image: edits of its own, with reasons, sizes and proof
+    /// Propose a smaller Dockerfile, with reasons, predicted size and proof
     Dockerfile(DockerfileArguments),
-    /// Hold an image to the rules and budgets of cutaway.toml: 0 when it passes, 1 when not
+    /// Check an image against cutaway.toml; exit code 1 if it fails
     Check(CheckArguments),
-    /// Show what images share and where they differ, and hold the last to how much more than the first it may have
+    /// Compare images; exit code 1 if the last image exceeds the [regression] limits
     Compare(CompareArguments),
-    /// Check this machine's NVIDIA GPU: run a kernel, verify it, measure launches: 0 when it works
+    /// Check this machine's NVIDIA GPU: run and verify a kernel, measure launch latency
     #[cfg(feature = "gpu")]
     Gpu(GpuArguments),
-    /// Say where layers that were read before are kept and how much that is, or remove it
+    /// Show or prune the cache of layer indexes
     #[command(subcommand)]
     Cache(CacheArguments),
     /// List the tags of a repository at a registry
     Tags(TagsArguments),
-    /// Print the page of the manual about a rule; without one, the list of rules
+    /// Show the manual page of a rule or a chapter; without a name, list them
     Explain {
-        /// Id of a rule, or name of a chapter
+        /// Rule id or chapter name
         #[arg(value_name = "RULE")]
         name: Option<String>,
     },
-    /// Print the JSON Schema of what a command writes with --format json
+    /// Print the JSON Schema of a command's --format json output
     Schema {
-        /// The command, or rewrite for what `dockerfile` writes
+        /// Command whose output the schema describes
         document: SchemaName,
     },
     /// Print a completion script
     Completions {
-        /// The shell to complete for
+        /// Shell to generate the script for
         shell: clap_complete::Shell,
     },
 }
 
-/// Output format of what is for people or for scripts.
+/// Output format of commands with text and JSON output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people, 80 columns.
+    /// Human-readable, 80 columns
     Text,
-    /// For scripts.
+    /// Machine-readable
     Json,
 }
 
@@ -111,10 +111,10 @@ struct ReportArguments {
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Show values of variables, labels and arguments that look like secrets
+    /// Do not redact values that look like secrets
     #[arg(long)]
     show_secrets: bool,
-    /// The Dockerfile that the image was built from, - for standard input [default: rebuilt from the history]
+    /// Dockerfile the image was built from, - for stdin [default: reconstructed from the image history]
     #[arg(long, value_name = "FILE")]
     dockerfile: Option<PathBuf>,
 }
@@ -123,24 +123,24 @@ struct ReportArguments {
 struct DockerfileArguments {
     #[command(flatten)]
     reading: Reading,
-    /// The Dockerfile that the image was built from, - for standard input [default: rebuilt from the history]
+    /// Dockerfile the image was built from, - for stdin [default: reconstructed from the image history]
     #[arg(long, value_name = "FILE")]
     dockerfile: Option<PathBuf>,
-    /// Print what changes, as a unified diff, instead of the whole
+    /// Print a unified diff instead of the whole file
     #[arg(long, conflicts_with = "format")]
     diff: bool,
-    /// Text is the Dockerfile itself, JSON all proposals with schema cutaway.rewrite/1
+    /// text prints the Dockerfile, json all proposals (schema cutaway.dockerfile/1)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Which proposal, such as minimal, runtime or tidy [default: the best]
+    /// Proposal to print, such as minimal, runtime or tidy [default: the best]
     #[arg(long, value_name = "ID")]
     proposal: Option<String>,
     #[command(flatten)]
     changes: PlanArguments,
-    /// Show values that look like secrets in a Dockerfile that is rebuilt from the history
+    /// Do not redact values that look like secrets in a reconstructed Dockerfile
     #[arg(long)]
     show_secrets: bool,
 }
@@ -149,10 +149,10 @@ struct DockerfileArguments {
 struct CheckArguments {
     #[command(flatten)]
     reading: Reading,
-    /// What is asked of the image [default: cutaway.toml, when it is in the current folder]
+    /// Policy file [default: ./cutaway.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Append a summary in Markdown to FILE, for the step summary of a pipeline
+    /// Append a Markdown summary to FILE, such as $GITHUB_STEP_SUMMARY
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
 }
@@ -160,15 +160,15 @@ struct CheckArguments {
 /// Output format of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormatName {
-    /// For people, 80 columns
+    /// Human-readable, 80 columns
     Text,
-    /// For scripts, all there is
+    /// Machine-readable, complete
     Json,
-    /// For comments of pull requests and step summaries
+    /// Markdown for pull request comments and step summaries
     Markdown,
-    /// For people, one file without remote parts
+    /// One self-contained HTML file
     Html,
-    /// All figures in one table, for spreadsheets
+    /// All figures in one table
     Csv,
 }
 
@@ -186,7 +186,7 @@ impl From<CompareFormatName> for CompareFormat {
 
 #[derive(Args)]
 struct CompareArguments {
-    /// Images to compare, at least two; the first is what the others are held against
+    /// Images to compare, at least two; the first is the baseline
     #[arg(value_name = "IMAGE", required = true, num_args = 2..)]
     images: Vec<String>,
     #[command(flatten)]
@@ -197,15 +197,15 @@ struct CompareArguments {
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// File with a [regression] table [default: cutaway.toml, when it is in the current folder]
+    /// File with a [regression] table [default: ./cutaway.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Show values of variables, labels and arguments that look like secrets
+    /// Do not redact values that look like secrets
     #[arg(long)]
     show_secrets: bool,
 }
 
-/// What the arguments ask for.
+/// The command to run and its options.
 pub enum Plan {
     /// Open the window.
     Window(WindowPlan),
@@ -213,18 +213,18 @@ pub enum Plan {
     Report(ReportPlan),
     /// Propose a Dockerfile.
     Dockerfile(DockerfilePlan),
-    /// Hold an image to a policy.
+    /// Check an image against a policy.
     Check(CheckPlan),
     /// Compare images.
     Compare(ComparePlan),
-    /// Check the GPU at hand.
+    /// Check this machine's GPU.
     #[cfg(feature = "gpu")]
     Gpu(GpuPlan),
-    /// Look at the index cache, or remove from it.
+    /// Show or prune the index cache.
     Cache(CachePlan),
     /// List the tags of a repository.
     Tags(TagsPlan),
-    /// Print a page of the manual, or what pages there are.
+    /// Print a page of the manual, or the list of pages.
     Explain(Option<String>),
     /// Print a schema.
     Schema(SchemaName),
@@ -235,19 +235,19 @@ pub enum Plan {
 /// A window to open.
 #[derive(Clone, Debug, Default)]
 pub struct WindowPlan {
-    /// The image to open at once.
+    /// Image to open on start.
     pub image: Option<String>,
-    /// Images to open beside it.
+    /// Images to compare with.
     pub compare: Vec<String>,
-    /// The platform to choose from an index.
+    /// Platform to choose from an image index.
     pub platform: Option<Platform>,
     /// Files that extend the catalogue.
     pub catalog: Vec<PathBuf>,
-    /// Where layers that were read before are kept; `None` to read everything anew.
+    /// Index cache; `None` with `--no-cache`.
     pub cache: Option<Cache>,
-    /// How registries and engines are reached.
+    /// Access to registries and engines.
     pub access: Access,
-    /// What paints: `glow` or `wgpu`.
+    /// Rendering backend: `glow` or `wgpu`.
     pub renderer: Option<String>,
     /// Close after this many frames.
     pub exit_after_frames: Option<u64>,
@@ -262,14 +262,14 @@ pub struct ReportPlan {
     pub(super) dockerfile: Option<PathBuf>,
 }
 
-/// What a proposal is printed as.
+/// Output of `cutaway dockerfile`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DockerfileOutput {
-    /// The whole text.
+    /// The whole Dockerfile.
     Text,
-    /// What changes.
+    /// A unified diff.
     Diff,
-    /// All proposals.
+    /// All proposals as JSON.
     Json,
 }
 
@@ -284,7 +284,7 @@ pub struct DockerfilePlan {
     pub(super) show_secrets: bool,
 }
 
-/// An image to hold to a policy.
+/// An image to check against a policy.
 pub struct CheckPlan {
     pub(super) read: ReadPlan,
     pub(super) config: Option<PathBuf>,
@@ -293,7 +293,7 @@ pub struct CheckPlan {
 
 /// Images to compare.
 pub struct ComparePlan {
-    /// How to read them; the first is named in it.
+    /// How to read them; holds the first image.
     pub(super) read: ReadPlan,
     pub(super) images: Vec<String>,
     pub(super) format: CompareFormat,
@@ -302,7 +302,7 @@ pub struct ComparePlan {
     pub(super) show_secrets: bool,
 }
 
-/// A command as messages name it.
+/// A subcommand, for error messages.
 fn subcommand(name: &str) -> clap::Command {
     let mut command = Cli::command();
     command.build();
@@ -312,10 +312,10 @@ fn subcommand(name: &str) -> clap::Command {
 /// Parses the arguments of this process.
 ///
 /// # Errors
-/// The exit code, after the message was printed: 0 for help and version, 2 for wrong use.
+/// The exit code, after the message is printed: 0 for help and version, 2 for wrong usage.
 pub fn parse() -> Result<Plan, ExitCode> {
     let told = |error: clap::Error| {
-        // Help goes to stdout, errors to stderr; a closed pipe loses nothing that matters.
+        // Help goes to stdout, errors to stderr. A closed pipe is no error.
         error.print().ok();
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     };

@@ -6,20 +6,20 @@ use crate::base::size;
 
 #[derive(Subcommand)]
 pub(super) enum CacheArguments {
-    /// Print the folder
+    /// Print the cache folder
     Dir,
-    /// Print how much it holds
+    /// Print the size of the cache
     Size,
-    /// Remove what was used longest ago, until the cache is within its limit
+    /// Remove the least recently used entries until the cache is within its limit
     Prune(PruneArguments),
 }
 
 #[derive(Args)]
 pub(super) struct PruneArguments {
-    /// Remove all
+    /// Remove all entries
     #[arg(long, conflicts_with = "max_size")]
     all: bool,
-    /// Leave at most SIZE, such as 500MB or 1GiB [default: the limit of the cache]
+    /// Prune down to SIZE, such as 500MB or 1GiB [default: the limit of the cache]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     max_size: Option<u64>,
 }
@@ -27,11 +27,11 @@ pub(super) struct PruneArguments {
 /// What to do with the index cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePlan {
-    /// Print its folder.
+    /// Print the folder.
     Dir,
-    /// Print how much it holds.
+    /// Print the size.
     Size,
-    /// Remove records until at most so many bytes are left; `None` for as many as the limit says.
+    /// Prune to this many bytes; `None` for the limit of the cache.
     Prune(Option<u64>),
 }
 

@@ -1,4 +1,4 @@
-//! Holds an image to `cutaway.toml`.
+//! Checks an image against `cutaway.toml`.
 
 mod summary;
 mod text;
@@ -19,33 +19,33 @@ use crate::findings::Findings;
 use crate::findings::policy::{Date, FILE_BYTES, Measured, Outcome, Policy};
 use crate::report::WarningLine;
 
-/// The file that is read when none is given and it is there.
+/// Policy file that is used without `--config`, if it exists.
 const DEFAULT_FILE: &str = "cutaway.toml";
-/// The image does not hold to the policy.
+/// Exit code of an image that violates the policy.
 pub(super) const FAILED: u8 = 1;
 
-/// What came of a check, with all that is told of it.
+/// Result of a check, with what the outputs need.
 struct Told<'a> {
-    /// The image, as the user wrote it.
+    /// The image reference, as given.
     image: &'a str,
-    /// The file with the policy; `None` without one.
+    /// The policy file; `None` without one.
     policy: Option<&'a str>,
     outcome: &'a Outcome,
     findings: Option<&'a Findings>,
-    /// Why the image is incomplete; empty when it is not.
+    /// Why the image is incomplete; empty when it is complete.
     warnings: &'a [Warning],
 }
 
-/// Carries the check out, prints what came of it, and appends the summary.
+/// Runs the check, prints the result, and appends the summary.
 pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     let (file, policy) = policy_of(plan.config.as_deref())?.unzip();
     let analysis = analyse(&plan.read, policy.as_ref())?;
     let (Some(measured), Some(totals)) = (measured(&analysis), analysis.totals()) else {
-        // Whoever reads the last line is told, too.
+        // The verdict is always on the last line of stdout.
         write(b"verdict: fail reason=incomplete\n", None)?;
         anyhow::bail!("{}", plan.read.unread());
     };
-    // Without a clock nobody can say that an ignore still counts.
+    // Without a clock every ignore counts as expired.
     let today = Date(today(&plan.read).unwrap_or(u32::MAX));
     let outcome = policy.unwrap_or_default().judge(&measured, today);
     let warnings = analysis.warnings();
@@ -72,20 +72,20 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The file that is given, or the default one where it lies, and what it asks for.
+/// The policy from `--config` or the default file.
 pub(super) fn policy_of(config: Option<&Path>) -> anyhow::Result<Option<(PathBuf, Policy)>> {
     let default = || fs::symlink_metadata(DEFAULT_FILE).ok().map(|_| DEFAULT_FILE.into());
     let file: Option<PathBuf> = config.map(Path::to_owned).or_else(default);
-    // Nobody asked for the file that lies here: what waits for a writer must not hold a build up.
+    // The default file is opened without being named: a FIFO there must not block the build.
     if config.is_none() && fs::metadata(DEFAULT_FILE).is_ok_and(|file| !file.is_file()) {
-        anyhow::bail!("cannot read {DEFAULT_FILE}: it is no regular file");
+        anyhow::bail!("cannot read {DEFAULT_FILE}: not a regular file");
     }
     let Some(file) = file else { return Ok(None) };
     let policy = read_policy(&file)?;
     Ok(Some((file, policy)))
 }
 
-/// What a policy is held against; `None` while the layers are not merged.
+/// Input for the policy; `None` before the layers are merged.
 pub(super) fn measured(analysis: &Analysis) -> Option<Measured<'_>> {
     let (totals, merge) = (analysis.totals()?, analysis.merge.as_deref()?);
     Some(Measured {
@@ -111,10 +111,10 @@ fn read_policy(file: &Path) -> anyhow::Result<Policy> {
     Ok(Policy::parse(&name, &text)?)
 }
 
-/// Adds to a file that other steps may have written to already.
+/// Appends: earlier steps may have written to the file.
 fn append(file: &PathBuf, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(file)?;
-    // A heading must not become part of a paragraph that stands there.
+    // A blank line separates the heading from earlier text.
     let gap = if file.metadata()?.len() > 0 { "\n" } else { "" };
     file.write_all(format!("{gap}{text}").as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Compares images, and holds them to `[regression]` of `cutaway.toml`.
+//! Compares images and checks them against `[regression]` in `cutaway.toml`.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -21,9 +21,9 @@ use crate::jobs::{CancelToken, Progress};
 use crate::report::{CompareFormat, CompareReport, Options, WarningLine};
 use crate::source::{Reference, Select, Transport, is_json};
 
-/// Something that is no image is given as one.
+/// A JSON document was given instead of an image.
 #[derive(Debug, thiserror::Error)]
-#[error("{file} is a JSON document, such as a saved report: a comparison needs the images themselves")]
+#[error("cannot compare {file}: a JSON document is not an image")]
 pub(super) struct NoImageError {
     file: String,
 }
@@ -31,14 +31,14 @@ pub(super) struct NoImageError {
 impl NoImageError {
     /// What the user can do about it.
     pub(super) fn hint(&self) -> String {
-        format!("give the image that {} was made from", self.file)
+        format!("pass the image that {} was generated from", self.file)
     }
 }
 
-/// Carries the comparison out, and prints it.
+/// Runs the comparison and prints it.
 pub(super) fn compare(plan: &ComparePlan) -> anyhow::Result<ExitCode> {
     let policy = policy_of(plan.config.as_deref())?.map(|(_, policy)| policy);
-    // What is certain to fail fails before an hour of reading.
+    // Invalid arguments fail before the first image is read.
     for place in 0..plan.images.len() {
         refuse_json(plan, place).with_context(|| which(plan, place))?;
     }
@@ -65,33 +65,33 @@ pub(super) fn compare(plan: &ComparePlan) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// One image after the other: each takes all processors.
+/// Images are read one after another: each uses all processors.
 fn analyse_all(plan: &ComparePlan, policy: Option<&Policy>) -> anyhow::Result<Vec<Arc<Analysis>>> {
     let one = |(place, image): (usize, &String)| {
         if plan.read.verbose || std::io::stderr().is_terminal() {
             message(&which(plan, place));
         }
         let read = ReadPlan { image: image.clone(), ..plan.read.clone() };
-        // What is wrong with a target or the catalogue is no matter of this image.
+        // Errors in targets and catalogue do not concern this image.
         let of_image = |error: anyhow::Error| {
             if error.is::<AnalysisError>() { error.context(which(plan, place)) } else { error }
         };
         let analysis = analyse(&read, policy).map_err(of_image)?;
         if measured(&analysis).is_none() {
-            anyhow::bail!("{}: its layers were not read, since --depth leaves them out", which(plan, place));
+            anyhow::bail!("{}: layers not read because of --depth", which(plan, place));
         }
         Ok(analysis)
     };
     plan.images.iter().enumerate().map(one).collect()
 }
 
-/// Which of the images, for messages.
+/// The image and its position, for messages.
 fn which(plan: &ComparePlan, place: usize) -> String {
     let name = plan.images.get(place).map_or("", String::as_str);
     format!("image {} of {}, {}", place + 1, plan.images.len(), redact::reference(name))
 }
 
-/// A report holds no files to compare.
+/// A saved report has no file list to compare.
 fn refuse_json(plan: &ComparePlan, place: usize) -> Result<(), NoImageError> {
     let reference = plan.images.get(place).and_then(|image| Reference::parse(image).ok());
     match reference {
@@ -104,7 +104,7 @@ fn refuse_json(plan: &ComparePlan, place: usize) -> Result<(), NoImageError> {
     }
 }
 
-/// Puts into the report whether the last image holds to the policy.
+/// Adds the verdict on the last image to the report.
 fn judge(
     report: &mut CompareReport,
     comparison: &Comparison,
@@ -114,20 +114,20 @@ fn judge(
     let images = &comparison.images;
     let ends = images.first().zip(images.last());
     let ends = ends.and_then(|(first, last)| Some((measured(first)?, measured(last)?)));
-    let (first, last) = ends.context("there are no images to compare")?;
+    let (first, last) = ends.context("no images to compare")?;
     let compared = Compared {
         complete: report.complete,
         first,
         last,
         pull_bytes: comparison.pull_bytes.last().copied().flatten(),
     };
-    // Without a clock nobody can say that an ignore still counts.
+    // Without a clock every ignore counts as expired.
     let today = Date(today(&plan.read).unwrap_or(u32::MAX));
     report.set_verdict(&policy.judge_growth(&compared, today));
     Ok(())
 }
 
-/// The comparison, and the verdict where it is not in the way: a file is for others, and so is a document on stdout.
+/// Prints the comparison. The verdict goes to stdout with `-o`, else to stderr unless the format is text.
 fn print(plan: &ComparePlan, report: &CompareReport) -> anyhow::Result<()> {
     let output = plan.output.as_deref();
     write(plan.format.write(report).as_bytes(), output)?;

@@ -1,4 +1,4 @@
-//! Proposes a Dockerfile for an image.
+//! `cutaway dockerfile`: proposes a Dockerfile for an image.
 
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal as _, Read};
@@ -19,20 +19,20 @@ use crate::jobs::catch_panic;
 use crate::report::{Options, RewriteReport, to_json, to_summary};
 use crate::rewrite::{DOCKERFILE_BYTES, Given, Proposals};
 
-/// What stands for standard input.
+/// Name for standard input.
 const STDIN: &str = "-";
 
-/// Why a Dockerfile cannot be read, or a proposal not be printed.
+/// Why a Dockerfile cannot be read, or a proposal cannot be printed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DockerfileError {
     /// The file cannot be read.
     #[error("cannot read the Dockerfile {name}")]
     Unreadable { name: String, source: io::Error },
-    /// It is longer than a Dockerfile may be.
-    #[error("{name} is no Dockerfile: it has more than {DOCKERFILE_BYTES} bytes")]
+    /// The file is larger than [`DOCKERFILE_BYTES`].
+    #[error("{name} is not a Dockerfile: larger than {DOCKERFILE_BYTES} bytes")]
     TooLarge { name: String },
-    /// There is no proposal with this id.
-    #[error("there is no proposal {id:?} for {image}")]
+    /// No proposal has this id.
+    #[error("no proposal {id:?} for {image}")]
     NoProposal { id: String, image: String, reason: Option<String>, known: Vec<String> },
 }
 
@@ -41,24 +41,24 @@ impl DockerfileError {
     pub(super) fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Unreadable { .. } | Self::TooLarge { .. } => {
-                "give the Dockerfile that the image was built from; --dockerfile - reads it from standard input, \
-                 and without the option one is rebuilt from the history"
+                "pass the Dockerfile the image was built from, or --dockerfile - for stdin; without the option, one is \
+                reconstructed from the image history"
                     .to_owned()
             }
-            Self::NoProposal { known, .. } if !known.is_empty() => format!("there is {}", known.join(", ")),
+            Self::NoProposal { known, .. } if !known.is_empty() => format!("expected one of {}", known.join(", ")),
             Self::NoProposal { reason, .. } => reason.clone()?,
         })
     }
 }
 
-/// A Dockerfile as the user gives it.
+/// A Dockerfile given by the user.
 pub(super) struct GivenFile {
     name: String,
     bytes: Vec<u8>,
 }
 
 impl GivenFile {
-    /// Reads a regular file, or standard input for `-`; never waits for the other end of a pipe that it opens.
+    /// Reads a regular file, or stdin for `-`. Never blocks on a FIFO.
     pub(super) fn read(file: &Path) -> Result<Self, DockerfileError> {
         let (name, bytes) = if file.as_os_str() == STDIN {
             ("standard input".to_owned(), bounded(io::stdin().lock()))
@@ -77,7 +77,7 @@ impl GivenFile {
     }
 }
 
-/// Opens a regular file; never waits for the other end of a pipe.
+/// Opens a regular file. Never blocks on a FIFO.
 pub(super) fn open_regular(file: &Path) -> io::Result<std::fs::File> {
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
@@ -85,18 +85,18 @@ pub(super) fn open_regular(file: &Path) -> io::Result<std::fs::File> {
     if facts.is_file() {
         return Ok(opened);
     }
-    let what = if facts.is_dir() { "it is a folder" } else { "it is a device, pipe or socket" };
+    let what = if facts.is_dir() { "a folder" } else { "a device, pipe or socket" };
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")))
 }
 
-/// All bytes, or one more than a Dockerfile may have.
+/// All bytes, up to one more than a Dockerfile may have.
 fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(DOCKERFILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Proposals for a plan; `None` when the rules did not run on the image.
+/// Proposals for a plan; `None` if the rules did not run.
 pub(super) fn propose(
     analysis: &Analysis,
     plan: &Plan,
@@ -104,11 +104,11 @@ pub(super) fn propose(
     show_secrets: bool,
 ) -> anyhow::Result<Option<Proposals>> {
     let work = || analysis.propose_with(plan, given.map(GivenFile::given), show_secrets);
-    let proposals = catch_panic(work).map_err(|panic| anyhow!("the search for proposals failed: {panic}"))?;
+    let proposals = catch_panic(work).map_err(|panic| anyhow!("proposing a Dockerfile failed: {panic}"))?;
     Ok(proposals.transpose()?)
 }
 
-/// Prints the best proposal, or the one that is asked for.
+/// Prints the best proposal, or the requested one.
 pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
     let given = plan.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let request = PlanRequest::read(&plan.changes)?;
@@ -125,7 +125,7 @@ pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
         if plan.read.depth != Depth::Whole {
             anyhow::bail!("{}", plan.read.unread());
         }
-        anyhow::bail!("the rules could not look at {}: there is nothing to propose from", plan.read.shown());
+        anyhow::bail!("no proposals for {}: the rules did not run", plan.read.shown());
     };
     let chosen = choose(plan, &report)?;
     let proposal = chosen.and_then(|place| report.proposals.get(place));
@@ -149,7 +149,7 @@ pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if report.image.complete { 0 } else { TROUBLE }))
 }
 
-/// The place of the proposal to print; `None` when there is none and none was asked for.
+/// Index of the proposal to print; `None` if there is none and none was requested.
 fn choose(plan: &DockerfilePlan, report: &RewriteReport) -> Result<Option<usize>, DockerfileError> {
     let Some(id) = &plan.proposal else { return Ok((!report.proposals.is_empty()).then_some(0)) };
     let place = report.proposals.iter().position(|one| one.id == *id);
@@ -161,8 +161,8 @@ fn choose(plan: &DockerfilePlan, report: &RewriteReport) -> Result<Option<usize>
     })
 }
 
-/// Says on stderr what the Dockerfile itself does not: to a terminal or on `-v`, as all messages. That nothing
-/// is proposed is always said, since what is printed then looks like any Dockerfile.
+/// Prints the summary on stderr: on a terminal or with `-v`, like all messages. "Nothing proposed" is always printed,
+/// because the output is then the unchanged Dockerfile.
 fn tell(plan: &DockerfilePlan, report: &RewriteReport, chosen: Option<usize>) {
     let listens = plan.read.verbose || io::stderr().is_terminal();
     if plan.form != DockerfileOutput::Json && (listens || chosen.is_none()) {

@@ -8,7 +8,7 @@ use super::run::{TROUBLE, message};
 use crate::findings::policy::near;
 use crate::findings::{chapter, chapters, page, rule, rules};
 
-/// Prints the page of a rule or chapter, or what pages there are.
+/// Prints the page of a rule or chapter, or the list of pages.
 pub(super) fn explain(name: Option<&str>) -> anyhow::Result<ExitCode> {
     let page = match name {
         None => contents(),
@@ -22,10 +22,10 @@ pub(super) fn explain(name: Option<&str>) -> anyhow::Result<ExitCode> {
 }
 
 fn unknown(name: &str) -> ExitCode {
-    message(&format!("error: the manual has no rule and no chapter {name:?}"));
+    message(&format!("error: no such rule or chapter: {name:?}"));
     let near = near(name, rules().iter().map(|rule| rule.id).chain(chapters()));
     message(&if near.is_empty() {
-        "hint: `cutaway explain` lists all rules and chapters".to_owned()
+        "hint: list all rules and chapters with `cutaway explain`".to_owned()
     } else {
         format!("hint: did you mean {}?", near.join(" or "))
     });
@@ -44,6 +44,6 @@ fn contents() -> String {
         let title = chapter(name).and_then(|text| text.lines().next()).unwrap_or_default();
         writeln!(list, "- `{name}`: {}", title.trim_start_matches("# ")).ok();
     }
-    list.push_str("\n`cutaway explain NAME` prints one of them.\n");
+    list.push_str("\nShow one with `cutaway explain NAME`.\n");
     list
 }

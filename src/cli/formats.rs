@@ -1,17 +1,17 @@
-//! Formats, tables and documents as the command line names them.
+//! Formats, tables and schemas, as named on the command line.
 
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 
 use crate::report::{self, CsvTable};
 
-/// How a report is written.
+/// Output options of a report.
 #[derive(Args)]
 pub(super) struct ReportFormatArguments {
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: ReportFormat,
-    /// Which table of --format csv [default: findings]
+    /// Table to write with --format csv [default: findings]
     #[arg(long, value_enum)]
     table: Option<Table>,
 }
@@ -20,7 +20,7 @@ impl ReportFormatArguments {
     /// The format.
     ///
     /// # Errors
-    /// A table of a format that has none; `command` is what the message is about.
+    /// `--table` with a format other than CSV; `command` is named in the message.
     pub(super) fn format(&self, command: &mut clap::Command) -> Result<report::Format, clap::Error> {
         Ok(match (self.format, self.table) {
             (ReportFormat::Csv, table) => report::Format::Csv(table.unwrap_or_default().into()),
@@ -40,17 +40,17 @@ impl ReportFormatArguments {
 /// Output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
-    /// For people, 80 columns
+    /// Human-readable, 80 columns
     Text,
-    /// For scripts, all there is; can be read again
+    /// Machine-readable, complete; can be opened again
     Json,
-    /// For comments of pull requests and step summaries
+    /// Markdown for pull request comments and step summaries
     Markdown,
-    /// For people, one file without remote parts
+    /// One self-contained HTML file
     Html,
-    /// The findings as SARIF 2.1.0, for code scanning
+    /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// One table, for spreadsheets
+    /// One table
     Csv,
 }
 
@@ -59,7 +59,7 @@ enum ReportFormat {
 enum Table {
     /// CUDA libraries and files with GPU code
     Libraries,
-    /// What should not be there
+    /// Findings
     #[default]
     Findings,
     /// Layers

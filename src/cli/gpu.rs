@@ -16,33 +16,33 @@ use crate::gpu::{Check, CheckRequest, SCHEMA, check, run_child};
 use crate::jobs::CancelToken;
 use crate::report::{schema_for, to_json};
 
-/// What came of a check of this machine's GPU.
+/// Result of a GPU check, schema `cutaway.gpu/1`.
 #[derive(JsonSchema, Serialize)]
 struct Document<'a> {
-    /// Name and version of this schema.
+    /// Name and version of the schema.
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
-    /// What made it.
+    /// Generator of this document.
     generator: Generator,
     #[serde(flatten)]
     check: &'a Check,
 }
 
-/// The program that made it.
+/// Generator of a document.
 #[derive(JsonSchema, Serialize)]
 struct Generator {
-    /// `cutaway`.
+    /// Name of the program.
     name: &'static str,
-    /// Its version.
+    /// Version of the program.
     version: &'static str,
 }
 
-/// The schema of what a check writes.
+/// The JSON Schema of a GPU check.
 pub(super) fn schema() -> Value {
     schema_for::<Document<'_>>()
 }
 
-/// Runs a check and prints what came of it; or does the work of one, in the child of another.
+/// Runs a GPU check and prints the result; in the child process, does the actual work.
 pub(super) fn gpu(plan: &GpuPlan) -> anyhow::Result<ExitCode> {
     if plan.is_child {
         return Ok(run_child(&plan.child));

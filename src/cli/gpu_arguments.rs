@@ -16,27 +16,27 @@ pub(super) struct GpuArguments {
     /// Check only device N [default: all]
     #[arg(long, value_name = "N")]
     device: Option<u32>,
-    /// Time copies to the device, from it and on it
+    /// Measure copy bandwidth: host to device, device to host, on the device
     #[arg(long)]
     bandwidth: bool,
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Do the work of a check and tell of it on stdout (for the check itself)
+    /// Run the check in this process and stream results to stdout (internal)
     #[arg(long, hide = true, value_name = "DEPTH", value_parser = depth)]
     child: Option<Depth>,
-    /// The driver's library to open instead of libcuda.so.1 (for tests)
+    /// CUDA driver library to load instead of libcuda.so.1 (for tests)
     #[arg(long, hide = true, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// How long it may take (for tests)
+    /// Time limit (for tests)
     #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds)]
     limit: Option<Duration>,
 }
 
-/// A GPU to check.
+/// A GPU check to run.
 pub struct GpuPlan {
     pub(super) child: ChildRequest,
-    /// Whether this process does the work itself.
+    /// Whether this process does the check itself.
     pub(super) is_child: bool,
     pub(super) limit: Option<Duration>,
     pub(super) format: Format,
@@ -62,7 +62,9 @@ impl GpuArguments {
 
 fn depth(text: &str) -> Result<Depth, String> {
     let all = [Depth::Library, Depth::Devices, Depth::Full];
-    all.into_iter().find(|depth| depth.as_str() == text).ok_or_else(|| "library, devices or full".to_owned())
+    all.into_iter()
+        .find(|depth| depth.as_str() == text)
+        .ok_or_else(|| "expected library, devices or full".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

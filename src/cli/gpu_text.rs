@@ -1,4 +1,4 @@
-//! A check of the GPU for people, in 80 columns.
+//! A GPU check as text in 80 columns.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use crate::base::text::{elide_middle, printable, sentence};
 use crate::gpu::{Bandwidth, Check, Device, Driver, GpuError, Graph, KernelVerdict, Nvml, Step};
 
 const WIDTH: usize = 80;
-/// Lines of what the driver's compiler or a crashed process wrote.
+/// Maximum lines of JIT log or of the output of a crashed process.
 const LOG_LINES: usize = 20;
 
-/// A check as text. Nothing in it can steer a terminal.
+/// A check as text, without control characters.
 pub(super) fn to_text(check: &Check) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -39,9 +39,9 @@ fn write_all(out: &mut String, check: &Check) -> std::fmt::Result {
     for device in &check.devices {
         write_device(out, device)?;
     }
-    // Where it was found tells all while there is a driver.
+    // With a driver, its path says where it was found.
     if check.driver.is_none() && !check.tried.is_empty() {
-        writeln!(out, "\nPlaces where libcuda.so.1 was looked for")?;
+        writeln!(out, "\nSearched for libcuda.so.1")?;
         for tried in &check.tried {
             let line = format!("{}: {}", printable(&tried.path), printable(&tried.outcome));
             paragraph(out, "  ", &line)?;
@@ -66,7 +66,7 @@ fn headline(check: &Check) -> String {
     let count =
         |verdict| check.devices.iter().filter(|device| device.kernel_check.verdict == verdict).count();
     let (passed, skipped) = (count(KernelVerdict::Pass), count(KernelVerdict::Skipped));
-    // Without one that was available the exit code is 2, and nothing here may say otherwise.
+    // Consistent with exit code 2 when no GPU is available.
     let works = if check.available { check.devices.iter().filter(|one| check.works(one)).count() } else { 0 };
     let verb = if works == 1 { "works" } else { "work" };
     let mut failed = check.devices.iter().filter(|device| device.kernel_check.verdict == KernelVerdict::Fail);
@@ -74,10 +74,10 @@ fn headline(check: &Check) -> String {
         (1, None) => "The GPU works".to_owned(),
         (2.., None) => format!("{works} GPUs work"),
         (1.., Some(_)) => format!("{works} of {} GPUs {verb}", check.devices.len()),
-        (0, _) if passed > 0 => "Not everything works".to_owned(),
+        (0, _) if passed > 0 => "Some checks failed".to_owned(),
         (0, _) => match (failed.next(), failed.next()) {
             (Some(one), None) if skipped > 0 => format!("Device {} does not work", one.index),
-            _ => "No GPU that works".to_owned(),
+            _ => "No working GPU".to_owned(),
         },
     };
     let name = check.error.as_ref().map_or_else(String::new, |error| format!(": {}", error.name));
@@ -85,15 +85,15 @@ fn headline(check: &Check) -> String {
 }
 
 fn write_error(out: &mut String, error: &GpuError) -> std::fmt::Result {
-    writeln!(out, "\nError in the step `{}`", printable(&error.stage))?;
+    writeln!(out, "\nFailed step: `{}`", printable(&error.stage))?;
     paragraph(out, "  ", &printable(&sentence(&error.message)))?;
     if let Some(hint) = &error.hint {
-        paragraph(out, "  ", &printable(&format!("What to do: {}", sentence(hint))))?;
+        paragraph(out, "  ", &printable(&format!("hint: {}", sentence(hint))))?;
     }
     if let Some(log) = &error.log {
-        writeln!(out, "  What was written meanwhile:")?;
+        writeln!(out, "  Output:")?;
         let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
-        // The end says most.
+        // The last lines are the most useful.
         for line in lines.iter().skip(lines.len().saturating_sub(LOG_LINES)) {
             writeln!(out, "    {}", elide_middle(&printable(line), WIDTH - 4))?;
         }
@@ -107,9 +107,9 @@ fn write_driver(out: &mut String, driver: &Driver) -> std::fmt::Result {
     fact(out, "CUDA", driver.cuda_version.as_deref().unwrap_or("unknown"))?;
     fact(out, "library", driver.library_path.as_deref().unwrap_or("unknown"))?;
     let by = match driver.found_by.as_deref() {
-        Some("loader") => "the loader, as every program finds it",
-        Some("given") => "its name on the command line",
-        Some(folder) => &format!("looking into {folder}, where the loader does not look"),
+        Some("loader") => "the dynamic loader",
+        Some("given") => "command line option",
+        Some(folder) => &format!("searching {folder}, which the dynamic loader does not search"),
         None => "unknown",
     };
     fact(out, "found by", by)
@@ -120,8 +120,8 @@ fn write_device(out: &mut String, device: &Device) -> std::fmt::Result {
     let mut what = vec![format!("compute capability {}", device.compute_capability)];
     what.extend(device.multiprocessors.map(|count| format!("{count} multiprocessors")));
     what.extend(device.memory_bytes.map(|bytes| format!("{} memory", human(bytes))));
-    what.extend(device.mig.filter(|mig| *mig).map(|_| "part of a GPU (MIG)".to_owned()));
-    what.extend(device.integrated.filter(|shares| *shares).map(|_| "shares memory".to_owned()));
+    what.extend(device.mig.filter(|mig| *mig).map(|_| "MIG instance".to_owned()));
+    what.extend(device.integrated.filter(|shares| *shares).map(|_| "shared memory with the host".to_owned()));
     fact(out, "is", &what.join(", "))?;
     if let Some(uuid) = &device.uuid {
         fact(out, "UUID", uuid)?;
@@ -137,18 +137,18 @@ fn write_device(out: &mut String, device: &Device) -> std::fmt::Result {
         KernelVerdict::Pass => {
             let all = kernel
                 .elements
-                .map_or_else(|| "all numbers".to_owned(), |all| format!("{} numbers", grouped(all)));
+                .map_or_else(|| "all elements".to_owned(), |all| format!("{} elements", grouped(all)));
             let off = match kernel.max_abs_error {
-                Some(0.0) => "equal to the processor's".to_owned(),
-                Some(error) => format!("right, at most {error:.1e} off"),
+                Some(0.0) => "match the CPU result".to_owned(),
+                Some(error) => format!("correct, maximum error {error:.1e}"),
                 None => "right".to_owned(),
             };
-            let times = [("compiled in", kernel.module_load_us), ("ran in", kernel.launch_us)];
+            let times = [("JIT compiled in", kernel.module_load_us), ("ran in", kernel.launch_us)];
             let times = times.iter().filter_map(|(what, us)| Some(format!("; {what} {}", duration((*us)?))));
             format!("{all} {off}{}", times.collect::<String>())
         }
         KernelVerdict::Fail => "failed".to_owned(),
-        KernelVerdict::Skipped => "not tried".to_owned(),
+        KernelVerdict::Skipped => "not run".to_owned(),
     };
     fact(out, "kernel", &verdict)?;
     if let Some(graph) = &device.graph {
@@ -171,33 +171,33 @@ fn state(nvml: &Nvml) -> String {
     parts.join(", ")
 }
 
-/// What launches cost, and what that means.
+/// Launch latency, and its effect on an inference step.
 fn write_graph(out: &mut String, graph: &Graph) -> std::fmt::Result {
     let (stream, replayed, launches) =
         (graph.stream_us_per_launch, graph.graph_us_per_launch, graph.launches);
     let line = format!(
-        "{stream:.2} us each on a stream, {replayed:.2} us in a graph ({launches} launches, median of {} rounds)",
+        "{stream:.2} us per launch on a stream, {replayed:.2} us in a graph ({launches} launches, median of {} rounds)",
         graph.rounds
     );
     fact(out, "launches", &line)?;
     let (before, after) = (stream * f64::from(launches) / 1e3, replayed * f64::from(launches) / 1e3);
     let meaning = if graph.speedup >= 1.05 {
         format!(
-            "A step of inference that launches {launches} small kernels spends about {before:.1} ms on launching them \
-             one by one, and {after:.1} ms as a CUDA graph ({:.1} times less).",
+            "An inference step of {launches} small kernels takes about {before:.1} ms to launch one by one, and \
+            {after:.1} ms as a CUDA graph ({:.1} times less).",
             graph.speedup
         )
     } else {
-        "Here a CUDA graph does not make launches cheaper.".to_owned()
+        "A CUDA graph does not reduce launch latency on this machine.".to_owned()
     };
     fact(out, "", &meaning)
 }
 
 fn copies(bandwidth: &Bandwidth) -> String {
     let rates = [
-        ("to the device", bandwidth.host_to_device),
-        ("from it", bandwidth.device_to_host),
-        ("on it (read and written)", bandwidth.device_to_device),
+        ("host to device", bandwidth.host_to_device),
+        ("device to host", bandwidth.device_to_host),
+        ("on the device (read and write)", bandwidth.device_to_device),
     ];
     let rates = rates.iter().map(|(what, rate)| {
         rate.map_or_else(|| format!("{what} unknown"), |rate| format!("{what} {rate:.1} GB/s"))
@@ -205,7 +205,7 @@ fn copies(bandwidth: &Bandwidth) -> String {
     rates.collect::<Vec<_>>().join(", ")
 }
 
-/// A duration in three digits or so.
+/// A duration with about three digits.
 fn duration(us: u64) -> String {
     match us {
         0..1_000 => format!("{us} us"),
@@ -226,7 +226,7 @@ fn paragraph(out: &mut String, indent: &str, text: &str) -> std::fmt::Result {
     wrap(text, WIDTH - indent.len()).into_iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
 }
 
-/// `text` in lines of up to `width` characters; a longer word has a line of its own.
+/// Wraps `text` at `width` characters; a longer word gets its own line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -3,8 +3,8 @@
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::HostTargets;
 
-/// The GPUs of this machine, asked for in a process of its own; or why there is none to judge against. Of several
-/// that are alike there is the first.
+/// The GPUs of this machine, queried in a child process; or why none is available. One of several identical GPUs is
+/// returned.
 #[cfg(feature = "gpu")]
 pub(super) fn host_targets(catalog: &Catalog) -> HostTargets {
     use std::time::Duration;
@@ -12,19 +12,19 @@ pub(super) fn host_targets(catalog: &Catalog) -> HostTargets {
     use crate::gpu::{CheckRequest, ChildRequest, Depth, check};
     use crate::jobs::CancelToken;
 
-    /// Drivers that are loaded at first use take seconds; a report should not wait for one that hangs.
+    /// Loading the driver may take seconds; a report does not wait for one that hangs.
     const LIMIT: Duration = Duration::from_secs(10);
     let child = ChildRequest { depth: Depth::Devices, ..ChildRequest::default() };
     let mut request =
-        CheckRequest::new(child).map_err(|error| format!("the GPU check cannot start: {error}"))?;
+        CheckRequest::new(child).map_err(|error| format!("cannot start the GPU check: {error}"))?;
     request.limit = LIMIT;
     targets(catalog, &check(&request, &CancelToken::new(), &mut |_| ()))
 }
 
-/// This build cannot ask.
+/// Built without the GPU check.
 #[cfg(not(feature = "gpu"))]
 pub(super) fn host_targets(_catalog: &Catalog) -> HostTargets {
-    Err("this build has no GPU check".to_owned())
+    Err("built without the GPU check (feature `gpu`)".to_owned())
 }
 
 #[cfg(feature = "gpu")]
@@ -60,10 +60,10 @@ fn targets(catalog: &Catalog, check: &crate::gpu::Check) -> HostTargets {
         }
     }
     if targets.is_empty() {
-        return Err("the driver does not say what its GPUs are".to_owned());
+        return Err("the driver does not report its GPUs".to_owned());
     }
     if let [(index, only)] = &mut targets[..] {
-        // One kind of GPU needs no number.
+        // A single kind of GPU needs no number.
         let device = devices.iter().find(|device| device.index == *index);
         if let Some(named) = device.and_then(|device| TargetGpu::host(catalog, device, false)) {
             *only = named;

@@ -1,6 +1,5 @@
-//! In: arguments.
-//! Out: a plan (a window, or a command that was carried out), text on stdout, messages on stderr, an exit code.
-//! Must not know: the window.
+//! In: arguments. Out: a plan (the window, or a command that is run), results on stdout, messages on stderr, an exit
+//! code. Must not know: the window.
 
 mod arguments;
 mod cache;

@@ -1,4 +1,4 @@
-//! Arguments of all commands that may talk to registries.
+//! Arguments of all commands that access registries.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ use crate::source::Access;
 
 #[derive(Args, Clone)]
 pub(super) struct Network {
-    /// Certificates (PEM) to trust beside those of the system, for registries
+    /// Trust these CA certificates (PEM) in addition to the system's
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// Talk plain HTTP to registries
+    /// Use plain HTTP for registries
     #[arg(long)]
     plain_http: bool,
-    /// Keep layers from registries as they come, at most SIZE of them, such as 20GiB [default: none are kept]
+    /// Cache compressed layers from registries, up to SIZE, such as 20GiB [default: off]
     #[arg(long, value_name = "SIZE", value_parser = size::parse, env = "CUTAWAY_KEEP_BLOBS")]
     keep_blobs: Option<u64>,
 }
 
 impl Network {
-    /// How registries and engines are reached.
+    /// Access to registries and engines.
     pub(super) fn access(&self) -> Access {
         let folder = || Settings::from_environment().map(|settings| settings.folder);
         let limit = self.keep_blobs.filter(|limit| *limit > 0);
@@ -33,7 +33,7 @@ impl Network {
             blobs: limit.and_then(|limit| match folder() {
                 Ok(folder) => Some(Blobs::new(folder, limit)),
                 Err(error) => {
-                    message(&format!("no layer is kept: {error}"));
+                    message(&format!("blob cache not available: {error}"));
                     None
                 }
             }),

@@ -1,4 +1,4 @@
-//! Where results go: stdout, or a file that appears whole or not at all.
+//! Output: stdout, or a file that is replaced atomically.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -7,8 +7,7 @@ use anyhow::Context as _;
 
 use crate::base::save::save;
 
-/// Writes a result to `file`, or to stdout when there is none. A reader that closed the pipe has what
-/// it wanted: that is no error.
+/// Writes to `file`, or to stdout without one. A closed pipe is no error.
 pub(super) fn write(bytes: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     let Some(file) = file else {
         let mut stdout = io::stdout().lock();

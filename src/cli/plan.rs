@@ -1,4 +1,4 @@
-//! The plan on the command line: which findings to remove, which to keep, and answers to questions.
+//! The plan from the command line: findings to remove, findings to keep, answers to questions.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use crate::report::{PlanFileError, SAVED_BYTES, read_plan};
 /// Options that change the default plan.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct PlanArguments {
-    /// Start from the plan in FILE, saved by the window or by report --format json [default: all safe findings]
+    /// Start from a plan saved by the window or by report --format json [default: all safe findings]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Remove finding ID too; for an unsure one the same as --answer ID=no; may be given several times
+    /// Remove finding ID; for an unsure one, same as --answer ID=no; may be repeated
     #[arg(long, value_name = "ID")]
     remove: Vec<String>,
-    /// Keep finding ID; for an unsure one the same as --answer ID=yes; may be given several times
+    /// Keep finding ID; for an unsure one, same as --answer ID=yes; may be repeated
     #[arg(long, value_name = "ID")]
     keep: Vec<String>,
-    /// Answer the question of finding ID: yes, it is used and stays; no, it can be removed; may be given several times
+    /// Answer the question of finding ID: yes, used and kept; no, removable; may be repeated
     #[arg(long, value_name = "ID=yes|no", value_parser = answer)]
     answer: Vec<(String, Answer)>,
 }
 
-/// An answer as it is given: the id of a finding, and yes or no.
+/// Parses ID=yes or ID=no.
 fn answer(text: &str) -> Result<(String, Answer), String> {
     let form = "expected ID=yes or ID=no, such as unused-libraries:unsure=no";
     let (id, word) = text.rsplit_once('=').ok_or(form)?;
@@ -43,14 +43,14 @@ pub(super) enum PlanUseError {
     /// The file cannot be read.
     #[error("cannot read the plan {file}")]
     Unreadable { file: String, source: io::Error },
-    /// The file is no plan.
+    /// The file is not a plan.
     #[error("cannot read the plan {file}: {source}")]
     NoPlan { file: String, source: PlanFileError },
-    /// The requests contradict each other, or do not fit the findings.
+    /// The options contradict each other, or do not match the findings.
     #[error("{0}")]
     Misfit(PlanError),
-    /// The plan in the file does not fit the findings.
-    #[error("{file} does not fit {image}: {error}")]
+    /// The saved plan does not match the findings.
+    #[error("{file} does not match {image}: {error}")]
     SavedMisfit { file: String, image: String, error: Box<PlanError>, foreign: bool },
 }
 
@@ -62,14 +62,14 @@ impl PlanUseError {
             Self::NoPlan { source, .. } => source.hint().map(str::to_owned),
             Self::Misfit(error) => error.hint(),
             Self::SavedMisfit { foreign: true, .. } => {
-                Some("the plan was saved for another image: make a plan for this one".to_owned())
+                Some("the plan was saved for another image; make a plan for this one".to_owned())
             }
             Self::SavedMisfit { error, .. } => error.hint(),
         }
     }
 }
 
-/// What is asked for, with the plan of the file read.
+/// The options, with the plan file read.
 #[derive(Debug, Default)]
 pub(super) struct PlanRequest {
     file: String,
@@ -77,7 +77,7 @@ pub(super) struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// Reads the file and looks for contradictions; needs no image.
+    /// Reads the file and checks for contradictions; needs no image.
     pub(super) fn read(arguments: &PlanArguments) -> Result<Self, PlanUseError> {
         let mut request = Self {
             file: String::new(),
@@ -96,7 +96,7 @@ impl PlanRequest {
         Ok(request)
     }
 
-    /// The plan for an image. Prints a warning when the file was saved for another one.
+    /// The plan for an image. Warns when the file was saved for another image.
     pub(super) fn plan(&self, analysis: &Analysis, findings: &Findings) -> Result<Plan, PlanUseError> {
         let image = &analysis.image;
         let shown = || redact::reference(&image.reference);
@@ -115,7 +115,7 @@ impl PlanRequest {
         if foreign {
             let (file, image) = (&self.file, shown());
             message(&format!(
-                "warning: {file} was saved for another image than {image}; all of its findings exist here too"
+                "warning: {file} was saved for another image than {image}; all its findings exist here too"
             ));
         }
         Ok(plan)

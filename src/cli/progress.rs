@@ -1,4 +1,4 @@
-//! What is seen on stderr while work goes on: a progress bar on a terminal, and messages of the work.
+//! Messages on stderr while a command runs: a progress bar on a terminal, and notes.
 
 use std::io::IsTerminal as _;
 use std::thread;
@@ -10,7 +10,7 @@ use super::run::message;
 use crate::base::size::{grouped, human};
 use crate::jobs::Progress;
 
-/// Runs `work` and shows how far it is and what it has to say: on a terminal, or when asked to.
+/// Runs `work`; shows progress and notes on a terminal or with `verbose`.
 pub(super) fn with_bar<T>(progress: &Progress, verbose: bool, work: impl FnOnce() -> T) -> T {
     let terminal = std::io::stderr().is_terminal();
     if !terminal && !verbose {
@@ -31,7 +31,7 @@ pub(super) fn with_bar<T>(progress: &Progress, verbose: bool, work: impl FnOnce(
                     shown.suspend(|| message(&format!("note: {text}")));
                 }
             };
-            // Nothing flashes up for work that is over at once.
+            // No bar for work that ends within 200 ms.
             let mut wait = Duration::from_millis(200);
             while finished.recv_timeout(wait) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
                 let now = progress.snapshot();

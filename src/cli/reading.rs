@@ -13,13 +13,13 @@ use crate::source::Access;
 
 #[derive(Args, Clone)]
 pub(super) struct Choice {
-    /// Platform to choose from an index [default: linux and this machine's architecture]
+    /// Platform to choose from an image index [default: linux on this machine's architecture]
     #[arg(long, value_name = "OS/ARCH[/VARIANT]")]
     pub(super) platform: Option<Platform>,
-    /// Further rules on components, frameworks, targets, in the form of assets/catalog/*.toml
+    /// Extend the catalogue of components, frameworks and targets (format of assets/catalog/*.toml)
     #[arg(long, value_name = "FILE")]
     pub(super) catalog: Vec<PathBuf>,
-    /// Read everything anew, and keep nothing of it for the next run
+    /// Do not read or write the cache
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
@@ -27,18 +27,18 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Where layers that were read before are kept.
+    /// Index cache; `None` with `--no-cache`.
     pub(super) fn cache(&self) -> Option<Cache> {
         if self.no_cache { None } else { Cache::of_user() }
     }
 
-    /// How registries and engines are reached.
+    /// Access to registries and engines.
     pub(super) fn access(&self) -> Access {
         self.network.access()
     }
 }
 
-/// What is read, and how: the same for all commands that read one image.
+/// Arguments of all commands that read one image.
 #[derive(Args)]
 pub(super) struct Reading {
     /// Image to read, see `cutaway --help`
@@ -52,29 +52,29 @@ pub(super) struct Reading {
 pub(super) struct How {
     #[command(flatten)]
     choice: Choice,
-    /// A GPU that the image is meant for, such as gpu:a100-80 or cc=8.6 [default: five that are common]
+    /// Target GPU or machine, such as gpu:a100-80 or cc=8.6 [default: five common GPUs]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
-    /// Read and hash every byte: diff ids too, and layers that are only walked otherwise
+    /// Read and hash every byte, including diff ids and uncompressed layers
     #[arg(long)]
     verify: bool,
-    /// How much of an image at a registry is read: its documents, also tables of contents, or all that is needed
+    /// How much of an image to read; less means less traffic at a registry
     #[arg(long, value_enum, default_value = "whole")]
     depth: DepthName,
-    /// Say on stderr what is done and how much was read
+    /// Verbose output
     #[arg(short, long)]
     verbose: bool,
-    /// The day to judge by, instead of the clock's (for tests)
+    /// Date to use instead of today (for tests)
     #[arg(long, hide = true, value_name = "YYYY-MM-DD")]
     today: Option<Date>,
 }
 
-/// How much of an image is read.
+/// How much of an image to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DepthName {
-    /// Manifest and config: what layers there are, and how large
+    /// Manifest and config only
     Documents,
-    /// Also the tables of contents of layers that have one (eStargz, zstd:chunked)
+    /// Also tables of contents of layers that have one (eStargz, zstd:chunked)
     Tables,
     /// All layers
     Whole,
@@ -100,21 +100,21 @@ pub(super) struct ReadPlan {
     pub(super) verify: bool,
     pub(super) verbose: bool,
     pub(super) today: Option<Date>,
-    /// Where layers that were read before are kept.
+    /// Index cache; `None` with `--no-cache`.
     pub(super) cache: Option<Cache>,
     pub(super) access: Access,
     pub(super) depth: Depth,
 }
 
 impl ReadPlan {
-    /// The image as messages name it: without user info.
+    /// The reference for messages, without user info.
     pub(super) fn shown(&self) -> String {
         redact::reference(&self.image)
     }
 
-    /// Why there is nothing to look at: of an image whose layers were left out.
+    /// Why there is no result when the layers were not read.
     pub(super) fn unread(&self) -> String {
-        format!("the layers of {} were not read, since --depth leaves them out", self.shown())
+        format!("layers of {} not read because of --depth", self.shown())
     }
 }
 

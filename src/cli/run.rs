@@ -1,4 +1,4 @@
-//! Carries plans out.
+//! Runs plans.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::PathBuf;
@@ -39,12 +39,12 @@ use crate::report::{self, Format, Report, WarningLine};
 use crate::rewrite::RewriteError;
 use crate::source::{Reference, engine, registry};
 
-/// Wrong use, unreadable input, incomplete result.
+/// Exit code of wrong usage, unreadable input, an incomplete result.
 pub(super) const TROUBLE: u8 = 2;
-/// Warnings repeated on stderr.
+/// Maximum warnings printed on stderr.
 const SHOWN_WARNINGS: usize = 20;
 
-/// Carries out a plan that needs no window.
+/// Runs a plan that needs no window.
 pub fn run(plan: &Plan) -> ExitCode {
     match plan {
         Plan::Report(plan) => exit_code(report(plan)),
@@ -58,14 +58,13 @@ pub fn run(plan: &Plan) -> ExitCode {
         Plan::Explain(name) => exit_code(explain(name.as_deref())),
         Plan::Schema(name) => exit_code(schema(*name)),
         Plan::Completions(shell) => exit_code(write(&completions(*shell), None).map(|()| ExitCode::SUCCESS)),
-        Plan::Window(plan) => without_window(plan, "this build has no window"),
+        Plan::Window(plan) => without_window(plan, "built without the window (feature `gui`)"),
     }
 }
 
-/// What is done when there is no window: the text report of the image, or of a sample, and one line
-/// that says why.
+/// Without a window: prints one line with the reason, then the text report of the image or of a sample.
 pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
-    message(&format!("no window: {reason}; here is the report as text"));
+    message(&format!("cannot open a window: {reason}; printing the text report"));
     let image = plan.image.clone().unwrap_or_else(|| "sample:devel".into());
     exit_code(report(&ReportPlan {
         read: ReadPlan {
@@ -83,17 +82,17 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
     }))
 }
 
-/// Today as days since 1970: as the user says, or by the clock; `None` when that is not set.
+/// Days since 1970, from `--today` or the clock; `None` if the clock is not set.
 pub(super) fn today(plan: &ReadPlan) -> Option<u32> {
     plan.today.map(|date| date.0).or_else(clock::today)
 }
 
-/// Analyses the image of a plan. Targets on the command line go before those of `policy`.
+/// Analyses the image of a plan. Targets on the command line override those of `policy`.
 pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Result<Arc<Analysis>> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
     let local = note_registry(plan, &reference);
     let catalog = read_catalog(&plan.catalog)?;
-    // Making the built-in one takes milliseconds, in which the image can be read.
+    // The built-in catalogue takes milliseconds to parse: in parallel with reading the image.
     let known = || catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
     let host = || host_targets(known());
     let mut targets = Vec::new();
@@ -121,7 +120,7 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
         plan.cache.iter().flat_map(Cache::take_notes).for_each(|note| message(&format!("note: {note}")));
     }
     if let Some(name) = local.and_then(|asked| asked.join().ok()).flatten() {
-        message(&format!("note: an engine on this machine holds an image of this name too: {name}"));
+        message(&format!("note: a local engine also has an image of this name: {name}"));
     }
     let analysis = result?;
     if plan.verbose {
@@ -135,25 +134,26 @@ pub(super) fn analyse(plan: &ReadPlan, policy: Option<&Policy>) -> anyhow::Resul
             grouped(done.entries)
         ));
         if plan.cache.is_some() && !plan.verify {
-            message(&format!("{} of {} layers were read before", done.layers_known, done.layers_total));
+            message(&format!("{} of {} layers loaded from cache", done.layers_known, done.layers_total));
         }
         if done.bytes_compared > 0 {
             let (bytes, size) = (done.bytes_compared, human(done.bytes_compared));
             message(&format!(
-                "then read {bytes} bytes ({size}) of single files, to compare them and to find GPU code and names of tools"
+                "then read {bytes} bytes ({size}) of single files, to compare them and to find GPU code and names of \
+                tools"
             ));
         }
     }
     Ok(analysis)
 }
 
-/// Says that a name without a transport is taken for one at a registry, and asks in the background whether an engine
-/// on this machine has an image of this name too.
+/// Notes that a name without a transport is read from a registry, and asks in the background whether a local engine has
+/// an image of this name.
 fn note_registry(plan: &ReadPlan, reference: &Reference) -> Option<JoinHandle<Option<String>>> {
     let host = registry::host(reference)?;
     if reference.text == reference.location {
         let shown = plan.shown();
-        message(&format!("there is no path {shown} here: it is read from the registry {host}"));
+        message(&format!("no local path {shown}; reading from the registry {host}"));
     }
     if !plan.verbose && !io::stderr().is_terminal() {
         return None;
@@ -169,7 +169,7 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         None => report_of_image(plan)?,
     };
     write(plan.format.write(&report, &Part::ALL).as_bytes(), plan.output.as_deref())?;
-    // Whoever reads the text has them there; else they are told, as all messages, to a terminal or on -v.
+    // The text report lists the warnings; otherwise they go to a terminal, or to stderr with -v.
     let unseen = plan.output.is_some() || plan.format != Format::Text;
     if plan.read.verbose || (unseen && io::stderr().is_terminal()) {
         warn(&report.warnings);
@@ -202,39 +202,39 @@ fn report_of_image(plan: &ReportPlan) -> anyhow::Result<Report> {
     match proposals {
         Ok(Some(proposals)) => report.set_proposals(&proposals, &options),
         Ok(None) => {}
-        // A report does without, but what the user gives must be right.
+        // Proposals are optional in a report, but an error in the user's Dockerfile is reported.
         Err(error) if given.is_some() => return Err(error),
-        Err(error) if plan.read.verbose => message(&format!("nothing is proposed: {error:#}")),
+        Err(error) if plan.read.verbose => message(&format!("nothing proposed: {error:#}")),
         Err(_) => {}
     }
     Ok(report)
 }
 
-/// Asks for the GPUs of this machine while the image is read; it has none where that fails.
+/// Queries the GPUs of this machine while the image is read; none if the query fails.
 pub(super) fn host_in_background(plan: &ReadPlan) -> Option<JoinHandle<Vec<TargetGpu>>> {
     let files = plan.catalog.clone();
     let ask = move || {
-        // What is wrong with the files is told where the image is read.
+        // Errors in the files are reported where the image is read.
         let catalog = read_catalog(&files).unwrap_or_default();
         host_targets(catalog.as_deref().unwrap_or_else(|| Catalog::builtin())).unwrap_or_default()
     };
     std::thread::Builder::new().name("host".to_owned()).spawn(ask).ok()
 }
 
-/// Repeats warnings on stderr.
+/// Prints warnings on stderr.
 pub(super) fn warn(warnings: &[WarningLine]) {
     for warning in warnings.iter().take(SHOWN_WARNINGS) {
         message(&format!("warning: {}: {}: {}", warning.code, warning.subject, warning.message));
     }
     if let Some(more) = warnings.len().checked_sub(SHOWN_WARNINGS).filter(|more| *more > 0) {
-        message(&format!("and {more} more warnings: the report has them all"));
+        message(&format!("{more} more warnings: see the report"));
     }
 }
 
-/// The catalogue with the user's files; `None` when there are none.
+/// The catalogue extended by the user's files; `None` without files.
 ///
 /// # Errors
-/// The exit code, after the message was printed: a file cannot be read or is no catalogue.
+/// The exit code, after the message is printed: a file cannot be read or parsed.
 pub fn catalog(files: &[PathBuf]) -> Result<Option<Arc<Catalog>>, ExitCode> {
     read_catalog(files).map_err(|error| exit_code(Err(error)))
 }
@@ -246,7 +246,7 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
         let read = || -> io::Result<Vec<u8>> {
             let opened = std::fs::File::open(file)?;
             if !opened.metadata()?.is_file() {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
             }
             let mut bytes = Vec::new();
             opened.take(catalog::FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
@@ -263,7 +263,7 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
     Ok(Some(Arc::new(Catalog::with_user_files(&texts)?)))
 }
 
-/// An error and its causes, up to one whose message holds its own.
+/// An error and its causes, up to one whose message includes its own cause.
 fn causes(error: &anyhow::Error) -> String {
     let mut told = Vec::new();
     for cause in error.chain() {
@@ -293,7 +293,7 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     })
 }
 
-/// A line on stderr.
+/// Prints a line on stderr.
 pub(super) fn message(text: &str) {
     use std::io::Write as _;
     // A closed stderr must not end the program.

@@ -1,4 +1,4 @@
-//! Reads a report that was saved as JSON, in the place of an image.
+//! Reads a saved JSON report in place of an image.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
@@ -16,11 +16,11 @@ pub(super) enum SavedFileError {
     /// The file cannot be read.
     #[error("cannot read {file}")]
     Unreadable { file: String, source: io::Error },
-    /// It is JSON, and no report.
-    #[error("{file} is neither an image nor a report that can be read: {reason}")]
+    /// JSON, but not a report.
+    #[error("{file} is neither an image nor a readable report: {reason}")]
     NoReport { file: String, reason: SavedError },
-    /// Something was asked for that only the image can answer.
-    #[error("{file} is a saved report: {option} needs the image")]
+    /// An option that needs the image was given.
+    #[error("{option} needs the image: {file} is a saved report")]
     NeedsImage { file: String, option: &'static str },
 }
 
@@ -31,13 +31,13 @@ impl SavedFileError {
             Self::Unreadable { .. } => return None,
             Self::NoReport { reason, .. } => reason.hint()?.to_owned(),
             Self::NeedsImage { option, .. } => {
-                format!("give the image instead of its report, or leave {option} out")
+                format!("pass the image instead of its report, or omit {option}")
             }
         })
     }
 }
 
-/// The saved report that a plan names in the place of an image; `None` when it names an image.
+/// The saved report given in place of an image; `None` for an image.
 pub(super) fn saved(plan: &ReportPlan) -> Result<Option<Report>, SavedFileError> {
     let Ok(reference) = Reference::parse(&plan.read.image) else { return Ok(None) };
     let path = Path::new(&reference.location);
@@ -58,7 +58,10 @@ pub(super) fn saved(plan: &ReportPlan) -> Result<Option<Report>, SavedFileError>
     }
     if plan.read.verbose || io::stderr().is_terminal() {
         let (name, version) = (&report.generator.name, &report.generator.version);
-        message(&format!("{file} is a saved report on {}, by {name} {version}", report.image.reference));
+        message(&format!(
+            "{file} is a saved report of {}, written by {name} {version}",
+            report.image.reference
+        ));
     }
     if !plan.show_secrets {
         report.redact();
@@ -66,7 +69,7 @@ pub(super) fn saved(plan: &ReportPlan) -> Result<Option<Report>, SavedFileError>
     Ok(Some(report))
 }
 
-/// The first option that only an image can answer.
+/// The first option that needs the image.
 fn needs_image(plan: &ReportPlan) -> Option<&'static str> {
     let read = &plan.read;
     [
@@ -81,7 +84,7 @@ fn needs_image(plan: &ReportPlan) -> Option<&'static str> {
     .find_map(|(given, option)| given.then_some(option))
 }
 
-/// All bytes, or one more than a report may have.
+/// All bytes, up to one more than a report may have.
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(SAVED_BYTES + 1).read_to_end(&mut bytes)?;

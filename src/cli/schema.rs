@@ -16,7 +16,7 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]
         SchemaName::Gpu => {
-            anyhow::bail!("there is no schema of `cutaway gpu`: this build has no check of the GPU")
+            anyhow::bail!("no schema for `cutaway gpu`: built without the GPU check (feature `gpu`)")
         }
     };
     write(to_json(&schema).as_bytes(), None)?;

@@ -19,14 +19,14 @@ use crate::source::registry::{self, TagList};
 
 #[derive(Args)]
 pub(super) struct TagsArguments {
-    /// The repository, such as nvcr.io/nvidia/pytorch; a tag in it is not looked at
+    /// Repository, such as nvcr.io/nvidia/pytorch; a tag is ignored
     image: String,
     #[command(flatten)]
     network: Network,
-    /// Text is one tag a line
+    /// text prints one tag per line
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Say on stderr what is done
+    /// Verbose output
     #[arg(short, long)]
     verbose: bool,
 }
@@ -40,7 +40,7 @@ impl TagsArguments {
     }
 }
 
-/// Prints the tags of a repository, in the order that the registry gives.
+/// Prints the tags of a repository, in the order of the registry.
 pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
     let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());
@@ -65,6 +65,6 @@ pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
     if complete {
         return Ok(ExitCode::SUCCESS);
     }
-    message(&format!("there are more tags than the {} that are listed", tags.len()));
+    message(&format!("tag list truncated at {} tags", tags.len()));
     Ok(ExitCode::from(TROUBLE))
 }

@@ -55,11 +55,11 @@ fn the_size_is_told_to_the_byte_beside_the_limit() {
     let empty = Place::new();
     assert_eq!(
         told(&empty.run(&["cache", "size"])),
-        "0 B (0 bytes) in 0 records, of at most 2.00 GiB (2,147,483,648 bytes)\n"
+        "0 B (0 bytes) in 0 records, limit 2.00 GiB (2,147,483,648 bytes)\n"
     );
     let (place, bytes) = filled();
     assert_eq!(bytes, 3 * 1061);
-    let expected = "3.11 KiB (3,183 bytes) in 3 records, of at most 488 KiB (500,000 bytes)\n";
+    let expected = "3.11 KiB (3,183 bytes) in 3 records, limit 488 KiB (500,000 bytes)\n";
     assert_eq!(told(&place.run_with(&[("CUTAWAY_CACHE_SIZE", "500kB")], &["cache", "size"])), expected);
     let wrong = place.run_with(&[("CUTAWAY_CACHE_SIZE", "much")], &["cache", "size"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("CUTAWAY_CACHE_SIZE: \"much\" is no size"), "{wrong:?}");
@@ -68,7 +68,7 @@ fn the_size_is_told_to_the_byte_beside_the_limit() {
 #[test]
 fn prune_says_what_went_what_is_left_and_what_is_not_the_caches() {
     let (place, _) = filled();
-    let kept = "kept    wheels: no part of the index cache\n";
+    let kept = "ignored wheels: not part of the index cache\n";
     let nothing =
         format!("removed 0 B (0 bytes) in 0 files\nleft    3.11 KiB (3,183 bytes) in 3 records\n{kept}");
     assert_eq!(told(&place.run(&["cache", "prune"])), nothing);

@@ -1,4 +1,4 @@
-//! A check as a step summary in GitHub's Markdown. What comes from the image or from a file is escaped.
+//! Result of a check as a step summary in GitHub Markdown. Text from images and files is escaped.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,11 @@ use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
 use crate::report::markdown_escape;
 
-/// Rows of a table: GitHub takes 1 MiB of summary for a step.
+/// Rows per table: GitHub limits a step summary to 1 MiB.
 const MOST: usize = 50;
-/// Characters of one text from the image.
+/// Maximum characters of one text from the image.
 const LONGEST: usize = 300;
 
-/// The summary.
 pub(super) fn markdown(told: &Told<'_>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -31,7 +30,7 @@ fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
         writeln!(out, "**fail**: {}", reasons.join(", "))?;
     }
     if told.policy.is_none() {
-        writeln!(out, "\nThere is no `cutaway.toml`: the check fails only when the image is incomplete.")?;
+        writeln!(out, "\nNo `cutaway.toml`: only an incomplete image fails.")?;
     }
     list(out, "Incomplete", told.warnings, |one| {
         format!("- `{}` {}: {}", one.code, safe(&one.subject), safe(&one.message))
@@ -47,7 +46,7 @@ fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
     if !outcome.failing.is_empty() {
         writeln!(
             out,
-            "\n| denied rule | verdict | bytes | files | what | what to do |\n|---|---|---:|---:|---|---|"
+            "\n| denied rule | verdict | bytes | files | finding | fix |\n|---|---|---:|---:|---|---|"
         )?;
         for one in outcome.failing.iter().take(MOST) {
             let (rule, verdict, bytes) = (one.rule.id, one.verdict.as_str(), human(one.bytes));
@@ -83,12 +82,12 @@ fn list<T>(out: &mut String, title: &str, list: &[T], row: impl Fn(&T) -> String
 
 fn more(out: &mut String, count: usize) -> std::fmt::Result {
     match count.checked_sub(MOST) {
-        Some(more) if more > 0 => writeln!(out, "\nand {more} more: `cutaway report` lists all"),
+        Some(more) if more > 0 => writeln!(out, "\n{more} more: see `cutaway report`"),
         _ => Ok(()),
     }
 }
 
-/// A text from the image that means only itself.
+/// Escapes text from the image.
 fn safe(text: &str) -> String {
     markdown_escape(&printable(&elide_middle(text, LONGEST)))
 }

@@ -1,4 +1,4 @@
-//! A check for people and for logs, in 80 columns. The last line is the verdict.
+//! Result of a check as text in 80 columns. The last line is the verdict.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use crate::findings::policy::{Amount, Check};
 use crate::findings::{Finding, Findings, Verdict};
 
 const WIDTH: usize = 80;
-/// Lines of a section: what is more is counted, and the report has it.
+/// Lines per section; the rest is counted.
 const MOST: usize = 40;
 
-/// What came of a check, as text. Nothing in it can steer a terminal.
+/// Result of a check as text, without control characters.
 pub(super) fn text(told: &Told<'_>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -24,8 +24,8 @@ pub(super) fn text(told: &Told<'_>) -> String {
 fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
     writeln!(out, "{}", elide_middle(&printable(told.image), WIDTH))?;
     match told.policy {
-        Some(file) => writeln!(out, "held to {}", elide_middle(&printable(file), WIDTH - 8))?,
-        None => writeln!(out, "no cutaway.toml here: the check fails only when the image is incomplete")?,
+        Some(file) => writeln!(out, "policy: {}", elide_middle(&printable(file), WIDTH - 8))?,
+        None => writeln!(out, "no cutaway.toml: only an incomplete image fails")?,
     }
     section(out, "Incomplete", told.warnings, |out, warning| {
         line(out, 2, &format!("{}: {}: {}", warning.code, warning.subject, warning.message))
@@ -66,7 +66,7 @@ fn section<T>(
     writeln!(out, "\n{title}")?;
     list.iter().take(MOST).try_for_each(|one| write(out, one))?;
     match list.len().checked_sub(MOST) {
-        Some(more) if more > 0 => writeln!(out, "  and {more} more: cutaway report lists all"),
+        Some(more) if more > 0 => writeln!(out, "  {more} more: see cutaway report"),
         _ => Ok(()),
     }
 }
@@ -88,7 +88,7 @@ pub(super) fn limit(check: &Check) -> String {
     format!("{direction} {}", amount(check.limit))
 }
 
-/// A figure. A ratio is rounded down, so that what is shown is reached.
+/// A figure. Ratios are rounded down, so that the shown ratio is met.
 pub(super) fn amount(amount: Amount) -> String {
     match amount {
         Amount::Bytes(bytes) => human(bytes),
@@ -101,10 +101,10 @@ fn finding(out: &mut String, bytes: u64, verdict: Verdict, head: &str) -> std::f
     writeln!(out, "  {bytes:>8}  {:<6}  {}", verdict.as_str(), elide_end(&printable(head), WIDTH - 20))
 }
 
-/// Findings that do not fail the check. What is needed is counted only.
+/// Findings that do not fail the check; those required at run time are only counted.
 fn others(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
     let Some(findings) = told.findings else {
-        return writeln!(out, "\nThe rules could not look at the image.");
+        return writeln!(out, "\nFindings unknown: the rules did not run.");
     };
     let list = shown(findings, told);
     let none = told.outcome.failing.is_empty() && told.outcome.ignored.is_empty();
@@ -115,12 +115,12 @@ fn others(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
     let needed = findings.list.iter().filter(|one| one.verdict == Verdict::Needed).count();
     match needed {
         0 => Ok(()),
-        1 => writeln!(out, "\n1 more is needed at run time: cutaway report says by what."),
-        _ => writeln!(out, "\n{needed} more are needed at run time: cutaway report says by what."),
+        1 => writeln!(out, "\n1 more is required at run time: see cutaway report."),
+        _ => writeln!(out, "\n{needed} more are required at run time: see cutaway report."),
     }
 }
 
-/// Those that neither fail the check nor are ignored as a whole.
+/// Findings that neither fail the check nor are ignored completely.
 fn shown<'f>(findings: &'f Findings, told: &Told<'_>) -> Vec<&'f Finding> {
     let failing = told.outcome.failing.iter().map(|failing| &failing.id);
     let elsewhere: BTreeSet<&String> = failing.chain(&told.outcome.accepted).collect();

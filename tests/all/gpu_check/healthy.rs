@@ -150,7 +150,7 @@ fn the_text_names_what_matters_in_80_columns() {
     let broken = Machine::new().with("FAIL", "cuInit:802").text(&[]);
     assert_eq!(broken.code, 2);
     let all = format!("{}{}", broken.stdout, broken.stderr);
-    for part in ["CUDA_ERROR_SYSTEM_NOT_READY", "802", "What to do", "fabric manager"] {
+    for part in ["CUDA_ERROR_SYSTEM_NOT_READY", "802", "hint: ", "fabric manager"] {
         assert!(all.to_lowercase().contains(&part.to_lowercase()), "no {part}:\n{all}");
     }
     for line in outcome.stdout.lines().chain(broken.stdout.lines()) {

@@ -47,11 +47,11 @@ fn the_first_line_says_what_the_exit_code_says() {
     };
     let (code, first) = line(Machine::new().with("FAIL", "cuGraphLaunch:719"), &[]);
     assert_eq!(code, 2);
-    assert_eq!(first, "Not everything works: CUDA_ERROR_LAUNCH_FAILED", "its kernel was right");
+    assert_eq!(first, "Some checks failed: CUDA_ERROR_LAUNCH_FAILED", "its kernel was right");
     let (code, first) = line(two("cuGraphLaunch:719:1"), &[]);
     assert_eq!((code, first.as_str()), (0, "1 of 2 GPUs works: CUDA_ERROR_LAUNCH_FAILED"));
     let (code, first) = line(two("cuInit:802"), &[]);
-    assert_eq!((code, first.as_str()), (2, "No GPU that works: CUDA_ERROR_SYSTEM_NOT_READY"));
+    assert_eq!((code, first.as_str()), (2, "No working GPU: CUDA_ERROR_SYSTEM_NOT_READY"));
     let (code, first) = line(two("cuMemAlloc_v2:2"), &["--device", "1"]);
     assert_eq!(code, 2);
     assert!(first.contains("evice 1"), "nobody looked at the other one: {first}");

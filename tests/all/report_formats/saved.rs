@@ -27,7 +27,7 @@ fn it_is_told_that_it_is_a_saved_report() {
     let place = Place::new();
     let saved = place.put("any.name", printed(&place, "sample:runtime", &["--format", "json"]));
     let said = place.run(&["report", &saved, "-v"]).stderr;
-    assert!(said.contains("any.name is a saved report on sample:runtime"), "{said}");
+    assert!(said.contains("any.name is a saved report of sample:runtime"), "{said}");
     // Nothing depends on how the document is laid out.
     let document: serde_json::Value =
         serde_json::from_str(&printed(&place, "sample:runtime", &["--format", "json"])).unwrap();

@@ -120,7 +120,7 @@ fn a_file_that_is_written_to_while_it_is_read_is_told_and_not_kept() {
         settle(Path::new(&path));
         let later = bench.report(&path);
         assert_eq!(later.code, 0, "{name}: {}", later.stderr);
-        assert!(later.stderr.contains("0 of 2 layers were read before"), "{name}: {}", later.stderr);
+        assert!(later.stderr.contains("0 of 2 layers loaded from cache"), "{name}: {}", later.stderr);
     }
 }
 

@@ -206,7 +206,7 @@ fn a_disk_that_cannot_be_read_in_the_middle_is_told_and_not_kept() {
         }
         let whole = bench.report(&reference);
         assert_eq!(whole.code, 0, "{}", whole.stderr);
-        assert!(whole.stderr.contains("1 of 2 layers were read before"), "{}", whole.stderr);
+        assert!(whole.stderr.contains("1 of 2 layers loaded from cache"), "{}", whole.stderr);
         assert!(whole.stdout == without_cache(&bench, &reference));
     }
 }

@@ -20,7 +20,7 @@ fn a_second_opening_reads_no_byte_of_a_layer_and_says_the_same() {
             let (first, second) = bench.twice(&reference);
             assert!(second.stderr.contains("read 0 bytes"), "{reference}: {}", second.stderr);
             assert!(
-                second.stderr.contains("2 of 2 layers were read before"),
+                second.stderr.contains("2 of 2 layers loaded from cache"),
                 "{reference}: {}",
                 second.stderr
             );
@@ -78,7 +78,7 @@ fn a_copy_of_a_blob_is_hashed_and_not_inflated_again() {
     assert_eq!(first.stdout.replace(&one, ""), second.stdout.replace(&two, ""));
     let bytes: usize = image.layers.iter().map(|layer| layer.blob.len()).sum();
     assert!(second.stderr.contains(&format!("read {bytes} bytes")), "{}", second.stderr);
-    assert!(second.stderr.contains("2 of 2 layers were read before"), "{}", second.stderr);
+    assert!(second.stderr.contains("2 of 2 layers loaded from cache"), "{}", second.stderr);
     // The layers are there once, and for each file its digest.
     assert_eq!(files(&bench.cache()).len(), records + 2);
     let third = bench.report(&format!("oci:{two}"));
@@ -105,7 +105,7 @@ fn a_layer_is_known_in_another_image() {
     // The layer is the first of this image and was the second of the other: its warnings say so.
     assert!(known.stdout.contains("layer 0 ("), "{}", known.stdout);
     assert!(known.stdout == cold.stdout, "a layer says the same in whichever image it was met first");
-    assert!(known.stderr.contains("1 of 1 layers were read before"), "{}", known.stderr);
+    assert!(known.stderr.contains("1 of 1 layers loaded from cache"), "{}", known.stderr);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_layer_that_the_image_has_twice_counts_twice() {
         let path = bench.put_layout("layout", &Layout::of(&Image::of(packing, [one.clone(), one]), TAG));
         let (_, second) = bench.twice(&format!("oci:{path}"));
         assert!(second.stderr.contains("read 0 bytes"), "{packing:?}: {}", second.stderr);
-        assert!(second.stderr.contains("2 of 2 layers were read before"), "{packing:?}: {}", second.stderr);
+        assert!(second.stderr.contains("2 of 2 layers loaded from cache"), "{packing:?}: {}", second.stderr);
         assert!(!second.stderr.contains("then read"), "{packing:?}: {}", second.stderr);
     }
 }
