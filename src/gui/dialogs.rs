@@ -147,7 +147,7 @@ impl Dialogs {
         let promise = match started {
             Ok(()) => promise,
             Err(error) => {
-                Promise::from_ready((Err(format!("The system gives no thread: {error}")), Duration::ZERO))
+                Promise::from_ready((Err(format!("Cannot start a thread: {error}")), Duration::ZERO))
             }
         };
         self.waiting = Some(Waiting { pick, since: Instant::now(), promise });
@@ -168,10 +168,10 @@ impl Dialogs {
             }
             Ok((Ok(Some(path)), _)) => Answer::Picked(path),
             Ok((Ok(None), took)) if took < TOO_SOON => {
-                Answer::Failed("This desktop offers no file dialogs".to_owned())
+                Answer::Failed("File dialogs are not available on this desktop".to_owned())
             }
             Ok((Ok(None), _)) => Answer::Nothing,
-            Ok((Err(panic), _)) => Answer::Failed(format!("The file dialog failed: {panic}")),
+            Ok((Err(panic), _)) => Answer::Failed(format!("File dialog failed: {panic}")),
         };
         Some((pick, answer))
     }

@@ -25,7 +25,7 @@ pub(super) fn run(options: &WindowOptions) -> Result<(), String> {
     let first = match wanted.as_deref().map(str::trim) {
         None | Some("" | "glow") => Renderer::Glow,
         Some("wgpu") => Renderer::Wgpu,
-        Some(other) => return Err(format!("there is no renderer '{other}', only glow and wgpu")),
+        Some(other) => return Err(format!("unknown renderer '{other}'; expected glow or wgpu")),
     };
     let second = if first == Renderer::Glow { Renderer::Wgpu } else { Renderer::Glow };
     let first_reason = match attempt(options, first, None) {
@@ -34,7 +34,7 @@ pub(super) fn run(options: &WindowOptions) -> Result<(), String> {
         Err(NoWindow::NoRenderer(reason)) => reason,
     };
     // No error while the other one works, but whoever asked for this one wants to know.
-    let note = format!("note: the renderer {first} could not be used: {first_reason}");
+    let note = format!("note: renderer {first} is not available: {first_reason}");
     match attempt(options, second, Some(note)) {
         Ok(()) => Ok(()),
         Err(NoWindow::NoDisplay(reason) | NoWindow::NoRenderer(reason)) => {
@@ -104,10 +104,10 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
             let text = error.to_string();
             // winit puts the place in its own source first.
             let reason = text.rsplit(": ").next().unwrap_or(&text);
-            Err(NoWindow::NoDisplay(format!("the display cannot be used: {}", one_line(reason))))
+            Err(NoWindow::NoDisplay(format!("cannot use the display: {}", one_line(reason))))
         }
         Ok(Err(eframe::Error::NoGlutinConfigs(..))) => {
-            Err(NoWindow::NoRenderer("OpenGL offers nothing to paint on".to_owned()))
+            Err(NoWindow::NoRenderer("no usable OpenGL configuration".to_owned()))
         }
         Ok(Err(error)) => Err(NoWindow::NoRenderer(one_line(&error.to_string()))),
         // A panic of a window that was there is a fault of ours and must be seen as one.
@@ -133,7 +133,7 @@ fn quietly<T>(shown: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> Result<T, Bo
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "the window library failed without saying why".to_owned())
+        .unwrap_or_else(|| "the window library failed without a reason".to_owned())
 }
 
 fn one_line(text: &str) -> String {

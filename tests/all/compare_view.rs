@@ -29,20 +29,20 @@ use crate::models::sized;
 fn totals_layers_and_files_stand_side_by_side() {
     let mut harness = show(&three());
     assert_eq!(
-        row(&harness, "Unpacked"),
-        "Unpacked, what a container sees; A 4.93 KiB; B 6.24 KiB +1.31 KiB; C 3.92 KiB −1.02 KiB"
+        row(&harness, "Merged"),
+        "Merged, visible in the container; A 4.93 KiB; B 6.24 KiB +1.31 KiB; C 3.92 KiB −1.02 KiB"
     );
     assert_eq!(row(&harness, "Layers"), "Layers; A 2; B 2; C 1 −1");
     assert_eq!(row(&harness, "Added"), "Added; A nothing; B 1 +1.95 KiB; C 1 +10 B");
     let pulls = harness.state().view.model().unwrap().compared.comparison.pull_bytes.clone();
     assert_eq!(pulls[0], Some(0));
-    row(&harness, "To pull, for a node that holds the first image; A 0 B; B ");
+    row(&harness, "Pull size, for a node that has the first image; A 0 B; B ");
 
     page(&mut harness, Page::Layers);
     let all = rows(&harness);
     assert_eq!(all.len(), 4, "the shared layer differs for C: {all:#?}");
     assert!(
-        all[0].contains("A layer 0 ") && all[0].contains("B layer 0 same blob; C not there"),
+        all[0].contains("A layer 0 ") && all[0].contains("B layer 0 same blob; C absent"),
         "{}",
         all[0]
     );
@@ -65,14 +65,14 @@ fn totals_layers_and_files_stand_side_by_side() {
 #[test]
 fn another_baseline_turns_the_signs() {
     let mut harness = show(&three()[..2]);
-    assert!(row(&harness, "Unpacked").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"));
+    assert!(row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"));
     let card = |harness: &Harness<'_, Stage>, name: &str| {
         harness.get_by_role_and_label(Role::RadioButton, name).accesskit_node().toggled()
     };
     assert_eq!(card(&harness, "A one, the baseline"), Some(Toggled::True));
     click(&mut harness, Role::RadioButton, "B two");
     assert_eq!(card(&harness, "B two, the baseline"), Some(Toggled::True));
-    assert!(row(&harness, "Unpacked").ends_with("A 4.93 KiB −1.31 KiB; B 6.24 KiB"));
+    assert!(row(&harness, "Merged").ends_with("A 4.93 KiB −1.31 KiB; B 6.24 KiB"));
     page(&mut harness, Page::Files);
     harness.get_all_by_role(Role::Row).next().unwrap().click();
     settle(&mut harness);
@@ -140,7 +140,7 @@ fn a_filter_finds_paths_by_name_size_and_change() {
     harness.run_steps(2);
     harness.get_by_role_and_label(Role::SearchInput, field()).type_text("size:>lots");
     settle(&mut harness);
-    harness.get_by_label_contains("size:>lots is no size");
+    harness.get_by_label_contains("invalid filter size:>lots");
     assert!(!rows(&harness).is_empty(), "a filter that is not understood hides nothing");
 }
 
@@ -172,7 +172,7 @@ fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     settle(&mut harness);
     harness.get_all_by_role(Role::Row).next().unwrap().click();
     settle(&mut harness);
-    harness.get_by_label("the same blob: pulled once");
+    harness.get_by_label("same blob: pulled once");
     click(&mut harness, Role::Button, "Show in Layers of B two");
     assert_eq!(actions(&mut harness), [Action::ShowLayerIn(2, 0)]);
     // The largest changes of the summary lead to the tree.
@@ -269,12 +269,12 @@ fn a_closed_tab_takes_its_column_along_and_a_new_analysis_is_compared_anew() {
     settle(&mut harness);
     assert_eq!(harness.state().view.columns(), [1, 2]);
     assert!(
-        row(&harness, "Unpacked").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"),
+        row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"),
         "the first is the baseline"
     );
     harness.state_mut().around.images[1].state = ImageState::Ready(Arc::clone(&analyses[2]));
     settle(&mut harness);
-    assert!(row(&harness, "Unpacked").ends_with("B 3.92 KiB −1.02 KiB"));
+    assert!(row(&harness, "Merged").ends_with("B 3.92 KiB −1.02 KiB"));
     harness.state_mut().around.images.truncate(1);
     settle(&mut harness);
     harness.get_by_label("Add an image to compare with");
@@ -317,7 +317,7 @@ fn comparing_shows_its_bytes_can_be_stopped_and_taken_up_again() {
     assert!(!harness.state().view.is_busy());
     drop(closed);
     click(&mut harness, Role::Button, "Compare again");
-    row(&harness, "Unpacked");
+    row(&harness, "Merged");
     assert_eq!(asked.load(Ordering::SeqCst), 2);
     // Another baseline, page or filter compares nothing again.
     harness.state_mut().view.next_baseline();
@@ -341,7 +341,7 @@ fn a_comparison_that_fails_says_so_and_can_be_tried_again() {
     harness.get_by_label("The images could not be compared");
     broken.store(false, Ordering::SeqCst);
     click(&mut harness, Role::Button, "Try again");
-    row(&harness, "Unpacked");
+    row(&harness, "Merged");
 }
 
 /// Many files in folders of a hundred; every tenth of the second image is another one.

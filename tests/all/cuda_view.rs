@@ -130,10 +130,10 @@ fn filters_are_about_all_that_the_table_shows() {
         assert_eq!(filtered(&model, filter), found, "{filter}");
     }
     for (filter, message) in [
-        ("size:lots", "size:lots is no size"),
-        ("supplier:shop", "supplier:shop is no supplier"),
-        ("use:never", "use:never is no use"),
-        ("layer:top", "layer:top is no layer"),
+        ("size:lots", "invalid filter size:lots"),
+        ("supplier:shop", "invalid filter supplier:shop"),
+        ("use:never", "invalid filter use:never"),
+        ("layer:top", "invalid filter layer:top"),
     ] {
         let rows = LibraryRows::new(&model.libraries, filter, Sorting::default(), false, &BTreeSet::new());
         assert!(rows.error.unwrap().to_string().starts_with(message), "{filter}");
@@ -161,9 +161,9 @@ fn the_ledger_adds_up_and_is_judged() {
     let judged = |id: &str| ledger.judge(model.targets.iter().find(|target| target.id == id).unwrap());
     assert_eq!(
         judged("gpu:a10").sentence,
-        "On A10 (8.6) 860 MiB runs as it is, 1.78 GiB never runs. 3 of 12 files hold nothing that it can use."
+        "A10 (8.6): 860 MiB runs natively, 1.78 GiB never runs. 3 of 12 files contain no usable code for it."
     );
-    assert_eq!(judged("gpu:k80").sentence, "Nothing of it runs on Tesla K80 (3.7).");
+    assert_eq!(judged("gpu:k80").sentence, "No GPU code runs on Tesla K80 (3.7).");
     let blackwell = judged("gpu:rtx-5090");
     assert_eq!((blackwell.native, blackwell.jit >> 20), (0, 74));
 }
@@ -185,7 +185,7 @@ fn a_library_says_why_it_is_there() {
     );
     assert_eq!(
         chosen.chain[1].about,
-        format!("needs libcublasLt.so.13, found by RUNPATH: {SITE}/nvidia/cublas/lib")
+        format!("needs libcublasLt.so.13, resolved by RUNPATH: {SITE}/nvidia/cublas/lib")
     );
     assert!(chosen.chain[3].about.ends_with("loaded as an extension module of Python"));
     assert_eq!(chosen.chain[4].place, Some(Place::Layer(4)));
@@ -207,10 +207,10 @@ fn a_library_says_why_it_is_there() {
     assert_eq!(opened.opened_by[0].name, "libcudnn.so.9");
     let unused = details(&analysis, "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3");
     assert!(!unused.reached);
-    assert_eq!(unused.chain[1].title, "Nothing that runs reaches it");
+    assert_eq!(unused.chain[1].title, "Unreferenced");
     let driver = details(&analysis, "/usr/local/cuda-13.0/compat/libcuda.so.580.95.05");
     let compat = driver.facts.iter().find(|fact| fact.name == "Compatibility").unwrap();
-    assert_eq!(compat.value, "brings CUDA 13.0 over the host's driver 535, 550");
+    assert_eq!(compat.value, "adds CUDA 13.0 on host driver 535, 550");
 }
 
 #[test]
@@ -220,9 +220,9 @@ fn copies_say_who_loads_them() {
     let heads = rows.iter().filter(|row| matches!(row, DuplicateRow::Head(_))).count();
     assert_eq!((rows.len(), heads), (2 + 3 + 4, 2), "two heads, three groups, copies of two");
     let nccl = &model.duplicates[0];
-    assert_eq!((nccl.title.as_str(), nccl.sameness(), nccl.gain >> 20), ("libnccl.so.2", "differ", 177));
+    assert_eq!((nccl.title.as_str(), nccl.sameness(), nccl.gain >> 20), ("libnccl.so.2", "different", 177));
     let loaded: Vec<_> = nccl.copies.iter().map(|copy| copy.loaded_by.as_deref().unwrap()).collect();
-    assert_eq!(loaded, ["nobody", "libtorch_cuda.so"]);
+    assert_eq!(loaded, ["nothing", "libtorch_cuda.so"]);
     let other = &model.duplicates[2];
     assert_eq!((other.soname, other.gain >> 20, other.copies[0].library), (false, 6, None));
 }
@@ -362,7 +362,7 @@ fn the_search_field_filters() {
     harness.run();
     harness.get_by_role_and_label(Role::SearchInput, "Filter libraries").type_text("use:often");
     harness.run();
-    harness.get_by_label_contains("use:often is no use");
+    harness.get_by_label_contains("invalid filter use:often");
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn columns_that_run_on_the_target_are_named() {
     assert_eq!(rows(&harness).len(), 12);
     harness.state_mut().cuda.set_target(Some("gpu:h200".into()));
     harness.run();
-    harness.get_by_label_contains("On H200 (9.0) 1.01 GiB runs as it is, 1.61 GiB never runs.");
+    harness.get_by_label_contains("H200 (9.0): 1.01 GiB runs natively, 1.61 GiB never runs.");
     for (column, word) in [("90a: ", "; runs on H200 (9.0)"), ("120: ", "; never runs on H200 (9.0)")] {
         let head = harness
             .get_all_by_role(Role::ColumnHeader)
@@ -416,7 +416,7 @@ fn copies_are_listed_and_chosen() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
     harness.state_mut().cuda.show_page(Page::Duplicates);
     harness.run();
-    let own = "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3, 177 MiB, toolkit, layer 2, loaded by nobody";
+    let own = "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3, 177 MiB, toolkit, layer 2, loaded by nothing";
     click(&mut harness, Role::Row, own);
     assert_eq!(chosen(&harness), "libnccl.so.2.28.3");
     press(&mut harness, &[Key::J]);

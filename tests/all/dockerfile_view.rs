@@ -25,8 +25,8 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use self::scene::{MINIMAL, ORIGINAL, none, proposal, proposals, proposer, reason, recipe};
 use crate::findings_view::scene::analysis;
 
-const REBUILT: &str = "Rebuilt from the image's history";
-const MINIMAL_TITLE: &str = "Build in one stage, run on the base image, To review, saves 14.0 MiB";
+const REBUILT: &str = "Reconstructed from image history";
+const MINIMAL_TITLE: &str = "Build in one stage, run on the base image, Needs review, saves 14.0 MiB";
 const TIDY_TITLE: &str = "The same stages with cleaner instructions, Safe, saves 2.00 MiB";
 
 /// Rows as signs and line numbers: `1=1`, `2~2`, `3−`, `+3`.
@@ -305,7 +305,7 @@ fn buttons_run_commands_of_the_window() {
     }
     let commands = ["dockerfile.copy", "dockerfile.save", "dockerfile.save-patch", "dockerfile.open"];
     assert_eq!(actions(&mut harness), commands.map(Action::Command));
-    assert!(harness.query_by_role_and_label(Role::Button, "Forget Dockerfile").is_none());
+    assert!(harness.query_by_role_and_label(Role::Button, "Close Dockerfile").is_none());
     let view = &harness.state().view;
     assert_eq!(view.text(SaveKind::Dockerfile).as_deref(), Some(MINIMAL));
     assert!(view.text(SaveKind::Patch).unwrap().starts_with("--- Dockerfile\n"));
@@ -366,14 +366,14 @@ fn a_file_with_faults_is_shown_with_its_place_and_the_result_before_stays() {
     harness.event(egui::Event::Text(path.to_str().unwrap().into()));
     press(&mut harness, &[Key::Enter]);
     settle(&mut harness);
-    harness.get_by_label("Dockerfile is no Dockerfile");
+    harness.get_by_label("Dockerfile is not a Dockerfile");
     harness.get_by_label_contains("Line 2, column 1");
     harness.get_by_label("2 FORM b");
     harness.get_by_label(REBUILT);
     std::fs::write(&path, "FROM scratch\n").unwrap();
     click(&mut harness, Role::Button, "Try again");
     settle(&mut harness);
-    harness.get_by_label("Dockerfile does not belong to this image");
+    harness.get_by_label("Dockerfile does not match this image");
     harness.get_by_label_contains("one is rebuilt from the history");
     std::fs::write(&path, ORIGINAL).unwrap();
     click(&mut harness, Role::Button, "Try again");
@@ -383,7 +383,7 @@ fn a_file_with_faults_is_shown_with_its_place_and_the_result_before_stays() {
     std::fs::remove_file(&path).unwrap();
     harness.state_mut().view.open(path);
     settle(&mut harness);
-    harness.get_by_label("Dockerfile cannot be read");
+    harness.get_by_label("Cannot read Dockerfile");
     harness.get_by_label("Your Dockerfile: Dockerfile");
     harness.state_mut().view.forget();
     settle(&mut harness);
@@ -481,7 +481,7 @@ fn a_panic_is_an_error_that_can_be_tried_again() {
         Some(Ok(proposals(None)))
     });
     let mut harness = show(analysis(), proposer);
-    harness.get_by_label("The proposals could not be worked out");
+    harness.get_by_label("Cannot compute proposals");
     harness.get_by_label_contains("broken on purpose");
     click(&mut harness, Role::Button, "Try again");
     settle(&mut harness);
@@ -506,7 +506,7 @@ fn what_is_waited_for_is_said() {
     let mut harness = begin(Arc::clone(&before), proposer(), [900.0, 600.0]);
     harness.state_mut().done = false;
     harness.run_steps(2);
-    harness.get_by_label("Waiting for the findings");
+    harness.get_by_label("Waiting for findings");
     harness.state_mut().done = true;
     harness.run_steps(2);
     harness.get_by_label("There is nothing to propose");

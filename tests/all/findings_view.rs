@@ -107,12 +107,12 @@ fn filters_are_about_all_that_the_list_shows() {
         assert_eq!(filtered(&model, filter), found, "{filter}");
     }
     for (filter, message) in [
-        ("verdict:maybe", "verdict:maybe is no verdict"),
-        ("category:toys", "category:toys is no category"),
-        ("rule:none", "rule:none is no rule"),
-        ("severity:bad", "severity:bad is no severity"),
-        ("layer:top", "layer:top is no layer"),
-        ("size:lots", "size:lots is no size"),
+        ("verdict:maybe", "invalid filter verdict:maybe"),
+        ("category:toys", "invalid filter category:toys"),
+        ("rule:none", "invalid filter rule:none"),
+        ("severity:bad", "invalid filter severity:bad"),
+        ("layer:top", "invalid filter layer:top"),
+        ("size:lots", "invalid filter size:lots"),
     ] {
         let rows = FindingRows::new(&model.items, filter, Sorting::default(), &BTreeSet::new());
         assert!(rows.error.unwrap().to_string().starts_with(message), "{filter}");
@@ -190,7 +190,7 @@ fn a_plan_can_be_copied_as_text() {
     let mut plan = plan(&analysis);
     plan.change(PlanChange::Set("compilers:unsure".into(), true));
     let text = plan.text().unwrap();
-    assert!(text.contains("5 findings\nUnpacked: "), "{text}");
+    assert!(text.contains("5 findings\nMerged: "), "{text}");
     assert!(text.contains("\n- The CUDA compiler: 3.00 MiB in layer 3\n  a question decides (compilers)\n"));
     assert!(text.contains("  question: Does the service compile kernels while it runs? Answer: not used\n"));
     assert!(!text.contains("stub"));
@@ -424,7 +424,7 @@ fn boxes_and_buttons_change_the_plan_at_once() {
     let unpacked = |harness: &Harness<'_, Stage>| {
         let mut groups =
             harness.get_all_by_role(Role::Group).filter_map(|node| node.accesskit_node().label());
-        groups.find(|label| label.starts_with("Unpacked: ")).unwrap()
+        groups.find(|label| label.starts_with("Merged: ")).unwrap()
     };
     let first = unpacked(&harness);
     click(&mut harness, Role::CheckBox, &format!("{COMPILER} in the plan"));
@@ -514,7 +514,7 @@ fn a_plan_is_saved_and_opened() {
     harness.state_mut().findings.ask_for_plan();
     harness.run();
     types(&mut harness, "Open plan", &format!("{path}.no"));
-    harness.get_by_label_contains("Cannot read the plan plan.json.no: ");
+    harness.get_by_label_contains("Cannot read plan plan.json.no: ");
     let told = actions(&mut harness);
     assert!(matches!(told.as_slice(), [Action::Report(why)] if why.contains("plan.json.no")), "{told:?}");
     types(&mut harness, "Open plan", &path);
@@ -524,9 +524,9 @@ fn a_plan_is_saved_and_opened() {
     harness.run();
     click(&mut harness, Role::Button, "Browse…");
     assert_eq!(actions(&mut harness), [Action::Pick(Pick::Plan)]);
-    harness.state_mut().findings.dialog_failed("This desktop offers no file dialogs");
+    harness.state_mut().findings.dialog_failed("File dialogs are not available on this desktop");
     harness.run();
-    harness.get_by_label("This desktop offers no file dialogs; type or paste the path instead");
+    harness.get_by_label("File dialogs are not available on this desktop; enter the path instead");
 }
 
 #[test]
@@ -594,8 +594,8 @@ fn what_is_not_known_yet_is_said() {
     before.findings = None;
     let before = Arc::new(before);
     let mut harness = show(Arc::clone(&before), View::Findings, false);
-    harness.get_by_label("Waiting for the findings");
-    harness.get_by_label("The rules are looking at the inventory.");
+    harness.get_by_label("Waiting for findings");
+    harness.get_by_label("Rules are running.");
     harness.state_mut().findings.select("headers:safe");
     harness.state_mut().plan.update(Some(&whole));
     harness.state_mut().analysis = whole;
@@ -606,7 +606,7 @@ fn what_is_not_known_yet_is_said() {
     harness.get_by_label("The findings are not known");
     let harness = show(scene::with(|_| Findings::default()), View::Findings, true);
     harness.get_by_label("No rule found anything");
-    harness.get_by_label_contains(&format!("{} rules looked at ", rules().len()));
+    harness.get_by_label_contains(&format!("{} rules checked ", rules().len()));
     let failed = |_: &_| {
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "findings", "looking failed")];
         Findings { warnings, ..Findings::default() }
@@ -619,9 +619,9 @@ fn what_is_not_known_yet_is_said() {
 #[test]
 fn the_overview_leads_to_the_largest_savings() {
     let mut harness = show(analysis(), View::Overview, true);
-    harness.get_by_label_contains("Without the 4 findings of the plan that would be ");
-    click(&mut harness, Role::Link, &format!("{STATIC}, 6.00 MiB, Safe to remove, in the plan"));
-    click(&mut harness, Role::Link, &format!("{COMPILER}, 3.00 MiB, A question decides"));
+    harness.get_by_label_contains("After removal of 4 selected findings: ");
+    click(&mut harness, Role::Link, &format!("{STATIC}, 6.00 MiB, Removable, in the plan"));
+    click(&mut harness, Role::Link, &format!("{COMPILER}, 3.00 MiB, Needs review"));
     click(&mut harness, Role::Link, "All 8 findings");
     let id = |id: &str| Action::SelectFinding(id.to_owned());
     let wanted = [id("static-libraries:safe"), id("compilers:unsure"), Action::ShowView(View::Findings)];

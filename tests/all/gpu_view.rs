@@ -49,19 +49,19 @@ fn what_came_of_a_check_is_said_in_a_sentence() {
         let Headline { tone, text } = Headline::new(&check);
         (tone, text)
     };
-    let good = "This GPU works: every one of 1,048,583 numbers is right.";
+    let good = "This GPU works: all 1,048,583 values are correct.";
     assert_eq!(said(&|_| ()), (Tone::Good, good.to_owned()));
     let two = said(&|check| check.devices.push(device(1)));
-    assert_eq!(two, (Tone::Good, "All 2 GPUs work: every one of 2,097,166 numbers is right.".to_owned()));
+    assert_eq!(two, (Tone::Good, "All 2 GPUs work: all 2,097,166 values are correct.".to_owned()));
     let wrong = said(&|check| {
         check.devices.push(device(1));
         check.devices[1].kernel_check.verdict = KernelVerdict::Fail;
     });
     assert_eq!(wrong, (Tone::Mixed, "1 of 2 GPUs work.".to_owned()));
     for (check, wanted) in [
-        (no_library(), "There is no NVIDIA driver here."),
-        (no_kernel(), "The check failed: at the step “Kernel compiled”."),
-        (Check::default(), "No GPU can be used here."),
+        (no_library(), "No NVIDIA driver on this machine."),
+        (no_kernel(), "The check failed at the step “Kernel compiled”."),
+        (Check::default(), "No usable GPU on this machine."),
     ] {
         let headline = Headline::new(&check);
         assert_eq!((headline.tone, headline.text.as_str()), (Tone::Bad, wanted));

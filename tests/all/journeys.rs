@@ -221,7 +221,7 @@ fn views_change_by_rail_and_by_key() {
 fn unpacked(window: &Window) -> String {
     let groups = window.harness.get_all_by_role(Role::Group);
     let mut labels = groups.filter_map(|node| node.accesskit_node().label());
-    labels.find(|label| label.starts_with("Unpacked: ")).unwrap()
+    labels.find(|label| label.starts_with("Merged: ")).unwrap()
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn findings_are_chosen_and_lead_to_layers() {
     window.settles();
     window.press(Modifiers::COMMAND, Key::Num4);
     assert!(window.in_front("Findings"));
-    window.sees("Safe to remove");
+    window.sees("Removable");
     let planned = unpacked(&window);
     // The first row is a verdict, the second the largest finding that is safe.
     window.harness.get_all_by_role(Role::Row).nth(1).unwrap().click();
@@ -241,11 +241,11 @@ fn findings_are_chosen_and_lead_to_layers() {
     assert_ne!(planned, changed, "the prediction follows at once");
 
     window.press(Modifiers::COMMAND, Key::K);
-    window.types("choose all safe");
+    window.types("select all removable");
     window.press(Modifiers::NONE, Key::Enter);
     assert_eq!(unpacked(&window), planned);
     window.press(Modifiers::COMMAND, Key::K);
-    window.types("choose no findings");
+    window.types("clear selection");
     window.press(Modifiers::NONE, Key::Enter);
     window.sees("0 of ");
     window.press(Modifiers::COMMAND, Key::F);
@@ -253,7 +253,7 @@ fn findings_are_chosen_and_lead_to_layers() {
     window.sees(" match");
 
     window.click(Role::Tab, "Overview");
-    assert!(!window.shows("findings of the plan"), "an empty plan changes nothing");
+    assert!(!window.shows("selected findings"), "an empty plan changes nothing");
     window.click(Role::Tab, "Findings");
     let leads_to_layer =
         |node: &Node<'_>| node.accesskit_node().label().is_some_and(|label| label.starts_with("Layer "));
@@ -283,8 +283,8 @@ fn the_palette_finds_and_runs_commands() {
     window.sees("Nothing went wrong so far");
 
     window.press(Modifiers::COMMAND, Key::K);
-    window.types("forget dockerfile");
-    let option = window.harness.get_by_role_and_label(Role::ListBoxOption, "Forget Dockerfile");
+    window.types("close dockerfile");
+    let option = window.harness.get_by_role_and_label(Role::ListBoxOption, "Close Dockerfile");
     assert!(option.accesskit_node().is_disabled(), "a command that cannot run is there, and says so");
     window.press(Modifiers::NONE, Key::Escape);
     assert!(window.harness.query_by_role(Role::ListBoxOption).is_none());
@@ -348,7 +348,7 @@ fn work_can_be_cancelled_and_started_again() {
     window.click(Role::Button, "Cancel endless");
     window.settles();
     window.sees("Cancelled after 1 of 2 layers");
-    window.click(Role::Button, "Open again");
+    window.click(Role::Button, "Reload");
     assert!(window.harness.state().is_busy());
     window.press(Modifiers::COMMAND, Key::Period);
     window.settles();
@@ -462,7 +462,7 @@ fn text_grows_and_shrinks() {
 fn menus_hold_the_commands() {
     let mut window = Window::new();
     window.click(Role::Button, "View");
-    window.sees("Natural size");
+    window.sees("Reset zoom");
     window.harness.get_by_label_contains("Light theme").click();
     window.harness.run_steps(2);
     assert!(!window.harness.ctx.global_style().visuals.dark_mode);
@@ -562,9 +562,9 @@ fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
     });
     window.sees("is on the clipboard");
     window.press(Modifiers::COMMAND, Key::K);
-    window.types("forget dockerfile");
+    window.types("close dockerfile");
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("Rebuilt from the image's history");
+    window.sees("Reconstructed from image history");
     window.press(CTRL_SHIFT, Key::D);
     window.click(Role::Button, "Browse…");
     window.sees("Your Dockerfile: Dockerfile.gpu");

@@ -158,7 +158,7 @@ fn a_path_that_comes_back_is_added_again() {
     assert_eq!((last.mark(x), last.bytes(x)), (Mark::Added, 4));
     let details = Details::new(&last, x);
     let touches: Vec<_> = details.touches.iter().map(|touch| (touch.layer, touch.what.as_str())).collect();
-    assert_eq!(touches, [(0, "adds it"), (1, "removes it"), (2, "adds it")]);
+    assert_eq!(touches, [(0, "added"), (1, "removed"), (2, "added")]);
     let first = tree(&timeline, Scope::Layer(0));
     assert_eq!(first.hidden_by(x), Some(1));
     assert_eq!(Details::new(&first, x).fate.as_deref(), Some("Removed by layer 1"));
@@ -186,14 +186,14 @@ fn details_say_what_each_layer_did() {
     assert_eq!(fact(&details, "Mode"), "-rwsr-xr-x (4755)");
     assert_eq!(fact(&details, "Owner"), "10:20");
     assert_eq!(fact(&details, "Modified"), "2026-01-02 03:04:05 UTC");
-    assert_eq!(details.touches[1].what, "replaces it: mode 644 → 4755, owner 0:0 → 10:20");
+    assert_eq!(details.touches[1].what, "replaced: mode 644 → 4755, owner 0:0 → 10:20");
     assert_eq!(details.touches[1].bytes, Some(5));
     let again = Details::new(&last, timeline.find(b"/again").unwrap());
-    assert_eq!(fact(&again, "Kind"), "File, by a hard link");
-    assert_eq!(fact(&again, "Same file as"), "/bin/tool");
+    assert_eq!(fact(&again, "Kind"), "File (hard link)");
+    assert_eq!(fact(&again, "Hard link to"), "/bin/tool");
     assert_eq!(fact(&again, "Owner"), "10:20");
     let link = Details::new(&last, timeline.find(b"/l").unwrap());
-    assert_eq!(link.touches.last().unwrap().what, "makes it a folder");
+    assert_eq!(link.touches.last().unwrap().what, "replaced by a folder");
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn filters_by_state() {
     assert_eq!(found(&tree, "is:removed", false).0, ["/a/gone", "/deep/x"]);
     assert_eq!(found(&tree, "is:added", false).0, ["/a/new"]);
     assert_eq!(found(&tree, "is:changed", false).0, ["/a/old"]);
-    assert_eq!(found(&tree, "is:hidden", false).0, ["/a/new"]);
+    assert_eq!(found(&tree, "is:shadowed", false).0, ["/a/new"]);
 }
 
 #[test]
@@ -504,7 +504,7 @@ fn the_overview_says_what_it_waits_for() {
     let late = Overview::new(stages.last().unwrap(), true);
     assert_eq!(late.waits_for, None);
     assert!(!late.incomplete);
-    for word in ["compressed", "container sees", "wasted"] {
+    for word in ["compressed", "merged filesystem", "wasted"] {
         assert!(late.sentence.contains(word), "{}", late.sentence);
     }
     assert_eq!(late.name, "example.org/vision-service:devel");
@@ -541,7 +541,7 @@ fn the_overview_lists_what_is_largest_and_what_is_wasted() {
     assert_eq!((contents.pairs.len(), contents.pairs[0].bytes, contents.pairs[0].files), (1, 5_300, 2));
     let empty = layers([vec![]]);
     assert!(Contents::new(empty.merge.as_ref().unwrap()).files.is_empty());
-    assert!(Overview::new(&empty, true).sentence.contains("nothing is wasted"));
+    assert!(Overview::new(&empty, true).sentence.contains("no wasted bytes"));
 }
 
 fn update(browser: &mut Browser, analysis: &Analysis, generation: u64, done: bool) {

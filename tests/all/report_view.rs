@@ -174,7 +174,7 @@ fn every_format_is_previewed_and_saved_to_the_byte() {
         let copied = actions(&mut harness);
         assert!(copied == [Action::CopyText(wanted)], "{name}");
     }
-    click(&mut harness, Role::RadioButton, "Dockerfile of the plan");
+    click(&mut harness, Role::RadioButton, "Proposed Dockerfile");
     type_place(&mut harness, &folder.path().join("Dockerfile.plan"));
     click(&mut harness, Role::Button, "Save");
     assert_eq!(std::fs::read_to_string(folder.path().join("Dockerfile.plan")).unwrap(), MINIMAL);
@@ -200,7 +200,7 @@ fn parts_that_are_left_out_are_neither_shown_nor_saved() {
     assert!(std::fs::read_to_string(&path).unwrap() == some);
     // Formats that are always whole say why.
     click(&mut harness, Role::RadioButton, "JSON");
-    assert!(sees(&harness, "JSON always holds everything"));
+    assert!(sees(&harness, "JSON always contains everything"));
     assert!(harness.get_by_role_and_label(Role::CheckBox, "Layers").accesskit_node().is_disabled());
     click(&mut harness, Role::RadioButton, "HTML");
     click(&mut harness, Role::Link, "All");
@@ -274,9 +274,9 @@ fn the_offered_name_follows_the_image_and_the_format() {
     assert_eq!(place(&harness), "/srv/mine");
     click(&mut harness, Role::Button, "Choose…");
     assert!(matches!(actions(&mut harness)[..], [Action::Pick(_)]));
-    harness.state_mut().view.dialog_failed("This desktop offers no file dialogs");
+    harness.state_mut().view.dialog_failed("File dialogs are not available on this desktop");
     harness.run_steps(3);
-    assert!(sees(&harness, "type or paste the path instead"));
+    assert!(sees(&harness, "enter the path instead"));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     let proposals = harness.state_mut().proposals.take();
     settle(&mut harness);
     assert!(sees(&harness, "Proposals are not in it yet"));
-    click(&mut harness, Role::RadioButton, "Dockerfile of the plan");
+    click(&mut harness, Role::RadioButton, "Proposed Dockerfile");
     assert!(sees(&harness, "Working out proposals…"));
     assert!(actions(&mut harness).is_empty(), "what is waited for is no error");
     harness.state_mut().view.copy_markdown();

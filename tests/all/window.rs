@@ -97,7 +97,7 @@ fn drives_and_photographs(renderer: &str) {
     for wanted in ["title: sample:devel – Cutaway\n", "title: Cutaway\n", "status: 0\n"] {
         assert!(text.contains(wanted), "{renderer}: no {wanted:?} in {text}");
     }
-    for fault in ["nothing changed", "panicked", "it had to be stopped", "could not be used"] {
+    for fault in ["nothing changed", "panicked", "it had to be stopped", "is not available"] {
         assert!(!text.contains(fault), "{renderer}: {text}");
     }
     for name in ["first: ", "second: "] {
@@ -142,7 +142,7 @@ fn one_renderer_stands_in_for_the_other() {
     let output = with_display(folder.path(), "wgpu", script);
     let text = told(&output);
     assert!(output.status.success() && output.stdout.is_empty(), "{text}");
-    assert!(text.contains("note: the renderer wgpu could not be used: "), "{text}");
+    assert!(text.contains("note: renderer wgpu is not available: "), "{text}");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn without_a_display_the_report_is_printed() {
     assert!(outcome.stdout.contains("Largest files"), "{}", outcome.stdout);
     let lines: Vec<&str> = outcome.stderr.lines().collect();
     assert_eq!(lines.len(), 1, "{}", outcome.stderr);
-    assert!(lines[0].starts_with("no window: neither WAYLAND_DISPLAY nor DISPLAY is set"), "{}", lines[0]);
+    assert!(lines[0].contains("neither WAYLAND_DISPLAY nor DISPLAY is set"), "{}", lines[0]);
 }
 
 #[test]
@@ -169,6 +169,6 @@ fn with_a_display_that_is_not_there_the_report_is_printed() {
     assert!(output.status.success(), "{text}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("Largest files"), "{text}");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(errors.starts_with("no window: the display cannot be used: "), "{text}");
+    assert!(errors.contains("cannot use the display: "), "{text}");
     assert_eq!(errors.lines().count(), 1, "{text}");
 }

@@ -56,7 +56,7 @@ impl App {
             tab.view = View::Compare;
             if !tab.compare.add(id) {
                 let shown = printable(&redact::reference(&text));
-                tab.compare.say(format!("{shown} stands here already"));
+                tab.compare.say(format!("{shown} is already in the comparison"));
             }
         }
     }
@@ -127,15 +127,15 @@ fn state(tab: &Tab) -> ImageState {
         Phase::Failed(failure) => ImageState::Failed(printable(&redact::url_user_info(&failure.message))),
         Phase::Cancelled | Phase::Done => ImageState::Stopped,
         Phase::Asking => {
-            ImageState::Reading(None, "its registry is not contacted before you allow it".to_owned())
+            ImageState::Reading(None, "waiting for permission to connect to the registry".to_owned())
         }
         Phase::Running | Phase::Stopping => {
             let progress = tab.progress();
             let merged = tab.analysis.as_ref().is_some_and(|analysis| analysis.merge.is_some());
             let words = match (progress.bytes_passed, progress.bytes_total) {
-                _ if merged => "looking for CUDA and findings".to_owned(),
+                _ if merged => "analysing CUDA content and findings".to_owned(),
                 (0, _) if progress.entries > 0 => {
-                    format!("{} files and folders seen", grouped(progress.entries))
+                    format!("{} entries read", grouped(progress.entries))
                 }
                 (0, _) => "manifest and config".to_owned(),
                 (passed, 0) => human(passed),

@@ -48,7 +48,7 @@ impl App {
             }
             (Pick::Archive | Pick::Folder, Answer::Failed(reason), _) => {
                 self.log.error("", &reason);
-                self.start.say(format!("{reason}; type or paste the path instead"));
+                self.start.say(format!("{reason}; enter the path instead"));
                 self.show_start();
             }
             (Pick::SaveReport(_), Answer::Failed(reason), tab) => {

@@ -301,7 +301,7 @@ impl App {
             // A closed stderr must not keep the window open.
             writeln!(
                 std::io::stderr(),
-                "{count} frames: {median:.2?} each (median), {longest:.2?} the longest"
+                "{count} frames: median {median:.2?}, longest {longest:.2?}"
             )
             .ok();
         }

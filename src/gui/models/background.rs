@@ -60,7 +60,7 @@ impl<T: Send + 'static> Background<T> {
         });
         if let Err(error) = started {
             self.answered = asked;
-            self.error = Some(format!("the system gives no thread to work on: {error}"));
+            self.error = Some(format!("cannot start a thread: {error}"));
         }
         None
     }
@@ -80,7 +80,7 @@ impl<T: Send + 'static> Background<T> {
             }
             Outcome::Failed(asked, panic) if asked == self.asked => {
                 self.answered = asked;
-                self.error = Some(format!("cutaway failed here, please report this: {panic}"));
+                self.error = Some(format!("internal error in cutaway, please report it: {panic}"));
                 None
             }
             Outcome::Done(..) | Outcome::Failed(..) => None,

@@ -131,7 +131,7 @@ fn state(layer: &Layer, done: bool) -> LayerState {
         Some(read) if read.complete => LayerState::Ready,
         Some(read) => {
             let why = match read.warnings.as_slice() {
-                [] => "not all of it could be read".to_owned(),
+                [] => "only part of the layer could be read".to_owned(),
                 // The fault that ended the pass comes last but for those of the digests.
                 [one] => one.message.clone(),
                 [.., _] => {

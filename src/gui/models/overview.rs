@@ -155,7 +155,7 @@ impl Overview {
             (passed, 0) => human(passed),
             (passed, total) => format!("{} of {}", human(passed.min(total)), human(total)),
         };
-        Some(format!("Layer {} of {} arrives, {bytes}.", grouped(done + 1), grouped(layers)))
+        Some(format!("Receiving layer {} of {}: {bytes}.", grouped(done + 1), grouped(layers)))
     }
 }
 
@@ -193,26 +193,26 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
     let Some(totals) = totals else {
         let size = compressed.map_or_else(String::new, |bytes| format!(", {} compressed", human(bytes)));
         return if done {
-            format!("{layers_text}{size}; the work was stopped before its files were merged.")
+            format!("{layers_text}{size}; stopped before the layers were merged.")
         } else {
             format!("{layers_text}{size}.")
         };
     };
     let unread = layers.iter().filter(|layer| !layer.state.has_files()).count();
     let stored = match totals.compressed_bytes {
-        _ if unread > 0 => format!("The {} of {layers_text} that could be read hold", layers.len() - unread),
-        Some(bytes) => format!("{layers_text} of {} compressed hold", human(bytes)),
-        None => format!("{layers_text} hold"),
+        _ if unread > 0 => format!("The {} of {layers_text} that could be read contain", layers.len() - unread),
+        Some(bytes) => format!("{layers_text} ({} compressed) contain", human(bytes)),
+        None => format!("{layers_text} contain"),
     };
     let files = count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file");
-    let merged = format!("{} of files that a container sees ({})", human(totals.merged_bytes), files);
+    let merged = format!("{} in the merged filesystem ({})", human(totals.merged_bytes), files);
     let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
-        (0, _) => format!("{stored} {merged}; nothing is wasted."),
+        (0, _) => format!("{stored} {merged}; no wasted bytes."),
         (wasted, content) => {
             let share = wasted as f64 / content.max(1) as f64 * 100.0;
             let share = if share < 0.1 { "under 0.1".to_owned() } else { format!("{share:.1}") };
-            format!("{stored} {merged}, and {} wasted ({share} %).", human(wasted))
+            format!("{stored} {merged}; {} wasted ({share} %).", human(wasted))
         }
     }
 }
@@ -231,7 +231,7 @@ fn settings(part: &ImagePart) -> Vec<Setting> {
         Setting { name: "Entrypoint", lines: command(&config.entrypoint) },
         Setting { name: "Command", lines: command(&config.cmd) },
         Setting { name: "User", lines: one(&config.user) },
-        Setting { name: "Working folder", lines: one(&config.working_dir) },
+        Setting { name: "Working directory", lines: one(&config.working_dir) },
         Setting { name: "Ports", lines: config.exposed_ports.iter().map(|port| printable(port)).collect() },
         Setting { name: "Environment", lines: env },
         Setting { name: "Labels", lines: labels.collect() },

@@ -130,8 +130,8 @@ const fn by_word(by: SuppliedBy) -> &'static str {
         SuppliedBy::Wheel => "wheels",
         SuppliedBy::Conda => "conda",
         SuppliedBy::BaseImage => "base image",
-        SuppliedBy::ByHand => "by hand",
-        SuppliedBy::Static => "linked in",
+        SuppliedBy::ByHand => "added by hand",
+        SuppliedBy::Static => "statically linked",
         SuppliedBy::Host => "host",
         SuppliedBy::Missing => "missing",
         SuppliedBy::NotUsed => "not used",
@@ -191,11 +191,11 @@ const fn class_name(class: Class) -> &'static str {
 
 const fn class_about(class: Class) -> &'static str {
     match class {
-        Class::System => "the distribution and what it installs",
-        Class::CudaRuntime => "CUDA libraries that programs load",
+        Class::System => "distribution and its packages",
+        Class::CudaRuntime => "CUDA libraries loaded at run time",
         Class::CudaDevel => "compilers, headers, static libraries, profilers",
-        Class::Framework => "torch, tensorflow and the packages around them",
-        Class::Weights => "files with the weights of models",
-        Class::Application => "what the image is for, and all else",
+        Class::Framework => "torch, tensorflow and their packages",
+        Class::Weights => "model weight files",
+        Class::Application => "application files and everything else",
     }
 }

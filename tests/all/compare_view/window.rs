@@ -38,7 +38,7 @@ fn images_are_added_from_tabs_paths_and_samples() {
     window.sees("Add an image to compare with");
     window.click(Role::Button, "Compare with sample:runtime");
     compared(&mut window);
-    window.sees("To pull");
+    window.sees("Pull size");
     // By its path: it opens in a tab behind.
     window.press(CTRL_SHIFT, Key::B);
     window.sees("Add an image");
@@ -53,7 +53,7 @@ fn images_are_added_from_tabs_paths_and_samples() {
     window.click(Role::Button, "Close right.tar");
     compared(&mut window);
     assert!(window.harness.query_by_role_and_label(Role::RadioButton, "C right.tar").is_none());
-    window.sees("To pull");
+    window.sees("Pull size");
     // Every command is in the palette.
     for (typed, name) in [
         ("compare with", "Compare with…"),
@@ -61,7 +61,7 @@ fn images_are_added_from_tabs_paths_and_samples() {
         ("only diff", "Only differences"),
         ("copy comp", "Copy comparison"),
         ("save comp", "Save comparison as…"),
-        ("leave out", "Leave out compared images"),
+        ("clear comp", "Clear comparison"),
     ] {
         window.press(Modifiers::COMMAND, Key::K);
         window.types(typed);
@@ -135,7 +135,7 @@ fn a_comparison_is_saved_and_copied() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = Window::comparing("sample:devel".into(), vec!["sample:runtime".into()]);
     compared(&mut window);
-    window.sees("To pull");
+    window.sees("Pull size");
     for (name, format, start) in
         [("c.html", "HTML", "<!doctype html"), ("c.md", "Markdown", "#"), ("c.json", "JSON", "{")]
     {

@@ -109,7 +109,7 @@ fn nothing_but_the_library_is_looked_for_unasked() {
     click(&mut harness, Role::Button, "Run check");
     settle(&mut harness);
     assert_eq!(asked.lock().unwrap().last(), Some(&(Depth::Full, true, None)));
-    harness.get_by_label("This GPU works: every one of 1,048,583 numbers is right.");
+    harness.get_by_label("This GPU works: all 1,048,583 values are correct.");
     harness.get_by_role_and_label(Role::Meter, "On a stream: 5.67 µs per launch");
     harness.get_by_label("54.2 GB/s");
     let host =
@@ -129,7 +129,7 @@ fn steps_fill_in_and_a_check_can_be_stopped() {
     });
     harness.get_by_role_and_label(Role::ListItem, "Numbers copied, passed, 3.31 ms: 8.00 MiB");
     harness.get_by_role_and_label(Role::ListItem, "Kernel ran, running");
-    harness.get_by_role_and_label(Role::ListItem, "Numbers right, to come");
+    harness.get_by_role_and_label(Role::ListItem, "Numbers right, pending");
     harness.get_by_label("This machine, being checked");
     click(&mut harness, Role::Button, "Stop");
     settle(&mut harness);
@@ -141,7 +141,7 @@ fn steps_fill_in_and_a_check_can_be_stopped() {
     click(&mut harness, Role::Button, "Run check again");
     go.send(()).unwrap();
     settle(&mut harness);
-    harness.get_by_label("This GPU works: every one of 1,048,583 numbers is right.");
+    harness.get_by_label("This GPU works: all 1,048,583 values are correct.");
     let runs = History::load(&path).0.runs;
     assert_eq!((runs.len(), runs[0].unix_seconds), (1, super::scene::NOW));
 }
@@ -154,7 +154,7 @@ fn an_error_says_what_it_means_and_what_to_do() {
     harness.get_by_label("/usr/local/nvidia/lib64/libcuda.so.1");
     click(&mut harness, Role::Button, "Run check");
     settle(&mut harness);
-    harness.get_by_label("There is no NVIDIA driver here.");
+    harness.get_by_label("No NVIDIA driver on this machine.");
     harness.get_by_label("no-library");
     harness.get_by_label("What you can do");
     harness.get_by_label("This machine, no GPU to use");
@@ -280,7 +280,7 @@ fn verdicts_are_chosen_and_another_driver_gives_others() {
     harness.run_steps(2);
     harness.event(egui::Event::Text("535x".into()));
     settle(&mut harness);
-    harness.get_by_label("Write a driver as 580 or 580.95.05");
+    harness.get_by_label("Invalid driver version; enter 580 or 580.95.05");
     assert_eq!(
         with_compat(&harness, "gpu:h100").0,
         RunVerdict::Runs,
@@ -288,7 +288,7 @@ fn verdicts_are_chosen_and_another_driver_gives_others() {
     );
     press(&mut harness, &[Key::Backspace]);
     settle(&mut harness);
-    let stated = (RunVerdict::RunsWithCompat, "535 as typed".to_owned());
+    let stated = (RunVerdict::RunsWithCompat, "535 as entered".to_owned());
     assert_eq!(with_compat(&harness, "gpu:h100"), stated);
 }
 
@@ -335,6 +335,6 @@ fn what_is_waited_for_is_said() {
     harness.get_by_label("What the image needs is not known");
     harness.state_mut().analysis = whole;
     settle(&mut harness);
-    harness.get_by_label("Built for CUDA 13.0: everything works from driver 580.65.06 on.");
+    harness.get_by_label("Built for CUDA 13.0: requires driver 580.65.06 or later.");
     harness.get_by_role_and_label(Role::Button, "Run check");
 }

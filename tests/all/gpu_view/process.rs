@@ -39,7 +39,7 @@ fn one_check_in_a_process_of_its_own_is_shown_by_all_tabs() {
     window.click(Role::Link, "This machine's GPU");
     window.sees("libcuda.so.1 found: ");
     window.click(Role::Button, "Run check");
-    window.sees("This GPU works: every one of ");
+    window.sees("This GPU works: all ");
     window.sees("Simulated GPU");
     window.click(Role::Link, "Open an image");
     window.sees("Open a container image");
@@ -48,12 +48,12 @@ fn one_check_in_a_process_of_its_own_is_shown_by_all_tabs() {
         window.open(reference);
         window.settles();
         window.press(egui::Modifiers::COMMAND, Key::Num7);
-        window.sees("This GPU works: every one of ");
+        window.sees("This GPU works: all ");
         window.sees("host, Simulated GPU (9.0), driver ");
     }
     assert!(folder.path().join("data/gpu-history.json").exists());
     window.press(egui::Modifiers::COMMAND, Key::K);
-    window.types("check this machine");
+    window.types("run gpu check");
     window.press(egui::Modifiers::NONE, Key::Enter);
     window.until("a second run", |window| window.query_all_by_label_contains(" works, ").count() == 2);
 }

@@ -30,7 +30,7 @@ fn images_of_engines_are_listed_newest_first_and_open() {
         [
             "new:1, podman (rootless), made 2026-01-02 03:04:05 UTC, 2.00 GiB",
             "old:1, docker, made 1970-01-02 00:00:00 UTC, 3.00 MiB",
-            "4f53cda18c2b, docker, made some time ago, size not known",
+            "4f53cda18c2b, docker, created at an unknown time, size unknown",
         ]
     );
     assert!(!shows(&window, "/run/docker.sock"), "sockets are shown when asked for");
@@ -50,14 +50,14 @@ fn images_of_engines_are_listed_newest_first_and_open() {
 fn no_engine_is_one_line_with_what_was_tried_behind_it() {
     let (remote, _) = engines(vec![], vec![tried("DOCKER_HOST", "tcp://nowhere is not used")]);
     let mut window = window_of(remote, Access::default());
-    window.sees("No container engine answers on this machine");
+    window.sees("No container engine responds on this machine");
     assert!(!shows(&window, "Local images"));
     window.click(Role::Button, "Engines");
     assert!(shows(&window, "DOCKER_HOST: tcp://nowhere is not used"));
 
     let (remote, _) = engines(vec![], vec![tried("/run/podman.sock", "podman (rootful) has 0 images")]);
     let mut window = window_of(remote, Access::default());
-    window.sees("The container engines of this machine hold no image");
+    window.sees("No images in the local container engines");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn sizes_are_known_before_layers_arrive() {
     analysis.image = Arc::new(image);
     let mut window = window();
     window.harness.state_mut().open_still(Arc::new(analysis), progress);
-    window.sees("Layer 11 of 20 arrives, 259 KiB of 778 KiB.");
+    window.sees("Receiving layer 11 of 20: 259 KiB of 778 KiB.");
     assert!(shows(&window, "registry ghcr.io"), "the status bar names the host");
     assert!(shows(&window, "778 KiB compressed"), "the manifest says how much there is");
     window.press(Modifiers::COMMAND, Key::Num2);

@@ -78,7 +78,7 @@ fn a_report_that_the_window_saved_opens_again_with_the_same_figures() {
     let finding = &report.findings.as_ref().unwrap()[0];
     window.sees(&finding.title);
     window.press(Modifiers::COMMAND, Key::Num5);
-    window.sees("Unpacked then");
+    window.sees("Merged size after");
     window.harness.get_by_role_and_label(Role::Button, "Copy diff").click();
     let diff = report.proposals.as_ref().unwrap()[0].diff.clone().unwrap();
     copied(&mut window, |text| text == diff);

@@ -26,7 +26,7 @@ fn always(_: &App) -> Result<(), &'static str> {
 }
 
 /// Why what acts on an image cannot be done in a tab with a saved report.
-const NEEDS_IMAGE: &str = "Needs the image: this tab shows a saved report";
+const NEEDS_IMAGE: &str = "Not available in a saved report: open the image";
 
 fn with_image(app: &App) -> Result<(), &'static str> {
     app.front_tab().map(drop).ok_or("Open an image first")
@@ -40,7 +40,7 @@ fn when_searchable(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.analysis.is_some() => Ok(()),
         Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
-        Some(_) => Err("There is nothing to search yet"),
+        Some(_) => Err("Nothing to search yet"),
         None => Err("Open an image first"),
     }
 }
@@ -49,7 +49,7 @@ fn with_findings(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.plan.prediction().is_some() => Ok(()),
         Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
-        Some(_) => Err("The findings are not known yet"),
+        Some(_) => Err("Findings are not ready yet"),
         None => Err("Open an image first"),
     }
 }
@@ -82,7 +82,7 @@ macro_rules! theme {
         Command {
             id: $id,
             title: $title,
-            about: "Colours of the window",
+            about: "Colour theme of the window",
             menu: Menu::View,
             group: 2,
             keys: &[],
@@ -147,7 +147,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "view.find",
         "Find in view",
-        "Put the cursor into the filter of findings, libraries, machines or files",
+        "Focus the filter of this view",
         Menu::View,
         1,
         [ctrl(Key::F)],
@@ -157,7 +157,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         id: "view.log",
         title: "Log",
-        about: "Warnings and errors of all images",
+        about: "Warnings and errors from all images",
         menu: Menu::View,
         group: 1,
         keys: &[ctrl(Key::J)],
@@ -171,27 +171,27 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "view.zoom-in",
         "Zoom in",
-        "Larger text",
+        "Increase text size",
         Menu::View,
         3,
         [ctrl(Key::Plus), ctrl(Key::Equals)],
-        |app| if app.settings.zoom_percent < 300 { Ok(()) } else { Err("It is as large as it gets") },
+        |app| if app.settings.zoom_percent < 300 { Ok(()) } else { Err("Maximum zoom") },
         |app| app.zoom(app.settings.zoom_percent.saturating_add(10))
     ),
     command!(
         "view.zoom-out",
         "Zoom out",
-        "Smaller text",
+        "Decrease text size",
         Menu::View,
         3,
         [ctrl(Key::Minus)],
-        |app| if app.settings.zoom_percent > 50 { Ok(()) } else { Err("It is as small as it gets") },
+        |app| if app.settings.zoom_percent > 50 { Ok(()) } else { Err("Minimum zoom") },
         |app| app.zoom(app.settings.zoom_percent.saturating_sub(10))
     ),
     command!(
         "view.zoom-reset",
-        "Natural size",
-        "Text at its natural size",
+        "Reset zoom",
+        "Show text at 100 %",
         Menu::View,
         3,
         [ctrl(Key::Num0)],
@@ -203,8 +203,8 @@ pub static COMMANDS: &[Command] = &[
     image::COPY_REFERENCE,
     command!(
         "plan.all-safe",
-        "Choose all safe findings",
-        "Put what is safe to remove into the plan, and nothing else",
+        "Select all removable findings",
+        "Select removable findings only",
         Menu::Image,
         2,
         [],
@@ -213,8 +213,8 @@ pub static COMMANDS: &[Command] = &[
     ),
     command!(
         "plan.none",
-        "Choose no findings",
-        "Take everything out of the plan",
+        "Clear selection",
+        "Remove all findings from the plan",
         Menu::Image,
         2,
         [],
@@ -223,8 +223,8 @@ pub static COMMANDS: &[Command] = &[
     ),
     command!(
         "plan.copy",
-        "Copy the plan",
-        "Put the chosen findings on the clipboard as text",
+        "Copy plan",
+        "Copy the selected findings to the clipboard as text",
         Menu::Image,
         2,
         [],
@@ -257,7 +257,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "image.next",
         "Next image",
-        "Bring the next tab to the front",
+        "Switch to the next tab",
         Menu::Image,
         6,
         [KeyboardShortcut::new(Modifiers::CTRL, Key::Tab), ctrl(Key::PageDown)],
@@ -267,7 +267,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "image.previous",
         "Previous image",
-        "Bring the tab before it to the front",
+        "Switch to the previous tab",
         Menu::Image,
         6,
         [KeyboardShortcut::new(Modifiers::CTRL.plus(Modifiers::SHIFT), Key::Tab), ctrl(Key::PageUp)],
@@ -277,7 +277,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "help.palette",
         "Command palette",
-        "Find any command by name",
+        "Search all commands",
         Menu::Help,
         0,
         [ctrl(Key::K), ctrl_shift(Key::P)],
@@ -287,7 +287,7 @@ pub static COMMANDS: &[Command] = &[
     command!(
         "help.keys",
         "Keyboard shortcuts",
-        "All keys on one sheet",
+        "List all keyboard shortcuts",
         Menu::Help,
         0,
         [plain(Key::F1)],

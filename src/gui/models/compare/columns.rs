@@ -37,7 +37,7 @@ impl ImageState {
     /// Why it cannot stand beside others; `None` where it can, now or later.
     pub const fn refused(&self) -> Option<&'static str> {
         match self {
-            Self::Saved => Some("Needs the image: a saved report does not hold its files"),
+            Self::Saved => Some("Cannot compare: a saved report contains no files"),
             _ => None,
         }
     }

@@ -142,26 +142,26 @@ fn setting(row: Option<&crate::compare::SettingRow>, image: usize, column: &mut 
 fn layer(model: &Model, row: &LayerRow, image: usize, column: &mut ColumnFacts) {
     let places = row.places.get(image).map(Vec::as_slice).unwrap_or_default();
     let Some(first) = places.first().copied() else {
-        column.facts.push(("Place", "not in this image".to_owned()));
+        column.facts.push(("Position", "not in this image".to_owned()));
         return;
     };
     column.layer = Some(first);
     let count = model.compared.comparison.images.get(image).map_or(0, |image| image.layers.len());
     let numbers: Vec<String> = places.iter().map(ToString::to_string).collect();
-    column.facts.push(("Place", format!("layer {} of {count}, from 0 at the bottom", numbers.join(", "))));
+    column.facts.push(("Position", format!("layer {} of {count}, 0 is the bottom", numbers.join(", "))));
     let bytes = row.bytes.get(image).copied().flatten();
-    column.facts.push(("As stored", bytes.map_or(UNKNOWN.to_owned(), exact)));
+    column.facts.push(("Compressed", bytes.map_or(UNKNOWN.to_owned(), exact)));
     column.facts.push(("Content", row.content_bytes.map_or(UNKNOWN.to_owned(), exact)));
     let in_baseline = row.places.get(model.baseline).is_some_and(|places| !places.is_empty());
     if image != model.baseline && in_baseline {
         let kinship = kinship(&model.compared, row, image, model.baseline);
-        column.facts.push(("Against the baseline", kinship_words(kinship).to_owned()));
+        column.facts.push(("Compared with baseline", kinship_words(kinship).to_owned()));
     }
     if let Some(source) = of_layer(&model.compared, image, first) {
         let digest = source.digest.as_ref().map(|digest| printable(short(digest.as_ref())));
         column.facts.extend(digest.map(|digest| ("Blob", digest)));
         let diff_id = source.diff_id.as_ref().map(|digest| printable(short(digest.as_ref())));
-        column.facts.extend(diff_id.map(|digest| ("Tar stream", digest)));
+        column.facts.extend(diff_id.map(|digest| ("Diff ID", digest)));
     }
 }
 
@@ -200,7 +200,7 @@ fn facts(
     let kind = match node.kind() {
         NodeKind::Directory => "Folder",
         NodeKind::Symlink => "Symbolic link",
-        NodeKind::File if node.has_other_names() => "File with several names",
+        NodeKind::File if node.has_other_names() => "File with hard links",
         NodeKind::File => "File",
         NodeKind::Other => "Device, pipe or socket",
     };

@@ -53,7 +53,7 @@ fn cell(compared: &Compared, row: &LayerRow, image: usize, baseline: usize) -> C
         (false, false) => match kinship(compared, row, image, baseline) {
             LayerMatch::Digest => ("same blob".to_owned(), Some(Change::Same)),
             LayerMatch::DiffId => ("repacked".to_owned(), Some(Change::Changed)),
-            LayerMatch::Content => ("other times".to_owned(), Some(Change::Changed)),
+            LayerMatch::Content => ("metadata differs".to_owned(), Some(Change::Changed)),
         },
     };
     Cell { text, note, change, number: false }
@@ -77,8 +77,8 @@ pub(super) fn kinship(compared: &Compared, row: &LayerRow, image: usize, baselin
 /// How two layers belong together, in words.
 pub(super) const fn words(kinship: LayerMatch) -> &'static str {
     match kinship {
-        LayerMatch::Digest => "the same blob: pulled once",
-        LayerMatch::DiffId => "the same content, packed in another way",
-        LayerMatch::Content => "the same files with other times or in another order",
+        LayerMatch::Digest => "same blob: pulled once",
+        LayerMatch::DiffId => "same tar stream, compressed differently",
+        LayerMatch::Content => "same files, different timestamps or order",
     }
 }

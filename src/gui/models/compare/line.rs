@@ -91,7 +91,7 @@ impl Unit {
 /// What is written for what is not known, and for what is not there.
 pub(super) const UNKNOWN: &str = "unknown";
 pub(super) const NOTHING: &str = "–";
-pub(super) const NOT_THERE: &str = "not there";
+pub(super) const NOT_THERE: &str = "absent";
 
 impl Line {
     /// A row of numbers, each against that of the baseline.

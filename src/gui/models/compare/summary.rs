@@ -12,12 +12,12 @@ use crate::compare::{Change, FileSums};
 use crate::findings::rule;
 
 const TOTALS: &str = "Totals";
-const FILES: &str = "Files against the baseline";
+const FILES: &str = "Files vs. baseline";
 const COMPONENTS: &str = "CUDA components";
 const CODE: &str = "GPU code by architecture";
-const RUNS: &str = "Where it runs";
+const RUNS: &str = "Compatibility";
 const FINDINGS: &str = "Findings by rule";
-const LARGEST: &str = "Largest changes of files";
+const LARGEST: &str = "Largest file changes";
 
 /// How many of the largest changes are named.
 const NAMED: usize = 12;
@@ -65,18 +65,18 @@ fn totals(compared: &Compared, baseline: usize) -> Vec<Line> {
     };
     let mut lines = vec![
         row("Compressed", "blobs as stored", Unit::Bytes, |totals| totals.compressed_bytes),
-        row("Unpacked", "what a container sees", Unit::Bytes, |totals| Some(totals.merged_bytes)),
-        row("In all layers", "content of files", Unit::Bytes, |totals| Some(totals.content_bytes)),
-        row("Wasted", "hidden by later layers", Unit::Bytes, |totals| Some(totals.wasted_bytes)),
-        row("Efficiency", "unpacked of all layers", Unit::PerMille, |totals| {
+        row("Merged", "visible in the container", Unit::Bytes, |totals| Some(totals.merged_bytes)),
+        row("Content", "files in all layers", Unit::Bytes, |totals| Some(totals.content_bytes)),
+        row("Wasted", "shadowed by upper layers", Unit::Bytes, |totals| Some(totals.wasted_bytes)),
+        row("Efficiency", "merged / content", Unit::PerMille, |totals| {
             totals.efficiency.map(per_mille)
         }),
-        row("Files", "that a container sees", Unit::Count, |totals| Some(totals.merged_files)),
+        row("Files", "visible in the container", Unit::Count, |totals| Some(totals.merged_files)),
         row("Layers", "", Unit::Count, |totals| Some(totals.layers as u64)),
     ];
     let pull = &compared.comparison.pull_bytes;
-    let mut pulls = Line::numbers(TOTALS, "To pull", Unit::Bytes, pull, baseline)
-        .note("for a node that holds the first image");
+    let mut pulls = Line::numbers(TOTALS, "Pull size", Unit::Bytes, pull, baseline)
+        .note("for a node that has the first image");
     // What is pulled on top of the first is no figure to be held against another image.
     for cell in &mut pulls.cells {
         (cell.note, cell.change) = (String::new(), None);
@@ -140,7 +140,7 @@ fn kind(kind: &str) -> &'static str {
     match kind {
         "sass" => "machine code",
         "ptx" => "PTX",
-        "lto" => "for the linker",
+        "lto" => "link-time code",
         _ => "other",
     }
 }

@@ -38,7 +38,7 @@ impl Verdicts {
         let row = |target: &TargetGpu| {
             let both = judges.iter().map(|judge| match judge.as_ref().map(|judge| judge.judge(target)) {
                 Some(found) => (word(found.verdict), printable(&found.why)),
-                None => (None, "What the image needs of a machine is not known.".to_owned()),
+                None => (None, "Image requirements are unknown.".to_owned()),
             });
             let (verdicts, reasons) = both.unzip();
             TargetRow { name: printable(target.name.trim_start_matches("NVIDIA ")), verdicts, reasons }

@@ -14,24 +14,24 @@ pub fn letter(place: usize) -> String {
 /// A change in a word, for screen readers and legends.
 pub const fn sign_word(change: Change) -> &'static str {
     match change {
-        Change::Same => "the same",
+        Change::Same => "same",
         Change::Added => "added",
         Change::Removed => "removed",
         Change::Changed => "changed",
         Change::Unknown => "not compared",
-        Change::Absent => "not there",
+        Change::Absent => "absent",
     }
 }
 
 /// What became of something in an image, in words.
 pub(super) const fn verdict(change: Change) -> &'static str {
     match change {
-        Change::Same => "the same as in the baseline",
+        Change::Same => "same as the baseline",
         Change::Added => "not in the baseline",
-        Change::Removed => "not here, but in the baseline",
+        Change::Removed => "only in the baseline",
         Change::Changed => "differs from the baseline",
-        Change::Unknown => "could not be compared with the baseline",
-        Change::Absent => "neither here nor in the baseline",
+        Change::Unknown => "not compared with the baseline",
+        Change::Absent => "in neither this image nor the baseline",
     }
 }
 

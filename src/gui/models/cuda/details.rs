@@ -184,28 +184,28 @@ impl Source<'_> {
             .version
             .as_ref()
             .map(|(version, source)| format!("{}, {}", printable(version), words::version_source(*source)));
-        add("Version", version.unwrap_or_else(|| "not known".to_owned()));
+        add("Version", version.unwrap_or_else(|| "unknown".to_owned()));
         if let Some((major, says)) = &library.cuda_major {
-            add("CUDA", format!("{major}, by {}", printable(says)));
+            add("CUDA", format!("{major}, from {}", printable(says)));
         }
         add("Component", printable(&library.component));
         add("Role", words::role(library.role).to_owned());
         if let Some(compat) = &library.forward_compat {
-            let cuda = compat.cuda_version.as_deref().map(|version| format!("brings CUDA {version}"));
+            let cuda = compat.cuda_version.as_deref().map(|version| format!("adds CUDA {version}"));
             let drivers: Vec<String> = compat.driver.iter().map(ToString::to_string).collect();
             let drivers =
-                (!drivers.is_empty()).then(|| format!("over the host's driver {}", drivers.join(", ")));
+                (!drivers.is_empty()).then(|| format!("on host driver {}", drivers.join(", ")));
             let said: Vec<String> = cuda.into_iter().chain(drivers).collect();
             if !said.is_empty() {
                 add("Compatibility", printable(&said.join(" ")));
             }
         }
         if let Some(foreign) = &library.foreign {
-            add("Platform", format!("{}: this image's platform does not run it", printable(foreign)));
+            add("Platform", format!("{}: cannot run on this image's platform", printable(foreign)));
         }
         add("Size", exact(library.bytes));
         if let Some(first) = library.hard_link_of {
-            add("Same file as", escape(&self.rootfs.node(first).path()));
+            add("Hard link to", escape(&self.rootfs.node(first).path()));
         }
         add("Supplier", words::supplier(library.supplier).to_owned());
         if let Some(package) = library.package.and_then(|place| self.inventory.packages.get(place)) {
@@ -218,7 +218,7 @@ impl Source<'_> {
             let share = library.gpu_section_bytes as f64 / library.bytes.max(1) as f64 * 100.0;
             let overhead = match library.overhead_bytes {
                 0 => String::new(),
-                bytes => format!(", {} of it headers and padding", human(bytes)),
+                bytes => format!(", {} headers and padding", human(bytes)),
             };
             let text = format!("{} ({share:.0} % of the file{overhead})", human(library.gpu_section_bytes));
             add("GPU code", text);
@@ -245,7 +245,7 @@ impl Source<'_> {
                 let step = words::step(step, &self.inventory.links, self.rootfs);
                 (step, LinkState::Found, self.place(*object))
             }
-            Resolution::Host => ("supplied by the host's driver".to_owned(), LinkState::Host, None),
+            Resolution::Host => ("supplied by the host driver".to_owned(), LinkState::Host, None),
             Resolution::Missing => ("not in the image".to_owned(), LinkState::Missing, None),
         }
     }
@@ -254,7 +254,7 @@ impl Source<'_> {
         let mut lines = Vec::new();
         for need in &object.needs {
             if need.found.is_empty() {
-                let about = "not looked for".to_owned();
+                let about = "not resolved".to_owned();
                 let name = printable(&need.name);
                 lines.push(LinkLine { name, about, state: LinkState::Optional, place: None });
             }
@@ -271,7 +271,7 @@ impl Source<'_> {
             let (about, state, place) = self.resolved(&open.found);
             let (about, state) = match (state, open.optional) {
                 (LinkState::Missing, true) => {
-                    ("not in the image; it does without".to_owned(), LinkState::Optional)
+                    ("not in the image; optional".to_owned(), LinkState::Optional)
                 }
                 (state, _) => (about, state),
             };
@@ -313,12 +313,12 @@ impl Source<'_> {
             }
             let last = chain.last().and_then(|id| words::object(links, *id));
             if last.is_some_and(|object| object.root.is_none()) {
-                let title = "Nothing that runs reaches it".to_owned();
+                let title = "Unreferenced".to_owned();
                 let callers = last.map_or(0, |object| object.needed_by.len() + object.opened_by.len());
                 let about = match callers {
-                    0 => "No file of the image needs or opens it.".to_owned(),
-                    1 => "1 file asks for it, but no process loads that one.".to_owned(),
-                    callers => format!("{} ask for it, but no process loads them.", count(callers, "file")),
+                    0 => "No file in the image needs or opens it.".to_owned(),
+                    1 => "1 file needs it, but no process loads that file.".to_owned(),
+                    callers => format!("{} need it, but no process loads them.", count(callers, "file")),
                 };
                 steps.push(ChainStep { title, about, place: None });
             }
@@ -330,7 +330,7 @@ impl Source<'_> {
         let package = library.package.and_then(|place| self.inventory.packages.get(place));
         let title = match package {
             Some(package) => {
-                printable(&format!("Layer {layer}, with the package {} {}", package.name, package.version))
+                printable(&format!("Layer {layer}, package {} {}", package.name, package.version))
             }
             None => format!("Layer {layer}"),
         };
@@ -341,7 +341,7 @@ impl Source<'_> {
     fn how(&self, reached: &Reached) -> String {
         let verb = if reached.opened { "opens" } else { "needs" };
         let step = words::step(&reached.step, &self.inventory.links, self.rootfs);
-        format!("{verb} {}, found by {step}", printable(&reached.name))
+        format!("{verb} {}, resolved by {step}", printable(&reached.name))
     }
 }
 

@@ -49,8 +49,8 @@ impl DuplicateItem {
     /// Whether the copies are the same, in words.
     pub fn sameness(&self) -> &'static str {
         match self.identical {
-            Some(true) => "same bytes",
-            Some(false) => "differ",
+            Some(true) => "identical",
+            Some(false) => "different",
             None => "not compared",
         }
     }
@@ -79,9 +79,9 @@ pub fn duplicate_rows(
         if last != Some(item.soname) {
             last = Some(item.soname);
             rows.push(DuplicateRow::Head(if item.soname {
-                "Libraries of one name"
+                "Libraries with the same name"
             } else {
-                "Other large files of one content"
+                "Other identical large files"
             }));
         }
         rows.push(DuplicateRow::Group(place));
@@ -134,7 +134,7 @@ fn of_name(
         if loaders.len() > NAMED {
             names.push(format!("{} more", loaders.len() - NAMED));
         }
-        let names = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+        let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         Some(copy(Some(*place), item, Some(names)))
     });
     DuplicateItem {

@@ -223,11 +223,11 @@ fn row(
 fn sentence(target: &TargetItem, native: u64, jit: u64, never: u64, without: usize, files: usize) -> String {
     let name = target.title();
     let mut text = match (native, jit) {
-        (0, 0) => format!("Nothing of it runs on {name}"),
-        (0, jit) => format!("On {name} nothing runs as it is; {} can be compiled by the driver", human(jit)),
-        (native, 0) => format!("On {name} {} runs as it is", human(native)),
+        (0, 0) => format!("No GPU code runs on {name}"),
+        (0, jit) => format!("{name}: no native code, {} compiled by the driver (JIT)", human(jit)),
+        (native, 0) => format!("{name}: {} runs natively", human(native)),
         (native, jit) => {
-            format!("On {name} {} runs as it is, {} can be compiled by the driver", human(native), human(jit))
+            format!("{name}: {} runs natively, {} compiled by the driver (JIT)", human(native), human(jit))
         }
     };
     if never > 0 && native + jit > 0 {
@@ -236,8 +236,8 @@ fn sentence(target: &TargetItem, native: u64, jit: u64, never: u64, without: usi
     text.push('.');
     if without > 0 && native.saturating_add(jit) > 0 {
         let files = format!("{without} of {}", count(files, "file"));
-        let hold = if without == 1 { "holds" } else { "hold" };
-        text = format!("{text} {files} {hold} nothing that it can use.");
+        let contain = if without == 1 { "contains" } else { "contain" };
+        text = format!("{text} {files} {contain} no usable code for it.");
     }
     text
 }

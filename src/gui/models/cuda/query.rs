@@ -33,13 +33,13 @@ pub enum LibraryQueryError {
     #[error(transparent)]
     Plain(#[from] QueryError),
     /// Not a supplier.
-    #[error("{0} is no supplier: write supplier:wheel, conda, toolkit, distro or hand")]
+    #[error("invalid filter {0}; expected supplier:wheel, conda, toolkit, distro or application")]
     Supplier(String),
     /// Not a use.
-    #[error("{0} is no use: write use:needed, use:opened or use:unreferenced")]
+    #[error("invalid filter {0}; expected use:needed, use:opened or use:unreferenced")]
     Use(String),
     /// Not a layer.
-    #[error("{0} is no layer: write the number of one, such as layer:3")]
+    #[error("invalid filter {0}; expected a layer number, such as layer:3")]
     Layer(String),
 }
 
@@ -101,11 +101,9 @@ fn term(text: &str) -> Result<Term, LibraryQueryError> {
         match key {
             "size" => return Ok(size_range(value).map(|(least, most)| Term::Size(least, most))?),
             "supplier" => {
-                let all = [Supplier::Wheel, Supplier::Conda, Supplier::Toolkit, Supplier::Distro];
-                let found = all.into_iter().find(|supplier| words::supplier(*supplier) == value);
-                let hand = (value == "hand").then_some(Supplier::Application);
+                let found = Supplier::ALL.iter().find(|supplier| words::supplier(**supplier) == value).copied();
                 let wrong = || LibraryQueryError::Supplier(text.to_owned());
-                return found.or(hand).map(Term::Supplier).ok_or_else(wrong);
+                return found.map(Term::Supplier).ok_or_else(wrong);
             }
             "use" => {
                 let all = [Use::Needed, Use::Dlopen, Use::Unreferenced];

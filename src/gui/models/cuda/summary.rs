@@ -68,7 +68,7 @@ fn sentence(inventory: &Inventory) -> String {
     let mut cuda = match toolkit.and_then(|toolkit| toolkit.version.as_deref()) {
         Some(version) => format!("CUDA {}", printable(version)),
         None if inventory.toolkits.len() > 1 => count(inventory.toolkits.len(), "CUDA toolkit"),
-        None if toolkit.is_some() => "CUDA of unknown version".to_owned(),
+        None if toolkit.is_some() => "CUDA, unknown version".to_owned(),
         None => "No toolkit".to_owned(),
     };
     if let Some(toolkit) = toolkit {
@@ -90,7 +90,7 @@ fn sentence(inventory: &Inventory) -> String {
         let archs = count(archs.len(), "architecture");
         text = format!("{text}; {} of GPU code for {archs}", human(code));
     } else if !own.is_empty() {
-        text.push_str("; no GPU code was found");
+        text.push_str("; no GPU code");
     }
     text.push('.');
     text
@@ -114,7 +114,7 @@ fn origin(inventory: &Inventory) -> Vec<String> {
     }
     if let Some(base) = &inventory.base {
         let name = base.reference.as_deref().or(base.distribution.as_deref());
-        origin.extend(name.map(|name| format!("built on {}", printable(name))));
+        origin.extend(name.map(|name| format!("base image {}", printable(name))));
     }
     origin
 }
@@ -141,8 +141,8 @@ fn framework(framework: &Framework) -> FrameworkItem {
 
 fn looked_for(inventory: &Inventory) -> String {
     format!(
-        "Looked at {} and shared objects and at {}: none is a CUDA library, holds GPU code or needs one, and \
-         there is no toolkit and no framework that uses a GPU.",
+        "Checked {} and shared objects and {}. Found no CUDA library, GPU code, CUDA toolkit \
+         or GPU framework.",
         count(inventory.links.objects.len(), "executable"),
         count(inventory.packages.len(), "package"),
     )

@@ -16,7 +16,7 @@ pub const fn supplier(supplier: Supplier) -> &'static str {
         Supplier::Conda => "conda",
         Supplier::Toolkit => "toolkit",
         Supplier::Distro => "distro",
-        Supplier::Application => "by hand",
+        Supplier::Application => "application",
     }
 }
 
@@ -32,8 +32,8 @@ pub const fn usage(usage: Use) -> &'static str {
 pub(super) const fn role(role: Role) -> &'static str {
     match role {
         Role::Runtime => "loaded at run time",
-        Role::Stub => "stub: only to link against, never loaded",
-        Role::Compat => "driver for forward compatibility",
+        Role::Stub => "stub: for linking only, never loaded",
+        Role::Compat => "forward-compatibility driver",
     }
 }
 
@@ -49,20 +49,20 @@ pub(super) const fn flavor(flavor: Flavor) -> &'static str {
 pub(super) const fn version_source(source: VersionSource) -> &'static str {
     match source {
         VersionSource::FileName => "from the file name",
-        VersionSource::Link => "from a name beside it",
+        VersionSource::Link => "from a symbolic link",
         VersionSource::Package => "from the package",
-        VersionSource::Note => "from a note in it",
+        VersionSource::Note => "from an ELF note",
     }
 }
 
 pub(super) const fn strategy(strategy: Strategy) -> &'static str {
     match strategy {
-        Strategy::WheelBundled => "CUDA from packages beside it",
-        Strategy::BaseImage => "CUDA from the toolkit of the base image",
-        Strategy::ByHand => "CUDA added by hand",
-        Strategy::Mixed => "CUDA from more than one place",
-        Strategy::None => "uses no CUDA",
-        Strategy::Unknown => "where its CUDA comes from cannot be told",
+        Strategy::WheelBundled => "CUDA from wheels or conda packages",
+        Strategy::BaseImage => "CUDA toolkit from the base image",
+        Strategy::ByHand => "CUDA added by the image author",
+        Strategy::Mixed => "CUDA from several suppliers",
+        Strategy::None => "no CUDA",
+        Strategy::Unknown => "CUDA supplier unknown",
     }
 }
 
@@ -121,15 +121,15 @@ pub(super) fn object_name(links: &Links, rootfs: &Rootfs, id: ObjectId) -> Strin
 /// How the loader came to a file.
 pub(super) fn step(step: &SearchStep, links: &Links, rootfs: &Rootfs) -> String {
     match step {
-        SearchStep::Loaded => "loaded before in the same process".to_owned(),
-        SearchStep::Path => "by its path".to_owned(),
+        SearchStep::Loaded => "already loaded in the process".to_owned(),
+        SearchStep::Path => "absolute path".to_owned(),
         SearchStep::Rpath(of, folder) => {
             format!("RPATH of {}: {}", object_name(links, rootfs, *of), printable(folder))
         }
         SearchStep::LibraryPath(folder) => format!("LD_LIBRARY_PATH: {}", printable(folder)),
         SearchStep::Runpath(folder) => format!("RUNPATH: {}", printable(folder)),
-        SearchStep::Cache(folder) => format!("cache of ldconfig: {}", printable(folder)),
-        SearchStep::Default(folder) => format!("folder of the loader: {}", printable(folder)),
+        SearchStep::Cache(folder) => format!("ldconfig cache: {}", printable(folder)),
+        SearchStep::Default(folder) => format!("default loader path: {}", printable(folder)),
         SearchStep::Table(says) => printable(says),
     }
 }

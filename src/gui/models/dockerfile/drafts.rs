@@ -204,6 +204,6 @@ fn work(
             Ok((Arc::new(DockerfileModel::new(proposals.clone(), analysis)), Arc::new(proposals)))
         }
         Some(Err(error)) => Err(Problem::new(&error, bytes)),
-        None => Err(Problem::failed("The findings of the image are not known.")),
+        None => Err(Problem::failed("The findings are not available.")),
     })
 }

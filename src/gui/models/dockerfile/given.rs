@@ -40,11 +40,11 @@ pub(in crate::gui::models) fn read_file(path: &Path, most: u64, what: &str) -> R
     // Looked at before it is opened: a pipe would wait for somebody who writes.
     let facts = path.metadata().map_err(|error| error.to_string())?;
     if !facts.is_file() {
-        return Err("It is no regular file.".to_owned());
+        return Err("Not a regular file.".to_owned());
     }
     if facts.len() > most {
         let (bytes, most) = (grouped(facts.len()), grouped(most));
-        return Err(format!("It has {bytes} bytes; {what} may have {most}."));
+        return Err(format!("File too large: {bytes} bytes; the limit for {what} is {most}."));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;

@@ -65,8 +65,8 @@ impl DockerfileModel {
         let text = recipe.file.text();
         let (heading, rebuilt) = match &recipe.origin {
             Origin::Given(name) => (format!("Your Dockerfile: {}", printable(name)), false),
-            Origin::Rebuilt if has_history(analysis) => ("Rebuilt from the image's history".to_owned(), true),
-            Origin::Rebuilt => ("Rebuilt: the image has no history".to_owned(), true),
+            Origin::Rebuilt if has_history(analysis) => ("Reconstructed from image history".to_owned(), true),
+            Origin::Rebuilt => ("Reconstructed: the image has no history".to_owned(), true),
         };
         let totals = analysis.totals();
         Self {
@@ -76,7 +76,7 @@ impl DockerfileModel {
             original_base: recipe.file.stages().last().map(|stage| printable(&stage.base)),
             reason: match reason {
                 Some(reason) => printable(&words::sentence(&reason)),
-                None if list.is_empty() => "Nothing was found that could be smaller.".to_owned(),
+                None if list.is_empty() => "No way to reduce the image was found.".to_owned(),
                 None => String::new(),
             },
             proposals: list.into_iter().map(|one| ProposalItem::new(one, text)).collect(),

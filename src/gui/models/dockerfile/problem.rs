@@ -35,7 +35,7 @@ impl Problem {
     /// A file of the user's that cannot be read at all.
     pub(super) fn unreadable(name: &str, why: &str) -> Self {
         Self {
-            title: format!("{} cannot be read", printable(name)),
+            title: format!("Cannot read {}", printable(name)),
             message: printable(why),
             excerpt: None,
             hint: None,
@@ -46,7 +46,7 @@ impl Problem {
     /// A fault of ours.
     pub(super) fn failed(why: &str) -> Self {
         Self {
-            title: "The proposals could not be worked out".to_owned(),
+            title: "Cannot compute proposals".to_owned(),
             message: printable(why),
             excerpt: None,
             hint: None,
@@ -59,13 +59,13 @@ impl Problem {
         let (title, message, excerpt) = match error {
             RewriteError::Syntax { name, source } => {
                 let excerpt = bytes.and_then(|bytes| excerpt(bytes, source.line, source.column));
-                (format!("{} is no Dockerfile", printable(name)), source.to_string(), excerpt)
+                (format!("{} is not a Dockerfile", printable(name)), source.to_string(), excerpt)
             }
             RewriteError::TooLarge { name, .. } => {
                 (format!("{} is too long", printable(name)), error.to_string(), None)
             }
             RewriteError::Foreign { name, why } => {
-                (format!("{} does not belong to this image", printable(name)), why.clone(), None)
+                (format!("{} does not match this image", printable(name)), why.clone(), None)
             }
         };
         Self {

@@ -6,17 +6,17 @@ use crate::rewrite::{Applicability, StageSize};
 pub const fn applicability(applicability: Applicability) -> &'static str {
     match applicability {
         Applicability::Safe => "Safe",
-        Applicability::Review => "To review",
-        Applicability::Manual => "By hand",
+        Applicability::Review => "Needs review",
+        Applicability::Manual => "Manual",
     }
 }
 
 /// What that means for whoever takes it.
 pub const fn about(applicability: Applicability) -> &'static str {
     match applicability {
-        Applicability::Safe => "The image does the same afterwards; the proof stands beside it",
-        Applicability::Review => "The image should do the same; what was taken to be true wants a look",
-        Applicability::Manual => "It needs work by hand before it can be built",
+        Applicability::Safe => "The image behaves the same; see the proof",
+        Applicability::Review => "The image should behave the same; review the assumptions",
+        Applicability::Manual => "Manual work is required before it builds",
     }
 }
 
@@ -25,7 +25,7 @@ pub fn stage(stage: &StageSize, last: bool) -> String {
     let name = crate::base::text::printable(&stage.name);
     match (name.is_empty(), last) {
         (true, true) => "final stage".to_owned(),
-        (true, false) => "stage without a name".to_owned(),
+        (true, false) => "unnamed stage".to_owned(),
         (false, true) => format!("{name} (final)"),
         (false, false) => name,
     }

@@ -71,7 +71,7 @@ impl Details {
         {
             let index = timeline.layer(version.layer);
             if let Some(target) = index.link(entry) {
-                let name = if version.kind == NodeKind::Symlink { "Points to" } else { "Same file as" };
+                let name = if version.kind == NodeKind::Symlink { "Points to" } else { "Hard link to" };
                 let slash =
                     if version.kind == NodeKind::Symlink || target.starts_with(b"/") { "" } else { "/" };
                 add(name, format!("{slash}{}", escape(target)));
@@ -114,16 +114,16 @@ fn exact(bytes: u64) -> String {
 }
 
 fn kind(tree: &FileTree, path: PathId, version: Option<&Version>) -> String {
-    let Some(version) = version else { return "Folder, not in this layer itself".to_owned() };
+    let Some(version) = version else { return "Folder, no entry in this layer".to_owned() };
     if version.kind == NodeKind::Directory && version.entry.is_none() {
-        return "Folder without an entry of its own".to_owned();
+        return "Folder without its own entry".to_owned();
     }
     let shared = tree.timeline().shares(version.id).is_some();
     match version.kind {
         NodeKind::Directory => "Folder",
         NodeKind::Symlink => "Symbolic link",
         NodeKind::Other => "Device, pipe or socket",
-        NodeKind::File if shared => "File, by a hard link",
+        NodeKind::File if shared => "File (hard link)",
         NodeKind::File if tree.is_folder(path) => "Folder",
         NodeKind::File => "File",
     }
@@ -133,7 +133,7 @@ fn kind(tree: &FileTree, path: PathId, version: Option<&Version>) -> String {
 fn touches(timeline: &Timeline, path: PathId) -> Vec<Touch> {
     let mut touches: Vec<Touch> = Vec::new();
     let mut before: Option<Version> = None;
-    let removed = |layer| Touch { layer, mark: Mark::Removed, what: "removes it".to_owned(), bytes: None };
+    let removed = |layer| Touch { layer, mark: Mark::Removed, what: "removed".to_owned(), bytes: None };
     for version in timeline.versions(path) {
         // A gap between two versions: some layer took the path away.
         if let Some(layer) = before.and_then(|before| before.until).filter(|until| *until < version.layer) {
@@ -154,19 +154,19 @@ fn touch(timeline: &Timeline, before: Option<&Version>, version: &Version) -> To
     let bytes = own.then(|| timeline.bytes(version));
     let layer = version.layer;
     let done = |mark, what: String| Touch { layer, mark, what, bytes };
-    let Some(before) = before else { return done(Mark::Added, "adds it".to_owned()) };
+    let Some(before) = before else { return done(Mark::Added, "added".to_owned()) };
     if before.layer == version.layer {
-        return done(Mark::Changed, "holds it a second time".to_owned());
+        return done(Mark::Changed, "stored again in the same layer".to_owned());
     }
     if before.kind != version.kind {
-        return done(Mark::Changed, format!("makes it {}", noun(version.kind)));
+        return done(Mark::Changed, format!("replaced by {}", noun(version.kind)));
     }
     let changes = changes(timeline, before, version);
     match version.kind {
-        NodeKind::Directory if changes.is_empty() => done(Mark::Inside, "names it again".to_owned()),
-        NodeKind::Directory => done(Mark::Changed, format!("changes {}", changes.join(", "))),
-        _ if changes.is_empty() => done(Mark::Changed, "replaces it, same size, mode and owner".to_owned()),
-        _ => done(Mark::Changed, format!("replaces it: {}", changes.join(", "))),
+        NodeKind::Directory if changes.is_empty() => done(Mark::Inside, "also touched".to_owned()),
+        NodeKind::Directory => done(Mark::Changed, format!("changed: {}", changes.join(", "))),
+        _ if changes.is_empty() => done(Mark::Changed, "replaced; same size, mode and owner".to_owned()),
+        _ => done(Mark::Changed, format!("replaced: {}", changes.join(", "))),
     }
 }
 

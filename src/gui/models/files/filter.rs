@@ -25,13 +25,13 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// Not a size.
-    #[error("{0} is no size: write size:>10M, size:<4k or size:>=1.5G")]
+    #[error("invalid filter {0}; expected a size, such as size:>10M, size:<4k or size:>=1.5G")]
     Size(String),
     /// Not a state.
-    #[error("{0} is no state: write is:added, is:changed, is:removed or is:hidden")]
+    #[error("invalid filter {0}; try is:added, is:changed or is:removed")]
     State(String),
     /// Not a regular expression.
-    #[error("not a regular expression: {0}")]
+    #[error("invalid regular expression: {0}")]
     Regex(String),
 }
 
@@ -91,7 +91,7 @@ impl Query {
             "added" => self.mark = Some(Mark::Added),
             "changed" => self.mark = Some(Mark::Changed),
             "removed" => self.mark = Some(Mark::Removed),
-            "hidden" => self.hidden = true,
+            "shadowed" => self.hidden = true,
             _ => return Err(QueryError::State(format!("is:{text}"))),
         }
         Ok(())

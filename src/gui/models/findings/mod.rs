@@ -46,7 +46,7 @@ impl FindingsModel {
         let (findings, merge) = (analysis.findings.as_deref()?, analysis.merge.as_ref()?);
         let packages = analysis.inventory.as_ref().map_or(0, |inventory| inventory.packages.len());
         let looked_at = format!(
-            "{} looked at {} that a container sees, {}, {} and the configuration of the image.",
+            "{} checked {}, {}, {} and the image configuration.",
             count(rules().len(), "rule"),
             if merge.merged_files == 1 {
                 "1 file".to_owned()
@@ -77,13 +77,13 @@ impl FindingsModel {
 /// What the findings still wait for, in words.
 pub fn waits_for(analysis: &Analysis, layers: Option<String>) -> String {
     if let Some(layers) = layers {
-        return format!("The rules look once all layers are read; waiting for {layers}.");
+        return format!("Rules run after all layers are read. Waiting for {layers}.");
     }
     match analysis.inventory.as_ref().map(|inventory| inventory.waits_for.as_deref()) {
         Some(Some(what)) => {
-            format!("The rules look once the inventory is complete; waiting for {}.", printable(what))
+            format!("Rules run after the inventory is complete. Waiting for {}.", printable(what))
         }
-        Some(None) => "The rules are looking at the inventory.".to_owned(),
-        None => "The rules look once packages, libraries and GPU code are known.".to_owned(),
+        Some(None) => "Rules are running.".to_owned(),
+        None => "Rules run after packages, libraries and GPU code are analysed.".to_owned(),
     }
 }

@@ -163,10 +163,10 @@ impl ChosenPlan {
     /// It does not fit the findings, in words; the plan stays as it was.
     pub fn load(&mut self, saved: SavedPlan) -> Result<Loaded, String> {
         let Some(analysis) = self.analysis.clone() else {
-            return Err("the findings are not known".to_owned());
+            return Err("the findings are not available".to_owned());
         };
         let Some(findings) = analysis.findings.as_deref() else {
-            return Err("the findings are not known".to_owned());
+            return Err("the findings are not available".to_owned());
         };
         let image = &analysis.image;
         let same = saved.is_for(image.manifest_digest.as_deref(), image.config_digest.as_deref());
@@ -239,9 +239,9 @@ impl ChosenPlan {
         // Writing to a String cannot fail.
         writeln!(text, "Plan for {name}: {}", count(prediction.chosen, "finding")).ok();
         let (now, then) = prediction.merged;
-        writeln!(text, "Unpacked: {} now, {} then", human(now), human(then)).ok();
+        writeln!(text, "Merged: {} now, {} after removal", human(now), human(then)).ok();
         if let Some((now, then)) = prediction.pull {
-            writeln!(text, "Pull: {} now, about {} then (an estimate)", human(now), human(then)).ok();
+            writeln!(text, "Pull: {} now, about {} after removal (estimate)", human(now), human(then)).ok();
         }
         for finding in findings.list.iter().filter(|one| self.contains(&one.id)) {
             let layers: Vec<u16> = finding.layers.iter().map(|share| share.layer).collect();
@@ -314,11 +314,11 @@ impl Prediction {
             return None;
         }
         let findings = match self.chosen {
-            1 => "the finding of the plan".to_owned(),
-            chosen => format!("the {chosen} findings of the plan"),
+            1 => "1 selected finding".to_owned(),
+            chosen => format!("{chosen} selected findings"),
         };
         let pull =
-            self.pull.map_or_else(String::new, |(_, then)| format!(" and about {} compressed", human(then)));
-        Some(format!("Without {findings} that would be {} of files{pull}.", human(self.merged.1)))
+            self.pull.map_or_else(String::new, |(_, then)| format!(", about {} compressed", human(then)));
+        Some(format!("After removal of {findings}: {} merged{pull}.", human(self.merged.1)))
     }
 }

@@ -51,7 +51,7 @@ impl PlanFiles {
 
 fn read(path: &Path) -> ReadPlan {
     let name = printable(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
-    let failed = |why: String| format!("Cannot read the plan {name}: {}", printable(&why));
+    let failed = |why: String| format!("Cannot read plan {name}: {}", printable(&why));
     let bytes = read_file(path, SAVED_BYTES, "a plan").map_err(failed)?;
     let plan = read_plan(&bytes).map_err(|error| failed(error.to_string()))?;
     Ok((plan, name))

@@ -29,19 +29,19 @@ pub enum FindingQueryError {
     #[error(transparent)]
     Plain(#[from] QueryError),
     /// Not a verdict.
-    #[error("{0} is no verdict: write verdict:safe, verdict:unsure or verdict:needed")]
+    #[error("invalid filter {0}; expected verdict:safe, verdict:unsure or verdict:needed")]
     Verdict(String),
     /// Not a category.
-    #[error("{0} is no category: write a part of one, such as category:headers")]
+    #[error("invalid filter {0}; expected part of a category, such as category:headers")]
     Category(String),
     /// Not a rule.
-    #[error("{0} is no rule: write a part of the name of one, such as rule:static-libraries")]
+    #[error("invalid filter {0}; expected part of a rule ID, such as rule:static-libraries")]
     Rule(String),
     /// Not a severity.
-    #[error("{0} is no severity: write severity:high, medium, low or info")]
+    #[error("invalid filter {0}; expected severity:high, medium, low or info")]
     Severity(String),
     /// Not a layer.
-    #[error("{0} is no layer: write the number of one, such as layer:3")]
+    #[error("invalid filter {0}; expected a layer number, such as layer:3")]
     Layer(String),
 }
 

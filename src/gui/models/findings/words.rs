@@ -5,18 +5,18 @@ use crate::findings::{Answer, Category, Severity, Verdict};
 /// A verdict as the head of a group.
 pub const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Safe => "Safe to remove",
-        Verdict::Unsure => "A question decides",
-        Verdict::Needed => "Needed here",
+        Verdict::Safe => "Removable",
+        Verdict::Unsure => "Needs review",
+        Verdict::Needed => "Required at run time",
     }
 }
 
 /// What a verdict means for whoever chooses.
 pub const fn about(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Safe => "Nothing in the image uses it; the proof stands beside it",
-        Verdict::Unsure => "The image does not answer the question; selecting it answers: not used",
-        Verdict::Needed => "It looks like content for building, and is used at run time",
+        Verdict::Safe => "Nothing in the image uses it; see the proof",
+        Verdict::Unsure => "Requires an answer; selecting it answers: not used",
+        Verdict::Needed => "Looks build-only, but is used at run time",
     }
 }
 
@@ -33,10 +33,10 @@ pub const fn answer(answer: Answer, has_bytes: bool) -> &'static str {
 /// What an answer does.
 pub const fn about_answer(answer: Answer, has_bytes: bool) -> &'static str {
     match (answer, has_bytes) {
-        (Answer::Used, true) => "Keep its files",
-        (Answer::Unused, true) => "Remove its files",
+        (Answer::Used, true) => "Keep the files",
+        (Answer::Unused, true) => "Remove the files",
         (Answer::Used, false) => "Nothing to fix",
-        (Answer::Unused, false) => "Needs the fix",
+        (Answer::Unused, false) => "Fix required",
     }
 }
 
@@ -56,7 +56,7 @@ pub const fn weight(severity: Severity) -> &'static str {
         Severity::High => "high severity",
         Severity::Medium => "medium severity",
         Severity::Low => "low severity",
-        Severity::Info => "good to know",
+        Severity::Info => "informational",
     }
 }
 

@@ -20,7 +20,7 @@ pub fn runs_line(analysis: &Analysis) -> Option<String> {
     let (targets, what) = match &analysis.targets[..] {
         [] => (&common[..], COMMON),
         named if named == common => (named, COMMON),
-        named => (named, "targets that were named"),
+        named => (named, "requested targets"),
     };
     let judge = Judge::new(&needs, analysis.known_rules());
     let judged = targets.iter().map(|target| (name(target), judge.judge(target))).collect::<Vec<_>>();
@@ -31,11 +31,11 @@ fn line(judged: &[(String, Judgement)], what: &str) -> String {
     let all = judged.len();
     let runs = judged.iter().filter(|(_, judgement)| works(judgement.verdict)).count();
     let mut line = match runs {
-        0 => format!("Runs on none of {all} {what}"),
+        0 => format!("Runs on 0 of {all} {what}"),
         _ if runs == all => format!("Runs on all {all} {what}"),
         _ => format!("Runs on {runs} of {all} {what}"),
     };
-    for (verdict, words) in [(RunVerdict::Fails, "fails on"), (RunVerdict::Unknown, "cannot be told for")] {
+    for (verdict, words) in [(RunVerdict::Fails, "fails on"), (RunVerdict::Unknown, "unknown for")] {
         let of: Vec<_> = judged.iter().filter(|(_, judgement)| judgement.verdict == verdict).collect();
         if let Some((_, first)) = of.first() {
             let names: Vec<&str> = of.iter().map(|(name, _)| name.as_str()).collect();
@@ -74,7 +74,7 @@ mod tests {
             ),
             (
                 vec![("T4", Fails), ("L4", Unknown)],
-                "Runs on none of 2 GPUs; fails on T4: because of T4; cannot be told for L4: because of L4.",
+                "Runs on 0 of 2 GPUs; fails on T4: because of T4; unknown for L4: because of L4.",
             ),
         ] {
             assert_eq!(line(&judged(&verdicts), "GPUs"), wanted);

@@ -14,7 +14,7 @@ pub struct Fact {
     pub value: String,
 }
 
-const UNKNOWN: &str = "not known";
+const UNKNOWN: &str = "unknown";
 
 fn fact(name: &'static str, value: Option<String>) -> Fact {
     Fact { name, value: value.map_or_else(|| UNKNOWN.to_owned(), |value| printable(&value)) }
@@ -25,11 +25,11 @@ pub fn driver_facts(check: &Check) -> Vec<Fact> {
     let Some(driver) = &check.driver else { return Vec::new() };
     let found = match driver.found_by.as_deref() {
         None | Some("loader") => None,
-        Some(folder) => Some(format!("in {folder}, where programs do not look by themselves")),
+        Some(folder) => Some(format!("in {folder}, outside the default search path")),
     };
     let mut facts = vec![
         fact("Driver", driver.version.clone()),
-        fact("CUDA of the driver", driver.cuda_version.clone()),
+        fact("Driver CUDA version", driver.cuda_version.clone()),
         fact("Library", driver.library_path.clone()),
     ];
     facts.extend(found.map(|found| fact("Found", Some(found))));
@@ -75,10 +75,10 @@ fn facts(device: &Device) -> Vec<Fact> {
         None => human(bytes),
     });
     let mig = match (device.mig, nvml.mig_mode) {
-        (Some(true), _) => Some("this is a part of a GPU".to_owned()),
+        (Some(true), _) => Some("MIG slice of a GPU".to_owned()),
         (_, Some(true)) => Some("on".to_owned()),
         (_, Some(false)) => Some("off".to_owned()),
-        (Some(false), None) => Some("no part of a GPU".to_owned()),
+        (Some(false), None) => Some("not a MIG slice".to_owned()),
         (None, None) => None,
     };
     let mut facts = vec![
@@ -90,12 +90,12 @@ fn facts(device: &Device) -> Vec<Fact> {
     ];
     facts.extend(kernel(&device.kernel_check));
     if device.integrated == Some(true) {
-        facts.push(fact("Integrated", Some("it shares memory with the processor".to_owned())));
+        facts.push(fact("Integrated", Some("shares memory with the CPU".to_owned())));
     }
     // NVML may be missing, and many of its answers depend on the kind of GPU: what it does not say is left out.
     let ecc = nvml.ecc_uncorrected.map(|errors| match errors {
         0 => "none uncorrected".to_owned(),
-        errors => format!("{} uncorrected since the driver was loaded", grouped(errors)),
+        errors => format!("{} uncorrected since driver load", grouped(errors)),
     });
     let said = [
         ("Brand", nvml.brand),
@@ -111,16 +111,16 @@ fn facts(device: &Device) -> Vec<Fact> {
 
 /// What came of the kernel; nothing where it was not tried.
 fn kernel(kernel: &KernelCheck) -> Option<Fact> {
-    let numbers = kernel.elements.map(|count| format!("{} numbers", grouped(count)));
+    let numbers = kernel.elements.map(|count| format!("{} values", grouped(count)));
     let error = kernel.max_abs_error.map(|error| match (error > 0.0, kernel.tolerance) {
-        (false, _) => "all equal to the processor's".to_owned(),
-        (true, Some(most)) => format!("off by {error:.1e} at most, {most:.1e} is allowed"),
-        (true, None) => format!("off by {error:.1e} at most"),
+        (false, _) => "all equal to the CPU results".to_owned(),
+        (true, Some(most)) => format!("max error {error:.1e}, tolerance {most:.1e}"),
+        (true, None) => format!("max error {error:.1e}"),
     });
     let parts: Vec<String> = [numbers, error].into_iter().flatten().collect();
     let value = match kernel.verdict {
         KernelVerdict::Skipped => return None,
-        KernelVerdict::Fail if parts.is_empty() => "it failed".to_owned(),
+        KernelVerdict::Fail if parts.is_empty() => "failed".to_owned(),
         KernelVerdict::Fail => format!("wrong: {}", parts.join(", ")),
         KernelVerdict::Pass => parts.join(", "),
     };
@@ -177,23 +177,23 @@ impl LaunchCost {
         let ratio = stream / graphed;
         let (factor, sentence) = if ratio >= 1.05 {
             let sentence = format!(
-                "A decoding step of 300 launches, to take an example, costs {} of launching on a stream and {} \
-                 in a graph, whatever the kernels themselves take.",
+                "Example: a decoding step of 300 launches takes {} of launch overhead on a stream and {} \
+                 in a graph, without kernel time.",
                 step(stream),
                 step(graphed)
             );
             (if ratio < 10.0 { format!("{ratio:.1}×") } else { format!("{ratio:.0}×") }, sentence)
         } else {
             let sentence = format!(
-                "A graph saves nothing here: a decoding step of 300 launches, to take an example, costs {} of \
-                 launching either way.",
+                "A graph saves nothing here. Example: a decoding step of 300 launches takes {} of \
+                 launch overhead either way.",
                 step(stream)
             );
             (String::new(), sentence)
         };
         let mut how = format!("Median of {} rounds of {} launches", graph.rounds, graph.launches);
         if let Some(us) = graph.capture_us {
-            how = format!("{how}; capturing the graph took {}", super::words::time(us));
+            how = format!("{how}; graph capture took {}", super::words::time(us));
         }
         Some(Self { stream_us: stream, graph_us: graphed, factor, sentence, how: format!("{how}.") })
     }

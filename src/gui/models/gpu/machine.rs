@@ -131,14 +131,14 @@ impl Machine {
                 if wanted.depth == Depth::Full && !token.is_cancelled() {
                     let run = Run { unix_seconds: (setup.clock)(), check: check.clone() };
                     let added = history.add(path, run);
-                    fault = added.err().map(|error| format!("this check could not be kept: {error}"));
+                    fault = added.err().map(|error| format!("cannot save this check: {error}"));
                 }
                 (history.runs, fault)
             });
             out.publish(Arc::new(News { check, ended: true, runs }));
         });
         if let Err(error) = started {
-            let check = failed(&format!("the system gives no thread to work on: {error}"));
+            let check = failed(&format!("cannot start a thread: {error}"));
             slot.publish(Arc::new(News { check, ended: true, runs: None }));
         }
         let latest = Check::default();
@@ -302,14 +302,14 @@ fn carry_out(
     let child = ChildRequest { depth, device, bandwidth, library: setup.library.clone() };
     let mut request = match CheckRequest::new(child) {
         Ok(request) => request,
-        Err(error) => return failed(&format!("the system does not say where this program lies: {error}")),
+        Err(error) => return failed(&format!("cannot find the cutaway executable: {error}")),
     };
     if let Some(executable) = &setup.executable {
         request.executable.clone_from(executable);
     }
     match catch_panic(|| (setup.checker)(&request, cancel, &mut step)) {
         Ok(check) => check,
-        Err(panic) => failed(&format!("cutaway failed here, please report this: {panic}")),
+        Err(panic) => failed(&format!("internal error in cutaway, please report it: {panic}")),
     }
 }
 

@@ -9,21 +9,21 @@ impl Judged {
     /// CUDA and the driver.
     pub fn needs_line(&self) -> String {
         if !self.needs.uses_cuda {
-            return "Nothing that this image runs is known to use CUDA.".to_owned();
+            return "No known CUDA use in this image.".to_owned();
         }
         let requires = &self.requires;
         let Some(cuda) = &requires.cuda else {
-            return "It uses CUDA, but no version is known that it was built for.".to_owned();
+            return "Uses CUDA; the CUDA version it was built for is unknown.".to_owned();
         };
         let driver = match (&requires.min_driver, &requires.min_driver_minor_compat) {
             (Some(full), Some(least)) if full != least => format!(
-                "everything works from driver {full} on, and from {least} on as long as no PTX has to be compiled"
+                "requires driver {full} or later; {least} or later without JIT compilation of PTX"
             ),
-            (Some(full), _) => format!("everything works from driver {full} on"),
+            (Some(full), _) => format!("requires driver {full} or later"),
             (None, Some(least)) => {
-                format!("it works from driver {least} on as long as no PTX has to be compiled")
+                format!("requires driver {least} or later without JIT compilation of PTX")
             }
-            (None, None) => "which driver that takes is not known".to_owned(),
+            (None, None) => "the required driver is unknown".to_owned(),
         };
         format!("Built for CUDA {cuda}: {driver}.")
     }
@@ -33,9 +33,9 @@ impl Judged {
         let (sass, ptx) = (&self.requires.sass, &self.requires.ptx);
         match (named(sass), named(ptx)) {
             _ if !self.needs.uses_cuda => None,
-            (Some(sass), Some(ptx)) => Some(format!("SASS for {sass}; after compiling PTX also {ptx}.")),
-            (Some(sass), None) => Some(format!("SASS for {sass}; no PTX for others.")),
-            (None, Some(ptx)) => Some(format!("No SASS; after compiling PTX {ptx}.")),
+            (Some(sass), Some(ptx)) => Some(format!("SASS for {sass}; PTX for {ptx} (JIT).")),
+            (Some(sass), None) => Some(format!("SASS for {sass}; no PTX.")),
+            (None, Some(ptx)) => Some(format!("No SASS; PTX for {ptx} (JIT).")),
             (None, None) => None,
         }
     }

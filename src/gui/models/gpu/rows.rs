@@ -100,9 +100,9 @@ impl Group {
         match (self.runs, self.targets.len()) {
             (_, 0) => String::new(),
             (1, 1) => "runs".to_owned(),
-            (0, 1) => "does not run, or cannot be told".to_owned(),
+            (0, 1) => "fails or unknown".to_owned(),
             (runs, all) if runs == all => format!("all {all} run"),
-            (0, all) => format!("none of {all} runs"),
+            (0, all) => format!("0 of {all} run"),
             (runs, all) => format!("{runs} of {all} run"),
         }
     }

@@ -87,7 +87,7 @@ fn result(check: &Check, tone: Tone) -> String {
             (None, "crashed") => "crashed",
             (None, _) => "failed",
         },
-        (None, Tone::Mixed) => "in part",
+        (None, Tone::Mixed) => "partial",
         (None, Tone::Bad) => "no GPU",
     };
     words.to_owned()

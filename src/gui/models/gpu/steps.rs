@@ -35,7 +35,7 @@ impl StepState {
             Self::Passed => "passed",
             Self::Failed => "failed",
             Self::Running => "running",
-            Self::Waiting => "to come",
+            Self::Waiting => "pending",
         }
     }
 }

@@ -119,7 +119,7 @@ impl TargetItem {
     pub fn driver_text(&self) -> String {
         match &self.driver {
             Some((version, from)) => format!("{version} {}", words::driver_from(*from)),
-            None => "not known".to_owned(),
+            None => "unknown".to_owned(),
         }
     }
 
@@ -140,7 +140,7 @@ impl TargetItem {
     pub fn about(&self) -> String {
         let driver = match &self.driver {
             Some(_) => format!("driver {}", self.driver_text()),
-            None => "its driver is not known".to_owned(),
+            None => "driver unknown".to_owned(),
         };
         format!("{}, compute capability {}, {driver}", self.gpus_text(), self.capability)
     }

@@ -39,7 +39,7 @@ impl Headline {
             let who = if right == 1 { "This GPU works".to_owned() } else { format!("All {right} GPUs work") };
             return match numbers {
                 0 => say(Tone::Good, format!("{who}.")),
-                _ => say(Tone::Good, format!("{who}: every one of {} numbers is right.", grouped(numbers))),
+                _ => say(Tone::Good, format!("{who}: all {} values are correct.", grouped(numbers))),
             };
         }
         let tried =
@@ -50,12 +50,12 @@ impl Headline {
         }
         match &check.error {
             Some(error) if right > 0 => {
-                say(Tone::Mixed, format!("The kernel is right, but then it failed: {}.", at(error)))
+                say(Tone::Mixed, format!("Kernel results are correct, but the check failed {}.", at(error)))
             }
             Some(error) => say(Tone::Bad, failed(error)),
-            None if wrong > 0 => say(Tone::Bad, "This GPU computes wrong numbers.".to_owned()),
-            None if check.available => say(Tone::Good, "A GPU is there.".to_owned()),
-            None => say(Tone::Bad, "No GPU can be used here.".to_owned()),
+            None if wrong > 0 => say(Tone::Bad, "This GPU computes wrong results.".to_owned()),
+            None if check.available => say(Tone::Good, "GPU found.".to_owned()),
+            None => say(Tone::Bad, "No usable GPU on this machine.".to_owned()),
         }
     }
 }
@@ -63,15 +63,15 @@ impl Headline {
 /// What an error means, in a sentence.
 fn failed(error: &GpuError) -> String {
     let known = match (error.code, error.name.as_str()) {
-        (_, "no-library") => "There is no NVIDIA driver here.",
-        (_, "stub" | "not-a-library") => "What stands for the driver here is not the driver.",
-        (Some(100), _) => "The driver finds no GPU.",
-        (Some(804 | 803), _) => "The driver and its library do not fit each other.",
-        (_, "wrong-numbers") => "This GPU computes wrong numbers.",
-        (_, "crashed") => "The driver crashed while it was checked.",
-        (_, "timed-out") => "The driver did not answer in time.",
-        (_, "cannot-start") => "The check could not be started.",
-        _ => return format!("The check failed: {}.", at(error)),
+        (_, "no-library") => "No NVIDIA driver on this machine.",
+        (_, "stub" | "not-a-library") => "The libcuda.so.1 found is not the NVIDIA driver.",
+        (Some(100), _) => "The driver found no GPU.",
+        (Some(804 | 803), _) => "Driver and library versions do not match.",
+        (_, "wrong-numbers") => "This GPU computes wrong results.",
+        (_, "crashed") => "The driver crashed during the check.",
+        (_, "timed-out") => "The driver timed out.",
+        (_, "cannot-start") => "The check did not start.",
+        _ => return format!("The check failed {}.", at(error)),
     };
     known.to_owned()
 }
@@ -99,7 +99,7 @@ pub fn error_text(check: &Check) -> Option<String> {
     lines.push(sentence(&printable(&error.message)));
     lines.extend(error.hint.as_ref().map(|hint| format!("hint: {}", printable(hint))));
     if let Some(driver) = &check.driver {
-        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
         lines.push(format!("driver: {}, CUDA {}", known(&driver.version), known(&driver.cuda_version)));
         lines.push(format!("library: {}", known(&driver.library_path)));
     }

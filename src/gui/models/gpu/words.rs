@@ -15,8 +15,8 @@ pub const VERDICTS: [RunVerdict; 5] = [
 pub const fn verdict(verdict: RunVerdict) -> &'static str {
     match verdict {
         RunVerdict::Runs => "Runs",
-        RunVerdict::RunsWithJit => "Runs with JIT",
-        RunVerdict::RunsWithCompat => "Runs with compat",
+        RunVerdict::RunsWithJit => "Runs after JIT compilation",
+        RunVerdict::RunsWithCompat => "Runs with cuda-compat",
         RunVerdict::Unknown => "Unknown",
         RunVerdict::Fails => "Fails",
     }
@@ -25,20 +25,20 @@ pub const fn verdict(verdict: RunVerdict) -> &'static str {
 /// What a verdict means.
 pub const fn about(verdict: RunVerdict) -> &'static str {
     match verdict {
-        RunVerdict::Runs => "Nothing that is known speaks against it",
+        RunVerdict::Runs => "No known incompatibility",
         RunVerdict::RunsWithJit => {
-            "It runs once the driver has compiled PTX, which takes time at the first start"
+            "The driver compiles PTX at first start, which takes time"
         }
-        RunVerdict::RunsWithCompat => "It runs with the forward-compatibility driver that the image brings",
-        RunVerdict::Unknown => "It cannot be told",
-        RunVerdict::Fails => "It does not run",
+        RunVerdict::RunsWithCompat => "Runs with the forward-compatibility driver in the image",
+        RunVerdict::Unknown => "Not enough information",
+        RunVerdict::Fails => "Does not run on this target",
     }
 }
 
 /// Where a driver's version is known from.
 pub const fn driver_from(from: DriverFrom) -> &'static str {
     match from {
-        DriverFrom::Stated => "as typed",
+        DriverFrom::Stated => "as entered",
         DriverFrom::Measured => "measured",
         DriverFrom::Usual => "usual",
     }

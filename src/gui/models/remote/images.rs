@@ -45,13 +45,13 @@ impl ImageRow {
         let more = tags.len().saturating_sub(1);
         let time = image.created.map(utc);
         let day = time.as_deref().and_then(|time| time.split(' ').next()).unwrap_or("–");
-        let size = image.bytes.map_or_else(|| "size not known".to_owned(), human);
+        let size = image.bytes.map_or_else(|| "size unknown".to_owned(), human);
         let engine = printable(&image.engine);
-        let spoken = format!("{name}, {engine}, made {}, {size}", time.as_deref().unwrap_or("some time ago"));
+        let spoken = format!("{name}, {engine}, created {}, {size}", time.as_deref().unwrap_or("at an unknown time"));
         if tags.is_empty() {
-            tags.push("no name".to_owned());
+            tags.push("untagged".to_owned());
         }
-        let made = time.as_ref().map(|time| format!("made {time}"));
+        let made = time.as_ref().map(|time| format!("created {time}"));
         let facts: Vec<String> = [Some(engine.clone()), made, Some(size)].into_iter().flatten().collect();
         Self {
             reference: image.reference.clone(),
@@ -157,9 +157,9 @@ impl LocalImages {
     pub fn state(&self) -> String {
         match self.job.error() {
             Some(error) => error.to_owned(),
-            None if !self.listed => "Looking for container engines…".to_owned(),
-            None if self.answered => "The container engines of this machine hold no image".to_owned(),
-            None => "No container engine answers on this machine".to_owned(),
+            None if !self.listed => "Searching for container engines…".to_owned(),
+            None if self.answered => "No images in the local container engines".to_owned(),
+            None => "No container engine responds on this machine".to_owned(),
         }
     }
 }

@@ -39,20 +39,20 @@ impl Form {
             Self::Sarif => "SARIF",
             Self::Csv => "CSV",
             Self::Text => "Text",
-            Self::Dockerfile => "Dockerfile of the plan",
+            Self::Dockerfile => "Proposed Dockerfile",
         }
     }
 
     /// What it is for, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Html => "One page with charts, without remote parts; prints well",
-            Self::Markdown => "For pull requests and step summaries; long lists are cut",
-            Self::Json => "Everything, for scripts; this window opens it again without the image",
-            Self::Sarif => "Findings for code scanning, version 2.1.0",
-            Self::Csv => "One table with all of its rows, for spreadsheets",
-            Self::Text => "What cutaway report prints on a terminal",
-            Self::Dockerfile => "The proposed Dockerfile that carries out what the plan takes away",
+            Self::Html => "Single self-contained page with charts, printable",
+            Self::Markdown => "For pull requests and CI summaries; long lists are truncated",
+            Self::Json => "Complete report for scripts; reopens in Cutaway without the image",
+            Self::Sarif => "Findings for code scanning, SARIF 2.1.0",
+            Self::Csv => "One complete table, for spreadsheets",
+            Self::Text => "Output of cutaway report",
+            Self::Dockerfile => "Proposed Dockerfile that applies the plan",
         }
     }
 
@@ -60,11 +60,11 @@ impl Form {
     pub const fn whole(self) -> Option<&'static str> {
         match self {
             Self::Html | Self::Markdown => None,
-            Self::Json => Some("JSON always holds everything"),
-            Self::Sarif => Some("SARIF always holds all findings"),
-            Self::Csv => Some("CSV always holds one whole table"),
-            Self::Text => Some("Text always holds everything"),
-            Self::Dockerfile => Some("A Dockerfile has no parts"),
+            Self::Json => Some("JSON always contains everything"),
+            Self::Sarif => Some("SARIF always contains all findings"),
+            Self::Csv => Some("CSV always contains one complete table"),
+            Self::Text => Some("Text always contains everything"),
+            Self::Dockerfile => Some("Not applicable to a Dockerfile"),
         }
     }
 }

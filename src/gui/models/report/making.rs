@@ -237,7 +237,7 @@ impl Request {
         let host = devices.iter().filter_map(host).collect();
         let options = Options { host, paths: names_all_files(form), ..options };
         let report = Report::new(&analysis, &options);
-        let mut report = report.ok_or("The work ended before the layers of the image were merged.")?;
+        let mut report = report.ok_or("The analysis stopped before the layers were merged.")?;
         if let Some(proposals) = proposals {
             report.set_proposals(&proposals, &options);
         }
@@ -283,10 +283,10 @@ fn work(
 /// The best Dockerfile that is proposed.
 fn dockerfile(report: &Report) -> Result<String, String> {
     let why = match &report.proposals {
-        None => "No Dockerfile is proposed yet: it is being worked out, or could not be.",
+        None => "No proposed Dockerfile: proposals are not ready or failed.",
         Some(list) => match list.first().and_then(|best| best.dockerfile.clone()) {
             Some(text) => return Ok(text),
-            None => "No Dockerfile is proposed: nothing was found that could be smaller.",
+            None => "No proposed Dockerfile: no way to reduce the image was found.",
         },
     };
     Err(why.to_owned())

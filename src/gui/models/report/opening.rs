@@ -21,13 +21,13 @@ pub fn desktop() -> Opener {
         // In a group of its own: what ends this program from a terminal does not end the browser.
         command.arg(path).stdin(quiet()).stdout(quiet()).stderr(quiet()).process_group(0);
         let status = command.status().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => format!("{program} is not installed here"),
-            _ => format!("{program} cannot be started: {error}"),
+            std::io::ErrorKind::NotFound => format!("{program} is not installed"),
+            _ => format!("cannot start {program}: {error}"),
         })?;
         if status.success() {
             Ok(())
         } else {
-            Err(format!("{program} found nothing that opens it ({status})"))
+            Err(format!("{program} found no application for it ({status})"))
         }
     })
 }
@@ -61,6 +61,6 @@ impl Opening {
             None if busy && !self.job.is_busy() => self.job.error().map(str::to_owned),
             None => None,
         }?;
-        Some(format!("Cannot open {}: {}; open it by hand", self.path, printable(&why)))
+        Some(format!("Cannot open {}: {}; open it manually", self.path, printable(&why)))
     }
 }

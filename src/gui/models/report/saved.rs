@@ -113,7 +113,7 @@ fn image(report: &Report) -> Result<String, String> {
         Transport::Sample(_) | Transport::Registry | Transport::Engine => Ok(text.clone()),
         _ if Path::new(&reference.location).exists() => Ok(text.clone()),
         _ => Err(format!(
-            "{shown} is not here: it was read on another machine, or was moved. Open the image where it is now."
+            "{shown} not found: it was moved, or the report is from another machine. Open the image from its current path."
         )),
     }
 }
@@ -129,22 +129,22 @@ fn dockerfile(report: &Report) -> Option<Page> {
 fn proposal(one: &ProposalLine) -> Vec<Block> {
     let tone = if one.applicability == "safe" { Tone::Good } else { Tone::Unsure };
     let taken = match &*one.applicability {
-        "safe" => "Safe: the image does the same afterwards".to_owned(),
-        "review" => "To review: what was taken to be true wants a look".to_owned(),
-        "manual" => "By hand: it needs work by hand".to_owned(),
+        "safe" => "Safe: the image behaves the same".to_owned(),
+        "review" => "Needs review: check the assumptions".to_owned(),
+        "manual" => "Manual: manual work is required".to_owned(),
         other => printable(other),
     };
     let mut facts = vec![
         ("Applicability".to_owned(), Line::plain(taken).tone(tone)),
         ("Saves".to_owned(), Line::plain(human(one.saved_bytes))),
     ];
-    facts.extend(one.merged_bytes.map(|bytes| ("Unpacked then".to_owned(), Line::plain(human(bytes)))));
-    facts.extend(one.base_image.as_ref().map(|base| ("Starts from".to_owned(), Line::code(printable(base)))));
+    facts.extend(one.merged_bytes.map(|bytes| ("Merged size after".to_owned(), Line::plain(human(bytes)))));
+    facts.extend(one.base_image.as_ref().map(|base| ("Base image".to_owned(), Line::code(printable(base)))));
     let mut blocks = vec![Block::Heading(printable(&one.title)), Block::Facts(facts)];
     let diff = one.diff.clone().filter(|diff| !diff.is_empty());
     blocks.extend(diff.map(|diff| Block::Code("diff", diff)));
     let whole = one.dockerfile.clone().map(|text| vec![Block::Code("dockerfile", text)]);
-    blocks.extend(whole.map(|code| Block::Fold("The whole Dockerfile".to_owned(), code)));
+    blocks.extend(whole.map(|code| Block::Fold("Complete Dockerfile".to_owned(), code)));
     blocks
 }
 

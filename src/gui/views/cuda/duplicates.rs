@@ -162,7 +162,7 @@ fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> Tabl
         ..Cell::new(copy.layer.to_string(), tokens.text_weak)
     };
     let loaded = copy.loaded_by.as_deref().unwrap_or("");
-    let color = if loaded == "nobody" { tokens.warning } else { tokens.text };
+    let color = if loaded == "nothing" { tokens.warning } else { tokens.text };
     TableRow {
         key: (item as u64) << 20 | place as u64,
         depth: 1,

@@ -17,7 +17,7 @@ fn with_image(app: &App) -> Result<(), &'static str> {
 fn with_columns(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.compare.columns().len() > 1 => Ok(()),
-        Some(_) => Err("No image stands beside this one"),
+        Some(_) => Err("No other image to compare with"),
         None => Err("Open an image first"),
     }
 }
@@ -25,7 +25,7 @@ fn with_columns(app: &App) -> Result<(), &'static str> {
 fn with_comparison(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.compare.model().is_some() => Ok(()),
-        Some(_) => Err("Nothing is compared with this image"),
+        Some(_) => Err("No comparison is open"),
         None => Err("Open an image first"),
     }
 }
@@ -41,7 +41,7 @@ fn show(app: &mut App, act: impl FnOnce(&mut CompareView)) {
 pub(super) const ADD: Command = command!(
     "compare.add",
     "Compare with…",
-    "Put another image beside the one in front",
+    "Compare this image with another",
     Menu::Image,
     4,
     [ctrl_shift(Key::B)],
@@ -52,7 +52,7 @@ pub(super) const ADD: Command = command!(
 pub(super) const BASELINE: Command = command!(
     "compare.baseline",
     "Next baseline",
-    "Hold the compared images against the next one of them",
+    "Use the next compared image as the baseline",
     Menu::Image,
     4,
     [KeyboardShortcut::new(Modifiers::NONE, Key::F8)],
@@ -63,7 +63,7 @@ pub(super) const BASELINE: Command = command!(
 pub(super) const ONLY: Command = Command {
     id: "compare.only-differences",
     title: "Only differences",
-    about: "Leave out what all compared images have",
+    about: "Hide what is identical in all images",
     menu: Menu::Image,
     group: 4,
     keys: &[],
@@ -75,7 +75,7 @@ pub(super) const ONLY: Command = Command {
 pub(super) const COPY: Command = command!(
     "compare.copy",
     "Copy comparison",
-    "Put the comparison on the clipboard as Markdown, for a pull request",
+    "Copy the comparison to the clipboard as Markdown",
     Menu::Image,
     4,
     [],
@@ -89,7 +89,7 @@ pub(super) const COPY: Command = command!(
 pub(super) const SAVE: Command = command!(
     "compare.save",
     "Save comparison as…",
-    "Write the comparison as HTML, Markdown, JSON, CSV or text",
+    "Save the comparison as HTML, Markdown, JSON, CSV or text",
     Menu::Image,
     4,
     [],
@@ -99,8 +99,8 @@ pub(super) const SAVE: Command = command!(
 
 pub(super) const ALONE: Command = command!(
     "compare.clear",
-    "Leave out compared images",
-    "Show the image in front alone again; the tabs of the others stay",
+    "Clear comparison",
+    "Remove the other images from the comparison; their tabs stay open",
     Menu::Image,
     4,
     [],

@@ -11,9 +11,9 @@ use crate::gui::views::{DockerfileView, View};
 fn with_proposal(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.dockerfile.chosen().is_some() => Ok(()),
-        Some(tab) if tab.dockerfile.model().is_some() => Err("Nothing is proposed for this image"),
+        Some(tab) if tab.dockerfile.model().is_some() => Err("No proposal for this image"),
         Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
-        Some(_) => Err("Proposals are worked out when the Dockerfile view is shown"),
+        Some(_) => Err("No proposal yet: open the Dockerfile view to compute proposals"),
         None => Err("Open an image first"),
     }
 }
@@ -22,7 +22,7 @@ fn with_image(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.analysis.is_some() => Ok(()),
         Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
-        Some(_) => Err("The image is not known yet"),
+        Some(_) => Err("The image is not loaded yet"),
         None => Err("Open an image first"),
     }
 }
@@ -31,7 +31,7 @@ fn with_file(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
         Some(tab) if tab.dockerfile.given().is_some() => Ok(()),
         Some(tab) if tab.saved.is_some() => Err(NEEDS_IMAGE),
-        Some(_) => Err("No Dockerfile was opened for this image"),
+        Some(_) => Err("No Dockerfile is open for this image"),
         None => Err("Open an image first"),
     }
 }
@@ -55,7 +55,7 @@ fn copy(app: &mut App) {
 pub(super) const COPY: Command = command!(
     "dockerfile.copy",
     "Copy Dockerfile",
-    "Put the proposed Dockerfile on the clipboard",
+    "Copy the proposed Dockerfile to the clipboard",
     Menu::Image,
     3,
     [ctrl_shift(Key::C)],
@@ -66,7 +66,7 @@ pub(super) const COPY: Command = command!(
 pub(super) const SAVE: Command = command!(
     "dockerfile.save",
     "Save Dockerfile as…",
-    "Write the proposed Dockerfile to a file",
+    "Save the proposed Dockerfile to a file",
     Menu::Image,
     3,
     [ctrl(Key::S)],
@@ -77,7 +77,7 @@ pub(super) const SAVE: Command = command!(
 pub(super) const SAVE_PATCH: Command = command!(
     "dockerfile.save-patch",
     "Save patch as…",
-    "Write what the proposal changes to a file, for patch or git apply",
+    "Save the changes as a patch for git apply",
     Menu::Image,
     3,
     [ctrl_shift(Key::S)],
@@ -88,7 +88,7 @@ pub(super) const SAVE_PATCH: Command = command!(
 pub(super) const OPEN: Command = command!(
     "dockerfile.open",
     "Open Dockerfile…",
-    "Take a file of your own as the Dockerfile that the image was built from",
+    "Use the Dockerfile that the image was built from",
     Menu::Image,
     3,
     [ctrl_shift(Key::D)],
@@ -98,8 +98,8 @@ pub(super) const OPEN: Command = command!(
 
 pub(super) const FORGET: Command = command!(
     "dockerfile.forget",
-    "Forget Dockerfile",
-    "Go back to what is rebuilt from the history of the image",
+    "Close Dockerfile",
+    "Return to the Dockerfile reconstructed from the image history",
     Menu::Image,
     3,
     [],
@@ -110,7 +110,7 @@ pub(super) const FORGET: Command = command!(
 pub(super) const NEXT: Command = command!(
     "dockerfile.next",
     "Next change",
-    "To the next change of the Dockerfile",
+    "Go to the next change in the Dockerfile",
     Menu::Image,
     3,
     [plain(Key::F7)],
@@ -121,7 +121,7 @@ pub(super) const NEXT: Command = command!(
 pub(super) const PREVIOUS: Command = command!(
     "dockerfile.previous",
     "Previous change",
-    "To the change of the Dockerfile before this one",
+    "Go to the previous change in the Dockerfile",
     Menu::Image,
     3,
     [egui::KeyboardShortcut::new(egui::Modifiers::SHIFT, Key::F7)],

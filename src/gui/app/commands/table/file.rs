@@ -8,13 +8,13 @@ use crate::gui::app::commands::{Command, Menu};
 use crate::gui::dialogs::Pick;
 
 fn without_dialog(app: &App) -> Result<(), &'static str> {
-    if app.dialogs.is_waiting() { Err("A file dialog is open already") } else { Ok(()) }
+    if app.dialogs.is_waiting() { Err("A file dialog is already open") } else { Ok(()) }
 }
 
 pub(super) const NEW_TAB: Command = command!(
     "file.new-tab",
     "Open image…",
-    "Show the start screen, to open one more image",
+    "Open an image in a new tab",
     Menu::File,
     0,
     [ctrl(Key::T)],
@@ -25,7 +25,7 @@ pub(super) const NEW_TAB: Command = command!(
 pub(super) const OPEN_ARCHIVE: Command = command!(
     "file.open-archive",
     "Open archive…",
-    "Choose an archive: OCI or docker save, also compressed",
+    "Open an OCI or docker save archive, plain or compressed",
     Menu::File,
     0,
     [ctrl(Key::O)],
@@ -36,7 +36,7 @@ pub(super) const OPEN_ARCHIVE: Command = command!(
 pub(super) const OPEN_FOLDER: Command = command!(
     "file.open-folder",
     "Open folder…",
-    "Choose a folder: an OCI layout, a dir: folder, or a root filesystem",
+    "Open an OCI layout, a dir: folder or a root filesystem",
     Menu::File,
     0,
     [ctrl_shift(Key::O)],
@@ -46,8 +46,8 @@ pub(super) const OPEN_FOLDER: Command = command!(
 
 pub(super) const SAMPLE_DEVEL: Command = command!(
     "file.sample-devel",
-    "Open the devel sample",
-    "A small image like a service built on a CUDA devel image",
+    "Open devel sample",
+    "Small example of a service built on a CUDA devel image",
     Menu::File,
     1,
     [],
@@ -57,8 +57,8 @@ pub(super) const SAMPLE_DEVEL: Command = command!(
 
 pub(super) const SAMPLE_RUNTIME: Command = command!(
     "file.sample-runtime",
-    "Open the runtime sample",
-    "The same service on a runtime image",
+    "Open runtime sample",
+    "The same service on a CUDA runtime image",
     Menu::File,
     1,
     [],
@@ -68,19 +68,19 @@ pub(super) const SAMPLE_RUNTIME: Command = command!(
 
 pub(super) const FORGET_RECENT: Command = command!(
     "file.forget-recent",
-    "Forget recent images",
-    "Empty the list of recent images",
+    "Clear recent images",
+    "Remove all entries from the recent images",
     Menu::File,
     3,
     [],
-    |app| if app.settings.recent.is_empty() { Err("No image was opened yet") } else { Ok(()) },
+    |app| if app.settings.recent.is_empty() { Err("No recent images") } else { Ok(()) },
     |app| app.settings.recent.clear()
 );
 
 pub(super) const CLOSE: Command = command!(
     "file.close-tab",
     "Close image",
-    "Close the tab in front and stop its work",
+    "Close this tab and cancel its work",
     Menu::File,
     4,
     [ctrl(Key::W)],

@@ -4,21 +4,21 @@ use crate::gui::app::App;
 use crate::gui::app::commands::{Command, Menu};
 
 fn when_idle(app: &App) -> Result<(), &'static str> {
-    if app.machine.is_checking() { Err("It is being checked already") } else { Ok(()) }
+    if app.machine.is_checking() { Err("A GPU check is already running") } else { Ok(()) }
 }
 
 fn while_checking(app: &App) -> Result<(), &'static str> {
     match (app.machine.is_checking(), app.machine.is_stopping()) {
         (true, false) => Ok(()),
-        (true, true) => Err("It is being stopped already"),
-        (false, _) => Err("No GPU is being checked"),
+        (true, true) => Err("The check is already stopping"),
+        (false, _) => Err("No GPU check is running"),
     }
 }
 
 pub(super) const CHECK: Command = command!(
     "gpu.check",
-    "Check this machine's GPU",
-    "Run a kernel on it, compare what it computes, and time launches",
+    "Run GPU check",
+    "Run a kernel on this machine's GPU, verify the results and time launches",
     Menu::View,
     4,
     [],
@@ -28,8 +28,8 @@ pub(super) const CHECK: Command = command!(
 
 pub(super) const STOP: Command = command!(
     "gpu.stop",
-    "Stop the GPU check",
-    "End the check; what was found stays",
+    "Stop GPU check",
+    "Stop the check and keep the results so far",
     Menu::View,
     4,
     [],

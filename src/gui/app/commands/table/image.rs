@@ -9,15 +9,15 @@ use crate::gui::app::{App, Phase};
 fn while_running(app: &App) -> Result<(), &'static str> {
     match app.front_tab().map(|tab| &tab.phase) {
         Some(Phase::Running) => Ok(()),
-        Some(Phase::Stopping) => Err("It is being stopped already"),
-        Some(_) => Err("Nothing is running for this image"),
+        Some(Phase::Stopping) => Err("Already stopping"),
+        Some(_) => Err("No work is running for this image"),
         None => Err("Open an image first"),
     }
 }
 
 fn when_ended(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
-        Some(tab) if tab.is_running() => Err("It is still being read"),
+        Some(tab) if tab.is_running() => Err("The image is still loading"),
         Some(_) => Ok(()),
         None => Err("Open an image first"),
     }
@@ -25,8 +25,8 @@ fn when_ended(app: &App) -> Result<(), &'static str> {
 
 pub(super) const AGAIN: Command = command!(
     "image.again",
-    "Open again",
-    "Read the image in front anew",
+    "Reload",
+    "Reload this image",
     Menu::Image,
     0,
     [ctrl(Key::R), plain(Key::F5)],
@@ -41,7 +41,7 @@ pub(super) const AGAIN: Command = command!(
 pub(super) const CANCEL: Command = command!(
     "image.cancel",
     "Cancel",
-    "Stop reading the image in front",
+    "Stop loading this image",
     Menu::Image,
     0,
     [ctrl(Key::Period)],
@@ -56,7 +56,7 @@ pub(super) const CANCEL: Command = command!(
 pub(super) const COPY_REFERENCE: Command = command!(
     "image.copy-reference",
     "Copy reference",
-    "Put the reference of the image in front on the clipboard",
+    "Copy the reference of this image to the clipboard",
     Menu::Image,
     1,
     [],

@@ -16,7 +16,7 @@ fn show(app: &mut App, act: impl FnOnce(&mut FindingsView)) {
 pub(super) const SAVE: Command = command!(
     "plan.save",
     "Save plan as…",
-    "Write the selected findings and the answers to a file, for cutaway dockerfile --plan",
+    "Save the selected findings and answers for cutaway dockerfile --plan",
     Menu::Image,
     2,
     [],
@@ -27,7 +27,7 @@ pub(super) const SAVE: Command = command!(
 pub(super) const OPEN: Command = command!(
     "plan.open",
     "Open plan…",
-    "Take the selected findings and the answers from a saved plan or report",
+    "Load selected findings and answers from a saved plan or report",
     Menu::Image,
     2,
     [],

@@ -7,15 +7,15 @@ use crate::gui::app::commands::{Command, Menu};
 fn with_repository(app: &App) -> Result<(), &'static str> {
     match (app.tags_of(), app.front_tab()) {
         (Some(_), _) => Ok(()),
-        (None, Some(_)) => Err("The image in front is at no registry"),
-        (None, None) => Err("Type the name of an image at a registry first"),
+        (None, Some(_)) => Err("This image is not from a registry"),
+        (None, None) => Err("Enter a registry image name first"),
     }
 }
 
 pub(super) const TAGS: Command = command!(
     "file.list-tags",
     "List tags…",
-    "Ask the registry for the tags of the image in the field, or of the one in front",
+    "List the tags of this image in its registry",
     Menu::File,
     2,
     [],
@@ -26,18 +26,18 @@ pub(super) const TAGS: Command = command!(
 pub(super) const ENGINES: Command = command!(
     "file.list-engines",
     "Refresh local images",
-    "Ask the container engines of this machine again what they hold",
+    "List the images of the local container engines again",
     Menu::File,
     2,
     [],
-    |app| if app.remote.images.is_busy() { Err("They are being asked") } else { Ok(()) },
+    |app| if app.remote.images.is_busy() { Err("Already refreshing") } else { Ok(()) },
     |app| app.list_engines()
 );
 
 pub(super) const LOGIN: Command = command!(
     "file.log-in",
-    "Log in to a registry…",
-    "Keep a user name and a password or token for a registry until the window closes",
+    "Log in to registry…",
+    "Store registry credentials until the window closes",
     Menu::File,
     2,
     [],
@@ -47,22 +47,22 @@ pub(super) const LOGIN: Command = command!(
 
 pub(super) const FORGET_LOGINS: Command = command!(
     "file.forget-logins",
-    "Forget logins",
-    "Forget who logged in to registries since the window was opened",
+    "Clear logins",
+    "Delete all registry credentials of this session",
     Menu::File,
     2,
     [],
-    |app| if app.remote.has_logins() { Ok(()) } else { Err("Nobody has logged in here") },
+    |app| if app.remote.has_logins() { Ok(()) } else { Err("Not logged in") },
     |app| app.forget_logins()
 );
 
 pub(super) const FORGET_HOSTS: Command = command!(
     "file.forget-hosts",
-    "Forget registries",
-    "Ask again before a registry is contacted",
+    "Reset registry permissions",
+    "Ask before connecting to any registry again",
     Menu::File,
     2,
     [],
-    |app| if app.has_hosts() { Ok(()) } else { Err("No registry was contacted yet") },
+    |app| if app.has_hosts() { Ok(()) } else { Err("No registry is allowed yet") },
     |app| app.forget_hosts()
 );

@@ -12,7 +12,7 @@ fn with_report(app: &App) -> Result<(), &'static str> {
         Some(tab) if tab.saved.is_some() => Ok(()),
         Some(tab) => match &tab.analysis {
             Some(analysis) if analysis.merge.is_some() => Ok(()),
-            _ => Err("The layers are not merged yet"),
+            _ => Err("Layers are not merged yet"),
         },
         None => Err("Open an image first"),
     }
@@ -29,7 +29,7 @@ fn show(app: &mut App, act: impl FnOnce(&mut ReportView)) {
 pub(super) const SAVE: Command = command!(
     "report.save",
     "Save report…",
-    "Write the report to a file: HTML, Markdown, JSON, SARIF, CSV or text",
+    "Save the report as HTML, Markdown, JSON, SARIF, CSV or text",
     Menu::Image,
     5,
     [ctrl(Key::E)],
@@ -40,7 +40,7 @@ pub(super) const SAVE: Command = command!(
 pub(super) const COPY: Command = command!(
     "report.copy-markdown",
     "Copy report as Markdown",
-    "Put the report on the clipboard, for a pull request or an issue",
+    "Copy the report to the clipboard as Markdown",
     Menu::Image,
     5,
     [ctrl_shift(Key::M)],
