@@ -74,7 +74,7 @@ impl Part {
             Self::Sizes => "Sizes",
             Self::Findings => "Findings",
             Self::Plan => "Plan",
-            Self::Compatibility => "Would it run",
+            Self::Compatibility => "Compatibility",
             Self::Layers => "Layers",
             Self::Cuda => "CUDA",
             Self::GpuCode => "GPU code",
@@ -258,8 +258,8 @@ impl Table {
         let more = grouped(self.more);
         match self.more {
             0 => None,
-            1 => Some(format!("And 1 more {}: the JSON report has it.", singular(self.noun))),
-            _ => Some(format!("And {more} more {}: the JSON report has them all.", self.noun)),
+            1 => Some(format!("1 more {}: see the JSON report.", singular(self.noun))),
+            _ => Some(format!("{more} more {}: see the JSON report.", self.noun)),
         }
     }
 }

@@ -198,7 +198,7 @@ pub fn read_plan(bytes: &[u8]) -> Result<SavedPlan, PlanFileError> {
         Some(SCHEMA) => of_plan(serde_json::from_slice(bytes).map_err(|error| malformed(&error))?),
         Some(REPORT) => of_report(serde_json::from_slice(bytes).map_err(|error| malformed(&error))?),
         Some(other) => Err(PlanFileError::Foreign { found: printable(&elide_end(other, 80)) }),
-        None => Err(PlanFileError::Malformed("it names no schema".to_owned())),
+        None => Err(PlanFileError::Malformed("no schema given".to_owned())),
     }
 }
 

@@ -94,7 +94,7 @@ fn notifications(report: &Report, left_out: usize) -> Vec<Value> {
     let more = report.warnings.len().saturating_sub(NOTIFICATIONS);
     for (count, what) in [(more, "warnings"), (left_out, "findings")] {
         if count > 0 {
-            let said = format!("{count} more {what} are left out here: the JSON report has all");
+            let said = format!("{count} more {what} omitted: the JSON report is complete");
             list.push(json!({ "level": "note", "message": { "text": said } }));
         }
     }

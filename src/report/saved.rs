@@ -15,22 +15,22 @@ pub const SAVED_BYTES: u64 = 512 << 20;
 #[derive(Debug, Error)]
 pub enum SavedError {
     /// More than [`SAVED_BYTES`].
-    #[error("it has {}, and a report has at most {}", human(*.0), human(SAVED_BYTES))]
+    #[error("{} is too large for a report: the limit is {}", human(*.0), human(SAVED_BYTES))]
     TooLarge(u64),
     /// No JSON, or it ends early.
-    #[error("it is no JSON document: {0}")]
+    #[error("not a JSON document: {0}")]
     NotJson(String),
     /// JSON of something else.
-    #[error("it is no report of cutaway: {0}")]
+    #[error("not a Cutaway report: {0}")]
     Foreign(String),
     /// A report of a schema that this version does not know.
-    #[error("it is a report of schema {found}, and this version reads {SCHEMA}")]
+    #[error("unsupported report schema {found}: this version reads {SCHEMA}")]
     Newer {
         /// The schema that it names.
         found: String,
     },
     /// It says that it is a report, and lacks what a report has.
-    #[error("it says that it is a report of schema {SCHEMA}, but does not fit it: {0}")]
+    #[error("invalid report of schema {SCHEMA}: {0}")]
     Malformed(String),
 }
 
@@ -38,8 +38,8 @@ impl SavedError {
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Newer { .. } => Some("open it with a newer version of cutaway"),
-            Self::Foreign(_) => Some("cutaway report IMAGE --format json -o FILE writes one"),
+            Self::Newer { .. } => Some("open it with a newer version of Cutaway"),
+            Self::Foreign(_) => Some("write one with `cutaway report IMAGE --format json -o FILE`"),
             _ => None,
         }
     }
@@ -61,17 +61,17 @@ pub fn read_saved(bytes: &[u8]) -> Result<Report, SavedError> {
     }
     let head: Head = match serde_json::from_slice(bytes) {
         Ok(head) => head,
-        Err(error) if error.is_data() => return Err(SavedError::Foreign("it names no schema".to_owned())),
+        Err(error) if error.is_data() => return Err(SavedError::Foreign("no schema given".to_owned())),
         Err(error) => return Err(SavedError::NotJson(json_fault(&error))),
     };
     let Some(schema) = head.schema else {
-        return Err(SavedError::Foreign("it names no schema".to_owned()));
+        return Err(SavedError::Foreign("no schema given".to_owned()));
     };
     if schema != SCHEMA {
         let found = printable(&elide_end(&schema, 80));
         return Err(match schema.strip_prefix("cutaway.report/") {
             Some(version) if version.parse::<u32>().is_ok() => SavedError::Newer { found },
-            _ => SavedError::Foreign(format!("its schema is {found}")),
+            _ => SavedError::Foreign(format!("schema {found}")),
         });
     }
     serde_json::from_slice(bytes).map_err(|error| SavedError::Malformed(misfit(&error)))

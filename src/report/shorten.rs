@@ -133,7 +133,7 @@ fn missing_evidence(whole: &Table, cut: &Table) -> Option<Block> {
     let (kept, had) = (with(cut), with(whole));
     let text = || {
         let (kept, had) = (grouped(kept as u64), grouped(had as u64));
-        format!("Details of the first {kept} of {had} {} stand here; the JSON report has all.", whole.noun)
+        format!("Details of the first {kept} of {had} {}; the JSON report is complete.", whole.noun)
     };
     (kept > 0 && kept < had).then(|| Block::Line(Line::plain(text()).tone(Tone::Weak)))
 }
@@ -157,7 +157,7 @@ pub(super) fn code(text: &str, most: usize) -> String {
                 left => (format!("{} lines", grouped(left as u64)), "are"),
             };
             // Writing to a String cannot fail.
-            writeln!(shorter, "# {left} {verb} left out here; the JSON report has the whole text").ok();
+            writeln!(shorter, "# {left} {verb} omitted; the JSON report is complete").ok();
             break;
         }
         shorter += line;

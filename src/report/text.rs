@@ -74,17 +74,17 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "{:>10}  {what:<13} {meaning}", human_or_dash(bytes))
     };
     let noun = if totals.layers == 1 { "layer" } else { "layers" };
-    let layers = format!("{} {noun} as stored: what a first pull transfers", totals.layers);
+    let layers = format!("{} {noun} as stored, transferred by a first pull", totals.layers);
     line(totals.compressed_bytes, "compressed", &layers)?;
-    line(totals.uncompressed_bytes, "uncompressed", "their tar streams")?;
-    line(totals.content_bytes, "content", "the regular files of all layers")?;
+    line(totals.uncompressed_bytes, "uncompressed", "tar streams of the layers")?;
+    line(totals.content_bytes, "content", "regular files of all layers")?;
     let noun = if totals.merged_files == Some(1) { "file" } else { "files" };
     let files = totals.merged_files.map_or_else(|| "–".to_owned(), grouped);
-    line(totals.merged_bytes, "merged", &format!("what a container sees: {files} {noun}"))?;
+    line(totals.merged_bytes, "merged", &format!("visible in the container: {files} {noun}"))?;
     let efficiency = totals
         .efficiency
         .map_or_else(String::new, |efficiency| format!(", efficiency {:.1} %", floor_percent(efficiency)));
-    line(totals.wasted_bytes, "wasted", &format!("hidden from the container{efficiency}"))
+    line(totals.wasted_bytes, "wasted", &format!("not visible in the container{efficiency}"))
 }
 
 /// A tenth of a percent, rounded down: 100 % is said only when nothing is wasted.
@@ -117,7 +117,7 @@ fn layers(out: &mut String, report: &Report) -> std::fmt::Result {
                 "  layer {number} by its table of contents ({format}): {fetched} of {all} fetched"
             )?;
         } else if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
-            writeln!(out, "  layer {}: {} compressed, as the manifest claims", layer.index, human(bytes))?;
+            writeln!(out, "  layer {}: {} compressed, claimed by the manifest", layer.index, human(bytes))?;
         }
     }
     Ok(())
@@ -152,7 +152,7 @@ fn largest(out: &mut String, report: &Report) -> std::fmt::Result {
     if report.largest_files.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nLargest files a container sees")?;
+    writeln!(out, "\nLargest files in the merged view")?;
     writeln!(out, "{:>10}  layer  path", "size")?;
     for file in &report.largest_files {
         writeln!(
@@ -183,7 +183,7 @@ fn warnings(out: &mut String, report: &Report) -> std::fmt::Result {
 
 pub(super) fn more(out: &mut String, all: usize, shown: usize, what: &str) -> std::fmt::Result {
     if all > shown {
-        writeln!(out, "  and {} more {what}: --format json lists them all", all - shown)?;
+        writeln!(out, "  {} more {what}: see --format json", all - shown)?;
     }
     Ok(())
 }

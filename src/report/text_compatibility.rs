@@ -12,7 +12,7 @@ const INDENT: usize = 18;
 
 pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     let Some(compatibility) = &report.compatibility else { return Ok(()) };
-    writeln!(out, "\nWould it run")?;
+    writeln!(out, "\nCompatibility")?;
     if let Some(text) = requires(&compatibility.requires) {
         for line in wrap(&text, WIDTH) {
             writeln!(out, "{line}")?;
@@ -32,24 +32,24 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
 fn requires(requires: &RequiresPart) -> Option<String> {
     let known = !requires.sass.is_empty() || !requires.ptx.is_empty();
     let code = known.then(|| code(requires));
-    let Some(cuda) = &requires.cuda else { return code.map(|code| format!("Code for {code}.")) };
+    let Some(cuda) = &requires.cuda else { return code.map(|code| format!("GPU code: {code}.")) };
     let older = requires.min_driver_minor_compat.as_ref();
     let driver = match (&requires.min_driver, older) {
         (Some(driver), Some(older)) if older != driver => {
-            format!(": driver {driver}, or {older} where no PTX is compiled")
+            format!(": driver {driver}, or {older} without JIT compilation of PTX")
         }
         (Some(driver), _) | (None, Some(driver)) => format!(": driver {driver}"),
         (None, None) => String::new(),
     };
-    let code = code.map_or_else(String::new, |code| format!("; code for {code}"));
+    let code = code.map_or_else(String::new, |code| format!("; GPU code: {code}"));
     Some(format!("Built for CUDA {cuda}{driver}{code}."))
 }
 
 fn code(requires: &RequiresPart) -> String {
     match (&requires.sass[..], &requires.ptx[..]) {
         (sass, []) => sass.join(", "),
-        ([], ptx) => format!("{} by PTX", ptx.join(", ")),
-        (sass, ptx) => format!("{}, and {} by PTX", sass.join(", "), ptx.join(", ")),
+        ([], ptx) => format!("PTX {}", ptx.join(", ")),
+        (sass, ptx) => format!("{}; PTX {}", sass.join(", "), ptx.join(", ")),
     }
 }
 

@@ -20,16 +20,16 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         let name = base.reference.clone().or_else(|| base.distribution.clone());
         let name = name.unwrap_or_else(|| "unknown".to_owned());
         let noun = if base.layers == 1 { "layer" } else { "layers" };
-        line(out, "built on", &format!("{name}, {} {noun}", base.layers))?;
+        line(out, "base image", &format!("{name}, {} {noun}", base.layers))?;
     }
     for toolkit in &cuda.toolkits {
-        let version = toolkit.version.as_deref().unwrap_or("of unknown version");
+        let version = toolkit.version.as_deref().unwrap_or("unknown version");
         let cudnn =
             toolkit.cudnn_version.as_ref().map_or_else(String::new, |version| format!(", cuDNN {version}"));
         line(out, "toolkit", &format!("{version}, {}{cudnn}, in {}", toolkit.flavor, toolkit.root))?;
     }
     if cuda.libraries.is_empty() && cuda.gpu_code.is_empty() && cuda.frameworks.is_empty() {
-        return writeln!(out, "  No CUDA library, GPU code or framework was found.");
+        return writeln!(out, "  No CUDA libraries, GPU code or frameworks found.");
     }
     for framework in &cuda.frameworks {
         let version = framework.version.as_deref().unwrap_or_default();
@@ -55,7 +55,7 @@ fn components(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     if cuda.components.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nCUDA libraries by component; used: reached from something that runs")?;
+    writeln!(out, "\nCUDA libraries by component; used: reachable from a program of the image")?;
     writeln!(out, "{:>10} {:>5} {:>5}  {:<14} supplied by", "bytes", "files", "used", "component")?;
     for component in cuda.components.iter().take(MOST) {
         let of =
@@ -90,15 +90,15 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     if cuda.duplicates.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nDuplicate libraries; bytes of copies that are not loaded, or need not be")?;
+    writeln!(out, "\nDuplicate libraries; bytes: removable copies")?;
     for duplicate in cuda.duplicates.iter().take(MOST) {
         let same = match duplicate.identical {
-            Some(true) => "the same bytes",
-            Some(false) => "different bytes",
+            Some(true) => "identical",
+            Some(false) => "different contents",
             None => "not compared",
         };
         let copies = duplicate.paths.len();
-        let text = format!("{} {copies} times, {same}", duplicate.soname);
+        let text = format!("{}, {copies} copies, {same}", duplicate.soname);
         writeln!(
             out,
             "{:>10}  {}",
@@ -111,14 +111,14 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
             let runs =
                 || cuda.libraries.iter().any(|line| line.path == *path && line.usage != "unreferenced");
             let users = match users {
-                0 if runs() => "by itself".to_owned(),
+                0 if runs() => "in use".to_owned(),
                 0 => "not loaded".to_owned(),
                 users => format!("loaded by {users}"),
             };
             writeln!(out, "{:>12}{users:<14} {}", "", elide_middle(path, WIDTH - 27))?;
         }
         if let Some(rest @ 1..) = copies.checked_sub(MOST_COPIES) {
-            writeln!(out, "{:>12}and {rest} more copies", "")?;
+            writeln!(out, "{:>12}{rest} more copies", "")?;
         }
     }
     more(out, cuda.duplicates.len(), MOST, "sonames")
@@ -128,9 +128,9 @@ fn unresolved(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     if cuda.unresolved.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nNeeded, and supplied by nothing in the image")?;
+    writeln!(out, "\nMissing libraries (unresolved NEEDED)")?;
     for missing in cuda.unresolved.iter().take(MOST_UNRESOLVED) {
-        writeln!(out, "  {} by {}", elide_end(&missing.name, 30), elide_middle(&missing.path, WIDTH - 38))?;
+        writeln!(out, "  {} for {}", elide_end(&missing.name, 30), elide_middle(&missing.path, WIDTH - 38))?;
     }
     more(out, cuda.unresolved.len(), MOST_UNRESOLVED, "names")
 }

@@ -15,11 +15,11 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else { return Ok(()) };
     writeln!(out, "\nFindings")?;
     if findings.is_empty() {
-        return writeln!(out, "  No rule found anything.");
+        return writeln!(out, "  No findings.");
     }
     writeln!(
         out,
-        "{} can go, {} when a question is answered; bytes of the layers",
+        "{} removable, {} to review (layer bytes)",
         human(sums.safe_bytes),
         human(sums.unsure_bytes)
     )?;
@@ -28,13 +28,11 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
             .compressed_bytes_after
             .map_or_else(String::new, |bytes| format!(", about {} to pull", human(bytes)));
         let after = human(plan.merged_bytes_after);
-        writeln!(out, "without what can go: {after} unpacked{pull}")?;
+        writeln!(out, "after removal: {after} merged{pull}")?;
     }
-    for (verdict, head) in [
-        ("safe", "safe: can go"),
-        ("unsure", "unsure: a question decides"),
-        ("needed", "needed: used at run time here"),
-    ] {
+    for (verdict, head) in
+        [("safe", "removable"), ("unsure", "needs review"), ("needed", "required at run time")]
+    {
         let of_verdict: Vec<&FindingLine> =
             findings.iter().filter(|finding| finding.verdict == verdict).collect();
         if of_verdict.is_empty() {
@@ -46,7 +44,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         }
         more(out, of_verdict.len(), MOST, "findings")?;
     }
-    writeln!(out, "\ncutaway explain RULE says more; the JSON report has files, proof and layers.")
+    writeln!(out, "\nDetails: cutaway explain RULE. Files, proof and layers: --format json.")
 }
 
 fn line(out: &mut String, finding: &FindingLine) -> fmt::Result {

@@ -26,10 +26,10 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     )?;
     let more = match others {
         [] => String::new(),
-        [_] => ", and one more".to_owned(),
-        more => format!(", and {} more", more.len()),
+        [_] => "; 1 more proposal".to_owned(),
+        more => format!("; {} more proposals", more.len()),
     };
-    writeln!(out, "cutaway dockerfile IMAGE prints it, with reasons and proof{more}.")
+    writeln!(out, "Print it, with reasons and proof: cutaway dockerfile IMAGE{more}")
 }
 
 /// What is told beside the Dockerfile of a proposal, by its place; without one, why there is none. Nothing in
@@ -47,31 +47,31 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
         None => paragraph(out, 0, &nothing(report))?,
     }
     let unknown = report.recipe.unknown.iter().map(|one| format!("line {}: {}", one.line, one.text));
-    section(out, "Not known of the Dockerfile that is changed", unknown)?;
+    section(out, "Unknown parts of the reconstructed Dockerfile", unknown)?;
     section(out, "Notes", report.notes.iter().cloned())?;
     let open = report.questions.iter();
     let open = open.map(|one| format!("{} ({}): {}", one.finding, human(one.bytes), one.text));
-    section(out, "Open questions; --answer ID=no removes, --answer ID=yes keeps", open)?;
+    section(out, "Open questions (--answer ID=no removes, --answer ID=yes keeps)", open)?;
     let others = report.proposals.iter().enumerate().filter(|(place, _)| Some(*place) != chosen);
     let others = others.map(|(_, one)| {
         let saved = human(one.predicted.saved_bytes);
         format!("{} ({}, {saved} less): {}", one.id, one.applicability, one.title)
     });
-    section(out, "Others, by --proposal", others)
+    section(out, "Other proposals (--proposal ID)", others)
 }
 
 /// Why nothing is proposed, in a line.
 fn nothing(report: &RewriteReport) -> String {
-    let reason = report.reason.as_deref().unwrap_or("no reason is known");
+    let reason = report.reason.as_deref().unwrap_or("reason unknown");
     format!("nothing to propose: {}", reason.strip_prefix("nothing to propose: ").unwrap_or(reason))
 }
 
 fn told(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
     paragraph(out, 0, &format!("{}: {}", proposal.id, proposal.title))?;
     let meaning = match &*proposal.applicability {
-        "safe" => "safe: the image does the same afterwards",
-        "review" => "review: it should do the same; look at what was not proven",
-        _ => "manual: it needs work by hand",
+        "safe" => "safe: same behaviour",
+        "review" => "review: same behaviour expected; check what is not proven",
+        _ => "manual: requires manual changes",
     };
     paragraph(out, 0, meaning)?;
     sizes(out, report, proposal)?;
@@ -79,20 +79,21 @@ fn told(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fm
     let looked =
         format!("{} ELF files, {} links", grouped(closure.objects as u64), grouped(closure.links as u64));
     let proof = if closure.resolved {
-        format!("Proven: what the image finds today is found in the new one ({looked}).")
+        format!("Proven: everything the image resolves today also resolves in the new image ({looked}).")
     } else {
-        format!("Not everything that the image finds today is found in the new one ({looked}).")
+        format!("Not everything the image resolves today resolves in the new image ({looked}).")
     };
     writeln!(out)?;
     paragraph(out, 0, &proof)?;
-    section(out, "Not found any more", closure.faults.iter().cloned())?;
-    let by_name = (!closure.dlopen_known).then(|| "not all that is opened by its name is known".to_owned());
+    section(out, "No longer resolved", closure.faults.iter().cloned())?;
+    let by_name = (!closure.dlopen_known)
+        .then(|| "some files are opened by a name that is not known (dlopen)".to_owned());
     section(out, "Not proven", closure.unproven.iter().cloned().chain(by_name))?;
-    section(out, "Why, by line", proposal.reasons.iter().map(reason))?;
+    section(out, "Reasons, by line", proposal.reasons.iter().map(reason))?;
     section(out, "Kept", proposal.kept.iter().cloned())?;
     let gone = proposal.removed.iter().take(MOST_FILES);
     let gone = gone.map(|one| format!("{} {}", human(one.bytes), elide_middle(&one.path, WIDTH - 14)));
-    let title = format!("Gone: {} files, the largest", grouped(proposal.removed.len() as u64));
+    let title = format!("Removed: {} files, the largest", grouped(proposal.removed.len() as u64));
     section(out, &title, gone)?;
     let hints = proposal.hints.iter().map(|hint| {
         let bytes = hint.bytes.map_or_else(String::new, |bytes| format!(" ({})", human(bytes)));
@@ -107,10 +108,10 @@ fn sizes(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> f
         paragraph(out, 2, &format!("from    {base}"))?;
     }
     let (now, then) = (human(image.merged_bytes), human(new.merged_bytes));
-    paragraph(out, 2, &format!("merged  {now} now, {then} then"))?;
+    paragraph(out, 2, &format!("merged  {now} now, {then} after"))?;
     let (now, then) = (human(image.content_bytes), human(new.content_bytes));
     let saved = human(new.saved_bytes);
-    paragraph(out, 2, &format!("content {now} now, {then} then: {saved} less in the layers"))?;
+    paragraph(out, 2, &format!("content {now} now, {then} after: {saved} less in the layers"))?;
     // The last stage is the image itself.
     for stage in new.stages.iter().rev().skip(1).rev().take(MOST) {
         let bytes = human_or_dash(stage.merged_bytes);
@@ -141,7 +142,7 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) -
         count = count.saturating_add(1);
     }
     match count.checked_sub(MOST) {
-        Some(more) if more > 0 => writeln!(out, "  and {more} more: --format json has them all"),
+        Some(more) if more > 0 => writeln!(out, "  {more} more: see --format json"),
         _ => Ok(()),
     }
 }

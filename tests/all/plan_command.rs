@@ -269,7 +269,7 @@ fn what_is_no_plan_is_refused_with_its_place() {
         ("", "unexpected end of the JSON at line 1"),
         ("{\n  \"schema\": \"cutaway.plan/1\",\n  oops\n}", "JSON syntax error at line 3 column 3"),
         ("[]", "not a plan"),
-        ("{}", "it names no schema"),
+        ("{}", "no schema given"),
         (r#"{"schema": "cutaway.compare/1"}"#, "schema cutaway.compare/1, expected cutaway.plan/1"),
         (r#"{"schema": "cutaway.plan/2"}"#, "schema cutaway.plan/2"),
         ("{\"schema\": \"cutaway.plan/1\",\n\"findings\": 7}", "unexpected kind at line 2 column 13"),

@@ -43,7 +43,7 @@ fn all_pages() -> Vec<(&'static str, Page)> {
 fn every_block_and_tone_can_be_written() {
     for (name, page) in all_pages() {
         let html = to_html(&page);
-        assert!(!html.contains("cannot be shown as HTML"), "{name}: {html}");
+        assert!(!html.contains("Cannot write this report as HTML"), "{name}: {html}");
         assert!(html.ends_with("</html>\n"), "{name}");
         assert!(!html.contains("<script"), "{name}");
     }

@@ -233,7 +233,7 @@ fn the_sample_gets_proposals_in_all_forms() {
     }
     let said = place.run(&["dockerfile", "sample:devel", "-v"]);
     assert_eq!(said.stdout, run(&[]));
-    for word in [best["id"].as_str().unwrap(), "merged ", "content ", "Why, by line"] {
+    for word in [best["id"].as_str().unwrap(), "merged ", "content ", "Reasons, by line"] {
         assert!(said.stderr.contains(word), "no {word:?}: {}", said.stderr);
     }
     let message = place.failure(&["dockerfile", "sample:devel", "--proposal", "best"]);

@@ -113,17 +113,14 @@ impl<'a> View<'a> {
     pub(super) fn same(&self, count: usize, all: bool, noun: &str) -> Option<Block> {
         let number = grouped(count as u64);
         let both = if self.shown.len() == 2 { "both" } else { "all" };
-        let shown = if self.shown.len() == self.titles.len() { "" } else { " that are shown" };
+        let shown = if self.shown.len() == self.titles.len() { "" } else { " shown" };
         match count {
             0 => None,
-            1 if all => {
-                Some(weak(format!("The only one of the {noun} is the same in {both} images{shown}.")))
-            }
+            1 if all => Some(weak(format!("{noun}: the only one is the same in {both} images{shown}."))),
             _ if all => Some(weak(format!("All {number} {noun} are the same in {both} images{shown}."))),
-            _ => Some(weak(format!(
-                "Of the {noun}, {number} more {} the same in {both} images{shown}.",
-                are(count)
-            ))),
+            _ => {
+                Some(weak(format!("{noun}: {number} more {} the same in {both} images{shown}.", are(count))))
+            }
         }
     }
 }

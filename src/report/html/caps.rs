@@ -110,7 +110,7 @@ impl LeftOut {
     pub(super) fn sentence(self) -> Option<String> {
         let parts = [
             (self.rows, "row", "rows"),
-            (self.details, "row without its details", "rows without their details"),
+            (self.details, "details of a row", "details of rows"),
             (self.texts, "text cut short", "texts cut short"),
             (self.items, "other part", "other parts"),
         ];
@@ -121,7 +121,7 @@ impl LeftOut {
             .collect();
         (!named.is_empty()).then(|| {
             format!(
-                "Shortened so that this file stays small; left out: {}. The JSON report has all.",
+                "Shortened to limit the file size; omitted: {}. The JSON report is complete.",
                 named.join(", ")
             )
         })

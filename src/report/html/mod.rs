@@ -40,7 +40,7 @@ pub fn to_html(page: &Page) -> String {
             Err(error) => return failure(page, &error.to_string()),
         }
     }
-    failure(page, "it is larger than 2 MB, however much is left out")
+    failure(page, "larger than 2 MB even when shortened")
 }
 
 fn render(document: &Document) -> Result<String, Error> {
@@ -68,12 +68,11 @@ fn failure(page: &Page, reason: &str) -> String {
     let title = elide_end(&writer::harmless(&page.title), LONGEST);
     let (title, reason) = (HtmlEscape(&title), HtmlEscape(reason));
     with_slashes(&format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n<body>\n\
-         <h1>{title}</h1>\n<p>This report cannot be shown as HTML: {reason}. The JSON report has all of it.</p>\n\
-         </body>\n</html>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+        http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">\n<meta name=\"viewport\" \
+        content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light \
+        dark\">\n<title>{title}</title>\n</head>\n<body>\n<h1>{title}</h1>\n<p>Cannot write this report as HTML: \
+        {reason}. The JSON report is complete.</p>\n</body>\n</html>\n"
     ))
 }
 

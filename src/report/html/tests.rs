@@ -102,7 +102,7 @@ fn rows_that_are_left_out_are_counted_exactly() {
     let shown = html.matches("<code>/folder/").count() as u64;
     assert_eq!(left_out(&html, "files"), 100_000 - shown + 7);
     let rest = crate::base::size::grouped(100_000 - shown);
-    assert!(html.contains(&format!("left out: {rest} rows. The JSON report has all.")));
+    assert!(html.contains(&format!("omitted: {rest} rows. The JSON report is complete.")));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn details_go_after_rows_and_are_counted_exactly() {
     assert_eq!(rows, 100, "details go only when rows are few");
     assert!(0 < kept && kept < rows, "{kept} of {rows}");
     assert_eq!(left_out(&html, "files"), 300 - rows as u64);
-    let told = format!("left out: {} rows, {} rows without their details.", 300 - rows, rows - kept);
+    let told = format!("omitted: {} rows, {} details of rows.", 300 - rows, rows - kept);
     assert!(html.contains(&told), "{told}");
 }
 
@@ -139,7 +139,7 @@ fn no_page_is_too_large_for_it() {
     for (name, page, told) in pages {
         let html = to_html(&page);
         assert!(html.len() <= MOST_BYTES, "{name}: {} bytes", html.len());
-        assert!(html.contains("Shortened so that this file stays small; left out: "), "{name}");
+        assert!(html.contains("Shortened to limit the file size; omitted: "), "{name}");
         assert!(html.contains(told), "{name}: {told}");
     }
 }
@@ -156,7 +156,7 @@ fn a_page_that_cannot_be_made_small_says_so() {
     let html = to_html(&page);
     assert!(html.contains("<h1>image</h1>"));
     assert!(
-        html.contains("it is larger than 2 MB, however much is left out. The JSON report has all of it.")
+        html.contains("larger than 2 MB even when shortened. The JSON report is complete.")
     );
 }
 

@@ -72,7 +72,7 @@ fn more(left_out: u64, noun: &str) -> BlockView<'static> {
         1 => "1 more is".to_owned(),
         count => format!("{} more {noun} are", grouped(count)),
     };
-    BlockView::More { text: format!("{named} left out here; the JSON report has all.") }
+    BlockView::More { text: format!("{named} omitted; the JSON report is complete.") }
 }
 
 /// Whether a text is one word, such as `safe` or `runs-with-jit`: it gets a mark around it.

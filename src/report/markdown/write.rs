@@ -29,7 +29,7 @@ fn write_all(out: &mut String, page: &Page, is_cut: bool) -> fmt::Result {
     page.lead.iter().try_for_each(|one| writeln!(out, "{}\n", line(one, Where::Text)))?;
     page.sections.iter().try_for_each(|one| section(out, one))?;
     let cut = if is_cut {
-        " It was cut to fit a comment: lists end early, and evidence is left out. The JSON report has all."
+        " Shortened to fit a comment: lists are cut and evidence is omitted. The JSON report is complete."
     } else {
         ""
     };

@@ -16,7 +16,7 @@ const FILES: usize = 8;
 
 pub(super) fn gpu_code(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else {
-        let text = "What GPU code it has is unknown, because not all of the image was looked at.";
+        let text = "GPU code unknown: the image was not analysed completely.";
         return ("unknown".to_owned(), vec![paragraph(text)]);
     };
     if cuda.gpu_code.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn gpu_code(report: &Report) -> Content {
     };
     let mut blocks = Vec::new();
     if !parts.is_empty() {
-        blocks.push(Block::Chart(Chart { title: "GPU code as stored, by architecture".to_owned(), parts }));
+        blocks.push(Block::Chart(Chart { title: "GPU code by architecture, as stored".to_owned(), parts }));
     }
     blocks.push(table(columns, "architectures", (&cuda.gpu_code, ARCHITECTURES), line));
     (human(sum(cuda.gpu_code.iter().map(|sum| sum.bytes))), blocks)
@@ -80,32 +80,33 @@ pub(super) fn duplicates(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else { return (String::new(), Vec::new()) };
     let mut blocks = Vec::new();
     if !cuda.duplicates.is_empty() {
-        let columns =
-            [number("Can go"), text("Soname"), number("Copies"), text("Bytes of the copies"), text("Loaded")];
+        let columns = [
+            number("Removable"),
+            text("Soname"),
+            number("Copies"),
+            text("Contents of the copies"),
+            text("Loaded"),
+        ];
         let mut list: Vec<&DuplicateLine> = cuda.duplicates.iter().collect();
         list.sort_by_key(|one| std::cmp::Reverse(one.reclaimable_bytes));
         blocks.push(Block::Heading("Duplicate libraries".to_owned()));
         blocks.push(table(columns, "sonames", (&list, COPIES), |one| duplicate(cuda, one)));
     }
     if !cuda.identical.is_empty() {
-        let columns = [number("Bytes each"), number("Files"), text("First of them")];
+        let columns = [number("Bytes each"), number("Files"), text("First path")];
         let mut list: Vec<&IdenticalLine> = cuda.identical.iter().collect();
         list.sort_by_key(|one| std::cmp::Reverse(one.bytes));
-        blocks.push(Block::Heading("Large files with the same bytes".to_owned()));
+        blocks.push(Block::Heading("Identical large files".to_owned()));
         blocks.push(table(columns, "groups", (&list, COPIES), |one| identical(one)));
     }
     let gain = sum(cuda.duplicates.iter().map(|one| one.reclaimable_bytes));
-    let note = if gain > 0 {
-        format!("{} in copies that are not loaded, or need not be", human(gain))
-    } else {
-        String::new()
-    };
+    let note = if gain > 0 { format!("{} in removable copies", human(gain)) } else { String::new() };
     (note, blocks)
 }
 
 fn duplicate(cuda: &CudaPart, duplicate: &DuplicateLine) -> Row {
     let same = match duplicate.identical {
-        Some(true) => "the same",
+        Some(true) => "identical",
         Some(false) => "different",
         None => "not compared",
     };
@@ -132,7 +133,7 @@ fn users(cuda: &CudaPart, duplicate: &DuplicateLine, path: &str) -> String {
     let users = duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
     let runs = || cuda.libraries.iter().any(|line| line.path == *path && line.usage != "unreferenced");
     match users {
-        0 if runs() => "by itself".to_owned(),
+        0 if runs() => "in use".to_owned(),
         0 => "not loaded".to_owned(),
         users => format!("by {}", count(users, "file")),
     }

@@ -18,12 +18,12 @@ const WHY: usize = 300;
 
 pub(super) fn section(report: &Report) -> Content {
     let Some(part) = &report.compatibility else {
-        let text = "Whether it would run is unknown, because not all of the image was looked at.";
+        let text = "Compatibility unknown: the image was not analysed completely.";
         return ("unknown".to_owned(), vec![paragraph(text)]);
     };
     let mut blocks = needs(&part.requires);
     if part.targets.is_empty() {
-        blocks.push(paragraph("It was judged against no GPU."));
+        blocks.push(paragraph("No target GPU."));
         return (String::new(), blocks);
     }
     let columns = [text("GPU"), text("Verdict"), text("Driver"), text("Why")];
@@ -47,31 +47,31 @@ fn needs(requires: &RequiresPart) -> Vec<Block> {
     let older = requires.min_driver_minor_compat.as_deref();
     match (requires.min_driver.as_deref(), older) {
         (Some(driver), Some(older)) if older != driver => {
-            let text = format!("{}, or {} where no PTX is compiled", name(driver), name(older));
+            let text = format!("{}, or {} without JIT compilation of PTX", name(driver), name(older));
             facts.push(fact("Driver", text));
         }
         (Some(driver), _) | (None, Some(driver)) => {
-            facts.push(fact("Driver", format!("{} or newer", name(driver))));
+            facts.push(fact("Driver", format!("{} or later", name(driver))));
         }
         (None, None) => {}
     }
-    for (title, list) in [("Code for", &requires.sass), ("By PTX also for", &requires.ptx)] {
+    for (title, list) in [("SASS", &requires.sass), ("PTX", &requires.ptx)] {
         if !list.is_empty() {
             facts.push(fact(title, all(list)));
         }
     }
     if facts.is_empty() {
-        return vec![paragraph("Nothing in it says which CUDA version, driver or GPU it needs.")];
+        return vec![paragraph("The image states no CUDA version, driver or GPU requirement.")];
     }
-    let columns = [text("CUDA"), text("Needed by"), text("How it is known"), text("Certain")];
+    let columns = [text("CUDA"), text("Required by"), text("Evidence"), text("Certain")];
     let version = |need: &VersionLine| {
-        let certain = if need.firm { "yes" } else { "no: it may not be used" };
+        let certain = if need.firm { "yes" } else { "no: possibly unused" };
         row([cell(&need.version), cell(&need.who), Line::plain(one_line(&need.evidence, WHY)), cell(certain)])
     };
     let mut blocks = vec![Block::Facts(facts)];
     if !requires.versions.is_empty() {
         let listed = table(columns, "statements", (&requires.versions, VERSIONS), version);
-        blocks.push(Block::Fold("What needs which CUDA version".to_owned(), vec![listed]));
+        blocks.push(Block::Fold("CUDA version requirements".to_owned(), vec![listed]));
     }
     blocks
 }
@@ -113,7 +113,7 @@ fn target(target: &TargetLine) -> Row {
 
 fn more(target: &TargetLine) -> Option<Block> {
     let more = target.reasons.len().checked_sub(REASONS).filter(|more| *more > 0)?;
-    Some(paragraph(format!("And {more} more: the JSON report has all reasons.")))
+    Some(paragraph(format!("{more} more: see the JSON report.")))
 }
 
 fn tone(verdict: &str) -> Tone {
@@ -132,11 +132,11 @@ fn reason(reason: &ReasonPart) -> [Block; 2] {
         facts.push(("About".to_owned(), path(subject)));
     }
     if let Some(error) = &reason.error {
-        facts.push(("CUDA says".to_owned(), Line::code(format!("{} ({})", name(&error.name), error.code))));
+        facts.push(("CUDA error".to_owned(), Line::code(format!("{} ({})", name(&error.name), error.code))));
     }
     if let Some(hint) = &reason.hint {
-        facts.push(fact("What helps", prose(hint)));
+        facts.push(fact("Fix", prose(hint)));
     }
-    facts.push(fact("Rule", format!("{}, from {}", name(&reason.rule), one_line(&reason.source, WHY))));
+    facts.push(fact("Rule", format!("{}, source: {}", name(&reason.rule), one_line(&reason.source, WHY))));
     [Block::Line(says), Block::Facts(facts)]
 }

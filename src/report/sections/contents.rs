@@ -27,7 +27,7 @@ pub(super) fn packages(report: &Report) -> Content {
     let packages = &report.packages;
     if packages.is_empty() {
         // Without an inventory nobody has looked for packages.
-        let unknown = "What is installed is unknown, because not all of the image was looked at.";
+        let unknown = "Packages unknown: the image was not analysed completely.";
         return match report.cuda {
             Some(_) => (String::new(), Vec::new()),
             None => ("unknown".to_owned(), vec![paragraph(unknown)]),
@@ -38,7 +38,7 @@ pub(super) fn packages(report: &Report) -> Content {
         managers.entry(&package.manager).or_default().push(package);
     }
     let managers: Vec<(&str, Vec<&PackageLine>)> = managers.into_iter().collect();
-    let columns = [text("Manager"), number("Packages"), number("Bytes"), number("Of unknown size")];
+    let columns = [text("Manager"), number("Packages"), number("Bytes"), number("Size unknown")];
     let sums = table(columns, "managers", (&managers, MANAGERS), |(manager, list)| {
         let known: Vec<u64> = list.iter().filter_map(|one| one.bytes).collect();
         let unknown = list.len() - known.len();
@@ -85,11 +85,9 @@ pub(super) fn files(report: &Report) -> Content {
     let line = |file: &FileLine| {
         row([Line::plain(human(file.bytes)), path(&file.path), Line::plain(file.layer.to_string())])
     };
-    let blocks = vec![
-        paragraph("The largest files that a container sees."),
-        table(columns, "files", (files, FILES), line),
-    ];
-    (format!("the {} largest", grouped(files.len() as u64)), blocks)
+    let blocks =
+        vec![paragraph("Largest files in the merged view."), table(columns, "files", (files, FILES), line)];
+    (format!("{} largest", grouped(files.len() as u64)), blocks)
 }
 
 pub(super) fn warnings(report: &Report) -> Content {
@@ -97,7 +95,7 @@ pub(super) fn warnings(report: &Report) -> Content {
     if warnings.is_empty() {
         return (String::new(), Vec::new());
     }
-    let columns = [text("Warning"), text("About"), text("What was wrong")];
+    let columns = [text("Warning"), text("About"), text("Message")];
     let line = |warning: &WarningLine| {
         row([code(&warning.code), path(&warning.subject), Line::plain(one_line(&warning.message, MESSAGE))])
     };

@@ -25,7 +25,7 @@ const WORDS: usize = 240;
 
 pub(super) fn section(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else {
-        let text = "What CUDA content it has is unknown, because not all of the image was looked at.";
+        let text = "CUDA contents unknown: the image was not analysed completely.";
         return ("unknown".to_owned(), vec![paragraph(text)]);
     };
     let mut facts: Vec<_> = cuda.toolkits.iter().take(LINES).map(toolkit).collect();
@@ -37,7 +37,7 @@ pub(super) fn section(report: &Report) -> Content {
     }
     let mut blocks = Vec::new();
     if cuda.libraries.is_empty() && cuda.gpu_code.is_empty() && cuda.frameworks.is_empty() {
-        blocks.push(paragraph("No CUDA library, GPU code or framework was found."));
+        blocks.push(paragraph("No CUDA libraries, GPU code or frameworks found."));
     }
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
@@ -55,7 +55,7 @@ pub(super) fn section(report: &Report) -> Content {
 }
 
 fn toolkit(toolkit: &ToolkitLine) -> (String, Line) {
-    let version = toolkit.version.as_deref().map_or_else(|| "of unknown version".to_owned(), name);
+    let version = toolkit.version.as_deref().map_or_else(|| "unknown version".to_owned(), name);
     let cudnn = toolkit
         .cudnn_version
         .as_ref()
@@ -65,17 +65,17 @@ fn toolkit(toolkit: &ToolkitLine) -> (String, Line) {
 }
 
 fn framework(framework: &FrameworkLine) -> (String, Line) {
-    let version = framework.version.as_deref().map_or_else(|| "of unknown version".to_owned(), name);
+    let version = framework.version.as_deref().map_or_else(|| "unknown version".to_owned(), name);
     let built =
         framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {}", name(cuda)));
     let strategy = match &*framework.strategy {
         "none" => String::new(),
-        "wheel-bundled" => ", CUDA from packages beside it".to_owned(),
-        "base-image" => ", CUDA from the toolkit of the base image".to_owned(),
-        "by-hand" => ", CUDA added by hand".to_owned(),
-        "mixed" => ", CUDA from more than one place".to_owned(),
-        "unknown" => ", where its CUDA comes from cannot be told".to_owned(),
-        other => format!(", CUDA: {}", words(other)),
+        "wheel-bundled" => ", CUDA libraries from wheels".to_owned(),
+        "base-image" => ", CUDA libraries from the base image".to_owned(),
+        "by-hand" => ", CUDA libraries copied in manually".to_owned(),
+        "mixed" => ", CUDA libraries from several sources".to_owned(),
+        "unknown" => ", source of CUDA libraries unknown".to_owned(),
+        other => format!(", CUDA libraries: {}", words(other)),
     };
     fact("Framework", format!("{} {version}{built}{strategy}", name(&framework.name)))
 }
@@ -84,7 +84,7 @@ fn stack(stack: &[StackLine]) -> Vec<Block> {
     if stack.is_empty() {
         return Vec::new();
     }
-    let columns = [text("Level"), text("What stands there"), text("Supplied by"), text("Note")];
+    let columns = [text("Level"), text("Contents"), text("Supplied by"), text("Note")];
     let line = |level: &StackLine| {
         let by = Line::plain(words(&level.supplied_by));
         let by = if level.supplied_by.contains("missing") { by.tone(Tone::Bad) } else { by };
@@ -92,10 +92,7 @@ fn stack(stack: &[StackLine]) -> Vec<Block> {
         let note = Line::plain(level.note.as_deref().map_or_else(String::new, |note| one_line(note, WORDS)));
         row([Line::plain(level_name(&level.level)), what, by, note])
     };
-    vec![
-        Block::Heading("Stack, from the server down to the GPU".to_owned()),
-        table(columns, "levels", (stack, LEVELS), line),
-    ]
+    vec![Block::Heading("CUDA stack".to_owned()), table(columns, "levels", (stack, LEVELS), line)]
 }
 
 fn level_name(level: &str) -> String {
@@ -106,8 +103,8 @@ fn level_name(level: &str) -> String {
         "kernels" => "Kernel libraries",
         "libraries" => "CUDA libraries",
         "runtime" => "CUDA runtime",
-        "driver" => "User driver",
-        "kernel-driver" => "Kernel driver",
+        "driver" => "User-mode driver",
+        "kernel-driver" => "Kernel-mode driver",
         "system" => "Operating system",
         "gpu" => "GPU",
         other => return words(other),
@@ -164,7 +161,7 @@ fn unresolved(unresolved: &[UnresolvedLine]) -> Vec<Block> {
         row([name, path(&one.path)])
     };
     vec![
-        Block::Heading("Needed, and supplied by nothing in the image".to_owned()),
+        Block::Heading("Missing libraries (unresolved NEEDED)".to_owned()),
         table(columns, "names", (unresolved, NAMES), line),
     ]
 }

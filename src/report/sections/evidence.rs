@@ -38,10 +38,10 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     }
     facts.extend(hidden(finding).map(|text| fact("Bytes", text)));
     if finding.potential_bytes > 0 {
-        facts.push(fact("Not cut by any tool today", human(finding.potential_bytes)));
+        facts.push(fact("Not removable with today's tools", human(finding.potential_bytes)));
     }
-    facts.push(fact("What to do", prose(&finding.fix)));
-    facts.push(("The rule".to_owned(), Line::code(format!("cutaway explain {}", name(&finding.rule)))));
+    facts.push(fact("Fix", prose(&finding.fix)));
+    facts.push(("Rule".to_owned(), Line::code(format!("cutaway explain {}", name(&finding.rule)))));
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(layers(&finding.layer_bytes));
     blocks.extend(places(finding));
@@ -51,7 +51,7 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
 /// Whole folders, each once, then the files outside of them.
 fn places(finding: &FindingLine) -> Option<Block> {
     if finding.folders.is_empty() {
-        return paths("First files, by path", "paths", &finding.paths, PATHS);
+        return paths("Files, by path", "paths", &finding.paths, PATHS);
     }
     // Folders are sorted by path and hold no other.
     let outside = finding.paths.iter().filter(|path| {
@@ -82,10 +82,10 @@ fn hidden(finding: &FindingLine) -> Option<String> {
     let hidden = finding.bytes.saturating_sub(finding.merged_bytes);
     match (hidden, finding.merged_bytes) {
         (0, _) => None,
-        (_, 0) => Some("all of them hidden from the container already".to_owned()),
+        (_, 0) => Some("all shadowed by upper layers".to_owned()),
         (_, merged) => {
             let (seen, hidden) = (human(merged), human(hidden));
-            Some(format!("{seen} in what a container sees, {hidden} hidden from it already"))
+            Some(format!("{seen} visible in the container, {hidden} shadowed by upper layers"))
         }
     }
 }

@@ -13,31 +13,28 @@ use crate::report::page::{Block, Line, Row, Tone};
 /// A verdict with its heading, and how many of its findings are listed. There are thirty rules, and
 /// few find more than three things in an image.
 const VERDICTS: [(&str, &str, usize); 3] =
-    [("safe", "Safe to remove", 100), ("unsure", "A question decides", 60), ("needed", "Needed here", 40)];
+    [("safe", "Removable", 100), ("unsure", "Needs review", 60), ("needed", "Required at run time", 40)];
 /// Characters of a title: those that the rules write are shorter, unless a path is in them.
 const TITLE: usize = 200;
 
 pub(super) fn section(report: &Report) -> Content {
     let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
-        let why = "What should not be there is unknown, because the rules have not looked at this image.";
+        let why = "Findings unknown: the rules did not run.";
         return ("unknown".to_owned(), vec![paragraph(why)]);
     };
     if findings.is_empty() {
-        let text = if report.totals.complete {
-            "No rule found anything."
-        } else {
-            "No rule found anything in what could be read."
-        };
+        let text =
+            if report.totals.complete { "No findings." } else { "No findings in the part that was read." };
         return ("none".to_owned(), vec![paragraph(text)]);
     }
     let (safe, unsure) = (human(sums.safe_bytes), human(sums.unsure_bytes));
     let mut blocks = vec![paragraph(format!(
-        "{}: {safe} can go, {unsure} when a question is answered. Bytes are those that the layers lose.",
+        "{}: {safe} removable, {unsure} to review. Bytes are layer bytes.",
         count(findings.len(), "finding")
     ))];
     if sums.potential_bytes > 0 {
         let bytes = human(sums.potential_bytes);
-        blocks.push(paragraph(format!("{bytes} more cannot be cut by any tool today.")));
+        blocks.push(paragraph(format!("{bytes} more cannot be removed with today's tools.")));
     }
     for (verdict, title, most) in VERDICTS {
         let list: Vec<&FindingLine> = findings.iter().filter(|finding| finding.verdict == verdict).collect();
@@ -52,7 +49,7 @@ pub(super) fn section(report: &Report) -> Content {
             blocks.extend([Block::Heading(heading), listed]);
         }
     }
-    (format!("{safe} can go"), blocks)
+    (format!("{safe} removable"), blocks)
 }
 
 fn heading(title: &str, list: &[&FindingLine]) -> String {

@@ -70,23 +70,24 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
     }
     if let Some(table) = &layer.table {
         let (fetched, all) = (human(table.fetched_bytes), human_or_dash(layer.compressed_bytes));
-        let text =
-            format!("{}, {fetched} of {all} fetched; the bytes were not read whole", words(&table.format));
+        let text = format!(
+            "{}, {fetched} of {all} fetched; the layer was not read completely",
+            words(&table.format)
+        );
         facts.push(fact("Table of contents", text));
     }
     if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
-        facts.push(fact("Compressed", format!("{}, as the manifest claims", human(bytes))));
+        facts.push(fact("Compressed", format!("{}, claimed by the manifest", human(bytes))));
     }
     facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));
     facts.push(fact("Entries", entries(layer)));
-    facts.push(fact("Hides", format!("{} of the layers below", human_or_dash(layer.hides_bytes))));
+    facts.push(fact("Hides", format!("{} of lower layers", human_or_dash(layer.hides_bytes))));
     if let Some(bytes @ 1..) = layer.metadata_only_bytes {
-        let text =
-            format!("{} of them are the same bytes again, only owner, mode or time changed", human(bytes));
-        facts.push(fact("Stored again", text));
+        let text = format!("{} with identical contents: only owner, mode or mtime changed", human(bytes));
+        facts.push(fact("Metadata only", text));
     }
     if let Some(is_base) = layer.is_base {
-        let text = if is_base { "belongs to the base image" } else { "above the base image" };
+        let text = if is_base { "part of the base image" } else { "above the base image" };
         facts.push(fact("Base", text));
     }
     facts
@@ -94,10 +95,10 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
 
 fn verified(word: &str) -> String {
     match word {
-        "both" => "digest and diff ID fit the bytes".to_owned(),
-        "digest" => "the digest fits the bytes".to_owned(),
-        "diff-id" => "the diff ID fits the bytes".to_owned(),
-        "none" => "not compared with any digest".to_owned(),
+        "both" => "digest and diff ID match".to_owned(),
+        "digest" => "digest matches".to_owned(),
+        "diff-id" => "diff ID matches".to_owned(),
+        "none" => "not verified".to_owned(),
         other => words(other),
     }
 }

@@ -66,11 +66,11 @@ fn incomplete(report: &Report) -> Option<Line> {
     let layers = report.layers.len();
     let unread = report.layers.iter().filter(|layer| layer.content_bytes.is_none()).count();
     let text = match unread {
-        0 => "Incomplete: a part of the image is missing, cannot be read, or has another digest or size than the \
-              image says. All figures are of what could be read; the warnings name the part."
+        0 => "Incomplete: part of the image is missing, unreadable, or has another digest or size than declared. \
+            Figures cover what was read; the warnings name the part."
             .to_owned(),
         unread => format!(
-            "Incomplete: {} of {} could not be read. All figures are of the rest; the warnings say why.",
+            "Incomplete: {} of {} could not be read. Figures cover the rest; see the warnings.",
             grouped(unread as u64),
             count(layers, "layer"),
         ),
@@ -82,29 +82,28 @@ fn incomplete(report: &Report) -> Option<Line> {
 fn sizes(report: &Report) -> Line {
     let totals = &report.totals;
     let layers = count(totals.layers, "layer");
-    let verb = if totals.layers == 1 { "holds" } else { "hold" };
     let stored = match totals.compressed_bytes {
-        Some(bytes) => format!("{layers} of {} compressed {verb}", human(bytes)),
-        None => format!("{layers} {verb}"),
+        Some(bytes) => format!("{layers}, {} compressed", human(bytes)),
+        None => layers.clone(),
     };
     let (Some(merged), Some(files), Some(wasted), Some(content)) =
         (totals.merged_bytes, totals.merged_files, totals.wasted_bytes, totals.content_bytes)
     else {
         return Line::plain(format!(
-            "{layers}, of which only the manifest was read: what is in them is unknown."
+            "{layers}. Contents unknown: only the manifest was read."
         ));
     };
     let merged = format!(
-        "{} of files that a container sees ({})",
+        "{} merged ({})",
         human(merged),
         count(usize::try_from(files).unwrap_or(usize::MAX), "file"),
     );
     Line::plain(match wasted {
-        0 if totals.complete => format!("{stored} {merged}; nothing is wasted."),
-        0 => format!("{stored} {merged}."),
+        0 if totals.complete => format!("{stored}: {merged}, 0 B wasted."),
+        0 => format!("{stored}: {merged}."),
         wasted => {
             let share = share(wasted, content);
-            format!("{stored} {merged}, and {} wasted ({share}).", human(wasted))
+            format!("{stored}: {merged}, {} wasted ({share}).", human(wasted))
         }
     })
 }
@@ -117,8 +116,8 @@ fn severe(report: &Report) -> Option<Line> {
     let title = elide_end(&printable(&elide_end(&first.title, TITLE)), TITLE);
     Some(
         Line::plain(match list.len() - 1 {
-            0 => format!("One finding is of high severity: {title}."),
-            more => format!("{} are of high severity: {title}, and {more} more.", count(more + 1, "finding")),
+            0 => format!("1 finding of high severity: {title}."),
+            more => format!("{} of high severity: {title}, and {more} more.", count(more + 1, "finding")),
         })
         .tone(Tone::Unsure),
     )
@@ -127,38 +126,33 @@ fn severe(report: &Report) -> Option<Line> {
 /// What can go, and what is left then.
 fn savings(report: &Report) -> Line {
     let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
-        return Line::plain("What can go is unknown, because the rules have not looked at this image.");
+        return Line::plain("Removable bytes unknown: the rules did not run.");
     };
     if findings.is_empty() {
         return Line::plain(if report.totals.complete {
-            "No rule found anything that should not be there."
+            "No findings."
         } else {
-            "No rule found anything in what could be read."
+            "No findings in the part that was read."
         });
     }
     let safe = match sums.safe_bytes {
         0 if sums.unsure_bytes > 0 => {
             let bytes = human(sums.unsure_bytes);
-            return Line::plain(format!(
-                "Nothing is safe to take away; {bytes} can go when a question is answered."
-            ));
+            return Line::plain(format!("Nothing is removable without review; {bytes} to review."));
         }
-        0 => "Nothing is safe to take away".to_owned(),
-        bytes => format!("{} can go: nothing in the image uses it", human(bytes)),
+        0 => "Nothing is removable without review".to_owned(),
+        bytes => format!("{} removable: not used by the image", human(bytes)),
     };
     let unsure = match sums.unsure_bytes {
         0 => String::new(),
-        bytes => format!("; {} more when a question is answered", human(bytes)),
+        bytes => format!("; {} more to review", human(bytes)),
     };
     let after =
         report.plan.as_ref().filter(|plan| !plan.findings.is_empty()).map_or_else(String::new, |plan| {
             let pull = plan
                 .compressed_bytes_after
-                .map_or_else(String::new, |bytes| format!(" and about {} compressed", human(bytes)));
-            format!(
-                " Without what the plan takes away that would be {} of files{pull}.",
-                human(plan.merged_bytes_after)
-            )
+                .map_or_else(String::new, |bytes| format!(", about {} compressed", human(bytes)));
+            format!(" After removal: {} merged{pull}.", human(plan.merged_bytes_after))
         });
     let tone = if sums.safe_bytes > 0 { Tone::Strong } else { Tone::Plain };
     Line::plain(format!("{safe}{unsure}.{after}")).tone(tone)
@@ -167,7 +161,7 @@ fn savings(report: &Report) -> Line {
 /// Whether it would run on the GPUs that it was judged against.
 fn runs(report: &Report) -> Line {
     let Some(part) = &report.compatibility else {
-        return Line::plain("Whether it would run is unknown, because not all of the image was looked at.");
+        return Line::plain("Compatibility unknown: the image was not analysed completely.");
     };
     let targets = &part.targets;
     let of = |verdict: &str| targets.iter().filter(|one| one.verdict == verdict).collect::<Vec<_>>();
@@ -175,21 +169,18 @@ fn runs(report: &Report) -> Line {
     let (fails, unknown) = (of("fails"), of("unknown"));
     let ready = sum([runs.len(), jit.len(), compat.len()].into_iter().map(|count| count as u64));
     if targets.is_empty() {
-        return Line::plain("It was judged against no GPU.");
+        return Line::plain("No target GPU.");
     }
     let all = count(targets.len(), "GPU");
     if unknown.len() == targets.len() {
-        let text = format!("Whether it would run is unknown for all {all} that it was judged against.");
+        let text = format!("Compatibility unknown for all {all}.");
         return Line::plain(text).tone(Tone::Unsure);
     }
-    let mut text = format!(
-        "By its GPU code and CUDA version it runs on {} of {all} that it was judged against",
-        grouped(ready)
-    );
+    let mut text = format!("By GPU code and CUDA version, the image runs on {} of {all}", grouped(ready));
     let parts = [
-        ("after compiling PTX on", jit),
-        ("with its compatibility driver on", compat),
-        ("it fails on", fails.clone()),
+        ("after JIT compilation of PTX on", jit),
+        ("with its forward-compatibility driver on", compat),
+        ("fails on", fails.clone()),
         ("unknown for", unknown.clone()),
     ];
     for (what, list) in parts {

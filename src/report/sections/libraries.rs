@@ -48,7 +48,7 @@ fn line(library: &LibraryLine) -> Row {
 
 fn supplier(word: &str) -> String {
     match word {
-        "application" => "by hand".to_owned(),
+        "application" => "application".to_owned(),
         other => words(other),
     }
 }
@@ -71,29 +71,29 @@ fn details(library: &LibraryLine) -> Vec<Block> {
     }
     facts.push(fact("Layer", library.layer.to_string()));
     match &*library.role {
-        "stub" => facts.push(fact("Role", "stub: only to link against, never loaded")),
-        "compat" => facts.push(fact("Role", "driver for forward compatibility")),
+        "stub" => facts.push(fact("Role", "stub: for linking only, never loaded")),
+        "compat" => facts.push(fact("Role", "forward-compatibility driver")),
         _ => {}
     }
     if let Some(first) = &library.hardlink_of {
         facts.push(("Hard link of".to_owned(), path(first)));
     }
     if let Some(machine) = &library.foreign {
-        facts.push(fact("For another machine", name(machine)));
+        facts.push(fact("Other architecture", name(machine)));
     }
     if let Some(note) = &library.forward_compat {
-        let cuda = note.cuda_version.as_deref().map_or_else(
-            || "an unknown CUDA version".to_owned(),
-            |version| format!("CUDA {}", name(version)),
-        );
+        let cuda = note
+            .cuda_version
+            .as_deref()
+            .map_or_else(|| "unknown CUDA version".to_owned(), |version| format!("CUDA {}", name(version)));
         let drivers: Vec<String> = note.drivers.iter().map(ToString::to_string).collect();
         let drivers =
             if drivers.is_empty() { "unknown".to_owned() } else { some(drivers.iter().map(String::as_str)) };
-        facts.push(fact("Brings", format!("{cuda}; on drivers {drivers}")));
+        facts.push(fact("Brings", format!("{cuda}; for drivers {drivers}")));
     }
     steps(&mut facts, "Needed by", &library.needed_by, "file");
     // The first one is the library itself.
-    steps(&mut facts, "Reached from", library.chain.get(1..).unwrap_or_default(), "step");
+    steps(&mut facts, "Reachable from", library.chain.get(1..).unwrap_or_default(), "step");
     if !library.gpu_code.is_empty() {
         facts.push(fact("GPU code", gpu_code(&library.gpu_code)));
     }

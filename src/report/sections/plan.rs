@@ -25,18 +25,21 @@ const TITLE: usize = 200;
 pub(super) fn section(report: &Report) -> Content {
     let mut blocks = match &report.plan {
         Some(plan) => planned(report, plan),
-        None => vec![paragraph(
-            "What is left without the findings is unknown, because the rules have not looked.",
-        )],
+        None => vec![paragraph("Sizes after removal unknown: the rules did not run.")],
     };
     blocks.extend(proposed(report));
     let note = report.plan.as_ref().filter(|plan| !plan.findings.is_empty());
-    (note.map_or_else(String::new, |plan| format!("{} merged after", human(plan.merged_bytes_after))), blocks)
+    (
+        note.map_or_else(String::new, |plan| {
+            format!("{} merged after removal", human(plan.merged_bytes_after))
+        }),
+        blocks,
+    )
 }
 
 fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
     if plan.findings.is_empty() {
-        return vec![paragraph("The plan takes nothing away.")];
+        return vec![paragraph("The plan removes nothing.")];
     }
     let ids: HashSet<&str> = plan.findings.iter().map(String::as_str).collect();
     let all = report.findings.as_deref().unwrap_or_default();
@@ -44,13 +47,13 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
     let bytes = human(sum(chosen.iter().map(|finding| finding.bytes)));
     let totals = &report.totals;
     let pull = match (totals.compressed_bytes, plan.compressed_bytes_after) {
-        (Some(now), Some(then)) => format!("{} now, about {} then", human(now), human(then)),
-        _ => "unknown, because not every layer has a known size as stored".to_owned(),
+        (Some(now), Some(then)) => format!("{} now, about {} after", human(now), human(then)),
+        _ => "unknown: some layers have no known compressed size".to_owned(),
     };
     let (now, then) = (human_or_dash(totals.merged_bytes), human(plan.merged_bytes_after));
     let facts = vec![
-        fact("Taken away", format!("{bytes} of the layers, {}", count(plan.findings.len(), "finding"))),
-        fact("Merged", format!("{now} now, {then} then")),
+        fact("Removed", format!("{bytes} in layers, {}", count(plan.findings.len(), "finding"))),
+        fact("Merged", format!("{now} now, {then} after")),
         fact("Compressed", pull),
     ];
     let mut blocks = vec![Block::Facts(facts)];
@@ -59,9 +62,9 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
         && chosen.iter().all(|finding| safe(finding))
         && chosen.len() == all.iter().filter(|finding| safe(finding)).count()
     {
-        blocks.push(paragraph("The plan takes away all that is safe to remove."));
+        blocks.push(paragraph("The plan removes all removable findings."));
     } else if !chosen.is_empty() {
-        let title = format!("What the plan takes away: {}", count(chosen.len(), "finding"));
+        let title = format!("Findings removed by the plan: {}", count(chosen.len(), "finding"));
         blocks.push(Block::Fold(title, vec![listed(&chosen, FINDINGS)]));
     }
     blocks
@@ -69,28 +72,26 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
 
 fn proposed(report: &Report) -> Vec<Block> {
     let Some(proposals) = report.proposals.as_deref() else {
-        return vec![paragraph("No Dockerfile was looked for; cutaway dockerfile IMAGE proposes one.")];
+        return vec![paragraph("No Dockerfile proposed yet: run `cutaway dockerfile IMAGE`.")];
     };
     let [best, others @ ..] = proposals else {
-        return vec![paragraph("There is no Dockerfile to propose.")];
+        return vec![paragraph("No Dockerfile to propose.")];
     };
     let mut blocks = vec![Block::Heading("Proposed Dockerfile".to_owned())];
     blocks.push(Block::Line(Line::plain(one_line(&best.title, TITLE)).tone(Tone::Strong)));
     let mut facts = vec![
         fact("Applicability", applicability(&best.applicability)),
-        fact("Saves", format!("{} of the layers", human(best.saved_bytes))),
+        fact("Saves", format!("{} in layers", human(best.saved_bytes))),
     ];
     if let Some(bytes) = best.merged_bytes {
         facts.push(fact(
             "Merged",
-            format!("{} now, {} then", human_or_dash(report.totals.merged_bytes), human(bytes)),
+            format!("{} now, {} after", human_or_dash(report.totals.merged_bytes), human(bytes)),
         ));
     }
     facts.push((
         "Base image".to_owned(),
-        best.base_image
-            .as_deref()
-            .map_or_else(|| Line::plain("unknown, as the Dockerfile does not say it"), code),
+        best.base_image.as_deref().map_or_else(|| Line::plain("unknown: not stated in the Dockerfile"), code),
     ));
     blocks.push(Block::Facts(facts));
     blocks.extend(folded("Dockerfile", "dockerfile", best.dockerfile.as_deref()));
@@ -105,16 +106,16 @@ fn proposed(report: &Report) -> Vec<Block> {
     };
     blocks.extend(others.iter().take(OTHERS).map(other));
     if let Some(more @ 1..) = others.len().checked_sub(OTHERS) {
-        blocks.push(paragraph(format!("And {}.", count(more, "more proposal"))));
+        blocks.push(paragraph(format!("{}.", count(more, "more proposal"))));
     }
     blocks
 }
 
 fn applicability(word: &str) -> String {
     match word {
-        "safe" => "safe: the image does the same afterwards".to_owned(),
-        "review" => "review: it should do the same; look at what was not proven".to_owned(),
-        "manual" => "manual: it needs work by hand".to_owned(),
+        "safe" => "safe: same behaviour".to_owned(),
+        "review" => "review: same behaviour expected; check what is not proven".to_owned(),
+        "manual" => "manual: requires manual changes".to_owned(),
         other => one_line(other, TITLE),
     }
 }

@@ -12,7 +12,7 @@ const VALUE: usize = 300;
 
 pub(super) fn section(report: &Report) -> Content {
     let Some(config) = &report.image.config else {
-        let text = "How it is started is unknown, because this source has no config.";
+        let text = "Settings unknown: this source has no image config.";
         return ("unknown".to_owned(), vec![paragraph(text)]);
     };
     let mut blocks = vec![Block::Facts(facts(config))];
@@ -37,10 +37,10 @@ fn facts(config: &RunConfig) -> Vec<(String, Line)> {
     ];
     let user = match &config.user {
         Some(user) => line(Some(user.clone())),
-        None => Line::plain("none set: root"),
+        None => Line::plain("not set: root"),
     };
     facts.push(("User".to_owned(), user));
-    facts.push(("Working folder".to_owned(), line(config.working_dir.clone())));
+    facts.push(("Working directory".to_owned(), line(config.working_dir.clone())));
     if !config.exposed_ports.is_empty() {
         facts.push(fact("Ports", some(config.exposed_ports.iter().map(String::as_str))));
     }

@@ -8,22 +8,22 @@ use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Slice, share};
 use crate::report::text::floor_percent;
 
-const UNREAD: &str = "no layer was to be read";
+const UNREAD: &str = "no layer was read";
 
 pub(super) fn section(report: &Report) -> Content {
     let totals = &report.totals;
     let known = |bytes: Option<u64>, meaning: &str, why: &str| match bytes {
         Some(bytes) => format!("{}, {meaning}", human(bytes)),
-        None => format!("unknown, because {why}"),
+        None => format!("unknown: {why}"),
     };
-    let stored = format!("{} as stored: what a first pull transfers", count(totals.layers, "layer"));
+    let stored = format!("{} as stored, transferred by a first pull", count(totals.layers, "layer"));
     let files = format!(
-        "what a container sees: {} {}",
+        "visible in the container: {} {}",
         count_or_dash(totals.merged_files),
         if totals.merged_files == Some(1) { "file" } else { "files" }
     );
     let wasted = format!(
-        "hidden from the container: {} of the content",
+        "not visible in the container: {} of the content",
         totals
             .wasted_bytes
             .zip(totals.content_bytes)
@@ -32,24 +32,20 @@ pub(super) fn section(report: &Report) -> Content {
     let mut facts = vec![
         fact(
             "Compressed",
-            known(totals.compressed_bytes, &stored, "not every layer has a known size as stored"),
+            known(totals.compressed_bytes, &stored, "some layers have no known compressed size"),
         ),
         fact(
             "Uncompressed",
-            known(
-                totals.uncompressed_bytes,
-                "the tar streams of the layers",
-                "not every layer has one that was read",
-            ),
+            known(totals.uncompressed_bytes, "tar streams of the layers", "not every layer was read"),
         ),
-        fact("Content", known(totals.content_bytes, "the regular files of all layers", UNREAD)),
+        fact("Content", known(totals.content_bytes, "regular files of all layers", UNREAD)),
         fact("Merged", known(totals.merged_bytes, &files, UNREAD)),
         fact("Wasted", known(totals.wasted_bytes, &wasted, UNREAD)),
         fact(
             "Efficiency",
             totals.efficiency.map_or_else(
                 || UNKNOWN.to_owned(),
-                |efficiency| format!("{:.1} %, merged of content", floor_percent(efficiency)),
+                |efficiency| format!("{:.1} %, merged / content", floor_percent(efficiency)),
             ),
         ),
     ];
@@ -59,7 +55,7 @@ pub(super) fn section(report: &Report) -> Content {
             .as_deref()
             .or(base.distribution.as_deref())
             .map_or_else(|| "unknown".to_owned(), name);
-        facts.push(fact("Built on", format!("{name}, {}", count(base.layers, "layer"))));
+        facts.push(fact("Base image", format!("{name}, {}", count(base.layers, "layer"))));
     }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(classes(report));
@@ -73,7 +69,7 @@ fn classes(report: &Report) -> Vec<Block> {
         return vec![weak("The image has no layers.")];
     }
     if known.is_empty() {
-        return vec![weak("What the content is for is unknown, because nothing was looked at.")];
+        return vec![weak("Contents unknown: no layer was read.")];
     }
     let parts: Vec<Slice> = Class::ALL
         .into_iter()
@@ -85,11 +81,11 @@ fn classes(report: &Report) -> Vec<Block> {
         .filter(|slice| slice.bytes > 0)
         .collect();
     if parts.is_empty() {
-        return vec![weak("No layer has a regular file with bytes.")];
+        return vec![weak("No regular files with content.")];
     }
-    let mut blocks = vec![Block::Chart(Chart { title: "Content by what it is for".to_owned(), parts })];
+    let mut blocks = vec![Block::Chart(Chart { title: "Content by class".to_owned(), parts })];
     if let Some(missing @ 1..) = report.layers.len().checked_sub(known.len()) {
-        blocks.push(weak(format!("Without {}, of which nothing is known.", count(missing, "layer"))));
+        blocks.push(weak(format!("Not included: {}, contents unknown.", count(missing, "layer"))));
     }
     blocks
 }

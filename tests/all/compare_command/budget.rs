@@ -153,7 +153,7 @@ fn an_incomplete_image_fails_whatever_the_budget_says() {
         let outcome = place.run(arguments);
         let line = "verdict: fail reason=incomplete";
         assert_eq!((outcome.code, last_line(&outcome.stdout)), (2, line), "{}", outcome.stdout);
-        assert!(outcome.stdout.contains("Incomplete: not all of two could be read."), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains("Incomplete: two could not be read completely."), "{}", outcome.stdout);
         assert!(outcome.stdout.contains("layer-missing"), "{}", outcome.stdout);
     }
 }
@@ -176,7 +176,7 @@ fn faults_of_the_table_have_line_and_column_and_check_accepts_it() {
         ("merged = 1", "line 2, column 1: unknown field `merged`"),
         ("efficiency = 2.0", "line 2, column 14: efficiency is between 0 and 1"),
         ("pull_bytes = \"1 G\"", "line 2, column 14: "),
-        ("new_findings = [\"stubs\", \"heders\"]", "line 2, column 26: there is no rule \"heders\""),
+        ("new_findings = [\"stubs\", \"heders\"]", "line 2, column 26: unknown rule \"heders\""),
     ] {
         let config = place.put("r.toml", format!("[regression]\n{table}"));
         for command in [&["compare", "sample:runtime", "sample:devel"][..], &["check", "sample:runtime"]] {

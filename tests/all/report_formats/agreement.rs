@@ -71,9 +71,9 @@ fn claims(json: &Value) -> Vec<Claim> {
         claim(format!("/totals/{name}_bytes"), &[name]);
     }
     if !json["reclaimable"].is_null() && !list(json, "findings").is_empty() {
-        claim("/reclaimable/safe_bytes".to_owned(), &["can go"]);
-        claim("/reclaimable/unsure_bytes".to_owned(), &["question"]);
-        claim("/plan/merged_bytes_after".to_owned(), &["without what"]);
+        claim("/reclaimable/safe_bytes".to_owned(), &["removable,"]);
+        claim("/reclaimable/unsure_bytes".to_owned(), &["to review"]);
+        claim("/plan/merged_bytes_after".to_owned(), &["after removal"]);
     }
     for (place, finding) in list(json, "findings").iter().enumerate().take(5) {
         if finding["bytes"] != 0 {

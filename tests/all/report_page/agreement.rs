@@ -15,12 +15,12 @@ fn the_lead_says_sizes_what_can_go_and_whether_it_runs() {
     let targets = &report.compatibility.as_ref().unwrap().targets;
     let runs = targets.iter().filter(|target| target.verdict.starts_with("runs")).count();
     let texts = [
-        format!("{} layers of {} compressed", totals.layers, human(totals.compressed_bytes.unwrap())),
-        format!("{} of files that a container sees", human(totals.merged_bytes.unwrap())),
+        format!("{} layers, {} compressed", totals.layers, human(totals.compressed_bytes.unwrap())),
+        format!("{} merged", human(totals.merged_bytes.unwrap())),
         format!("{} files", grouped(totals.merged_files.unwrap())),
         format!("{} wasted", human(totals.wasted_bytes.unwrap())),
-        format!("{} can go", human(sums.safe_bytes)),
-        format!("{} more when a question is answered", human(sums.unsure_bytes)),
+        format!("{} removable", human(sums.safe_bytes)),
+        format!("{} more to review", human(sums.unsure_bytes)),
         human(report.plan.as_ref().unwrap().merged_bytes_after),
         human(report.plan.as_ref().unwrap().compressed_bytes_after.unwrap()),
         format!("runs on {runs} of {} GPUs", targets.len()),
@@ -90,7 +90,7 @@ fn findings_stand_under_their_verdict_with_their_bytes() {
         );
     };
     let safe = findings.iter().filter(|one| one.verdict == "safe").count();
-    heading(&format!("Safe to remove: {safe} findings, {}", human(sums.safe_bytes)));
+    heading(&format!("Removable: {safe} findings, {}", human(sums.safe_bytes)));
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn the_plan_and_the_best_proposal_are_the_reports() {
     let page = report_page(report);
     let part = section(&page, Part::Plan);
     let (plan, best) = (report.plan.as_ref().unwrap(), &report.proposals.as_ref().unwrap()[0]);
-    assert!(fact(part, "Merged").ends_with(&format!("{} then", human(plan.merged_bytes_after))));
+    assert!(fact(part, "Merged").ends_with(&format!("{} after", human(plan.merged_bytes_after))));
     assert!(
-        fact(part, "Compressed").ends_with(&format!("{} then", human(plan.compressed_bytes_after.unwrap())))
+        fact(part, "Compressed").ends_with(&format!("{} after", human(plan.compressed_bytes_after.unwrap())))
     );
     let bytes: u64 = report
         .findings
@@ -110,7 +110,7 @@ fn the_plan_and_the_best_proposal_are_the_reports() {
         .filter(|one| plan.findings.contains(&one.id))
         .map(|one| one.bytes)
         .sum();
-    assert!(fact(part, "Taken away").starts_with(&human(bytes)));
+    assert!(fact(part, "Removed").starts_with(&human(bytes)));
     assert!(fact(part, "Saves").starts_with(&human(best.saved_bytes)));
     assert_eq!(fact(part, "Base image"), best.base_image.as_deref().unwrap());
     let codes: Vec<(&str, &str)> = super::blocks(part)

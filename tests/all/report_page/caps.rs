@@ -96,7 +96,7 @@ fn all_counted(page: &Page) {
         assert!(!table.rows.is_empty() && table.more > 0, "{noun}");
         assert_eq!(
             table.left_out().unwrap(),
-            format!("And {} more {noun}: the JSON report has them all.", grouped(table.more))
+            format!("{} more {noun}: see the JSON report.", grouped(table.more))
         );
     }
     let findings = tables(section(page, Part::Findings), "findings");
@@ -118,8 +118,8 @@ fn a_page_of_thousands_stays_small_and_counts_the_rest() {
         let text = to_markdown(&page);
         let length = text.chars().count();
         assert!((2_000..=COMMENT).contains(&length), "{length} characters of Markdown");
-        assert!(text.contains("It was cut to fit a comment"), "{text}");
-        assert!(text.contains(" more findings: the JSON report has them all."), "{text}");
+        assert!(text.contains("Shortened to fit a comment"), "{text}");
+        assert!(text.contains(" more findings: see the JSON report."), "{text}");
     }
 }
 
@@ -130,8 +130,8 @@ fn a_small_page_is_whole() {
     json["reclaimable"] =
         json!({"safe_bytes": 15, "unsure_bytes": 0, "potential_bytes": 0, "by_category": {}});
     let text = to_markdown(&page_of(&json));
-    assert!(!text.contains("cut to fit") && !text.contains(" more "), "{text}");
-    assert!(text.contains("Safe to remove: 2 findings, 15 B"), "{text}");
+    assert!(!text.contains("Shortened to fit") && !text.contains(" more "), "{text}");
+    assert!(text.contains("Removable: 2 findings, 15 B"), "{text}");
 }
 
 /// A page that no report makes: a comparison of anything may have any shape.
@@ -167,5 +167,5 @@ fn any_page_fits_a_comment() {
     };
     let text = to_markdown(&page);
     assert!(text.chars().count() <= COMMENT, "{}", text.chars().count());
-    assert!(text.contains("It was cut to fit a comment"));
+    assert!(text.contains("Shortened to fit a comment"));
 }

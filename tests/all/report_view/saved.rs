@@ -134,11 +134,11 @@ fn other_documents_are_refused_with_the_reason_and_can_be_tried_again() {
     window.press(Modifiers::COMMAND, Key::W);
     let newer = whole.replacen("cutaway.report/1", "cutaway.report/7", 1);
     let cases = [
-        ("newer.json", newer.as_str(), "cutaway.report/7", "newer version of cutaway"),
-        ("foreign.json", "  {\"schema\": \"other/1\"}", "it is no report of cutaway", "--format json"),
-        ("nothing.json", "{}", "it names no schema", "--format json"),
-        ("cut.json", &whole[..whole.len() / 2], "it is no JSON document", ""),
-        ("malformed.json", "{\"schema\": \"cutaway.report/1\"}", "does not fit it", ""),
+        ("newer.json", newer.as_str(), "cutaway.report/7", "newer version of Cutaway"),
+        ("foreign.json", "  {\"schema\": \"other/1\"}", "not a Cutaway report", "--format json"),
+        ("nothing.json", "{}", "no schema given", "--format json"),
+        ("cut.json", &whole[..whole.len() / 2], "not a JSON document", ""),
+        ("malformed.json", "{\"schema\": \"cutaway.report/1\"}", "invalid report", ""),
     ];
     for (name, text, why, hint) in cases {
         let path = folder.path().join(name);

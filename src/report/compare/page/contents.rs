@@ -34,7 +34,7 @@ pub(super) fn findings(view: &View<'_>) -> Content {
         };
         view.row(code(&row.rule), cells, changed)
     };
-    let rows = ("Rule, content", "rules");
+    let rows = ("Rule, layer bytes", "rules");
     let blocks = view.differing(rows, (all, MOST), differs, row, |row| view.spread(&row.bytes));
     (noted(all.iter().filter(|row| differs(row)).count(), "differ"), blocks)
 }
@@ -132,12 +132,12 @@ pub(super) fn files(view: &View<'_>) -> Content {
             columns: view.columns("Largest differences, size"),
             rows: named.iter().take(MOST_NAMES).map(row).collect(),
             more: differ.saturating_sub(named.len().min(MOST_NAMES) as u64),
-            noun: "files that differ",
+            noun: "changed files",
         }));
     }
     if files.unknown > 0 {
         blocks.push(weak(format!(
-            "The contents of {} files of one size could not be compared: {}.",
+            "{} files of equal size not compared: {}.",
             grouped(files.unknown),
             human(files.unknown_bytes)
         )));
@@ -183,8 +183,8 @@ fn sums(view: &View<'_>) -> Block {
         ("Removed", |files| signed("−", &grouped(files.removed)), Tone::Removed),
         ("Bytes removed", |files| signed("−", &human(files.removed_bytes)), Tone::Removed),
         ("Changed", |files| signed("~", &grouped(files.changed)), Tone::Changed),
-        ("Bytes of the changed ones, before", |files| human(files.changed_bytes_before), Tone::Plain),
-        ("Bytes of the changed ones", |files| human(files.changed_bytes), Tone::Plain),
+        ("Bytes of changed files, before", |files| human(files.changed_bytes_before), Tone::Plain),
+        ("Bytes of changed files, after", |files| human(files.changed_bytes), Tone::Plain),
     ];
     let row = |(what, show, tone): (&str, Shown, Tone)| Row {
         cells: std::iter::once(Line::plain(what))
@@ -202,7 +202,7 @@ fn sums(view: &View<'_>) -> Block {
             .collect(),
         details: Vec::new(),
     };
-    rows.push(count("The same", |files| files.same));
+    rows.push(count("Unchanged", |files| files.same));
     if later.iter().any(|(_, files)| files.unknown > 0) {
         rows.push(count("Not compared", |files| files.unknown));
     }

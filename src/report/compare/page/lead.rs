@@ -21,7 +21,7 @@ pub(super) fn facts(view: &View<'_>) -> Vec<String> {
     let mut facts = vec![count(view.titles.len(), "image"), format!("baseline {}", view.first())];
     if view.shown.len() < view.titles.len() {
         let shown: Vec<&str> = view.shown.iter().map(|place| view.title(*place)).collect();
-        facts.push(format!("columns for {} alone; JSON and CSV have all images", shown.join(" and ")));
+        facts.push(format!("columns for {} only; JSON and CSV have all images", shown.join(" and ")));
     }
     facts
 }
@@ -37,8 +37,8 @@ fn incomplete(view: &View<'_>) -> Option<Line> {
     let missing: Vec<&str> =
         images.filter(|(_, image)| !image.complete).map(|(place, _)| view.title(place)).collect();
     let text = format!(
-        "Incomplete: not all of {} could be read. Its figures are of the rest; the warnings say what is missing.",
-        missing.join(" and of ")
+        "Incomplete: {} could not be read completely. Its figures cover the part that was read; see the warnings.",
+        missing.join(" and ")
     );
     (!missing.is_empty()).then(|| Line::plain(text).tone(Tone::Bad))
 }
@@ -49,13 +49,12 @@ fn verdict(view: &View<'_>) -> Option<Line> {
         verdict.checks.iter().filter(|check| !check.ok).map(|check| check.name.as_ref()).collect();
     Some(match (verdict.pass, &broken[..]) {
         (true, _) => {
-            Line::plain(format!("The regression budget holds: {}.", count(verdict.checks.len(), "check")))
+            Line::plain(format!("Regression budget passed: {}.", count(verdict.checks.len(), "check")))
                 .tone(Tone::Good)
         }
-        (false, []) => Line::plain("The regression budget cannot be judged.").tone(Tone::Bad),
+        (false, []) => Line::plain("Regression budget not evaluated.").tone(Tone::Bad),
         (false, broken) => {
-            Line::plain(format!("The regression budget does not hold: {}.", name(&broken.join(", "))))
-                .tone(Tone::Bad)
+            Line::plain(format!("Regression budget exceeded: {}.", name(&broken.join(", ")))).tone(Tone::Bad)
         }
     })
 }
@@ -71,12 +70,12 @@ fn growth(view: &View<'_>) -> Line {
     };
     let (from, to) = (view.first(), view.last());
     if first == last {
-        return Line::plain(format!("A container sees as much of {to} as of {from}: {}.", human(last)));
+        return Line::plain(format!("{to} has the same merged size as {from}: {}.", human(last)));
     }
     let why = causes(view, first, last);
     let why = if why.is_empty() { String::new() } else { format!(", mainly {}", why.join(" and ")) };
     let more = more_or_less(first, last);
-    let text = format!("{to} has {more} than {from} ({} after {}){why}.", human(last), human(first));
+    let text = format!("{to} has {more} than {from} ({} instead of {}){why}.", human(last), human(first));
     Line::plain(text).tone(Tone::Strong)
 }
 
@@ -104,8 +103,8 @@ fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
         Some((bytes, format!("the package {}", name(&row.name))))
     });
     let components = report.components.iter();
-    let components = components
-        .filter_map(|row| Some((part(&row.bytes)?, format!("the libraries of {}", name(&row.name)))));
+    let components =
+        components.filter_map(|row| Some((part(&row.bytes)?, format!("the {} libraries", name(&row.name)))));
     let largest = |causes: &mut dyn Iterator<Item = (u64, String)>| causes.max_by_key(|(bytes, _)| *bytes);
     let class = largest(&mut { classes });
     let single = largest(&mut packages.chain(components));
@@ -147,21 +146,17 @@ fn pulls(view: &View<'_>) -> Option<Line> {
         (same, _) => format!("{same} of its {all} layers are in {from} too"),
     };
     if alike > 0 {
-        layers = format!("{layers}, {alike} with the same files and other times");
+        layers = format!("{layers}, {alike} with the same files but other timestamps");
     }
     Some(Line::plain(match (report.pull_bytes.last().copied().flatten(), last.totals.compressed_bytes) {
-        (Some(0), _) => format!("A node that holds {from} pulls no layer for {to}: {layers}."),
+        (Some(0), _) => format!("A node with {from} pulls no layer for {to}: {layers}."),
         (Some(pulled), Some(whole)) => {
-            format!(
-                "A node that holds {from} pulls {} of {} for {to}: {layers}.",
-                human(pulled),
-                human(whole)
-            )
+            format!("A node with {from} pulls {} of {} for {to}: {layers}.", human(pulled), human(whole))
         }
         (Some(pulled), None) => {
-            format!("A node that holds {from} pulls {} for {to}: {layers}.", human(pulled))
+            format!("A node with {from} pulls {} for {to}: {layers}.", human(pulled))
         }
-        (None, _) => format!("What a node that holds {from} pulls for {to} is not known: {layers}."),
+        (None, _) => format!("Pull size for {to} on a node with {from} unknown: {layers}."),
     }))
 }
 
@@ -169,8 +164,8 @@ fn files(view: &View<'_>) -> Line {
     let files = &view.report.files;
     if files.added + files.removed + files.changed + files.unknown == 0 {
         return Line::plain(match files.same {
-            1 => "The one file is the same.".to_owned(),
-            same => format!("All {} files are the same.", grouped(same)),
+            1 => "The only file is unchanged.".to_owned(),
+            same => format!("All {} files are unchanged.", grouped(same)),
         });
     }
     let parts = [

@@ -25,8 +25,7 @@ pub(super) fn section(view: &View<'_>) -> Content {
         noun: "targets",
     };
     let differ = list.iter().filter(|row| view.differs(&row.verdicts)).count();
-    let note =
-        if differ == 0 { "the same verdicts".to_owned() } else { super::sizes::noted(differ, "differ") };
+    let note = if differ == 0 { "same verdicts".to_owned() } else { super::sizes::noted(differ, "differ") };
     (note, vec![Block::Table(table)])
 }
 

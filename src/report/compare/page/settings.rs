@@ -82,7 +82,7 @@ pub(super) fn warnings(view: &View<'_>) -> Content {
     };
     let mut blocks: Vec<Block> = list.iter().take(MOST).map(line).collect();
     if let Some(more) = list.len().checked_sub(MOST).filter(|more| *more > 0) {
-        blocks.push(weak(format!("And {more} more warnings: JSON has them all.")));
+        blocks.push(weak(format!("{more} more warnings: see the JSON report.")));
     }
     (grouped(list.len() as u64), blocks)
 }

@@ -116,7 +116,7 @@ fn classes(view: &View<'_>) -> Option<Block> {
     let used = view.report.classes.iter().filter(|row| row.bytes.iter().any(|bytes| *bytes != Some(0)));
     let rows: Vec<Row> =
         used.map(|row| view.sizes(Line::plain(class_title(&row.name)), &row.bytes)).collect();
-    let columns = view.columns("What it is for, merged");
+    let columns = view.columns("Class, merged");
     (!rows.is_empty()).then_some(Block::Table(Table { columns, rows, more: 0, noun: "classes" }))
 }
 
@@ -135,7 +135,7 @@ fn images(view: &View<'_>) -> Block {
         let reference = printable(&image.reference);
         row([cell(view.title(place)), Line::code(elide_middle(&reference, 120)), cell(&platform), cell(day)])
     };
-    let columns: Vec<Column> = vec![text("Image"), text("Given as"), text("Platform"), text("Created")];
+    let columns: Vec<Column> = vec![text("Image"), text("Reference"), text("Platform"), text("Created")];
     let rows = view.report.images.iter().enumerate().map(|(place, image)| line(place, image)).collect();
     Block::Table(Table { columns, rows, more: 0, noun: "images" })
 }
