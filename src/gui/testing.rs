@@ -41,7 +41,7 @@ fn no_machine() -> MachineSetup {
 pub fn no_remote() -> RemoteSetup {
     RemoteSetup {
         engines: Arc::new(|_| Listing::default()),
-        tags: Arc::new(|_, _, _, _| Err(Failure::new("no registry is asked in a test"))),
+        tags: Arc::new(|_, _, _, _| Err(Failure::new("no registry access in tests"))),
         at_once: true,
     }
 }

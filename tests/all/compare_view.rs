@@ -41,11 +41,7 @@ fn totals_layers_and_files_stand_side_by_side() {
     page(&mut harness, Page::Layers);
     let all = rows(&harness);
     assert_eq!(all.len(), 4, "the shared layer differs for C: {all:#?}");
-    assert!(
-        all[0].contains("A layer 0 ") && all[0].contains("B layer 0 same blob; C absent"),
-        "{}",
-        all[0]
-    );
+    assert!(all[0].contains("A layer 0 ") && all[0].contains("B layer 0 same blob; C absent"), "{}", all[0]);
     // Each of the others is in one image alone.
     for row in &all[1..] {
         assert_eq!(row.matches(" layer ").count(), 1, "{row}");
@@ -87,7 +83,7 @@ fn another_baseline_turns_the_signs() {
     assert_eq!(row(&harness, "new"), "new; A 1.95 KiB; B nothing removed");
     press(&mut harness, &[Key::Delete]);
     assert_eq!(harness.state().view.columns(), [1], "the image of the tab stays");
-    harness.get_by_label("Add an image to compare with");
+    harness.get_by_label("Add image to compare");
 }
 
 #[test]
@@ -95,20 +91,20 @@ fn only_differences_hide_what_is_equal_and_say_how_much() {
     let mut harness = show(&three()[..2]);
     page(&mut harness, Page::Files);
     assert_eq!(rows(&harness).len(), 1, "only the folder that differs: {:#?}", rows(&harness));
-    harness.get_by_label("4 equal paths hidden");
+    harness.get_by_label("4 identical paths hidden");
     click(&mut harness, Role::CheckBox, "Only differences");
     assert_eq!(rows(&harness).len(), 2);
-    assert!(harness.query_by_label_contains("equal paths hidden").is_none());
+    assert!(harness.query_by_label_contains("identical paths hidden").is_none());
     let packages = {
         page(&mut harness, Page::Packages);
-        harness.query_by_label("Nothing to compare here").is_some()
+        harness.query_by_label("Nothing to compare").is_some()
     };
     assert!(packages, "an empty page says so");
     let mut harness = show(&[three().remove(0), three().remove(0)]);
     page(&mut harness, Page::Files);
-    harness.get_by_label("No file differs");
+    harness.get_by_label("No file differences");
     page(&mut harness, Page::Layers);
-    harness.get_by_label("No difference");
+    harness.get_by_label("No differences");
 }
 
 #[test]
@@ -118,7 +114,7 @@ fn a_filter_finds_paths_by_name_size_and_change() {
     harness.state_mut().view.set_only_differences(false);
     harness.state_mut().view.focus_search();
     settle(&mut harness);
-    let field = || "Filter the comparison";
+    let field = || "Filter comparison";
     assert!(harness.get_by_role_and_label(Role::SearchInput, field()).is_focused());
     let find = |harness: &mut Harness<'_, Stage>, text: &str| {
         harness.state_mut().view.focus_search();
@@ -150,7 +146,7 @@ fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     page(&mut harness, Page::Files);
     harness.state_mut().view.focus_search();
     harness.run_steps(2);
-    harness.get_by_role_and_label(Role::SearchInput, "Filter the comparison").type_text("main");
+    harness.get_by_role_and_label(Role::SearchInput, "Filter comparison").type_text("main");
     settle(&mut harness);
     harness.get_by_role_and_label(Role::Row, &row(&harness, "main")).click();
     settle(&mut harness);
@@ -225,14 +221,14 @@ fn images_that_are_read_failed_or_saved_say_so() {
     ];
     let mut harness = begin(images, [1000.0, 700.0]);
     harness.run_steps(3);
-    harness.get_by_label("Add an image to compare with");
+    harness.get_by_label("Add image to compare");
     let saved = harness.get_by_role_and_label(Role::Button, "Compare with report.json");
     assert!(saved.accesskit_node().is_disabled(), "a report holds no files");
     harness.get_by_role_and_label(Role::Button, "Compare with reading").click();
     harness.run_steps(3);
-    harness.get_by_label("Waiting for the images");
+    harness.get_by_label("Waiting for images");
     assert!(harness.query_all_by_label("2.00 GiB of 5.00 GiB").next().is_some());
-    harness.get_by_role_and_label(Role::Button, "Stop reading").click();
+    harness.get_by_role_and_label(Role::Button, "Cancel loading").click();
     harness.run_steps(3);
     assert_eq!(actions(&mut harness), [Action::CancelTab(2)]);
     harness.state_mut().view.add(3);
@@ -244,7 +240,7 @@ fn images_that_are_read_failed_or_saved_say_so() {
     // It is read: both that are known are compared, and the one that failed is named above.
     harness.state_mut().around.images[1].state = ImageState::Ready(Arc::clone(&analyses[1]));
     settle(&mut harness);
-    harness.get_by_label_contains("broken is left out: cannot open");
+    harness.get_by_label_contains("broken excluded: cannot open");
     assert_eq!(row(&harness, "Layers"), "Layers; A 2; B 2");
     harness.state_mut().around.images.push(ready(5, "three", &analyses[2]));
     harness.state_mut().view.add(5);
@@ -277,7 +273,7 @@ fn a_closed_tab_takes_its_column_along_and_a_new_analysis_is_compared_anew() {
     assert!(row(&harness, "Merged").ends_with("B 3.92 KiB −1.02 KiB"));
     harness.state_mut().around.images.truncate(1);
     settle(&mut harness);
-    harness.get_by_label("Add an image to compare with");
+    harness.get_by_label("Add image to compare");
 }
 
 /// A comparer that waits until it is let go, counts how often it was asked, and reads some bytes.
@@ -306,14 +302,14 @@ fn comparing_shows_its_bytes_can_be_stopped_and_taken_up_again() {
     harness.state_mut().view.compare_by(comparer);
     harness.state_mut().view.add(2);
     let begun = Instant::now();
-    while harness.query_by_label_contains("3.00 MiB of files were read").is_none() {
+    while harness.query_by_label_contains("3.00 MiB of file content read").is_none() {
         assert!(begun.elapsed() < PATIENCE);
         harness.run_steps(1);
     }
-    assert!(harness.query_by_role_and_label(Role::ProgressIndicator, "Comparing the images").is_some());
+    assert!(harness.query_by_role_and_label(Role::ProgressIndicator, "Comparing images").is_some());
     harness.get_by_role_and_label(Role::Button, "Cancel").click();
     harness.run_steps(3);
-    harness.get_by_label("The comparison was stopped");
+    harness.get_by_label("Comparison cancelled");
     assert!(!harness.state().view.is_busy());
     drop(closed);
     click(&mut harness, Role::Button, "Compare again");
@@ -338,7 +334,7 @@ fn a_comparison_that_fails_says_so_and_can_be_tried_again() {
     }));
     harness.state_mut().view.add(2);
     settle(&mut harness);
-    harness.get_by_label("The images could not be compared");
+    harness.get_by_label("Comparison failed");
     broken.store(false, Ordering::SeqCst);
     click(&mut harness, Role::Button, "Try again");
     row(&harness, "Merged");
@@ -380,7 +376,7 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
     );
     harness.state_mut().view.focus_search();
     harness.run_steps(2);
-    harness.get_by_role_and_label(Role::SearchInput, "Filter the comparison").type_text("file_00012");
+    harness.get_by_role_and_label(Role::SearchInput, "Filter comparison").type_text("file_00012");
     harness.run_steps(2);
     settle(&mut harness);
     harness.get_by_label("10 of 30,300 fit");

@@ -387,7 +387,7 @@ fn steps_of_a_chain_lead_on() {
 fn columns_that_run_on_the_target_are_named() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
     click(&mut harness, Role::Tab, "GPU code  2.62 GiB");
-    harness.get_by_role_and_label(Role::ColumnHeader, "80: 620 MiB (SASS 620 MiB), 1.82 GiB once unpacked");
+    harness.get_by_role_and_label(Role::ColumnHeader, "80: 620 MiB (SASS 620 MiB), 1.82 GiB decompressed");
     assert_eq!(rows(&harness).len(), 12);
     harness.state_mut().cuda.set_target(Some("gpu:h200".into()));
     harness.run();
@@ -432,12 +432,12 @@ fn what_is_not_known_yet_is_said() {
     before.inventory = None;
     let before = Arc::new(before);
     let harness = show(Arc::clone(&before), View::Cuda, false);
-    harness.get_by_label("Waiting for the search for CUDA");
+    harness.get_by_label("Analysing CUDA content");
     let harness = show(before, View::Cuda, true);
-    harness.get_by_label("The CUDA content is not known");
+    harness.get_by_label("CUDA content unknown");
     let part = with(|inventory| inventory.waits_for = Some("files of equal size to be compared".into()));
     let mut harness = show(part, View::Cuda, false);
-    harness.get_by_label_contains("Still being looked into: files of equal size to be compared");
+    harness.get_by_label_contains("Still analysing: files of equal size to be compared");
     let row = "libcufft.so.12.0.0.61, 266 MiB, 230 MiB of GPU code, version 12.0.0.61, toolkit, layer 2, \
                unreferenced, needed by 0 files";
     click(&mut harness, Role::Row, row);
@@ -445,12 +445,12 @@ fn what_is_not_known_yet_is_said() {
     harness.state_mut().generation = 2;
     harness.run();
     assert_eq!(chosen(&harness), "libcufft.so.12.0.0.61", "the choice outlives a newer inventory");
-    assert!(harness.query_by_label_contains("Still being looked into").is_none());
+    assert!(harness.query_by_label_contains("Still analysing").is_none());
     let nothing = with(|inventory| *inventory = Inventory::default());
     let harness = show(Arc::clone(&nothing), View::Cuda, true);
-    harness.get_by_label("There is no CUDA in this image");
+    harness.get_by_label("No CUDA in this image");
     let harness = show(nothing, View::Overview, true);
-    harness.get_by_label("Nothing in this image is known to use a GPU.");
+    harness.get_by_label("No known GPU use in this image.");
 }
 
 #[test]
@@ -459,7 +459,7 @@ fn the_overview_leads_to_the_cuda_view() {
     click(&mut harness, Role::Button, "CUDA runtime: 2.25 GiB, 23.5 %");
     assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::ShowView(View::Cuda)]);
     harness.get_by_label("User driver: libcuda.so.1, host. At least driver 580 for CUDA 13.0.");
-    harness.get_by_label("the image ends here; the host brings what is below");
+    harness.get_by_label("image above, host below");
     let framework = "Framework: torch 2.9.1+cu130, wheels";
     harness.get_by_role_and_label(Role::Link, framework).scroll_to_me();
     harness.run();

@@ -202,7 +202,7 @@ fn the_original_stands_beside_the_proposal() {
     harness.get_by_label(REBUILT);
     harness.get_by_label("Proposal");
     harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal");
-    harness.get_by_label_contains("starts from nvidia/cuda:13.0.1-base-ubuntu24.04");
+    harness.get_by_label_contains("base image nvidia/cuda:13.0.1-base-ubuntu24.04");
     assert_eq!(row(&harness), Some(0), "the first change, so that its reason is seen");
     harness.get_by_label("The stage that builds gets a name, so that the final one can copy from it");
     let first = "line 1 changed: FROM nvidia/cuda:13.0.1-devel-ubuntu24.04 AS build; \
@@ -220,7 +220,7 @@ fn the_original_stands_beside_the_proposal() {
     assert_eq!(option(&harness, MINIMAL_TITLE), Some(Toggled::True));
     click(&mut harness, Role::RadioButton, TIDY_TITLE);
     assert_eq!(option(&harness, TIDY_TITLE), Some(Toggled::True));
-    harness.get_by_label_contains("as before");
+    harness.get_by_label_contains(", unchanged");
     harness.get_by_role_and_label(Role::RadioButton, TIDY_TITLE).focus();
     press(&mut harness, &[Key::ArrowRight]);
     assert_eq!(option(&harness, MINIMAL_TITLE), Some(Toggled::True), "arrows go around");
@@ -249,7 +249,7 @@ fn changes_are_walked_by_keys() {
     assert_eq!(row(&harness), Some(0), "Escape goes back to the texts");
     press(&mut harness, &[Key::Escape]);
     assert_eq!(row(&harness), None);
-    harness.get_by_label("Choose a line to see why it is changed.");
+    harness.get_by_label("Select a line to see why it changes.");
     // The list of reasons leads to the lines.
     let reason =
         "line after 13: curl and vim are used by nothing that runs in the image (Safe, saves 63.0 MiB)";
@@ -269,13 +269,11 @@ fn changes_are_walked_by_keys() {
 fn pages_say_what_the_image_is_then_and_what_is_not_proven() {
     let mut harness = show(analysis(), proposer());
     click(&mut harness, Role::Tab, "Image");
-    for words in
-        ["All layers", "build", "final stage", "from nvidia/cuda:13.0.1-base-ubuntu24.04", "24.0 MiB"]
-    {
+    for words in ["Content", "build", "final stage", "from nvidia/cuda:13.0.1-base-ubuntu24.04", "24.0 MiB"] {
         assert!(harness.query_all_by_label(words).next().is_some(), "{words}");
     }
     click(&mut harness, Role::Tab, "Proof  2");
-    harness.get_by_label("Everything that runs finds what it needs in the new image, as it does today.");
+    harness.get_by_label("All libraries resolve in the new image, as they do today.");
     harness.get_by_label("That pip installs the same versions again: requirements.txt pins none");
     harness.get_by_label("libcublas.so.13 stays: torch 2.9.1 loads it");
     click(&mut harness, Role::Link, "Line 12 of the original");
@@ -327,18 +325,18 @@ fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
     harness.get_by_label("Your Dockerfile: Dockerfile");
     harness.state_mut().view.ask_where(SaveKind::Dockerfile);
     settle(&mut harness);
-    assert!(harness.get_by_role_and_label(Role::TextInput, "Save the proposal as").is_focused());
+    assert!(harness.get_by_role_and_label(Role::TextInput, "Save proposal as").is_focused());
     press(&mut harness, &[Key::Enter]);
     settle(&mut harness);
     let saved = folder.path().join("Dockerfile.minimal");
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), MINIMAL);
-    harness.get_by_label_contains("The proposed Dockerfile is saved as ");
+    harness.get_by_label_contains("Proposed Dockerfile saved to ");
     harness.state_mut().view.ask_where(SaveKind::Dockerfile);
     settle(&mut harness);
     std::fs::write(&saved, "mine").unwrap();
     press(&mut harness, &[Key::Enter]);
     settle(&mut harness);
-    harness.get_by_label_contains("Dockerfile.minimal is there already.");
+    harness.get_by_label_contains("File already exists: ");
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), "mine");
     click(&mut harness, Role::Button, "Replace");
     settle(&mut harness);
@@ -352,7 +350,7 @@ fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
     harness.get_by_label_contains("Cannot save ");
     click(&mut harness, Role::Button, "Browse…");
     assert!(matches!(actions(&mut harness)[..], [Action::Pick(_)]));
-    click(&mut harness, Role::Button, "Close this field");
+    click(&mut harness, Role::Button, "Close field");
     assert!(harness.query_by_label_contains("Cannot save ").is_none());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no file is left behind");
 }
@@ -410,7 +408,7 @@ fn another_plan_gives_other_proposals_and_those_before_stay_until_then() {
     let closed = turn.lock().unwrap();
     harness.state_mut().plan.change(PlanChange::Set("headers:safe".into(), false));
     harness.run_steps(3);
-    harness.get_by_label("Working out proposals…");
+    harness.get_by_label("Computing proposals…");
     assert_eq!(title(&harness), "Without 4 findings");
     // Two more while it works: only the newest is worked out after it.
     harness.state_mut().plan.change(PlanChange::Clear);
@@ -420,7 +418,7 @@ fn another_plan_gives_other_proposals_and_those_before_stay_until_then() {
     drop(closed);
     settle(&mut harness);
     assert_eq!((title(&harness).as_str(), runs.load(Ordering::SeqCst)), ("Without 1 findings", 3));
-    assert!(harness.query_by_label("Working out proposals…").is_none());
+    assert!(harness.query_by_label("Computing proposals…").is_none());
 }
 
 #[test]
@@ -492,7 +490,7 @@ fn a_panic_is_an_error_that_can_be_tried_again() {
 fn without_a_proposal_the_original_is_shown_whole() {
     let harness = show(analysis(), Arc::new(|_, _, _| Some(Ok(none(ORIGINAL)))));
     harness.get_by_role_and_label(Role::Grid, "Dockerfile");
-    harness.get_by_label("No change to propose");
+    harness.get_by_label("No proposal");
     harness.get_by_label("The image starts from the smallest base that has what it needs.");
     harness.get_by_label("The base image of the final stage is not known by name.");
     harness.get_by_label("Does the service compile kernels while it runs?");
@@ -509,7 +507,7 @@ fn what_is_waited_for_is_said() {
     harness.get_by_label("Waiting for findings");
     harness.state_mut().done = true;
     harness.run_steps(2);
-    harness.get_by_label("There is nothing to propose");
+    harness.get_by_label("No proposal");
     harness.state_mut().plan.update(Some(&whole));
     harness.state_mut().analysis = whole;
     settle(&mut harness);

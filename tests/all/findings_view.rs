@@ -435,7 +435,7 @@ fn boxes_and_buttons_change_the_plan_at_once() {
     assert_eq!(unpacked(&harness), first);
     click(&mut harness, Role::Button, "None");
     harness.get_by_label("0 of 5 findings selected, 1 open question");
-    click(&mut harness, Role::Button, "All safe");
+    click(&mut harness, Role::Button, "All removable");
     assert_eq!(unpacked(&harness), first);
     let boxes = harness.get_all_by_role(Role::CheckBox);
     let boxes = boxes.filter_map(|node| node.accesskit_node().label());
@@ -501,14 +501,14 @@ fn a_plan_is_saved_and_opened() {
         harness.run_steps(4);
     };
     types(&mut harness, "Save plan as", &path);
-    harness.get_by_label(&format!("Plan saved as {path}"));
+    harness.get_by_label(&format!("Plan saved to {path}"));
     let saved = std::fs::read(&path).unwrap();
     assert_eq!(read_plan(&saved).unwrap().findings.len(), 3);
     // A file that exists is replaced by the button alone.
     harness.state_mut().findings.ask_where_plan();
     harness.run();
     types(&mut harness, "Save plan as", &path);
-    harness.get_by_label(&format!("{path} is there already."));
+    harness.get_by_label(&format!("File already exists: {path}"));
     harness.get_by_label("Replace");
     harness.state_mut().plan.change(PlanChange::Clear);
     harness.state_mut().findings.ask_for_plan();
@@ -603,16 +603,16 @@ fn what_is_not_known_yet_is_said() {
     harness.run();
     assert_eq!(chosen(&harness), "Headers of the CUDA 13.0 toolkit", "chosen before it was known");
     let harness = show(before, View::Findings, true);
-    harness.get_by_label("The findings are not known");
+    harness.get_by_label("Findings unknown");
     let harness = show(scene::with(|_| Findings::default()), View::Findings, true);
-    harness.get_by_label("No rule found anything");
+    harness.get_by_label("No findings");
     harness.get_by_label_contains(&format!("{} rules checked ", rules().len()));
     let failed = |_: &_| {
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "findings", "looking failed")];
         Findings { warnings, ..Findings::default() }
     };
     let harness = show(scene::with(failed), View::Findings, true);
-    harness.get_by_label("The findings cannot be shown");
+    harness.get_by_label("Cannot show findings");
     harness.get_by_label("looking failed");
 }
 
@@ -627,5 +627,5 @@ fn the_overview_leads_to_the_largest_savings() {
     let wanted = [id("static-libraries:safe"), id("compilers:unsure"), Action::ShowView(View::Findings)];
     assert_eq!(actions(&mut harness), wanted);
     let harness = show(scene::with(|_| Findings::default()), View::Overview, true);
-    harness.get_by_label("No rule found anything that could be taken away.");
+    harness.get_by_label("No removable content found.");
 }

@@ -280,7 +280,7 @@ fn the_palette_finds_and_runs_commands() {
     window.press(CTRL_SHIFT, Key::P);
     window.types("log");
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("Nothing went wrong so far");
+    window.sees("No warnings or errors");
 
     window.press(Modifiers::COMMAND, Key::K);
     window.types("close dockerfile");
@@ -305,14 +305,14 @@ fn an_error_is_shown_where_it_was_asked_for_and_can_be_retried() {
     let mut window = Window::new();
     window.open(path.to_str().unwrap());
     window.settles();
-    window.sees("The image could not be opened");
+    window.sees("Cannot open image");
     window.sees("No such file or directory");
     assert!(window.shows("1 error"));
 
     fs::write(&path, sample::runtime()).unwrap();
     window.click(Role::Button, "Try again");
     window.settles();
-    assert!(!window.shows("The image could not be opened"));
+    assert!(!window.shows("Cannot open image"));
     window.sees("linux/amd64");
     assert!(window.shows("1 error"), "the log keeps it");
 }
@@ -323,7 +323,7 @@ fn hints_are_shown() {
     // Nobody listens there.
     window.open("127.0.0.1:1/team/tool:1");
     window.settles();
-    window.sees("What you can do");
+    window.sees("What to do");
     window.sees("Check that 127.0.0.1:1 is up");
     window.click(Role::Button, "Close");
     assert!(window.shows("Open a container image"));
@@ -334,7 +334,7 @@ fn secrets_of_a_reference_are_not_shown() {
     let mut window = Window::new();
     window.open("docker://me:hunter2@registry.example/tool");
     window.settles();
-    window.sees("could not be opened");
+    window.sees("Cannot open ");
     assert!(!window.shows("hunter2"), "{:#?}", window.harness.root());
 }
 
@@ -416,7 +416,7 @@ fn a_damaged_layer_is_a_warning_in_the_log() {
         window.output().platform_output.commands.iter().any(copied)
     });
     window.click(Role::Button, "Clear");
-    window.sees("Nothing went wrong so far");
+    window.sees("No warnings or errors");
 }
 
 #[test]
@@ -570,7 +570,7 @@ fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
     window.sees("Your Dockerfile: Dockerfile.gpu");
     window.drop_file(&image);
     window.sees("Compare with sample:runtime");
-    window.click(Role::Button, "Open in a tab");
+    window.click(Role::Button, "Open in new tab");
     window.sees("none.tar");
     assert!(window.has_tab("none.tar") && window.has_tab("sample:runtime"));
 }

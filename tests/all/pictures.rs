@@ -290,7 +290,7 @@ fn a_gpu_that_works() {
     scene::history(&path);
     let setup = MachineSetup { history: Some(path), ..scene::setup(scene::checker(scene::works())) };
     gpu(Theme::Dark, [1280.0, 1000.0], "gpu_dark", setup, |window| {
-        window.click(Role::CheckBox, "Measure copies too");
+        window.click(Role::CheckBox, "Measure bandwidth");
         window.click(Role::Button, "Run check");
         window.until("end of the check", |window| !window.state().is_judging());
         window.harness.get_by_label_contains("gpu:p100, ").click();

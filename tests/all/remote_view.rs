@@ -94,15 +94,15 @@ pub(crate) fn engines(images: Vec<LocalImage>, tried: Vec<Tried>) -> (RemoteSetu
 fn a_registry_is_contacted_only_when_that_is_allowed() {
     let mut window = window();
     window.open(ELSEWHERE);
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
     assert!(shows(&window, "credentials found on this machine"));
     assert!(!window.harness.state().is_busy(), "nothing is read before the answer");
-    window.until("focus", |window| window.get_by_role_and_label(Role::Button, "Contact").is_focused());
+    window.until("focus", |window| window.get_by_role_and_label(Role::Button, "Connect").is_focused());
     window.press(Modifiers::NONE, Key::Escape);
-    assert!(!window.has_tab("tool:1") && !shows(&window, "Contact registry.invalid?"));
+    assert!(!window.has_tab("tool:1") && !shows(&window, "Connect to registry.invalid?"));
     assert_eq!(field(&window), ELSEWHERE, "what was typed is still there");
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
     window.click(Role::Button, "Cancel");
     assert!(!window.has_tab("tool:1"));
     assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
@@ -113,8 +113,8 @@ fn this_machine_is_contacted_without_a_question() {
     let mut window = window();
     window.open(NOBODY);
     window.settles();
-    window.sees("The image could not be opened");
-    assert!(!shows(&window, "Contact 127.0.0.1:1?"));
+    window.sees("Cannot open image");
+    assert!(!shows(&window, "Connect to 127.0.0.1:1?"));
     assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
 }
 
@@ -126,10 +126,10 @@ fn an_image_beside_another_asks_too() {
     window.press(Modifiers::COMMAND, Key::Num6);
     type_into(&mut window, Role::TextInput, "Path or reference", ELSEWHERE);
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
     window.press(Modifiers::NONE, Key::Escape);
     assert!(!window.has_tab("tool:1") && window.in_front("sample:runtime"));
-    assert!(shows(&window, "Add an image to compare with"));
+    assert!(shows(&window, "Add image to compare"));
 }
 
 /// What the fake registry was asked for, and with which login.
@@ -171,7 +171,7 @@ fn dialogs_come_to_rest_in_a_small_window() {
     let harness = builder.build_eframe(|context| testing::app_remote(&context.egui_ctx, remote, access));
     let mut window = Window { harness };
     window.open(ELSEWHERE);
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
     window.harness.run();
     window.press(Modifiers::NONE, Key::Escape);
     window.harness.state_mut().open_failed(NOBODY, refused());

@@ -24,7 +24,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use crate::dockerfile_view::scene::{MINIMAL, proposals};
 use crate::findings_view::scene::analysis;
 
-const PLACE: &str = "Save the report as";
+const PLACE: &str = "Save report as";
 
 struct Stage {
     analysis: Arc<Analysis>,
@@ -168,7 +168,7 @@ fn every_format_is_previewed_and_saved_to_the_byte() {
         click(&mut harness, Role::Button, "Save");
         let saved = std::fs::read_to_string(&path).unwrap();
         assert!(saved == wanted, "{name}: {} bytes, wanted {}", saved.len(), wanted.len());
-        assert!(sees(&harness, "is saved as "), "{name}");
+        assert!(sees(&harness, " saved to "), "{name}");
         assert!(sees(&harness, &cutaway::base::size::human(wanted.len() as u64)), "{name}: no size");
         click(&mut harness, Role::Button, "Copy report");
         let copied = actions(&mut harness);
@@ -217,7 +217,7 @@ fn a_file_that_is_there_is_replaced_only_when_that_is_said() {
     type_place(&mut harness, &path);
     harness.key_press(Key::Enter);
     settle(&mut harness);
-    assert!(sees(&harness, "report.html is there already."));
+    assert!(sees(&harness, "File already exists: "));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
     harness.key_press(Key::Enter);
     settle(&mut harness);
@@ -272,7 +272,7 @@ fn the_offered_name_follows_the_image_and_the_format() {
     type_place(&mut harness, Path::new("/srv/mine"));
     click(&mut harness, Role::RadioButton, "SARIF");
     assert_eq!(place(&harness), "/srv/mine");
-    click(&mut harness, Role::Button, "Choose…");
+    click(&mut harness, Role::Button, "Browse…");
     assert!(matches!(actions(&mut harness)[..], [Action::Pick(_)]));
     harness.state_mut().view.dialog_failed("File dialogs are not available on this desktop");
     harness.run_steps(3);
@@ -307,7 +307,7 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     settle(&mut harness);
     assert!(sees(&harness, "Proposals are not in it yet"));
     click(&mut harness, Role::RadioButton, "Proposed Dockerfile");
-    assert!(sees(&harness, "Working out proposals…"));
+    assert!(sees(&harness, "Computing proposals…"));
     assert!(actions(&mut harness).is_empty(), "what is waited for is no error");
     harness.state_mut().view.copy_markdown();
     settle(&mut harness);
@@ -321,7 +321,7 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     assert!(sees(&harness, "on the clipboard as Markdown"));
     harness.state_mut().proposing = Proposing::Failed("It broke".to_owned());
     settle(&mut harness);
-    assert!(sees(&harness, "No Dockerfile is proposed in it: It broke"));
+    assert!(sees(&harness, "No proposed Dockerfile included: It broke"));
 }
 
 #[test]
@@ -336,12 +336,12 @@ fn a_report_that_fails_is_told_and_can_be_tried_again() {
     });
     let mut harness = begin(writer, no_opener());
     settle(&mut harness);
-    harness.get_by_label("The report could not be made");
+    harness.get_by_label("Cannot create report");
     assert!(sees(&harness, "broken on purpose"));
     assert!(matches!(&actions(&mut harness)[..], [Action::Report(_)]), "the log has it, once");
     assert!(harness.get_by_role_and_label(Role::Button, "Save").accesskit_node().is_disabled());
     click(&mut harness, Role::Button, "Try again");
-    assert!(harness.query_by_label("The report could not be made").is_none());
+    assert!(harness.query_by_label("Cannot create report").is_none());
     assert!(harness.query_by_role_and_label(Role::Document, "Preview").is_some());
     harness.state_mut().waits = true;
     harness.run_steps(2);

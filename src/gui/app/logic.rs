@@ -299,11 +299,7 @@ impl App {
         if let (Some(longest), Some(median)) = (self.costs.last(), self.costs.get(self.costs.len() / 2)) {
             let count = self.costs.len();
             // A closed stderr must not keep the window open.
-            writeln!(
-                std::io::stderr(),
-                "{count} frames: median {median:.2?}, longest {longest:.2?}"
-            )
-            .ok();
+            writeln!(std::io::stderr(), "{count} frames: median {median:.2?}, longest {longest:.2?}").ok();
         }
     }
 

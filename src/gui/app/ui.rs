@@ -194,7 +194,10 @@ fn show_report(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>, machin
 /// What a report waits for, or why there is none.
 fn waits_for_report(context: &ViewContext<'_>) -> (&'static str, String) {
     if context.done {
-        return ("No report", "The analysis stopped before the layers were merged. Reload the image.".to_owned());
+        return (
+            "No report",
+            "The analysis stopped before the layers were merged. Reload the image.".to_owned(),
+        );
     }
     let layers = LayerItem::all(context.analysis, context.done);
     let what = waits_for(context.analysis, waiting_for(&layers));

@@ -200,7 +200,9 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
     };
     let unread = layers.iter().filter(|layer| !layer.state.has_files()).count();
     let stored = match totals.compressed_bytes {
-        _ if unread > 0 => format!("The {} of {layers_text} that could be read contain", layers.len() - unread),
+        _ if unread > 0 => {
+            format!("The {} of {layers_text} that could be read contain", layers.len() - unread)
+        }
         Some(bytes) => format!("{layers_text} ({} compressed) contain", human(bytes)),
         None => format!("{layers_text} contain"),
     };

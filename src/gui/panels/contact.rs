@@ -46,23 +46,21 @@ fn contact(ui: &Ui, app: &mut App, question: &Question) {
 fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<Answer> {
     let tokens = Tokens::of(ui);
     let host = printable(&question.host);
-    title(ui, &format!("Contact {host}?"));
+    title(ui, &format!("Connect to {host}?"));
     let wanted = elide_middle(&question.wanted, 120);
     ui.add(Label::new(RichText::new(wanted).font(text::mono()).color(tokens.text_weak)).wrap());
     ui.add_space(space::XS);
     let what = if question.tab.is_some() { "image" } else { "repository" };
     for line in [
-        format!(
-            "What is sent: the name of the {what}, and credentials found on this machine if the registry asks."
-        ),
-        "The registry may name other hosts for tokens and for layers. Nothing is uploaded.".to_owned(),
+        format!("Sends the {what} name, and credentials from this machine if the registry requires them."),
+        "The registry may redirect to other hosts for tokens and layers. Nothing is uploaded.".to_owned(),
     ] {
         ui.add(Label::new(line).wrap());
     }
-    weak(ui, "The answer is remembered for this host.");
+    weak(ui, "Your choice is saved for this host.");
     ui.add_space(space::M);
     ui.horizontal_wrapped(|ui| {
-        let contact = primary_button(ui, "Contact");
+        let contact = primary_button(ui, "Connect");
         if !*focused {
             // Until it stays there: the first frame only finds the place of the dialog.
             *focused = contact.has_focus();
@@ -71,7 +69,8 @@ fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<Answer> 
         let mut answer = contact.clicked().then_some(Answer::Contact);
         if let Some((reference, engine)) = &question.local {
             let open = ui.button(format!("Open from {engine}"));
-            let open = open.on_hover_text("This machine has an image of this name: nothing is contacted");
+            let open =
+                open.on_hover_text("Open the local image with this name, without a network connection");
             if open.clicked() {
                 answer = Some(Answer::Local(reference.clone()));
             }

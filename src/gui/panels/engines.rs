@@ -52,7 +52,7 @@ fn note(images: &LocalImages) -> String {
     match images.left_out() {
         0 => count(images.rows().len(), "image"),
         more => {
-            format!("the newest {} of {}", images.rows().len(), count(images.rows().len() + more, "image"))
+            format!("newest {} of {}", images.rows().len(), count(images.rows().len() + more, "image"))
         }
     }
 }
@@ -61,7 +61,7 @@ fn note(images: &LocalImages) -> String {
 fn controls(ui: &mut Ui, images: &LocalImages, open: &mut bool, requests: &mut Vec<Request>) {
     if let Some(command) = command("file.list-engines") {
         let link = ui.add_enabled_ui(!images.is_busy(), |ui| ui.link("Refresh")).inner;
-        let link = link.on_hover_text(command.about).on_disabled_hover_text("They are being asked");
+        let link = link.on_hover_text(command.about).on_disabled_hover_text("Already refreshing");
         if link.clicked() {
             requests.push(Request::Run(command));
         }
@@ -78,7 +78,7 @@ fn controls(ui: &mut Ui, images: &LocalImages, open: &mut bool, requests: &mut V
     ui.painter().galley(at, galley, tokens.accent);
     paint_focus(ui, &response, radius::S);
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-    if response.on_hover_text("Which sockets were tried, and what came of it").clicked() {
+    if response.on_hover_text("Sockets tried, with the result of each").clicked() {
         *open = !*open;
     }
 }
@@ -88,7 +88,7 @@ fn tried(ui: &mut Ui, images: &LocalImages) {
     tokens.card().show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 2.0;
-        let nothing = ["No socket of a container engine was tried".to_owned()];
+        let nothing = ["No container engine socket was tried".to_owned()];
         let lines = if images.tried().is_empty() { &nothing[..] } else { images.tried() };
         for line in lines {
             let line = RichText::new(line).font(text::small()).color(tokens.text_weak);

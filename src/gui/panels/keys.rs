@@ -10,11 +10,11 @@ use crate::gui::widgets::controls::{heading, key_cap};
 /// Keys that are no commands.
 const OTHERS: [(&str, &[&str]); 6] = [
     ("Move in a list or tree", &["Up", "Down"]),
-    ("Open and close a folder", &["Right", "Left"]),
-    ("Choose", &["Enter"]),
-    ("Next and previous control", &["Tab", "Shift+Tab"]),
-    ("Filter libraries or files", &["/"]),
-    ("Close a popup", &["Esc"]),
+    ("Expand or collapse a folder", &["Right", "Left"]),
+    ("Select", &["Enter"]),
+    ("Next or previous control", &["Tab", "Shift+Tab"]),
+    ("Filter the view", &["/"]),
+    ("Close popup", &["Esc"]),
 ];
 
 /// Shows the sheet when it is open.
@@ -71,7 +71,7 @@ fn group(ui: &mut Ui, menu: Menu) {
 }
 
 fn others(ui: &mut Ui) {
-    heading(ui, "Everywhere");
+    heading(ui, "General");
     Grid::new("other keys").num_columns(2).min_col_width(168.0).show(ui, |ui| {
         for (what, keys) in OTHERS {
             ui.label(what);

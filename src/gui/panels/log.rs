@@ -15,9 +15,9 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     let mut clear = false;
     ui.horizontal(|ui| {
         heading(ui, "Log");
-        weak(ui, "Notes, warnings and errors of all images; click a line to copy it");
+        weak(ui, "Notes, warnings and errors from all images. Click a line to copy it.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if mark_button(ui, Mark::Close, "Close the log").clicked() {
+            if mark_button(ui, Mark::Close, "Close log").clicked() {
                 requests.push(Request::Log(false));
             }
             ui.add_enabled_ui(!log.entries().is_empty(), |ui| {
@@ -34,7 +34,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     ui.add_space(4.0);
     let entries = log.entries();
     if entries.is_empty() {
-        weak(ui, "Nothing went wrong so far.");
+        weak(ui, "No warnings or errors.");
         ui.take_available_space();
         return;
     }
@@ -46,7 +46,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
             match entries.get(index) {
                 Some(entry) => line(ui, entry, requests),
                 None => {
-                    weak(ui, format!("{} more were not kept", log.dropped()));
+                    weak(ui, format!("{} more entries dropped", log.dropped()));
                 }
             }
         }

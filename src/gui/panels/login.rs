@@ -67,12 +67,12 @@ impl Login {
     /// Why it cannot be sent yet.
     fn lacks(&self) -> Option<&'static str> {
         if self.known_host().is_none() {
-            return Some("Type the host of the registry first");
+            return Some("Enter a registry host first");
         }
         if self.user.trim().is_empty() {
-            return Some("Type the user name first");
+            return Some("Enter a user name first");
         }
-        self.password.0.is_empty().then_some("Type the password or token first")
+        self.password.0.is_empty().then_some("Enter a password or token first")
     }
 }
 
@@ -113,7 +113,7 @@ fn show(ui: &mut Ui, login: &mut Login) -> Option<bool> {
     if login.fixed {
         title(ui, &format!("Log in to {}", printable(&login.host)));
     } else {
-        title(ui, "Log in to a registry");
+        title(ui, "Log in to registry");
     }
     ui.add_space(space::XS);
     let mut entered = false;
@@ -137,12 +137,13 @@ fn show(ui: &mut Ui, login: &mut Login) -> Option<bool> {
     }
     ui.add_space(space::XS);
     let host = login.known_host().map_or_else(|| "HOST".to_owned(), |host| printable(&host));
-    let keep =
-        format!("Kept until cutaway closes.\nTo keep a login: docker login {host} or podman login {host}");
+    let keep = format!(
+        "Stored until Cutaway closes.\nFor a permanent login: docker login {host} or podman login {host}"
+    );
     let keep = RichText::new(keep).font(text::small()).color(Tokens::of(ui).text_weak);
     ui.add(Label::new(keep).wrap().selectable(true));
     if login.retry.is_none() {
-        weak(ui, "It is used when the registry is asked next.");
+        weak(ui, "Used for the next request to the registry.");
     }
     ui.add_space(space::M);
     let lacks = login.lacks();

@@ -22,7 +22,7 @@ pub(crate) fn machine(ui: &mut Ui, app: &mut App) {
         ui.horizontal(|ui| {
             ui.label(RichText::new("GPU").font(text::title()).color(tokens.text));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.link("Open an image").clicked() {
+                if ui.link("Open image").clicked() {
                     app.requests.push(Request::Start);
                 }
             });

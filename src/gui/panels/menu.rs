@@ -70,7 +70,7 @@ fn palette_button(ui: &mut Ui, app: &mut App) {
     let Some(command) = command("help.palette") else { return };
     let weak = Tokens::of(ui).text_weak;
     let keys = RichText::new(command.keys_text(ui.ctx())).font(text::small()).color(weak);
-    let button = Button::new(RichText::new("Find a command").color(weak)).right_text(keys);
+    let button = Button::new(RichText::new("Search commands").color(weak)).right_text(keys);
     let tokens = Tokens::of(ui);
     let line = egui::Stroke::new(1.0, tokens.border);
     let button = button.min_size(egui::vec2(220.0, 24.0)).fill(tokens.field).stroke(line);

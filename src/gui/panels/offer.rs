@@ -47,11 +47,11 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
             }
         }
         ui.add_space(space::XS);
-        weak(ui, "It can stand beside the image that is open, or have a tab of its own.");
+        weak(ui, "Compare with the open image, or open in a new tab.");
         ui.add_space(space::L);
         let mut chosen = None;
         ui.horizontal_wrapped(|ui| {
-            let tabs = if files == 1 { "Open in a tab" } else { "Open in tabs" };
+            let tabs = if files == 1 { "Open in new tab" } else { "Open in new tabs" };
             let open = primary_button(ui, tabs);
             if first {
                 // Until it stays there: the first frame only finds the place of the sheet.

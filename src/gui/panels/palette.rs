@@ -78,7 +78,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         ui.set_width(width);
         let field = TextEdit::singleline(&mut search.typed)
             .id(Id::unique("palette field"))
-            .hint_text("Type the name of a command or an open image")
+            .hint_text("Search commands and open images")
             .margin(Margin::symmetric(8, 6))
             .desired_width(f32::INFINITY);
         let response = ui.add(field);
@@ -93,7 +93,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         ui.add_space(space::XS);
         if offers.is_empty() {
             ui.add_space(space::S);
-            weak(ui, "  No command has this name.");
+            weak(ui, "  No matching command.");
             ui.add_space(space::S);
         }
         ui.spacing_mut().item_spacing.y = 0.0;

@@ -37,11 +37,11 @@ pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
 }
 
 fn asking(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
-    sheet::title(ui, "Not contacted yet");
+    sheet::title(ui, "Waiting for permission");
     reference(ui, tab);
     ui.add_space(space::S);
     let host = printable(tab.host.as_deref().unwrap_or_default());
-    ui.label(format!("It lies at {host}, which is contacted when you allow it."));
+    ui.label(format!("Hosted at {host}. Allow Cutaway to connect?"));
     ui.add_space(space::M);
     if ui.button("Close").clicked() {
         requests.push(Request::Close(tab.id));
@@ -50,7 +50,7 @@ fn asking(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
 
 fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     let stopping = tab.phase == Phase::Stopping;
-    sheet::title(ui, if stopping { "Stopping…" } else { "Opening the image" });
+    sheet::title(ui, if stopping { "Stopping…" } else { "Opening image" });
     reference(ui, tab);
     ui.add_space(space::L);
     let progress = tab.progress();
@@ -59,7 +59,7 @@ fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     ui.add_space(space::XS);
     let bytes = match (progress.bytes_passed, progress.bytes_total) {
         (0, _) => "Reading manifest and config".to_owned(),
-        (passed, 0) => format!("{} passed by; layers are counted when the manifest is found", human(passed)),
+        (passed, 0) => format!("{} read; searching for the manifest", human(passed)),
         (passed, total) => format!("{} of {}", human(passed), human(total)),
     };
     let rate = tab.rate().filter(|rate| *rate > 0).map(|rate| format!("  ·  {}/s", human(rate)));
@@ -82,7 +82,7 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 24.0), egui::Sense::hover());
         paint_mark(ui.painter(), Mark::Error, rect.center(), 20.0, tokens.error);
         let what = if tab.is_report { "report" } else { "image" };
-        sheet::title(ui, &format!("The {what} could not be opened"));
+        sheet::title(ui, &format!("Cannot open {what}"));
     });
     reference(ui, tab);
     ui.add_space(space::M);
@@ -113,10 +113,10 @@ fn cancelled(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     sheet::title(ui, "Cancelled");
     reference(ui, tab);
     ui.add_space(space::S);
-    ui.label("It was stopped before anything was known about it.");
+    ui.label("Cancelled before the manifest was read.");
     ui.add_space(space::M);
     ui.horizontal(|ui| {
-        if primary_button(ui, "Open again").clicked() {
+        if primary_button(ui, "Reload").clicked() {
             requests.push(Request::Again(tab.id));
         }
         if ui.button("Close").clicked() {
@@ -135,7 +135,7 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
         Phase::Cancelled => (
             Mark::Warning,
             tokens.warning,
-            format!("Cancelled after {done} of {layers} layers. What was read until then is shown."),
+            format!("Cancelled after {done} of {layers} layers. Showing partial results."),
         ),
         Phase::Asking | Phase::Running | Phase::Stopping | Phase::Done => return,
     };
@@ -144,7 +144,7 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
             let (rect, _) = ui.allocate_exact_size(vec2(16.0, 24.0), egui::Sense::hover());
             paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if ui.add(Button::new("Open again")).clicked() {
+                if ui.add(Button::new("Reload")).clicked() {
                     requests.push(Request::Again(tab.id));
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {

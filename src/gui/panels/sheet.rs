@@ -41,7 +41,7 @@ pub(super) fn failure(ui: &mut Ui, failure: &Failure) {
             tried(ui, &failure.tried);
             if let Some(hint) = &failure.hint {
                 ui.add_space(space::S);
-                ui.label(RichText::new("What you can do").font(text::strong()));
+                ui.label(RichText::new("What to do").font(text::strong()));
                 ui.add(Label::new(capitalised(&safe(hint))).wrap().selectable(true));
             }
         });
@@ -53,7 +53,7 @@ fn tried(ui: &mut Ui, tried: &[Tried]) {
         return;
     }
     ui.add_space(space::S);
-    ui.label(RichText::new("What was tried").font(text::strong()));
+    ui.label(RichText::new("Attempts").font(text::strong()));
     for Tried { way, result } in tried {
         let (way, result) = (safe(way), safe(result));
         ui.add(Label::new(format!("{way}: {result}")).wrap().selectable(true));

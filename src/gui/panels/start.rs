@@ -95,13 +95,13 @@ fn show_column(ui: &mut Ui, app: &mut App) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("Open a container image").font(text::title()).color(tokens.text));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let about = "The driver and the GPUs of this machine, and a check whether they work";
+            let about = "Driver and GPUs of this machine, with a functional check";
             if ui.link("This machine's GPU").on_hover_text(about).clicked() {
                 app.requests.push(Request::Machine);
             }
         });
     });
-    weak(ui, "See what it is made of, layer by layer: what is large, what is hidden, what is wasted.");
+    weak(ui, "Find large, shadowed and removable files, layer by layer.");
     ui.add_space(space::L);
     reference_field(ui, app);
     notice(ui, app);
@@ -130,7 +130,7 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
         let room = ui.available_width() - 76.0 - 76.0;
         let field = TextEdit::singleline(&mut start.reference)
             .id(egui::Id::unique("reference field"))
-            .hint_text("image.tar, a folder, ghcr.io/team/tool:1, docker-daemon:tool:1")
+            .hint_text("image.tar, folder, ghcr.io/team/tool:1, docker-daemon:tool:1")
             .margin(Margin::symmetric(8, 6))
             .align(Align2::LEFT_CENTER)
             .min_size(vec2(0.0, 32.0))
@@ -144,7 +144,7 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
         if let Some(tags) = tags {
             let button = Button::new("Tags…").min_size(vec2(68.0, 32.0));
             let response = ui.add_enabled(at_registry, button).on_hover_text(tags.about);
-            let response = response.on_disabled_hover_text("Type the name of an image at a registry first");
+            let response = response.on_disabled_hover_text("Enter a registry image name first");
             if response.clicked() {
                 requests.push(Request::Run(tags));
             }
@@ -158,13 +158,13 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
                 ui.vertical_centered_justified(|ui| primary_button(ui, "Open")).inner
             })
             .inner
-            .on_disabled_hover_text("Type a path or reference first")
+            .on_disabled_hover_text("Enter a path or reference first")
             .clicked();
         if (entered && given) || clicked {
             requests.push(Request::Open(start.reference.clone()));
         }
     });
-    let forms = "Archives of docker save, podman save and skopeo, OCI layouts, root filesystems, registries, \
+    let forms = "Accepts docker save, podman save and skopeo archives, OCI layouts, root filesystems, registries, \
                  container engines.";
     ui.add(Label::new(RichText::new(forms).font(text::small()).color(tokens.text_weak)).wrap());
 }
@@ -181,7 +181,7 @@ fn cursor_to_end(ui: &Ui, field: egui::Id, typed: &str) {
 fn notice(ui: &mut Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
     let late = app.dialogs.is_late();
-    let late_text = "No dialog service has answered yet. If no dialog appears, type or paste the path above.";
+    let late_text = "The dialog service does not respond. If no dialog opens, enter the path above.";
     let Some(text) = app.start.notice.as_deref().or(late.then_some(late_text)) else { return };
     let mut give_up = false;
     ui.add_space(space::S);
@@ -219,8 +219,8 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
                 let buttons: Vec<&'static Command> = ids.into_iter().filter_map(command).collect();
                 let words = match (app.dialogs.is_waiting(), app.drops_arrive) {
                     (true, _) => "Waiting for the file dialog…",
-                    (false, true) => "Drop an archive or a folder here",
-                    (false, false) => "Choose an archive or a folder",
+                    (false, true) => "Drop an archive or folder here",
+                    (false, false) => "Select an archive or folder",
                 };
                 ui.label(RichText::new(words).font(text::heading()));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -235,7 +235,7 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
                 });
             });
             if !app.drops_arrive {
-                weak(ui, "Dropping files on the window does not work under Wayland yet.");
+                weak(ui, "Drag and drop is not supported under Wayland yet.");
             }
         });
     let rect = inner.response.rect.shrink(1.0);
@@ -249,7 +249,7 @@ fn recent(ui: &mut Ui, app: &mut App) {
     heading(ui, "Recent images");
     let App { settings, requests, .. } = app;
     if settings.recent.is_empty() {
-        weak(ui, "Images that you open are listed here.");
+        weak(ui, "No recent images. Open one to list it here.");
     }
     for reference in settings.recent.iter().take(8) {
         let shown = printable(reference);

@@ -152,7 +152,7 @@ fn log_button(ui: &mut Ui, log: &crate::gui::app::Log, open: bool, requests: &mu
     let response = log_label(ui, &label, mark, color, open);
     let command = command("view.log");
     let keys = command.map(|command| command.keys_text(ui.ctx())).unwrap_or_default();
-    if response.on_hover_text(format!("Open or close the log ({keys})")).clicked() {
+    if response.on_hover_text(format!("Toggle log ({keys})")).clicked() {
         requests.push(Request::Log(!open));
     }
 }

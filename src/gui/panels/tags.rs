@@ -40,7 +40,7 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
                 failed(ui, &why)
             }
             Tagged::Asking => {
-                weak(ui, format!("Asking {host}…"));
+                weak(ui, format!("Listing tags from {host}…"));
                 if let Some(message) = tags.list.message() {
                     ui.add(Label::new(RichText::new(message).color(Tokens::of(ui).text_weak)).wrap());
                 }
@@ -101,7 +101,7 @@ fn known(ui: &mut Ui, list: &mut TagList) -> Option<Done> {
     let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
     let field = TextEdit::singleline(list.typed())
         .id(Id::unique("tag filter"))
-        .hint_text("Type a part of a tag")
+        .hint_text("Filter tags")
         .margin(Margin::symmetric(8, 5))
         .align(Align2::LEFT_CENTER)
         .min_size(vec2(0.0, 28.0))
@@ -123,7 +123,7 @@ fn known(ui: &mut Ui, list: &mut TagList) -> Option<Done> {
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.set_height(height);
         if fit == 0 {
-            weak(ui, "No tag has this in its name.");
+            weak(ui, "No matching tag.");
             return;
         }
         let mut area = ScrollArea::vertical().auto_shrink(false).max_height(height);

@@ -84,25 +84,23 @@ impl View {
     /// What it shows, in a line for the tooltip.
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Overview => "What the image is made of",
-            Self::Layers => "Each layer and its files",
-            Self::Cuda => "CUDA libraries and the GPU code in them",
-            Self::Findings => "What can go, and the proof",
-            Self::Dockerfile => "The Dockerfile and a smaller one",
-            Self::Compare => "Images side by side",
-            Self::Gpu => "This machine's GPU, and where the image runs",
-            Self::Report => "Preview and export",
+            Self::Overview => "Image contents and sizes",
+            Self::Layers => "Layers and their files",
+            Self::Cuda => "CUDA libraries and GPU code",
+            Self::Findings => "Removable content, with proof",
+            Self::Dockerfile => "Dockerfile and smaller proposals",
+            Self::Compare => "Compare images",
+            Self::Gpu => "Local GPU and image compatibility",
+            Self::Report => "Report preview and export",
         }
     }
 
     /// Why it cannot be shown of what a tab holds; `None` for a view that is there.
     pub const fn waits_for(self, holds: Holds) -> Option<&'static str> {
         match (self, holds) {
-            (Self::Compare, Holds::Report { .. }) => {
-                Some("Needs the image: a report does not hold its files")
-            }
+            (Self::Compare, Holds::Report { .. }) => Some("Not available in a saved report: open the image"),
             (Self::Dockerfile, Holds::Report { proposals: false }) => {
-                Some("Needs the image: this report proposes no Dockerfile")
+                Some("No proposed Dockerfile in this report: open the image")
             }
             _ => None,
         }

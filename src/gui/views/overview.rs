@@ -81,7 +81,7 @@ impl OverviewView {
                 ui.add_space(space::XL);
             }
             let waits = overview.waits_for.clone();
-            let waits = if job.is_busy() { Some("the files to be sorted".to_owned()) } else { waits };
+            let waits = if job.is_busy() { Some("file sorting".to_owned()) } else { waits };
             files(ui, contents.as_ref(), waits.as_deref(), context);
             ui.add_space(space::XL);
             waste(ui, overview, contents.as_ref(), waits.as_deref(), context);
@@ -142,7 +142,7 @@ fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>, arrival: Op
     };
     ui.label(RichText::new(sentence).size(15.0).color(tokens.text));
     if overview.incomplete {
-        let note = "Something could not be read: the sizes are of what is there. The log says what.";
+        let note = "Part of the image was not read; sizes are incomplete. See the log.";
         ui.label(RichText::new(note).color(tokens.warning));
     }
     ui.add_space(space::L);
@@ -152,9 +152,9 @@ fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>, arrival: Op
 fn figures(ui: &mut Ui, overview: &Overview) {
     let tokens = Tokens::of(ui);
     let totals = overview.totals.as_ref();
-    let waits = overview.waits_for.as_ref().map(|what| format!("waits for {what}"));
+    let waits = overview.waits_for.as_ref().map(|what| format!("waiting for {what}"));
     let or_waits = |note: String| {
-        if totals.is_some() { note } else { waits.clone().unwrap_or_else(|| "not known".to_owned()) }
+        if totals.is_some() { note } else { waits.clone().unwrap_or_else(|| "unknown".to_owned()) }
     };
     let layers = count(overview.layers.len(), "layer");
     let wasted = totals.map(|totals| totals.wasted_bytes);
@@ -162,7 +162,7 @@ fn figures(ui: &mut Ui, overview: &Overview) {
         Figure {
             name: "Compressed",
             value: human_or_dash(overview.compressed),
-            note: format!("{layers} as stored: what a first pull transfers"),
+            note: format!("{layers}, size of a first pull"),
             color: tokens.text,
         },
         Figure {
@@ -170,14 +170,14 @@ fn figures(ui: &mut Ui, overview: &Overview) {
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
             note: or_waits(totals.map_or_else(String::new, |totals| {
                 let files = usize::try_from(totals.merged_files).unwrap_or(usize::MAX);
-                format!("{} that a container sees", count(files, "file"))
+                format!("{} in the merged filesystem", count(files, "file"))
             })),
             color: tokens.text,
         },
         Figure {
             name: "Wasted",
             value: human_or_dash(wasted),
-            note: or_waits("in layers, but hidden by later ones".to_owned()),
+            note: or_waits("shadowed by upper layers".to_owned()),
             color: if wasted.is_some_and(|bytes| bytes > 0) { tokens.hidden } else { tokens.text },
         },
     ];
@@ -190,9 +190,9 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
     // Until all layers are read, compressed sizes stand for them: the two are not to be compared.
     let reading = items.iter().any(|item| item.state == LayerState::Waiting);
     let note = if reading {
-        "by compressed size until all are read, bottom first; dim is not read yet"
+        "by compressed size, bottom first; dim: not read yet"
     } else {
-        "by content, bottom first; hatched is wasted"
+        "by content size, bottom first; hatched: wasted"
     };
     section(ui, "Layers", note);
     let size = |item: &LayerItem| if reading { item.compressed } else { item.content };
@@ -242,7 +242,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context:
             section(ui, name, note);
             match contents.map(items) {
                 None => tables::waiting(ui, waits),
-                Some([]) => tables::nothing(ui, "The image holds no file with any bytes."),
+                Some([]) => tables::nothing(ui, "All files in the image are empty."),
                 Some(items) => {
                     let whole = items.first().map_or(0, |item| item.bytes);
                     let rows = items.iter().map(|item| tables::Row::path(item, folders)).collect();
@@ -259,22 +259,22 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context:
                 table(
                     &mut columns[0],
                     "Largest files",
-                    "that a container sees",
+                    "in the merged filesystem",
                     &|contents| &contents.files,
                     false,
                 );
                 table(
                     &mut columns[1],
-                    "Where the bytes are",
-                    "folders, without overlap",
+                    "Largest folders",
+                    "non-overlapping",
                     &|contents| &contents.folders,
                     true,
                 );
             });
         } else {
-            table(ui, "Largest files", "that a container sees", &|contents| &contents.files, false);
+            table(ui, "Largest files", "in the merged filesystem", &|contents| &contents.files, false);
             ui.add_space(space::XL);
-            table(ui, "Where the bytes are", "folders, without overlap", &|contents| &contents.folders, true);
+            table(ui, "Largest folders", "non-overlapping", &|contents| &contents.folders, true);
         }
     }
     if let Some(path) = chosen {
@@ -290,22 +290,22 @@ fn waste(
     context: &mut ViewContext<'_>,
 ) {
     let tokens = Tokens::of(ui);
-    section(ui, "Waste", "files that a layer holds and a later one hides");
+    section(ui, "Waste", "files in a layer, shadowed by an upper layer");
     let Some(contents) = contents else {
         tables::waiting(ui, waits);
         return;
     };
     if contents.waste.is_empty() {
-        tables::nothing(ui, "Nothing is wasted: every byte of every layer is in the merged view.");
+        tables::nothing(ui, "No wasted bytes: all file content is in the merged filesystem.");
         return;
     }
     for pair in contents.pairs.iter().take(3) {
         let files = count(pair.files, "file");
         let what = if pair.held_by == pair.hidden_by {
-            format!("{} in {files} that layer {} holds twice", human(pair.bytes), pair.held_by)
+            format!("{} in {files} stored twice in layer {}", human(pair.bytes), pair.held_by)
         } else {
             format!(
-                "{} in {files} of layer {}, hidden by layer {}",
+                "{} in {files} of layer {}, shadowed by layer {}",
                 human(pair.bytes),
                 pair.held_by,
                 pair.hidden_by
@@ -321,7 +321,7 @@ fn waste(
     ui.add_space(space::XS);
     let whole = contents.waste.first().map_or(0, |item| item.bytes);
     let rows = contents.waste.iter().map(tables::Row::waste).collect();
-    let table = Table { name: "Waste", columns: &["Size", "File", "Held by", "Hidden by"], rows, whole };
+    let table = Table { name: "Waste", columns: &["Size", "File", "Layer", "Shadowed by"], rows, whole };
     if let Some(row) = tables::table(ui, &table) {
         let item = &contents.waste[row];
         context.actions.push(Action::SelectLayer(usize::from(item.held_by)));

@@ -73,7 +73,7 @@ impl PathBar {
 
     /// Says that a file with this path exists: the button replaces it.
     pub(super) fn exists(&mut self, path: &str) {
-        self.say(format!("{path} is there already."));
+        self.say(format!("File already exists: {path}"));
         self.exists = true;
     }
 
@@ -119,10 +119,10 @@ impl PathBar {
                 if ready && (clicked || entered && !self.exists) {
                     event = PathEvent::Take(self.exists);
                 }
-                if ui.button("Browse…").on_hover_text("Choose with a file dialog").clicked() {
+                if ui.button("Browse…").on_hover_text("Open a file dialog").clicked() {
                     event = PathEvent::Browse;
                 }
-                if mark_button(ui, Mark::Close, "Close this field").clicked() || escaped {
+                if mark_button(ui, Mark::Close, "Close field").clicked() || escaped {
                     event = PathEvent::Close;
                 }
             });
@@ -152,7 +152,7 @@ pub(super) fn show_notice(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action
                 let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
                 paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    stays = !mark_button(ui, Mark::Close, "Close this message").clicked();
+                    stays = !mark_button(ui, Mark::Close, "Dismiss message").clicked();
                     if !notice.path.is_empty() && ui.button("Copy path").clicked() {
                         actions.push(Action::CopyText(notice.path.clone()));
                     }

@@ -35,13 +35,13 @@ fn images_are_added_from_tabs_paths_and_samples() {
     window.open("sample:devel");
     window.settles();
     window.press(Modifiers::COMMAND, Key::Num6);
-    window.sees("Add an image to compare with");
+    window.sees("Add image to compare");
     window.click(Role::Button, "Compare with sample:runtime");
     compared(&mut window);
     window.sees("Pull size");
     // By its path: it opens in a tab behind.
     window.press(CTRL_SHIFT, Key::B);
-    window.sees("Add an image");
+    window.sees("Add image");
     window.types(&path);
     window.press(Modifiers::NONE, Key::Enter);
     window.until("third image", |window| {
@@ -105,7 +105,7 @@ fn a_dropped_image_is_offered_to_stand_beside_the_one_in_front() {
     window.drop_file(Path::new(&left));
     window.sees("Compare with sample:devel");
     window.harness.run_steps(2);
-    assert!(window.harness.get_by_role_and_label(Role::Button, "Open in a tab").is_focused());
+    assert!(window.harness.get_by_role_and_label(Role::Button, "Open in new tab").is_focused());
     window.press(Modifiers::NONE, Key::Escape);
     assert!(!window.has_tab("left.tar"), "Escape does nothing");
     window.drop_file(Path::new(&left));
@@ -127,7 +127,7 @@ fn a_dropped_image_is_offered_to_stand_beside_the_one_in_front() {
     fs::write(&report, outcome.stdout).unwrap();
     window.drop_file(&report);
     window.until("report", |window| window.query_by_role_and_label(Role::Tab, "saved.json").is_some());
-    assert!(window.harness.query_by_role_and_label(Role::Button, "Open in a tab").is_none());
+    assert!(window.harness.query_by_role_and_label(Role::Button, "Open in new tab").is_none());
 }
 
 #[test]
@@ -141,28 +141,28 @@ fn a_comparison_is_saved_and_copied() {
     {
         window.click(Role::Button, "Save comparison as…");
         window.click(Role::RadioButton, format);
-        let field = window.harness.get_by_role_and_label(Role::TextInput, "Save the comparison as");
+        let field = window.harness.get_by_role_and_label(Role::TextInput, "Save comparison as");
         field.focus();
         window.harness.run_steps(1);
         window.press(Modifiers::COMMAND, Key::A);
         let path = folder.path().join(name);
         window.types(path.to_str().unwrap());
         window.press(Modifiers::NONE, Key::Enter);
-        window.sees("The comparison is saved as ");
+        window.sees("Comparison saved to ");
         let text = fs::read_to_string(&path).unwrap();
         assert!(
             text.to_lowercase().trim_start().starts_with(start),
             "{name}: {}",
             &text[..80.min(text.len())]
         );
-        window.click(Role::Button, "Close this message");
+        window.click(Role::Button, "Dismiss message");
     }
     // One that is there is replaced only where that is said.
     window.click(Role::Button, "Save comparison as…");
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("is there already.");
+    window.sees("File already exists: ");
     window.click(Role::Button, "Replace");
-    window.sees("The comparison is saved as ");
+    window.sees("Comparison saved to ");
     window.click(Role::Button, "Copy comparison");
     window.until("copied text", |window| {
         let copied = |command: &egui::OutputCommand| {

@@ -103,9 +103,9 @@ fn nothing_but_the_library_is_looked_for_unasked() {
     settle(&mut harness);
     assert_eq!(*asked.lock().unwrap(), [(Depth::Library, false, None)]);
     harness.get_by_label("libcuda.so.1 found: /usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04");
-    harness.get_by_label("This machine, not checked yet");
+    harness.get_by_label("This machine, not checked");
     assert!(harness.state().machine.devices().is_empty(), "which GPUs there are is not asked");
-    click(&mut harness, Role::CheckBox, "Measure copies too");
+    click(&mut harness, Role::CheckBox, "Measure bandwidth");
     click(&mut harness, Role::Button, "Run check");
     settle(&mut harness);
     assert_eq!(asked.lock().unwrap().last(), Some(&(Depth::Full, true, None)));
@@ -130,10 +130,10 @@ fn steps_fill_in_and_a_check_can_be_stopped() {
     harness.get_by_role_and_label(Role::ListItem, "Numbers copied, passed, 3.31 ms: 8.00 MiB");
     harness.get_by_role_and_label(Role::ListItem, "Kernel ran, running");
     harness.get_by_role_and_label(Role::ListItem, "Numbers right, pending");
-    harness.get_by_label("This machine, being checked");
+    harness.get_by_label("This machine, checking");
     click(&mut harness, Role::Button, "Stop");
     settle(&mut harness);
-    harness.get_by_label("The check was stopped before its end.");
+    harness.get_by_label("Check cancelled.");
     assert!(!shows(&harness, "CUDA_ERROR") && !shows(&harness, ", failed"), "nobody is to blame for the end");
     assert!(harness.query_by_role_and_label(Role::ListItem, "Kernel ran, running").is_none());
     assert!(History::load(&path).0.runs.is_empty(), "what was stopped is no run");
@@ -150,14 +150,14 @@ fn steps_fill_in_and_a_check_can_be_stopped() {
 fn an_error_says_what_it_means_and_what_to_do() {
     let mut harness = show(setup(checker(no_library())));
     assert!(shows(&harness, "no NVIDIA driver is installed"), "already while it is looked for");
-    click(&mut harness, Role::Button, "Looked for in 3 places");
+    click(&mut harness, Role::Button, "Driver search 3 paths");
     harness.get_by_label("/usr/local/nvidia/lib64/libcuda.so.1");
     click(&mut harness, Role::Button, "Run check");
     settle(&mut harness);
     harness.get_by_label("No NVIDIA driver on this machine.");
     harness.get_by_label("no-library");
-    harness.get_by_label("What you can do");
-    harness.get_by_label("This machine, no GPU to use");
+    harness.get_by_label("What to do");
+    harness.get_by_label("This machine, no usable GPU");
     assert!(
         harness.state().view.judged().unwrap().targets.len() > 100,
         "the catalogue is judged all the same"
@@ -192,16 +192,16 @@ fn earlier_runs_are_shown_again_and_forgotten_after_a_question() {
         lines[0]
     );
     click(&mut harness, Role::Row, older);
-    harness.get_by_label("The run of 2025-11-23 03:04:05 UTC");
+    harness.get_by_label("Run of 2025-11-23 03:04:05 UTC");
     harness.get_by_label("570.195.03");
-    harness.get_by_label("This machine, not checked yet");
-    click(&mut harness, Role::Link, "Show the last check");
-    assert!(!shows(&harness, "The run of"));
+    harness.get_by_label("This machine, not checked");
+    click(&mut harness, Role::Link, "Show latest run");
+    assert!(!shows(&harness, "Run of"));
     click(&mut harness, Role::Button, "Clear…");
-    click(&mut harness, Role::Button, "Keep");
+    click(&mut harness, Role::Button, "Cancel");
     assert_eq!(harness.state().machine.runs().len(), 2);
     click(&mut harness, Role::Button, "Clear…");
-    click(&mut harness, Role::Button, "Forget 2 runs");
+    click(&mut harness, Role::Button, "Delete 2 runs");
     assert!(harness.state().machine.runs().is_empty() && !path.exists());
     assert!(!shows(&harness, "Earlier runs"));
     // A file that cannot be read is said, and replaced by the next run.
@@ -275,7 +275,7 @@ fn verdicts_are_chosen_and_another_driver_gives_others() {
         (target.judgement.verdict, target.driver_text())
     };
     assert_eq!(with_compat(&harness, "gpu:h100"), (RunVerdict::Runs, "580 usual".to_owned()));
-    let field = harness.get_by_role_and_label(Role::TextInput, "Driver to judge by");
+    let field = harness.get_by_role_and_label(Role::TextInput, "Driver override");
     field.focus();
     harness.run_steps(2);
     harness.event(egui::Event::Text("535x".into()));
@@ -329,10 +329,10 @@ fn what_is_waited_for_is_said() {
     let mut harness = begin(Arc::clone(&before), setup(checker(works())), [900.0, 640.0]);
     harness.state_mut().done = false;
     settle(&mut harness);
-    harness.get_by_label("Waiting for what the image needs");
+    harness.get_by_label("Waiting for image requirements");
     harness.state_mut().done = true;
     harness.run_steps(2);
-    harness.get_by_label("What the image needs is not known");
+    harness.get_by_label("Image requirements unknown");
     harness.state_mut().analysis = whole;
     settle(&mut harness);
     harness.get_by_label("Built for CUDA 13.0: requires driver 580.65.06 or later.");

@@ -41,7 +41,7 @@ fn one_check_in_a_process_of_its_own_is_shown_by_all_tabs() {
     window.click(Role::Button, "Run check");
     window.sees("This GPU works: all ");
     window.sees("Simulated GPU");
-    window.click(Role::Link, "Open an image");
+    window.click(Role::Link, "Open image");
     window.sees("Open a container image");
 
     for reference in ["sample:devel", "sample:runtime"] {

@@ -84,9 +84,9 @@ fn a_local_image_of_the_same_name_is_offered_instead() {
     let mut window = window_of(remote, Access::default());
     window.sees("1 image");
     window.open(ELSEWHERE);
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
     window.click(Role::Button, "Open from docker");
-    assert!(!shows(&window, "Contact registry.invalid?"));
+    assert!(!shows(&window, "Connect to registry.invalid?"));
     assert!(window.has_tab("tool:1"));
     assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
 }

@@ -50,7 +50,7 @@ fn a_tab_that_failed_for_want_of_a_login_is_tried_again_with_it() {
     let access = Access::default();
     let mut window = window_of(testing::no_remote(), access.clone());
     window.harness.state_mut().open_failed(NOBODY, refused());
-    window.sees("What was tried");
+    window.sees("Attempts");
     window.click(Role::Button, "Log in…");
     window.press(Modifiers::NONE, Key::Escape);
     assert!(!shows(&window, "Log in to 127.0.0.1:1"));
@@ -62,7 +62,7 @@ fn a_tab_that_failed_for_want_of_a_login_is_tried_again_with_it() {
     assert!(!shows(&window, "Log in to 127.0.0.1:1"));
     window.settles();
     // Nobody listens there: another failure in the place of the first says that it was tried.
-    window.sees("The image could not be opened");
+    window.sees("Cannot open image");
     assert!(!shows(&window, "it wants a login (401)"));
     let right = Credential::Password { user: "me".into(), password: "hunter2".into() };
     assert!(access.logins.get("127.0.0.1:1") == Some(right));
@@ -77,7 +77,7 @@ fn a_login_can_come_before_the_image() {
     let access = Access::default();
     let mut window = window_of(testing::no_remote(), access.clone());
     palette(&mut window, "log in to");
-    window.sees("Log in to a registry");
+    window.sees("Log in to registry");
     type_into(&mut window, Role::TextInput, "Registry", "https://registry.invalid/");
     type_into(&mut window, Role::TextInput, "User name", "me");
     type_into(&mut window, Role::PasswordInput, "Password or token", "hunter2");

@@ -24,7 +24,7 @@ fn a_tag_is_chosen_and_stands_in_the_reference() {
     window.click(Role::Button, "Tags…");
     window.sees("Tags of 127.0.0.1:1/team/tool");
     window.sees("3 tags");
-    assert!(!shows(&window, "Contact 127.0.0.1:1?"));
+    assert!(!shows(&window, "Connect to 127.0.0.1:1?"));
     window.types("1.0");
     window.sees("2 of 3 tags");
     window.press(Modifiers::NONE, Key::ArrowDown);
@@ -40,11 +40,11 @@ fn tags_of_a_host_that_is_not_known_are_not_asked_for_unasked() {
     let mut window = window_of(remote, Access::default());
     type_into(&mut window, Role::TextInput, "Path or reference", ELSEWHERE);
     window.click(Role::Button, "Tags…");
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
     window.press(Modifiers::NONE, Key::Escape);
-    assert!(!shows(&window, "Contact registry.invalid?") && asked.lock().unwrap().is_empty());
+    assert!(!shows(&window, "Connect to registry.invalid?") && asked.lock().unwrap().is_empty());
     window.click(Role::Button, "Tags…");
-    window.click(Role::Button, "Contact");
+    window.click(Role::Button, "Connect");
     window.sees("3 tags");
     assert_eq!(window.harness.state().allowed_hosts(), ["registry.invalid"]);
     window.press(Modifiers::NONE, Key::Escape);
@@ -54,7 +54,7 @@ fn tags_of_a_host_that_is_not_known_are_not_asked_for_unasked() {
     palette(&mut window, "forget registries");
     assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
     window.click(Role::Button, "Tags…");
-    window.sees("Contact registry.invalid?");
+    window.sees("Connect to registry.invalid?");
 }
 
 #[test]

@@ -185,5 +185,5 @@ fn columns_without_room_stand_below_the_row() {
     narrow.query_all_by_role(Role::Row).next().unwrap().click();
     narrow.run_steps(3);
     narrow.get_by_label("0 KiB");
-    narrow.get_by_label("and 1,234 more libraries; the JSON report has all");
+    narrow.get_by_label("and 1,234 more libraries; see the JSON report for all");
 }

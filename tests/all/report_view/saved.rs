@@ -9,7 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::journeys::Window;
 
-const NEEDS: &str = "Needs the image: a report does not hold its files";
+const NEEDS: &str = "Not available in a saved report: open the image";
 
 fn view(window: &Window, name: &'static str) -> (bool, bool) {
     let node = window.harness.get_by_role_and_label(Role::Tab, name);
@@ -45,7 +45,7 @@ fn export(window: &mut Window, path: &std::path::Path) -> Report {
     window.press(Modifiers::COMMAND, Key::A);
     window.types(path.to_str().unwrap());
     window.press(Modifiers::NONE, Key::Enter);
-    window.sees("The report is saved as ");
+    window.sees("Report saved to ");
     read_saved(&fs::read(path).unwrap()).unwrap()
 }
 
@@ -99,7 +99,7 @@ fn a_report_that_the_window_saved_opens_again_with_the_same_figures() {
     let option = window.harness.get_by_role_and_label(Role::ListBoxOption, "Save Dockerfile as…");
     assert!(option.accesskit_node().is_disabled());
     window.press(Modifiers::NONE, Key::Escape);
-    window.click(Role::Button, "Open the image…");
+    window.click(Role::Button, "Open source image…");
     window.settles();
     assert_eq!(view(&window, "sample:devel"), (false, true), "its image comes to the front");
 }
@@ -145,7 +145,7 @@ fn other_documents_are_refused_with_the_reason_and_can_be_tried_again() {
         fs::write(&path, text).unwrap();
         window.open(path.to_str().unwrap());
         window.settles();
-        window.sees("The report could not be opened");
+        window.sees("Cannot open report");
         assert!(shows(&window, why), "{name}: no {why:?}: {:#?}", window.harness.root());
         assert!(hint.is_empty() || shows(&window, hint), "{name}: no {hint:?}");
         fs::write(&path, &whole).unwrap();
@@ -167,7 +167,7 @@ fn other_documents_are_refused_with_the_reason_and_can_be_tried_again() {
     fs::write(&odd, cutaway::report::to_json(&away)).unwrap();
     window.press(Modifiers::COMMAND, Key::R);
     window.settles();
-    window.click(Role::Button, "Open the image…");
+    window.click(Role::Button, "Open source image…");
     window.sees("/nowhere/at/all.tar is not here");
     assert!(view(&window, "Dockerfile").0);
     window.harness.get_by_role_and_label(Role::Tab, "Dockerfile").hover();

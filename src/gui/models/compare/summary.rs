@@ -68,9 +68,7 @@ fn totals(compared: &Compared, baseline: usize) -> Vec<Line> {
         row("Merged", "visible in the container", Unit::Bytes, |totals| Some(totals.merged_bytes)),
         row("Content", "files in all layers", Unit::Bytes, |totals| Some(totals.content_bytes)),
         row("Wasted", "shadowed by upper layers", Unit::Bytes, |totals| Some(totals.wasted_bytes)),
-        row("Efficiency", "merged / content", Unit::PerMille, |totals| {
-            totals.efficiency.map(per_mille)
-        }),
+        row("Efficiency", "merged / content", Unit::PerMille, |totals| totals.efficiency.map(per_mille)),
         row("Files", "visible in the container", Unit::Count, |totals| Some(totals.merged_files)),
         row("Layers", "", Unit::Count, |totals| Some(totals.layers as u64)),
     ];

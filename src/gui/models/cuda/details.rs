@@ -193,8 +193,7 @@ impl Source<'_> {
         if let Some(compat) = &library.forward_compat {
             let cuda = compat.cuda_version.as_deref().map(|version| format!("adds CUDA {version}"));
             let drivers: Vec<String> = compat.driver.iter().map(ToString::to_string).collect();
-            let drivers =
-                (!drivers.is_empty()).then(|| format!("on host driver {}", drivers.join(", ")));
+            let drivers = (!drivers.is_empty()).then(|| format!("on host driver {}", drivers.join(", ")));
             let said: Vec<String> = cuda.into_iter().chain(drivers).collect();
             if !said.is_empty() {
                 add("Compatibility", printable(&said.join(" ")));
@@ -270,9 +269,7 @@ impl Source<'_> {
         let line = |open: &crate::cuda::links::Open| {
             let (about, state, place) = self.resolved(&open.found);
             let (about, state) = match (state, open.optional) {
-                (LinkState::Missing, true) => {
-                    ("not in the image; optional".to_owned(), LinkState::Optional)
-                }
+                (LinkState::Missing, true) => ("not in the image; optional".to_owned(), LinkState::Optional),
                 (state, _) => (about, state),
             };
             let source = match open.source.as_str() {

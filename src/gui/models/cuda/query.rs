@@ -101,7 +101,8 @@ fn term(text: &str) -> Result<Term, LibraryQueryError> {
         match key {
             "size" => return Ok(size_range(value).map(|(least, most)| Term::Size(least, most))?),
             "supplier" => {
-                let found = Supplier::ALL.iter().find(|supplier| words::supplier(**supplier) == value).copied();
+                let found =
+                    Supplier::ALL.iter().find(|supplier| words::supplier(**supplier) == value).copied();
                 let wrong = || LibraryQueryError::Supplier(text.to_owned());
                 return found.map(Term::Supplier).ok_or_else(wrong);
             }

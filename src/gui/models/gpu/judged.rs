@@ -200,5 +200,9 @@ pub fn stated_driver(typed: &str) -> Result<Option<String>, String> {
         && parts.all(|part| {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) && part.parse::<u32>().is_ok()
         });
-    if fits { Ok(Some(typed.to_owned())) } else { Err("Invalid driver version; enter 580 or 580.95.05".to_owned()) }
+    if fits {
+        Ok(Some(typed.to_owned()))
+    } else {
+        Err("Invalid driver version; enter 580 or 580.95.05".to_owned())
+    }
 }

@@ -16,9 +16,9 @@ impl Judged {
             return "Uses CUDA; the CUDA version it was built for is unknown.".to_owned();
         };
         let driver = match (&requires.min_driver, &requires.min_driver_minor_compat) {
-            (Some(full), Some(least)) if full != least => format!(
-                "requires driver {full} or later; {least} or later without JIT compilation of PTX"
-            ),
+            (Some(full), Some(least)) if full != least => {
+                format!("requires driver {full} or later; {least} or later without JIT compilation of PTX")
+            }
             (Some(full), _) => format!("requires driver {full} or later"),
             (None, Some(least)) => {
                 format!("requires driver {least} or later without JIT compilation of PTX")

@@ -26,9 +26,7 @@ pub const fn verdict(verdict: RunVerdict) -> &'static str {
 pub const fn about(verdict: RunVerdict) -> &'static str {
     match verdict {
         RunVerdict::Runs => "No known incompatibility",
-        RunVerdict::RunsWithJit => {
-            "The driver compiles PTX at first start, which takes time"
-        }
+        RunVerdict::RunsWithJit => "The driver compiles PTX at first start, which takes time",
         RunVerdict::RunsWithCompat => "Runs with the forward-compatibility driver in the image",
         RunVerdict::Unknown => "Not enough information",
         RunVerdict::Fails => "Does not run on this target",

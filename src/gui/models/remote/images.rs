@@ -47,7 +47,8 @@ impl ImageRow {
         let day = time.as_deref().and_then(|time| time.split(' ').next()).unwrap_or("–");
         let size = image.bytes.map_or_else(|| "size unknown".to_owned(), human);
         let engine = printable(&image.engine);
-        let spoken = format!("{name}, {engine}, created {}, {size}", time.as_deref().unwrap_or("at an unknown time"));
+        let spoken =
+            format!("{name}, {engine}, created {}, {size}", time.as_deref().unwrap_or("at an unknown time"));
         if tags.is_empty() {
             tags.push("untagged".to_owned());
         }

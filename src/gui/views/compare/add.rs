@@ -15,8 +15,8 @@ use crate::gui::widgets::controls::{
 };
 
 const SAMPLES: [(&str, &str); 2] = [
-    ("sample:devel", "A small image like a service built on a CUDA devel image"),
-    ("sample:runtime", "The same service on a runtime image"),
+    ("sample:devel", "Small example of a service built on a CUDA devel image"),
+    ("sample:runtime", "The same service on a CUDA runtime image"),
 ];
 /// How many recent images are listed.
 const RECENT: usize = 6;
@@ -57,11 +57,11 @@ pub(super) fn alone(
             ui.add_space(left);
             ui.vertical(|ui| {
                 ui.set_width(width);
-                let title = RichText::new("Add an image to compare with").font(text::title());
+                let title = RichText::new("Add image to compare").font(text::title());
                 ui.label(title.color(Tokens::of(ui).text));
                 let own = around.image(columns.own()).map_or("this image", |image| image.title.as_str());
                 let note = format!(
-                    "See what {} shares with it, what came in addition and what went, layer by layer and file by file.",
+                    "Shows shared, added and removed content relative to {}, by layer and by file.",
                     elide_middle(own, 60)
                 );
                 ui.add(Label::new(RichText::new(note).color(Tokens::of(ui).text_weak)).wrap());
@@ -81,9 +81,9 @@ pub(super) fn sheet(
     went: &mut Vec<Go>,
 ) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Add an image").font(text::title()).color(Tokens::of(ui).text));
+        ui.label(RichText::new("Add image").font(text::title()).color(Tokens::of(ui).text));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if mark_button(ui, Mark::Close, "Close without adding an image").clicked() {
+            if mark_button(ui, Mark::Close, "Close without adding").clicked() {
                 went.push(Go::Adding(false));
             }
         });
@@ -142,9 +142,9 @@ fn ways(ui: &mut Ui, panel: &mut AddPanel, columns: &Columns, around: &Around, w
 fn open_image(ui: &mut Ui, image: &OpenImage, went: &mut Vec<Go>) {
     let about = match (&image.state, image.state.refused()) {
         (_, Some(reason)) => reason.to_owned(),
-        (ImageState::Reading(_, words), _) => format!("being read: {words}"),
-        (ImageState::Failed(why), _) => format!("could not be read: {why}"),
-        (ImageState::Stopped, _) => "stopped before it was read".to_owned(),
+        (ImageState::Reading(_, words), _) => format!("loading: {words}"),
+        (ImageState::Failed(why), _) => format!("failed: {why}"),
+        (ImageState::Stopped, _) => "stopped before it was loaded".to_owned(),
         (ImageState::Ready(_) | ImageState::Saved, None) => image.shown.clone(),
     };
     let enabled = image.state.refused().is_none();
@@ -162,7 +162,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, went: &mut Vec<Go>)
     ui.horizontal(|ui| {
         let room = (ui.available_width() - 76.0).max(80.0);
         let field = TextEdit::singleline(&mut panel.typed)
-            .hint_text("image.tar, a folder, ghcr.io/team/tool:1, docker-daemon:tool:1")
+            .hint_text("image.tar, folder, ghcr.io/team/tool:1, docker-daemon:tool:1")
             .margin(Margin::symmetric(8, 5))
             .align(Align2::LEFT_CENTER)
             .min_size(vec2(0.0, 28.0))
@@ -185,12 +185,12 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, went: &mut Vec<Go>)
     ui.horizontal(|ui| {
         for (label, pick) in [("Archive…", Pick::CompareArchive), ("Folder…", Pick::CompareFolder)] {
             let response = ui.add_enabled(!around.dialog, Button::new(label));
-            let response = response.on_disabled_hover_text("A file dialog is open already");
-            if response.on_hover_text("Choose with a file dialog").clicked() {
+            let response = response.on_disabled_hover_text("A file dialog is already open");
+            if response.on_hover_text("Open a file dialog").clicked() {
                 went.push(Go::Window(Action::Pick(pick)));
             }
         }
-        weak(ui, "or drop a file on the window");
+        weak(ui, "or drop a file here");
     });
     if let Some(said) = &panel.said {
         ui.add_space(space::XS);

@@ -63,15 +63,13 @@ fn pages(ui: &mut Ui, state: &State, model: &Model, went: &mut Vec<Go>) {
 
 const fn about(page: Page) -> &'static str {
     match page {
-        Page::Summary => "Sizes, CUDA components, GPU code, where it runs, findings",
-        Page::Layers => {
-            "Each layer once, with where every image has it; the number of those that not all share"
-        }
+        Page::Summary => "Sizes, CUDA components, GPU code, compatibility, findings",
+        Page::Layers => "Layers with their position in each image; counts layers not shared by all",
         Page::Files => {
-            "One tree over all images; the number of paths that differ from the baseline, folders aside"
+            "Merged file tree of all images; counts paths that differ from the baseline, without folders"
         }
-        Page::Packages => "Packages with their versions; the number of those that differ",
-        Page::Settings => "Environment, command and labels; the number of those that differ",
+        Page::Packages => "Packages and versions; counts differences",
+        Page::Settings => "Environment, command and labels; counts differences",
     }
 }
 
@@ -87,9 +85,9 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
     };
     if state.only && hidden > 0 {
         let what = match (state.page, hidden) {
-            (Page::Files, 1) => "1 equal path hidden".to_owned(),
-            (Page::Files, many) => format!("{} equal paths hidden", grouped(many as u64)),
-            (_, many) => format!("{} equal hidden", grouped(many as u64)),
+            (Page::Files, 1) => "1 identical path hidden".to_owned(),
+            (Page::Files, many) => format!("{} identical paths hidden", grouped(many as u64)),
+            (_, many) => format!("{} identical hidden", grouped(many as u64)),
         };
         ui.label(RichText::new(what).font(text::small()).color(tokens.text_weak));
     }
@@ -116,7 +114,7 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
         info.current_text_value = Some(now.word().to_owned());
         info
     });
-    response.on_hover_text("What rows are ordered by");
+    response.on_hover_text("Sort order of the rows");
     if chosen != now {
         state.set_sort(chosen);
     }
@@ -130,7 +128,7 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
     };
     let hint = if state.page == Page::Files { "Filter: *.so size:>10M is:added" } else { "Filter by name" };
     let count = found.filter(|_| !state.typed.is_empty()).map(|found| {
-        let words = if found == 1 { "fits" } else { "fit" };
+        let words = if found == 1 { "matches" } else { "match" };
         format!("{} of {} {words}", grouped(found as u64), grouped(all as u64))
     });
     let room = if count.is_some() { 110.0 } else { 0.0 };
@@ -139,7 +137,7 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
     let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(width);
     let response = ui.add_sized(vec2(width, 24.0), field);
     response.widget_info(|| {
-        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter the comparison");
+        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter comparison");
         info.current_text_value = Some(typed.clone());
         info
     });

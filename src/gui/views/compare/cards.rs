@@ -93,13 +93,9 @@ fn one(
     }
     response.on_hover_ui(|ui| {
         ui.label(&image.shown);
-        let what = if baseline {
-            "The baseline: the others are held against it"
-        } else {
-            "Click to hold the others against it"
-        };
+        let what = if baseline { "Baseline of the comparison" } else { "Click to use as baseline" };
         controls::weak(ui, what);
-        controls::weak(ui, "Shift+Left and Shift+Right move it, Delete leaves it out");
+        controls::weak(ui, "Shift+Left and Shift+Right move the image, Delete removes it");
     });
     let corner = Rect::from_min_max(
         pos2(rect.right() - 28.0, rect.top() + 4.0),
@@ -143,22 +139,22 @@ fn menu(ui: &mut Ui, state: &State, image: &OpenImage, place: usize, went: &mut 
             }
         };
         let baseline = state.columns.baseline() == id;
-        item(ui, "Use as baseline", !baseline, "It is the baseline", Go::Baseline(id));
-        item(ui, "Move left", place > 0, "It is the first", Go::Shift(id, false));
-        item(ui, "Move right", place + 1 < ids.len(), "It is the last", Go::Shift(id, true));
+        item(ui, "Use as baseline", !baseline, "Already the baseline", Go::Baseline(id));
+        item(ui, "Move left", place > 0, "Already first", Go::Shift(id, false));
+        item(ui, "Move right", place + 1 < ids.len(), "Already last", Go::Shift(id, true));
         ui.separator();
         item(
             ui,
-            "Go to its tab",
+            "Go to tab",
             state.columns.own() != id,
-            "Its tab is in front",
+            "Already in this tab",
             Go::Window(Action::ShowTab(id)),
         );
         if matches!(image.state, ImageState::Failed(_) | ImageState::Stopped) {
             item(ui, "Try again", true, "", Go::Window(Action::Again(id)));
         }
         let own = state.columns.own() == id;
-        item(ui, "Leave out", !own, "It is the image of this tab", Go::Remove(id));
+        item(ui, "Remove", !own, "The image of this tab cannot be removed", Go::Remove(id));
     });
     let name = format!("Actions for {}", image.title);
     button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -170,21 +166,20 @@ fn status(ui: &mut Ui, image: &OpenImage, rect: Rect, baseline: bool) {
     match &image.state {
         ImageState::Ready(analysis) => {
             let size = analysis.totals().map_or(String::new(), |totals| human(totals.merged_bytes));
-            let words =
-                if baseline { format!("{size} unpacked, baseline") } else { format!("{size} unpacked") };
+            let words = if baseline { format!("{size} merged, baseline") } else { format!("{size} merged") };
             line_of_text(ui, rect, &words, text::small(), tokens.text_weak);
         }
         ImageState::Reading(fraction, words) => {
             let bar =
                 Rect::from_min_size(pos2(rect.left(), rect.center().y - 3.0), vec2(rect.width() * 0.4, 6.0));
             let mut child = ui.new_child(UiBuilder::new().max_rect(bar));
-            progress_bar(&mut child, &format!("Reading {}", image.title), *fraction, bar.size());
+            progress_bar(&mut child, &format!("Loading {}", image.title), *fraction, bar.size());
             let behind = rect.with_min_x(bar.right() + 6.0);
             line_of_text(ui, behind, words, text::small(), tokens.text_weak);
         }
         ImageState::Failed(_) | ImageState::Stopped | ImageState::Saved => {
             let words = match image.state {
-                ImageState::Failed(_) => "could not be read",
+                ImageState::Failed(_) => "failed",
                 ImageState::Stopped => "stopped",
                 _ => "saved report",
             };
@@ -203,8 +198,8 @@ fn status(ui: &mut Ui, image: &OpenImage, rect: Rect, baseline: bool) {
 fn spoken(image: &OpenImage, place: usize, baseline: bool) -> String {
     let state = match &image.state {
         ImageState::Ready(_) => String::new(),
-        ImageState::Reading(_, words) => format!(", being read: {words}"),
-        ImageState::Failed(why) => format!(", could not be read: {why}"),
+        ImageState::Reading(_, words) => format!(", loading: {words}"),
+        ImageState::Failed(why) => format!(", failed: {why}"),
         ImageState::Stopped => ", stopped".to_owned(),
         ImageState::Saved => ", saved report".to_owned(),
     };

@@ -114,7 +114,7 @@ impl CompareView {
 
     /// A dialog could not be shown: the fields are there for paths.
     pub fn dialog_failed(&mut self, reason: &str) {
-        let words = format!("{reason}; type or paste the path instead");
+        let words = format!("{reason}; enter the path instead");
         if self.save.is_open() {
             self.save.say(words);
         } else {

@@ -34,7 +34,10 @@ pub(super) fn show(
                         }
                         let leads = page != Page::Files;
                         if leads
-                            && ui.button("Show in Files").on_hover_text("The tree over all images").clicked()
+                            && ui
+                                .button("Show in Files")
+                                .on_hover_text("Show in the combined file tree")
+                                .clicked()
                         {
                             went.push(Go::Path(path.clone()));
                         }
@@ -113,7 +116,7 @@ fn one(
     if let Some(action) = target {
         let label = format!("Show in Layers of {}", elide_middle(&title, 28));
         let response = ui.add_enabled(open.is_some(), egui::Button::new(label));
-        let response = response.on_disabled_hover_text("Its tab was closed");
+        let response = response.on_disabled_hover_text("The tab is closed");
         response.widget_info(|| {
             let name = format!("Show in Layers of {letter} {title}");
             egui::WidgetInfo::labeled(egui::accesskit::Role::Button, open.is_some(), name)

@@ -34,8 +34,8 @@ pub(super) fn show(
     let Some(shown) = state.files.shown() else {
         let words = state.files.error().unwrap_or_default().to_owned();
         card(ui, |ui| match words.as_str() {
-            "" => empty(ui, "Putting the files in order…", ""),
-            error => empty(ui, "The files cannot be shown", error),
+            "" => empty(ui, "Sorting files…", ""),
+            error => empty(ui, "Cannot show files", error),
         });
         return MatrixOutput::default();
     };
@@ -44,13 +44,13 @@ pub(super) fn show(
         card(ui, |ui| match (found, hidden) {
             (0, _) => empty(
                 ui,
-                "No path fits the filter",
-                "Parts of a name, globs such as *.so, parts of a path with a /, size:>10M, is:added; all must hold.",
+                "No matching path",
+                "Filter by name, glob (*.so), path (with a /), size:>10M or is:added. All terms must match.",
             ),
             _ => empty(
                 ui,
-                "No file differs",
-                "All images have the same files. Show everything by the box above.",
+                "No file differences",
+                "All images have the same files. Clear “Only differences” to show all.",
             ),
         });
         return MatrixOutput::default();

@@ -114,15 +114,15 @@ pub(super) fn color(tokens: &Tokens, change: Option<Change>) -> Color32 {
 fn nothing(ui: &mut Ui, state: &State, lines: &[Line]) {
     if lines.is_empty() {
         let note = match state.page {
-            Page::Packages => "No package database was found in any of the images.",
-            Page::Settings => "None of the images has a config.",
+            Page::Packages => "No package database in any image.",
+            Page::Settings => "No image has a config.",
             _ => "",
         };
-        empty(ui, "Nothing to compare here", note);
+        empty(ui, "Nothing to compare", note);
     } else if state.rows.found == 0 {
-        empty(ui, "Nothing fits the filter", "Parts of a name or globs such as lib*; all words must hold.");
+        empty(ui, "No matches", "Filter by name or glob (lib*). All terms must match.");
     } else {
-        empty(ui, "No difference", "All images have the same here. Show everything by the box above.");
+        empty(ui, "No differences", "All images are identical here. Clear “Only differences” to show all.");
     }
 }
 
@@ -145,7 +145,7 @@ fn line_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
     let Some(line) = line else { return head_row(tokens, at, None) };
     let path = matches!(line.about, About::Path(_));
     let cell = |cell: &Cell| {
-        let missing = matches!(cell.text.as_str(), "–" | "unknown" | "not there");
+        let missing = matches!(cell.text.as_str(), "–" | "unknown" | "absent");
         MatrixCell {
             text: cell.text.clone(),
             color: if missing { tokens.text_weak } else { tokens.text },

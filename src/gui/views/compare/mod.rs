@@ -133,10 +133,7 @@ impl CompareView {
                 && matches!(image.state, ImageState::Saved)
         });
         if let Some(image) = refused {
-            self.add.say(format!(
-                "{} cannot stand beside others: it is a saved report, without files",
-                image.title
-            ));
+            self.add.say(format!("Cannot compare {}: a saved report contains no files", image.title));
             self.adding = self.state.columns.list().len() > 2;
         }
         self.state.columns.retain(kept);
@@ -182,7 +179,9 @@ impl CompareView {
                 .show(ui, |ui| {
                     card(ui, |ui| match &chosen {
                         Some(chosen) => details::show(ui, chosen, (page, columns), model, around, went),
-                        None => empty(ui, "Nothing chosen", "Choose a row to see what each image has there."),
+                        None => {
+                            empty(ui, "Nothing selected", "Select a row to see the details of each image.")
+                        }
                     });
                 });
         } else if let Some(chosen) = &chosen {

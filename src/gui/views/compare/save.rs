@@ -86,15 +86,14 @@ impl SaveBar {
             None => return,
             Some(Exported::Text(text)) => {
                 actions.push(Action::CopyText(text));
-                self.notice =
-                    Some(("The comparison is on the clipboard as Markdown".into(), String::new(), false));
+                self.notice = Some(("Comparison copied as Markdown".into(), String::new(), false));
             }
             Some(Exported::File(SaveState::Saved(path))) => {
-                self.notice = Some((format!("The comparison is saved as {path}"), path, false));
+                self.notice = Some((format!("Comparison saved to {path}"), path, false));
                 self.open = false;
             }
             Some(Exported::File(SaveState::Exists(path))) => {
-                self.say(format!("{path} is there already."));
+                self.say(format!("File already exists: {path}"));
                 self.exists = true;
             }
             Some(Exported::File(SaveState::Failed(why))) => {
@@ -128,7 +127,7 @@ impl SaveBar {
         let tokens = Tokens::of(ui);
         ui.horizontal(|ui| {
             ui.set_width(ui.available_width());
-            ui.label(RichText::new("Save the comparison as").font(text::strong()));
+            ui.label(RichText::new("Save comparison as").font(text::strong()));
             ui.spacing_mut().item_spacing.x = space::XS;
             for (format, name) in FORMATS {
                 let chosen = self.format == format;
@@ -146,7 +145,7 @@ impl SaveBar {
                 }
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if mark_button(ui, Mark::Close, "Close this field").clicked() {
+                if mark_button(ui, Mark::Close, "Close field").clicked() {
                     self.open = false;
                 }
             });
@@ -160,7 +159,7 @@ impl SaveBar {
             let response = ui.add(field);
             let typed = self.typed.clone();
             response.widget_info(|| {
-                let mut info = WidgetInfo::labeled(Role::TextInput, true, "Save the comparison as");
+                let mut info = WidgetInfo::labeled(Role::TextInput, true, "Save comparison as");
                 info.current_text_value = Some(typed.clone());
                 info
             });
@@ -179,7 +178,7 @@ impl SaveBar {
             if ready && (clicked || entered && !self.exists) {
                 self.write(model, PathBuf::from(tidy(&self.typed)), self.exists, waker);
             }
-            if ui.button("Browse…").on_hover_text("Choose with a file dialog").clicked() {
+            if ui.button("Browse…").on_hover_text("Open a file dialog").clicked() {
                 went.push(Go::Window(Action::Pick(Pick::SaveComparison(self.format.extension()))));
             }
             if escaped {
@@ -211,7 +210,7 @@ fn notice(ui: &mut Ui, words: &str, path: &str, failed: bool, went: &mut Vec<Go>
             let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
             paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                stays = !mark_button(ui, Mark::Close, "Close this message").clicked();
+                stays = !mark_button(ui, Mark::Close, "Dismiss message").clicked();
                 if !path.is_empty() && ui.button("Copy path").clicked() {
                     went.push(Go::Window(Action::CopyText(path.to_owned())));
                 }

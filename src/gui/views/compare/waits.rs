@@ -33,10 +33,10 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
         ui.label(RichText::new(words).font(text::title()).color(Tokens::of(ui).text));
     };
     if state.work.is_busy() {
-        title(ui, "Comparing the images");
+        title(ui, "Comparing images");
         ui.add_space(space::M);
         let width = ui.available_width();
-        progress_bar(ui, "Comparing the images", None, vec2(width, 8.0));
+        progress_bar(ui, "Comparing images", None, vec2(width, 8.0));
         ui.add_space(space::XS);
         weak(ui, compared(state));
         ui.add_space(space::M);
@@ -47,7 +47,7 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
         return;
     }
     if state.work.is_stopped() {
-        title(ui, "The comparison was stopped");
+        title(ui, "Comparison cancelled");
         ui.add_space(space::M);
         if primary_button(ui, "Compare again").clicked() {
             went.push(Go::Retry);
@@ -55,7 +55,7 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
         return;
     }
     if let Some(error) = state.work.error() {
-        title(ui, "The images could not be compared");
+        title(ui, "Comparison failed");
         ui.add(Label::new(error).wrap().selectable(true));
         ui.add_space(space::M);
         if primary_button(ui, "Try again").clicked() {
@@ -65,11 +65,11 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
     }
     let images: Vec<_> = state.columns.list().iter().filter_map(|id| around.image(*id)).collect();
     let reading = images.iter().any(|image| matches!(image.state, ImageState::Reading(..)));
-    title(ui, if reading { "Waiting for the images" } else { "Nothing to compare with" });
+    title(ui, if reading { "Waiting for images" } else { "Nothing to compare" });
     let note = if reading {
-        "They are compared once all layers are read and the findings are known."
+        "The comparison starts when all layers are read and findings are ready."
     } else {
-        "A comparison takes two images that could be read."
+        "A comparison requires two readable images."
     };
     weak(ui, note);
     ui.add_space(space::M);
@@ -97,9 +97,14 @@ fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut V
             }
             ImageState::Reading(fraction, words) => {
                 let width = ui.available_width();
-                progress_bar(ui, &format!("Reading {}, in full", image.title), *fraction, vec2(width, 6.0));
+                progress_bar(
+                    ui,
+                    &format!("Loading {}, full depth", image.title),
+                    *fraction,
+                    vec2(width, 6.0),
+                );
                 weak(ui, words);
-                action(ui, "Stop reading", Action::CancelTab(image.id), went);
+                action(ui, "Cancel loading", Action::CancelTab(image.id), went);
                 again_soon(ui);
             }
             ImageState::Failed(why) => {
@@ -107,7 +112,7 @@ fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut V
                 retry(ui, image, state, went, action);
             }
             ImageState::Stopped => {
-                weak(ui, "It was stopped before all layers were read.");
+                weak(ui, "Cancelled before all layers were read.");
                 retry(ui, image, state, went, action);
             }
             ImageState::Saved => {
@@ -126,7 +131,7 @@ fn retry(
 ) {
     ui.horizontal(|ui| {
         action(ui, "Try again", Action::Again(image.id), went);
-        if image.id != state.columns.own() && ui.button("Leave out").clicked() {
+        if image.id != state.columns.own() && ui.button("Remove").clicked() {
             went.push(Go::Remove(image.id));
         }
     });
@@ -134,9 +139,9 @@ fn retry(
 
 fn compared(state: &State) -> String {
     match state.work.bytes_compared() {
-        0 => "Layers, files and packages are held against each other.".to_owned(),
+        0 => "Comparing layers, files and packages.".to_owned(),
         bytes => {
-            format!("{} of files were read, as only their bytes tell whether they are the same", human(bytes))
+            format!("{} of file content read to check for identical files", human(bytes))
         }
     }
 }
@@ -161,9 +166,9 @@ pub(super) fn line(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<G
     for image in failed {
         let why = match &image.state {
             ImageState::Failed(why) => why.as_str(),
-            _ => "it was stopped before all layers were read",
+            _ => "cancelled before all layers were read",
         };
-        let words = format!("{} is left out: {why}", elide_middle(&image.title, 40));
+        let words = format!("{} excluded: {why}", elide_middle(&image.title, 40));
         banner(
             ui,
             Mark::Error,
@@ -179,12 +184,12 @@ pub(super) fn line(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<G
         banner(ui, Mark::Question, tokens.accent, &words, "Cancel", || Go::Stop, went);
         again_soon(ui);
     } else if state.work.is_stopped() {
-        let words = "The newest comparison was stopped; what is shown is the one before.";
+        let words = "Comparison cancelled. Showing the previous result.";
         banner(ui, Mark::Warning, tokens.warning, words, "Compare again", || Go::Retry, went);
     } else if let Some(error) = state.work.error() {
         banner(ui, Mark::Error, tokens.error, error, "Try again", || Go::Retry, went);
     } else if !reading.is_empty() {
-        weak(ui, format!("Waiting for {reading}: it joins once it is read."));
+        weak(ui, format!("Waiting for {reading}; added to the comparison when loaded."));
         ui.add_space(space::XS);
         again_soon(ui);
     }

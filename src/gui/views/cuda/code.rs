@@ -20,18 +20,14 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
     let tokens = Tokens::of(ui);
     if model.ledger.architectures.is_empty() {
         card(ui, |ui| {
-            empty(
-                ui,
-                "No GPU code",
-                "No file of the image holds machine code, PTX or link-time code for a GPU.",
-            );
+            empty(ui, "No GPU code", "No file contains SASS, PTX or LTO code.");
         });
         return 0;
     }
     target(ui, state, model);
     let target = state.target_in(model);
     if state.ledger_rows.is_empty() {
-        card(ui, |ui| empty(ui, "No file matches", "The filter leaves out every file with GPU code."));
+        card(ui, |ui| empty(ui, "No matching file", "The filter excludes all files with GPU code."));
         return 0;
     }
     let columns: Vec<LedgerColumn> =
@@ -76,7 +72,7 @@ fn take(ui: &Ui, state: &State, model: &CudaModel, output: &LedgerOutput, went: 
 fn target(ui: &mut Ui, state: &mut State, model: &CudaModel) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
-        let label = ui.label(RichText::new("Judge by").color(tokens.text_weak));
+        let label = ui.label(RichText::new("Target GPU").color(tokens.text_weak));
         let chosen = state.target_in(model).map(TargetItem::title);
         let none = "no GPU".to_owned();
         let combo = ComboBox::from_id_salt("target")
@@ -114,7 +110,7 @@ fn legend(tokens: &Tokens, ledger: &Ledger) -> Vec<(Color32, String)> {
             *sum = sum.saturating_add(bytes);
         }
     }
-    let names = ["SASS, machine code", "PTX, compiled by the driver", "LTO, for the linker", "other code"];
+    let names = ["SASS (machine code)", "PTX (JIT compiled)", "LTO (link time)", "other code"];
     let all = names.iter().zip(sums).zip(tokens.codes).filter(|((_, bytes), _)| *bytes > 0);
     all.map(|((name, bytes), fill)| (fill, format!("{name}: {}", human(bytes)))).collect()
 }
@@ -148,7 +144,7 @@ fn head(tokens: &Tokens, column: &Architecture, target: Option<&TargetItem>) -> 
         spoken = format!("{spoken} ({kinds})");
     }
     if column.uncompressed > column.parts.bytes() {
-        spoken = format!("{spoken}, {} once unpacked", human(column.uncompressed));
+        spoken = format!("{spoken}, {} decompressed", human(column.uncompressed));
     }
     if let (Some(fit), Some(target)) = (fit, target) {
         let on = target.title();

@@ -61,7 +61,7 @@ fn facts(ui: &mut Ui, details: &LibraryDetails, went: &mut Vec<Go>) {
 
 fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &mut Vec<Go>) {
     let tokens = Tokens::of(ui);
-    section(ui, "Why is this here", "");
+    section(ui, "Origin and use", "");
     chain(ui, details, layers, went);
     if !details.codes.is_empty() {
         ui.add_space(space::M);
@@ -69,8 +69,8 @@ fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &m
         codes(ui, &details.codes);
     }
     let lists: [(&'static str, &[LinkLine], &str); 4] = [
-        ("Needs", &details.needs, "Nothing: it names no other library."),
-        ("Needed by", &details.needed_by, "No file of the image names it."),
+        ("Needs", &details.needs, "Needs no other library."),
+        ("Needed by", &details.needed_by, "No file in the image needs it."),
         ("Opens", &details.opens, ""),
         ("Opened by", &details.opened_by, ""),
     ];
@@ -99,7 +99,7 @@ pub(super) fn show_file(ui: &mut Ui, raw: &[u8], model: Option<&CudaModel>, went
         let row = ledger.and_then(|ledger| ledger.rows.get(ledger.position(raw)?));
         let words = match row {
             Some(row) => format!("A {} with {} of GPU code.", row.word, human(row.bytes)),
-            None => "No CUDA library. Its facts stand in the layers view.".to_owned(),
+            None => "Not a CUDA library. See the Layers view for details.".to_owned(),
         };
         ui.label(RichText::new(words).color(tokens.text_weak));
         if let (Some(row), Some(ledger)) = (row, ledger) {
@@ -134,7 +134,7 @@ fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], went: &mut Vec<Go>) 
     ui.add(Label::new(folder).wrap());
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
-        if ui.button("Show in layers").clicked() {
+        if ui.button("Show in Layers").clicked() {
             went.push(Go::Window(Action::SelectPath(raw.to_vec())));
         }
         if ui.button("Copy path").clicked() {
@@ -171,9 +171,9 @@ fn name(ui: &mut Ui, words: &str, place: Option<&Place>, went: &mut Vec<Go>) {
         return;
     };
     let about = match place {
-        Place::Library(_) => "Show this library",
-        Place::Path(_) => "Show this file in the layers view",
-        Place::Layer(_) => "Show this layer",
+        Place::Library(_) => "Show library",
+        Place::Path(_) => "Show file in Layers",
+        Place::Layer(_) => "Show layer",
     };
     let response = ui.add(Link::new(shown)).on_hover_ui(|ui| {
         ui.label(words);
@@ -246,7 +246,7 @@ fn link_step(ui: &mut Ui, step: &ChainStep, layers: &[LayerItem], went: &mut Vec
 fn codes(ui: &mut Ui, lines: &[CodeLine]) {
     let tokens = Tokens::of(ui);
     Grid::new("gpu code").num_columns(4).spacing([space::M, 2.0]).show(ui, |ui| {
-        for head in ["Code", "Size", "Unpacked", "How"] {
+        for head in ["Code", "Size", "Decompressed", "Compression"] {
             ui.label(RichText::new(head).font(text::small()).color(tokens.text_weak));
         }
         ui.end_row();

@@ -18,7 +18,7 @@ const COLUMNS: [Column; 6] = [
     Column { title: "Supplier", width: 66.0, number: false, rank: 3 },
     Column { title: "Layer", width: 40.0, number: true, rank: 4 },
     Column { title: "Size", width: 76.0, number: true, rank: 0 },
-    Column { title: "Can go", width: 76.0, number: true, rank: 0 },
+    Column { title: "Reclaimable", width: 76.0, number: true, rank: 0 },
     Column { title: "Loaded by", width: 150.0, number: false, rank: 1 },
 ];
 
@@ -27,9 +27,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
     let tokens = Tokens::of(ui);
     if state.copies.is_empty() {
         let (title, note) = if model.duplicates.is_empty() {
-            ("Nothing is there twice", "No two libraries have one name, and no two large files one content.")
+            ("No duplicates", "No libraries with the same name and no identical large files.")
         } else {
-            ("Nothing matches", "The filter leaves out every copy.")
+            ("No matches", "The filter excludes all copies.")
         };
         card(ui, |ui| empty(ui, title, note));
         return 0;
@@ -182,7 +182,7 @@ fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> Tabl
 }
 
 fn spoken_group(item: &DuplicateItem) -> String {
-    format!("{}, {}, {}, {} can go", item.title, copies(item), item.sameness(), human(item.gain))
+    format!("{}, {}, {}, {} reclaimable", item.title, copies(item), item.sameness(), human(item.gain))
 }
 
 fn spoken_copy(copy: &CopyItem) -> String {

@@ -49,7 +49,7 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
         ui.label(RichText::new(format!("{names} {use_word} no CUDA")).color(tokens.text_weak));
     }
     if let Some(what) = &summary.waits_for {
-        let note = format!("Still being looked into: {what}. Figures may change.");
+        let note = format!("Still analysing: {what}. Figures may change.");
         ui.label(RichText::new(note).color(tokens.warning));
     }
     ui.add_space(space::S);
@@ -77,7 +77,7 @@ pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut State, model: &CudaM
         ui.add_space(space::S);
         if *page == Page::Libraries {
             let response = ui.selectable_label(state.grouped, "By component");
-            let response = response.on_hover_text("Libraries of one component stand together");
+            let response = response.on_hover_text("Group libraries by component");
             if response.clicked() {
                 state.grouped = !state.grouped;
                 state.changed();
@@ -108,7 +108,7 @@ pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut State, model: &CudaM
         None if state.rows.filtered && *page == Page::Libraries => {
             let all = words::libraries(model.libraries.len());
             let found = match state.rows.found {
-                0 => format!("None of {all} matches"),
+                0 => format!("0 of {all} match"),
                 found => {
                     let match_word = if found == 1 { "matches" } else { "match" };
                     format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))

@@ -33,15 +33,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
     let tokens = Tokens::of(ui);
     if model.libraries.is_empty() {
         card(ui, |ui| {
-            empty(ui, "No CUDA libraries", "No file of the image is known as one or holds GPU code.");
+            empty(ui, "No CUDA libraries", "No known CUDA library and no file with GPU code in this image.");
         });
         return 0;
     }
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
-            let note = "Parts of a name, globs such as *.so.13, supplier:wheel, use:unreferenced, layer:3, \
-                        arch:sm_90, size:>10M; all must hold.";
-            empty(ui, "No library matches", note);
+            let note = "Filter by name, glob (*.so.13), supplier:wheel, use:unreferenced, layer:3, \
+                        arch:sm_90 or size:>10M. All terms must match.";
+            empty(ui, "No matching library", note);
         });
         return 0;
     }

@@ -69,8 +69,8 @@ impl CudaView {
         head::summary(ui, &model.summary, context.actions);
         if let Some(looked_for) = &model.summary.nothing {
             match &model.summary.waits_for {
-                Some(_) => empty(ui, "No CUDA content so far", looked_for),
-                None => empty(ui, "There is no CUDA in this image", looked_for),
+                Some(_) => empty(ui, "No CUDA content found so far", looked_for),
+                None => empty(ui, "No CUDA in this image", looked_for),
             }
             return;
         }
@@ -155,8 +155,8 @@ impl CudaView {
             (None, Some(raw)) => details::show_file(ui, raw, self.state.model.as_deref(), went),
             (None, None) => empty(
                 ui,
-                "No library chosen",
-                "Choose one to see who brought it, what it needs, what needs it, and why it is there.",
+                "No library selected",
+                "Select a library to see its supplier, dependencies and dependents.",
             ),
         }
     }
@@ -183,17 +183,19 @@ impl CudaView {
     /// In place of the view while there is nothing to show.
     fn waits(&self, ui: &mut Ui, context: &ViewContext<'_>) {
         if let Some(error) = self.state.error() {
-            empty(ui, "The CUDA content cannot be shown", error);
+            empty(ui, "Cannot show CUDA content", error);
         } else if context.analysis.inventory.is_some() && context.analysis.merge.is_some() {
-            empty(ui, "Putting the libraries in order", "");
+            empty(ui, "Sorting libraries…", "");
         } else if context.done {
-            empty(ui, "The CUDA content is not known", "The work was stopped before it was looked for.");
+            empty(ui, "CUDA content unknown", "The analysis stopped before this step. Reload the image.");
         } else {
             let what = match waiting_for(&self.state.layers) {
-                Some(layers) => format!("It is looked for once all layers are read; waiting for {layers}."),
-                None => "Libraries, packages and GPU code are looked for in the merged files.".to_owned(),
+                Some(layers) => {
+                    format!("The analysis starts when all layers are read. Waiting for {layers}.")
+                }
+                None => "Searching the merged filesystem for libraries, packages and GPU code.".to_owned(),
             };
-            empty(ui, "Waiting for the search for CUDA", &what);
+            empty(ui, "Analysing CUDA content", &what);
         }
     }
 }

@@ -49,14 +49,12 @@ impl Bar {
     fn words(&self) -> PathWords {
         match self.purpose {
             Purpose::Open => {
-                PathWords { label: "The image's Dockerfile", hint: "/path/to/Dockerfile", button: "Open" }
+                PathWords { label: "Dockerfile of the image", hint: "/path/to/Dockerfile", button: "Open" }
             }
             Purpose::Save(SaveKind::Dockerfile) => {
-                PathWords { label: "Save the proposal as", hint: "", button: "Save" }
+                PathWords { label: "Save proposal as", hint: "", button: "Save" }
             }
-            Purpose::Save(SaveKind::Patch) => {
-                PathWords { label: "Save the patch as", hint: "", button: "Save" }
-            }
+            Purpose::Save(SaveKind::Patch) => PathWords { label: "Save patch as", hint: "", button: "Save" },
         }
     }
 }
@@ -67,8 +65,8 @@ impl DockerfileView {
         match self.state.take_saved() {
             None => {}
             Some((kind, SaveState::Saved(path))) => {
-                let what = if kind == SaveKind::Patch { "The patch" } else { "The proposed Dockerfile" };
-                self.notice = Some(Notice::done(&format!("{what} is saved as {path}"), &path));
+                let what = if kind == SaveKind::Patch { "Patch" } else { "Proposed Dockerfile" };
+                self.notice = Some(Notice::done(&format!("{what} saved to {path}"), &path));
                 self.bar = None;
             }
             Some((_, SaveState::Exists(path))) => {

@@ -45,15 +45,12 @@ fn of_line(ui: &mut Ui, state: &State, proposal: &ProposalItem, height: f32) {
         Frame::new().inner_margin(Margin { left: 12, right: 12, top: 2, bottom: 0 }).show(ui, |ui| {
             ui.set_width(ui.available_width());
             let Some(row) = row else {
-                controls::weak(ui, "Choose a line to see why it is changed.");
+                controls::weak(ui, "Select a line to see why it changes.");
                 return;
             };
             if row.reasons.is_empty() {
-                let known = if row.is_changed() {
-                    "No reason is known for this line."
-                } else {
-                    "This line stays as it is."
-                };
+                let known =
+                    if row.is_changed() { "No reason recorded for this line." } else { "Line unchanged." };
                 controls::weak(ui, known);
             }
             for reason in row.reasons.iter().filter_map(|at| proposal.reasons.get(*at)) {

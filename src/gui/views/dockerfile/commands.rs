@@ -57,13 +57,13 @@ impl DockerfileView {
     /// A dialog could not be shown: the field is there for the path.
     pub fn dialog_failed(&mut self, reason: &str) {
         if let Some(bar) = &mut self.bar {
-            bar.say(format!("{reason}; type or paste the path instead"));
+            bar.say(format!("{reason}; enter the path instead"));
         }
     }
 
     /// Says that the proposal was put on the clipboard.
     pub fn copied(&mut self) {
-        self.notice = Some(Notice::done("The proposed Dockerfile is on the clipboard", ""));
+        self.notice = Some(Notice::done("Proposed Dockerfile copied", ""));
     }
 
     /// Takes in news while another view is in front that shows what is proposed.

@@ -16,18 +16,18 @@ const HINT_LINES: usize = 40;
 pub(super) fn image(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalItem) {
     let tokens = Tokens::of(ui);
     let predicted = &proposal.predicted;
-    heading(ui, "The image");
+    heading(ui, "Image size");
     let rows = [
-        ("Unpacked", "what a container sees", model.now.merged, predicted.merged_bytes),
+        ("Merged", "visible in the container", model.now.merged, predicted.merged_bytes),
         (
-            "All layers",
-            "files of all layers, hidden ones included",
+            "Content",
+            "files in all layers, shadowed ones included",
             model.now.content,
             predicted.content_bytes,
         ),
     ];
     Grid::new("sizes").num_columns(4).spacing([space::L, space::XS]).show(ui, |ui| {
-        for head in ["", "Now", "Then", "Saves"] {
+        for head in ["", "Now", "After", "Saves"] {
             number(ui, head, tokens.text_weak, text::small());
         }
         ui.end_row();
@@ -56,10 +56,10 @@ pub(super) fn image(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalIte
         ui.add_space(space::XS);
     }
     if predicted.stages.is_empty() {
-        controls::weak(ui, "Not known.");
+        controls::weak(ui, "Unknown.");
     } else if last > 0 {
         ui.add_space(space::XS);
-        controls::weak(ui, "Only the last stage is shipped; the others stay on the machine that builds.");
+        controls::weak(ui, "Only the final stage is shipped; the others stay on the build machine.");
     }
 }
 
@@ -77,20 +77,15 @@ pub(super) fn proof(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalIte
     let tokens = Tokens::of(ui);
     let closure = &proposal.closure;
     let looked = format!(
-        "{} programs and libraries were looked at, and {} of their links followed.",
+        "Checked {} programs and libraries, {} links resolved.",
         grouped(closure.objects as u64),
         grouped(closure.links as u64)
     );
     if closure.resolved {
-        let words = "Everything that runs finds what it needs in the new image, as it does today.";
+        let words = "All libraries resolve in the new image, as they do today.";
         marked(ui, Mark::Proven, tokens.success, words);
     } else {
-        marked(
-            ui,
-            Mark::Error,
-            tokens.error,
-            "Not everything that runs finds what it needs in the new image.",
-        );
+        marked(ui, Mark::Error, tokens.error, "Some libraries do not resolve in the new image.");
     }
     for fault in &closure.faults {
         marked(ui, Mark::Close, tokens.error, fault);
@@ -100,7 +95,7 @@ pub(super) fn proof(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalIte
         ui.add_space(space::M);
         heading(ui, "Not proven");
         if !closure.dlopen_known {
-            let words = "Some programs were not searched: they may open libraries by name.";
+            let words = "Some programs were not searched; they may open libraries by name (dlopen).";
             marked(ui, Mark::Question, tokens.warning, words);
         }
         for what in &closure.unproven {
@@ -124,7 +119,7 @@ pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, went: &mut Vec<Go>) {
     }
     let tokens = Tokens::of(ui);
     ui.add_space(space::M);
-    heading(ui, "Could not be known");
+    heading(ui, "Unknown");
     for note in &model.notes {
         marked(ui, Mark::Question, tokens.text_weak, note);
     }

@@ -44,10 +44,7 @@ pub(super) fn show(
         let open = questions::sentence(plan).filter(|_| state.proposal(model).is_some());
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(open) = open
-                && ui
-                    .link(open)
-                    .on_hover_text("Answer them here: the proposals change with the answers")
-                    .clicked()
+                && ui.link(open).on_hover_text("Answer here; proposals update with the answers").clicked()
             {
                 went.push(Go::Page(Page::Questions));
             }
@@ -57,7 +54,7 @@ pub(super) fn show(
         });
     });
     if model.incomplete {
-        let note = "Parts of the image could not be read: what would break may lie there.";
+        let note = "Part of the image was not read; a problem there would go unnoticed.";
         ui.label(RichText::new(note).color(Tokens::of(ui).warning));
     }
     ui.add_space(space::XS);
@@ -65,26 +62,26 @@ pub(super) fn show(
 
 /// While newer proposals are worked out, those before are shown.
 fn working(ui: &mut Ui) {
-    ui.label(RichText::new("Working out proposals…").font(text::strong()));
-    progress_bar(ui, "Working out proposals", None, vec2(64.0, 6.0));
+    ui.label(RichText::new("Computing proposals…").font(text::strong()));
+    progress_bar(ui, "Computing proposals", None, vec2(64.0, 6.0));
     ui.ctx().request_repaint_after(std::time::Duration::from_millis(50));
 }
 
 fn summary(ui: &mut Ui, model: &DockerfileModel, proposal: Option<&ProposalItem>) {
     let tokens = Tokens::of(ui);
     let Some(proposal) = proposal else {
-        ui.label(RichText::new("No change to propose").font(text::strong()));
-        ui.label(RichText::new(format!("unpacked {}", human(model.now.merged))).color(tokens.text_weak));
+        ui.label(RichText::new("No proposal").font(text::strong()));
+        ui.label(RichText::new(format!("merged {}", human(model.now.merged))).color(tokens.text_weak));
         return;
     };
     let (now, then) = (model.now.merged, proposal.predicted.merged_bytes);
-    ui.label(RichText::new(format!("Unpacked {} → {}", human(now), human(then))).font(text::strong()));
+    ui.label(RichText::new(format!("Merged {} → {}", human(now), human(then))).font(text::strong()));
     let base = match (&model.original_base, &proposal.base_image) {
-        (_, None) => "what it starts from is not known".to_owned(),
-        (Some(old), Some(new)) if old == new => format!("starts from {new}, as before"),
-        (_, Some(new)) => format!("starts from {new}"),
+        (_, None) => "base image unknown".to_owned(),
+        (Some(old), Some(new)) if old == new => format!("base image {new}, unchanged"),
+        (_, Some(new)) => format!("base image {new}"),
     };
-    let proof = if proposal.closure.resolved { "" } else { "; not everything it needs was found" };
+    let proof = if proposal.closure.resolved { "" } else { "; some libraries do not resolve" };
     ui.add(Label::new(RichText::new(format!("{base}{proof}")).color(tokens.text_weak)).truncate());
 }
 
@@ -181,7 +178,7 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
     let behind = Rect::from_min_max(pos2(end.min(about.right()), about.top()), about.max);
     let mut saving = proposal.saving();
     if rect.width() >= NARROW {
-        saving = format!("{saving}, {} unpacked", human(proposal.predicted.merged_bytes));
+        saving = format!("{saving}, {} merged", human(proposal.predicted.merged_bytes));
     }
     line_of_text(ui, behind, &saving, text::small(), tokens.text_weak);
 }

@@ -117,8 +117,8 @@ impl DockerfileView {
             Some(model) => self.show(ui, &model, context, &mut went),
             None if self.state.drafts.problem().is_some() => {}
             None => {
-                let note = "The image that each would give is worked out and held to what runs in this one.";
-                empty(ui, "Working out proposals…", note);
+                let note = "Predicting each resulting image and checking that it still runs.";
+                empty(ui, "Computing proposals…", note);
             }
         }
         for go in went {
@@ -247,10 +247,10 @@ impl DockerfileView {
 /// In place of the view while there is nothing to show.
 fn waits(ui: &mut Ui, context: &ViewContext<'_>) {
     if context.done {
-        empty(ui, "There is nothing to propose", "The work was stopped before the findings were known.");
+        empty(ui, "No proposal", "The analysis stopped before findings were ready. Reload the image.");
     } else {
         let layers = LayerItem::all(context.analysis, context.done);
         let what = waits_for(context.analysis, waiting_for(&layers));
-        empty(ui, "Waiting for the findings", &what);
+        empty(ui, "Waiting for findings", &what);
     }
 }

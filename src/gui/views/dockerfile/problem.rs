@@ -34,13 +34,13 @@ pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, went: &mut Vec<G
                     }
                     ui.add_space(space::XS);
                     ui.horizontal(|ui| {
-                        let about = "Read the file and work the proposals out anew";
+                        let about = "Read the file again and recompute the proposals";
                         if ui.button("Try again").on_hover_text(about).clicked() {
                             went.push(Go::Retry);
                         }
                         if given {
                             command_button(ui, "dockerfile.open", "Open another…", went);
-                            command_button(ui, "dockerfile.forget", "Forget it", went);
+                            command_button(ui, "dockerfile.forget", "Close Dockerfile", went);
                         }
                     });
                 });

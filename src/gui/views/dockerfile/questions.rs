@@ -36,7 +36,7 @@ pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, went: &mut Vec<Go>) {
         ui.add_space(space::S);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
-            if ui.link(&item.title).on_hover_text("Show this finding").clicked() {
+            if ui.link(&item.title).on_hover_text("Show finding").clicked() {
                 went.push(Go::Window(Action::SelectFinding(item.id.clone())));
             }
             ui.label(RichText::new(human(item.bytes)).color(Tokens::of(ui).text_weak));

@@ -22,7 +22,7 @@ const COLUMNS: [Column; 3] = [
 ];
 
 /// What stands for files that no finding names.
-const BASE: &str = "With the base image";
+const BASE: &str = "Base image";
 
 pub(super) fn show(
     ui: &mut Ui,
@@ -40,7 +40,7 @@ pub(super) fn show(
             let words = format!("{}, {}", count(files.len(), "file"), human(proposal.removed_bytes));
             ui.label(RichText::new(words).color(tokens.text));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                let about = "The finding of the chosen file, or all findings";
+                let about = "Show the finding of the selected file, or all findings";
                 if ui.button("Show in Findings").on_hover_text(about).clicked() {
                     went.push(Go::Window(leave(context, category)));
                 }

@@ -115,7 +115,7 @@ fn heads(
     let left = if proposal.is_some() { left } else { whole.x_range() };
     head(ui, whole, left, |ui| {
         if !model.rebuilt {
-            command_button(ui, "dockerfile.forget", "Forget", went);
+            command_button(ui, "dockerfile.forget", "Close", went);
         }
         if model.rebuilt || left.span() >= NARROW {
             let label = if model.rebuilt { "Open yours…" } else { "Open…" };
@@ -125,8 +125,8 @@ fn heads(
             let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
             let about = match state.drafts.given() {
                 Some(path) if !model.rebuilt => printable(&path.display().to_string()),
-                _ => "The image keeps no Dockerfile; its history says what was run. Open your own for proposals \
-                      that you can take as they are."
+                _ => "Images contain no Dockerfile; this one is reconstructed from the history. Open your own for proposals \
+                      that apply unchanged."
                     .to_owned(),
             };
             ui.add(egui::Label::new(words).truncate()).on_hover_text(about);

@@ -33,8 +33,8 @@ pub(super) fn show(
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             ui.add_enabled_ui(picked.is_some(), |ui| {
-                let hint = "Choose a file first";
-                let button = ui.button("Show in layers").on_disabled_hover_text(hint);
+                let hint = "Select a file first";
+                let button = ui.button("Show in Layers").on_disabled_hover_text(hint);
                 if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
                     leave(line, went);
                 }
@@ -46,7 +46,7 @@ pub(super) fn show(
         });
     });
     let shape = TableShape {
-        name: "Files of the finding",
+        name: "Files in the finding",
         rows: files.len(),
         columns: &COLUMNS,
         sort: None,
@@ -66,7 +66,7 @@ pub(super) fn show(
             fold: None,
             strong: false,
             cut: Cut::Middle,
-            badges: if hidden { vec![("hidden".to_owned(), tokens.hidden)] } else { Vec::new() },
+            badges: if hidden { vec![("shadowed".to_owned(), tokens.hidden)] } else { Vec::new() },
             cells: vec![
                 Cell::new(shown, tokens.text),
                 Cell { share: fraction(bytes, largest), ..Cell::new(human(bytes), tokens.text) },
@@ -76,7 +76,7 @@ pub(super) fn show(
     };
     let spoken = |index: usize| {
         line(index).map_or_else(String::new, |line| {
-            let hidden = if line.hidden { ", hidden" } else { "" };
+            let hidden = if line.hidden { ", shadowed" } else { "" };
             format!("{}, {}, layer {}{hidden}", line.shown, human(line.bytes), line.layer)
         })
     };

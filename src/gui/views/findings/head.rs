@@ -37,7 +37,7 @@ pub(super) fn show(
         figures(ui, prediction);
     }
     if model.incomplete {
-        let note = "Parts of the image could not be read: who uses a file may lie there.";
+        let note = "Part of the image was not read; a use of these files there would go unnoticed.";
         ui.label(RichText::new(note).color(tokens.warning));
     }
     ui.add_space(space::S);
@@ -48,9 +48,9 @@ pub(super) fn show(
                 went.push(Go::Window(Action::ChangePlan(change)));
             }
         };
-        let about = "Choose what is safe to remove, and nothing else";
-        button(ui, "All safe", about, PlanChange::AllSafe);
-        button(ui, "None", "Choose nothing", PlanChange::Clear);
+        let about = "Select removable findings only";
+        button(ui, "All removable", about, PlanChange::AllSafe);
+        button(ui, "None", "Clear the selection", PlanChange::Clear);
         ui.add_space(space::S);
         if let Some(prediction) = context.plan.prediction() {
             ui.label(RichText::new(prediction.sentence()).color(tokens.text));
@@ -71,7 +71,7 @@ pub(super) fn show(
 fn found(state: &State, model: &FindingsModel) -> String {
     let all = count(model.items.len(), "finding");
     match state.rows.found {
-        0 => format!("None of {all} matches"),
+        0 => format!("0 of {all} match"),
         found => {
             let match_word = if found == 1 { "matches" } else { "match" };
             format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
@@ -102,14 +102,14 @@ fn filter(ui: &mut Ui, state: &mut State, focus: bool) {
 fn figures(ui: &mut Ui, prediction: &Prediction) {
     let figures = [
         Figure {
-            name: "Unpacked",
-            about: "what a container sees",
+            name: "Merged",
+            about: "visible in the container",
             sizes: Some(prediction.merged),
             about_then: false,
         },
         Figure {
             name: "Pull",
-            about: "layers as stored; ≈ is an estimate",
+            about: "compressed layers; ≈ is an estimate",
             sizes: prediction.pull,
             about_then: true,
         },
@@ -128,10 +128,10 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, 58.0), Sense::hover());
     let words = match figure.sizes {
-        None => format!("{}: not known, {}", figure.name, figure.about),
+        None => format!("{}: unknown, {}", figure.name, figure.about),
         Some((now, then)) => {
             let about = if figure.about_then { "about " } else { "" };
-            format!("{}: {} now, {about}{} then", figure.name, human(now), human(then))
+            format!("{}: {} now, {about}{} after removal", figure.name, human(now), human(then))
         }
     };
     response.widget_info(|| WidgetInfo::labeled(Role::Group, true, &words));

@@ -22,7 +22,7 @@ const COLUMNS: [Column; 6] = [
     Column { title: "Severity", width: 56.0, number: false, rank: 3 },
     Column { title: "Category", width: 112.0, number: false, rank: 4 },
     Column { title: "Saving", width: 72.0, number: true, rank: 0 },
-    Column { title: "Unpacked", width: 72.0, number: true, rank: 1 },
+    Column { title: "Merged", width: 72.0, number: true, rank: 1 },
     Column { title: "Layers", width: 64.0, number: true, rank: 2 },
 ];
 
@@ -37,9 +37,9 @@ pub(super) fn show(
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
-            let note = "Parts of a title, verdict:safe, category:headers, rule:stubs, layer:3, severity:high, \
-                        size:>10M; all must hold.";
-            empty(ui, "No finding matches", note);
+            let note = "Filter by title, verdict:safe, category:headers, rule:stubs, layer:3, severity:high \
+                        or size:>10M. All terms must match.";
+            empty(ui, "No matching finding", note);
         });
         return None;
     }

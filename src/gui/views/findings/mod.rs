@@ -80,11 +80,11 @@ impl FindingsView {
             return;
         };
         if let Some(fault) = &model.fault {
-            empty(ui, "The findings cannot be shown", fault);
+            empty(ui, "Cannot show findings", fault);
             return;
         }
         if model.items.is_empty() {
-            empty(ui, "No rule found anything", &model.looked_at);
+            empty(ui, "No findings", &model.looked_at);
             return;
         }
         let painter = ui.ctx().clone();
@@ -157,7 +157,7 @@ impl FindingsView {
     fn details(&mut self, ui: &mut Ui, context: &ViewContext<'_>, went: &mut Vec<Go>) {
         let focus = std::mem::take(&mut self.focus_details);
         if self.state.details.is_none() {
-            empty(ui, "No finding chosen", "Choose one to see its proof, its files and who uses it.");
+            empty(ui, "No finding selected", "Select a finding to see its proof, files and users.");
             return;
         }
         self.painted_files = details::show(ui, &mut self.state, self.page, focus, context, went);
@@ -190,10 +190,10 @@ impl FindingsView {
     /// In place of the view while there is nothing to show.
     fn waits(&self, ui: &mut Ui, context: &ViewContext<'_>) {
         if context.done {
-            empty(ui, "The findings are not known", "The work was stopped before the rules looked.");
+            empty(ui, "Findings unknown", "Cancelled before the rules ran. Reload the image.");
         } else {
             let what = waits_for(context.analysis, waiting_for(&self.state.layers));
-            empty(ui, "Waiting for the findings", &what);
+            empty(ui, "Waiting for findings", &what);
         }
     }
 }

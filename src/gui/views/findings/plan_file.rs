@@ -48,7 +48,7 @@ impl PlanFile {
             None => {}
             Some(SaveState::Saved(path)) => {
                 self.bar = None;
-                self.notice = Some(Notice::done(&format!("Plan saved as {path}"), &path));
+                self.notice = Some(Notice::done(&format!("Plan saved to {path}"), &path));
             }
             Some(SaveState::Exists(path)) => {
                 if let Some((_, bar)) = &mut self.bar {
@@ -135,7 +135,7 @@ impl FindingsView {
         let name = &self.plan_file.name;
         match loaded {
             Ok(Loaded { findings, answers, foreign }) => {
-                let of = if foreign { "; it was saved for another image" } else { "" };
+                let of = if foreign { "; saved for another image" } else { "" };
                 let words = format!(
                     "Plan {name} opened: {}, {}{of}",
                     count(findings, "finding"),
@@ -145,7 +145,7 @@ impl FindingsView {
                 self.plan_file.notice = Some(Notice::done(&words, ""));
             }
             Err(why) => {
-                let why = format!("The plan {name} does not fit this image: {why}");
+                let why = format!("Plan {name} does not match this image: {why}");
                 self.plan_file.say(why);
             }
         }
@@ -153,7 +153,7 @@ impl FindingsView {
 
     /// A dialog could not be shown: the field is there for the path.
     pub fn dialog_failed(&mut self, reason: &str) {
-        self.plan_file.say(format!("{reason}; type or paste the path instead"));
+        self.plan_file.say(format!("{reason}; enter the path instead"));
     }
 
     /// Whether a plan is being read or written.

@@ -51,7 +51,7 @@ pub(super) fn show(
         some(ui, "users", details.users.len(), |ui, at| user(ui, &details.users[at], went));
     }
     if !details.subjects.is_empty() {
-        section(ui, "What it is about", &grouped(details.subjects.len() as u64));
+        section(ui, "Affected items", &grouped(details.subjects.len() as u64));
         some(ui, "subjects", details.subjects.len(), |ui, at| {
             let subject = RichText::new(&details.subjects[at]).font(text::mono());
             ui.add(Label::new(subject).wrap().selectable(true));
@@ -62,7 +62,7 @@ pub(super) fn show(
         some(ui, "layers", details.layers.len(), |ui, at| layer(ui, &details.layers[at], layers, went));
     }
     if !details.largest.is_empty() {
-        let note = if details.files.len() > details.largest.len() { "the largest" } else { "" };
+        let note = if details.files.len() > details.largest.len() { "largest" } else { "" };
         section(ui, "Files", note);
         files(ui, &details.largest, went);
         if details.files.len() > details.largest.len()
@@ -127,14 +127,14 @@ fn facts(ui: &mut Ui, details: &FindingDetails) {
         let hidden = item.bytes.saturating_sub(item.merged_bytes);
         let layers = match hidden {
             0 => human(item.bytes),
-            hidden => format!("{}, of it {} hidden already", human(item.bytes), human(hidden)),
+            hidden => format!("{}, {} of it already shadowed", human(item.bytes), human(hidden)),
         };
-        facts.push(("Layers lose", layers));
-        facts.push(("Unpacked", format!("{} less", human(item.merged_bytes))));
+        facts.push(("Saved in layers", layers));
+        facts.push(("Saved in merged view", human(item.merged_bytes)));
     }
     if item.potential_bytes > 0 {
-        let words = format!("{} that no tool can cut out today", human(item.potential_bytes));
-        facts.push(("Could save", words));
+        let words = format!("{}, which no tool can remove today", human(item.potential_bytes));
+        facts.push(("Potential saving", words));
     }
     Grid::new("facts").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
         for (name, value) in facts {
@@ -165,7 +165,7 @@ fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], went: &mut Vec<Go>
             if line.files == 1 { "1 file".to_owned() } else { format!("{} files", grouped(line.files)) };
         let mut note = format!("in {files}");
         if line.hidden > 0 {
-            note = format!("{note}, {} hidden already", human(line.hidden));
+            note = format!("{note}, {} already shadowed", human(line.hidden));
         }
         ui.label(RichText::new(note).color(tokens.text_weak));
     });
@@ -214,7 +214,7 @@ fn path(ui: &mut Ui, words: &str, whole: &str, raw: &[u8], went: &mut Vec<Go>) {
     let link = Link::new(RichText::new(elide_middle(words, PATH)));
     let link = ui.add(link).on_hover_ui(|ui| {
         ui.label(elide_middle(whole, 400));
-        controls::weak(ui, "Show this file in the layers view");
+        controls::weak(ui, "Show file in Layers");
     });
     if link.clicked() {
         went.push(Go::Window(Action::SelectPath(raw.to_vec())));
@@ -243,7 +243,7 @@ fn files(ui: &mut Ui, lines: &[FileLine], went: &mut Vec<Go>) {
         }
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| {
             ui.label(elide_middle(&line.shown, 400));
-            controls::weak(ui, "Show this file in the layers view");
+            controls::weak(ui, "Show file in Layers");
         });
         if response.clicked() {
             super::files::leave(line, went);

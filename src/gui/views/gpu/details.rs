@@ -36,11 +36,10 @@ fn head(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
         ui.label(RichText::new(words::verdict(verdict)).font(text::heading()).color(color));
         ui.label(RichText::new(format!("on {}", target.id)).font(text::heading()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if mark_button(ui, Mark::Close, "Close these reasons").clicked() {
+            if mark_button(ui, Mark::Close, "Close reasons").clicked() {
                 went.push(Go::Clear);
             }
-            if ui.button("Copy").on_hover_text("Put the verdict with all reasons on the clipboard").clicked()
-            {
+            if ui.button("Copy").on_hover_text("Copy the verdict with all reasons").clicked() {
                 went.push(Go::Window(Action::CopyText(target.with_reasons())));
             }
         });
@@ -94,7 +93,7 @@ fn show_subject(ui: &mut Ui, subject: &str, went: &mut Vec<Go>) {
     }
     let link = ui.link(elide_middle(subject, 64)).on_hover_ui(|ui| {
         ui.label(elide_middle(subject, 400));
-        controls::weak(ui, "Show this file in the layers view");
+        controls::weak(ui, "Show file in Layers");
     });
     if link.clicked() {
         went.push(Go::Window(Action::SelectPath(subject.as_bytes().to_vec())));

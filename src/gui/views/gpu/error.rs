@@ -35,7 +35,7 @@ pub(super) fn show(ui: &mut Ui, check: &Check, actions: &mut Vec<Action>) {
             prose(ui, &error.message, tokens.text);
             if let Some(hint) = &error.hint {
                 ui.add_space(space::S);
-                ui.label(RichText::new("What you can do").font(text::strong()));
+                ui.label(RichText::new("What to do").font(text::strong()));
                 prose(ui, hint, tokens.text);
             }
             if let Some(log) = error.log.as_deref().filter(|log| !log.trim().is_empty()) {
@@ -44,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, check: &Check, actions: &mut Vec<Action>) {
                 fold(ui, "Compiler log", &note, false, |ui| show_log(ui, log));
             }
             ui.add_space(space::S);
-            let about = "Put the error with all steps on the clipboard";
+            let about = "Copy the error with all steps";
             if ui.button("Copy error").on_hover_text(about).clicked() {
                 actions.extend(error_text(check).map(Action::CopyText));
             }

@@ -28,9 +28,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
     let tokens = Tokens::of(ui);
     let short = ui.available_height() < SHORT;
     ui.horizontal(|ui| {
-        heading(ui, "Would it run");
+        heading(ui, "Compatibility");
         if state.is_busy() {
-            progress_bar(ui, "Judging", None, vec2(64.0, 6.0));
+            progress_bar(ui, "Checking compatibility", None, vec2(64.0, 6.0));
             ui.ctx().request_repaint_after(std::time::Duration::from_millis(50));
         }
     });
@@ -44,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
         }
     }
     if let Some(why) = &judged.needs.incomplete {
-        let note = format!("More may be needed than is known: {why}");
+        let note = format!("Requirements may be incomplete: {why}");
         ui.add(Label::new(RichText::new(note).color(tokens.warning)).wrap());
     }
     ui.add_space(space::S);
@@ -73,7 +73,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
         }
         if state.rows.filtered {
             let found = match state.rows.found {
-                0 => "No machine matches".to_owned(),
+                0 => "No matching machine".to_owned(),
                 found => format!("{} of {} shown", found, count(judged.targets.len(), "machine")),
             };
             ui.label(RichText::new(found).font(text::small()).color(tokens.text_weak));
@@ -110,7 +110,7 @@ fn driver(ui: &mut Ui, state: &mut State) {
     let field = TextEdit::singleline(&mut typed).hint_text("usual").desired_width(104.0);
     let response = ui.add_sized(vec2(104.0, 24.0), field);
     response.widget_info(|| {
-        let mut info = WidgetInfo::labeled(Role::TextInput, true, "Driver to judge by");
+        let mut info = WidgetInfo::labeled(Role::TextInput, true, "Driver override");
         info.current_text_value = Some(typed.clone());
         info
     });
@@ -118,7 +118,7 @@ fn driver(ui: &mut Ui, state: &mut State) {
     if left && ui.input(|input| input.key_pressed(Key::Escape)) {
         typed.clear();
     }
-    let about = "Judge every machine as if it had this driver, such as 535 or 580.95.05";
+    let about = "Check all machines with this driver, such as 535 or 580.95.05";
     response.on_hover_text(about);
     ui.label(RichText::new("Driver").color(tokens.text_weak)).on_hover_text(about);
     state.set_driver(&typed);

@@ -74,7 +74,7 @@ pub(super) fn prose(ui: &mut Ui, words: &str, color: egui::Color32) {
 fn library(ui: &mut Ui, machine: &Machine) {
     let tokens = Tokens::of(ui);
     let Some(check) = machine.library() else {
-        weak(ui, "Looking for libcuda.so.1…");
+        weak(ui, "Searching for libcuda.so.1…");
         return;
     };
     let path = check.driver.as_ref().and_then(|driver| driver.library_path.as_deref());
@@ -106,8 +106,8 @@ fn places(ui: &mut Ui, check: &Check) {
         return;
     }
     let tokens = Tokens::of(ui);
-    let note = crate::gui::models::format::count(check.tried.len(), "place");
-    fold(ui, "Looked for in", &note, false, |ui| {
+    let note = crate::gui::models::format::count(check.tried.len(), "path");
+    fold(ui, "Driver search", &note, false, |ui| {
         for tried in &check.tried {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = space::S;
@@ -126,21 +126,21 @@ fn controls(ui: &mut Ui, machine: &mut Machine, waker: &Waker) {
             let stopping = machine.is_stopping();
             let label = if stopping { "Stopping…" } else { "Stop" };
             ui.add_enabled_ui(!stopping, |ui| {
-                if ui.button(label).on_hover_text("Stop the check; what was found stays").clicked() {
+                if ui.button(label).on_hover_text("Stop the check and keep the results so far").clicked() {
                     machine.stop();
                 }
             });
         } else {
             let label = if machine.shown().is_some() { "Run check again" } else { "Run check" };
-            let about = "Start the driver, compile a kernel, compare what it computes, and time launches";
+            let about = "Initialise the driver, compile a kernel, verify the results and time launches";
             if primary_button(ui, label).on_hover_text(about).clicked() {
                 machine.run(waker);
             }
         }
         let idle = !machine.is_checking();
         let response =
-            ui.add_enabled_ui(idle, |ui| check_box(ui, machine.asked.bandwidth, "Measure copies too"));
-        let about = "Time copies to the GPU, from it, and on it; takes a second";
+            ui.add_enabled_ui(idle, |ui| check_box(ui, machine.asked.bandwidth, "Measure bandwidth"));
+        let about = "Time copies to, from and on the GPU; takes a second";
         if response.inner.on_hover_text(about).clicked() {
             machine.asked.bandwidth = !machine.asked.bandwidth;
         }
@@ -166,7 +166,7 @@ fn choice(ui: &mut Ui, machine: &mut Machine) {
                 ui.selectable_value(&mut machine.asked.device, Some(choice.0), title(choice));
             }
         });
-    combo.response.on_hover_text("Which GPU to check");
+    combo.response.on_hover_text("GPU to check");
 }
 
 /// The check under way, or what came of one.
@@ -178,7 +178,7 @@ fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
         ui.label(RichText::new("Checking…").font(text::heading()));
         let share = crate::base::convert::fraction(done as u64, lines.len() as u64);
         let width = ui.available_width();
-        progress_bar(ui, "Progress of the check", Some(share), vec2(width, 6.0));
+        progress_bar(ui, "Check progress", Some(share), vec2(width, 6.0));
         ui.add_space(space::S);
         steps::show(ui, &lines);
         return;
@@ -188,8 +188,8 @@ fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
         ui.add_space(space::S);
         let mut back = false;
         ui.horizontal_wrapped(|ui| {
-            weak(ui, format!("The run of {when}"));
-            back = ui.link("Show the last check").clicked();
+            weak(ui, format!("Run of {when}"));
+            back = ui.link("Show latest run").clicked();
         });
         if back {
             machine.show_past(None);
@@ -197,7 +197,7 @@ fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
     }
     let Some(check) = machine.shown() else { return };
     let headline = if machine.was_stopped() {
-        Headline { tone: Tone::Mixed, text: "The check was stopped before its end.".to_owned() }
+        Headline { tone: Tone::Mixed, text: "Check cancelled.".to_owned() }
     } else {
         Headline::new(check)
     };

@@ -161,23 +161,27 @@ impl GpuView {
 /// In place of the verdicts while there are none.
 fn waits(ui: &mut Ui, state: &State, context: &ViewContext<'_>) {
     if let Some(error) = state.error() {
-        empty(ui, "The image could not be judged", error);
+        empty(ui, "Compatibility check failed", error);
     } else if state.is_busy() {
-        empty(ui, "Judging the image", "What it needs is held against every machine of the catalogue.");
+        empty(
+            ui,
+            "Checking compatibility",
+            "Comparing image requirements with every machine in the catalogue.",
+        );
     } else if context.done {
-        let note = "The work ended before its CUDA content was known, so no machine can be told to run it.";
-        empty(ui, "What the image needs is not known", note);
+        let note = "The analysis stopped before CUDA content was known. Reload the image.";
+        empty(ui, "Image requirements unknown", note);
     } else {
         let layers = LayerItem::all(context.analysis, context.done);
         let what = match (waiting_for(&layers), &context.analysis.inventory) {
-            (Some(layers), _) => format!("It is read from the CUDA content; waiting for {layers}."),
+            (Some(layers), _) => format!("Requirements follow from the CUDA content. Waiting for {layers}."),
             (None, Some(inventory)) if inventory.waits_for.is_some() => {
-                "It is read from the CUDA content, which is still being looked into.".to_owned()
+                "Requirements follow from the CUDA content, which is still being analysed.".to_owned()
             }
             (None, _) => {
-                "It is read from the CUDA content, which is looked for in the merged files.".to_owned()
+                "Requirements follow from the CUDA content. Searching the merged filesystem.".to_owned()
             }
         };
-        empty(ui, "Waiting for what the image needs", &what);
+        empty(ui, "Waiting for image requirements", &what);
     }
 }

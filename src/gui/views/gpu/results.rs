@@ -53,7 +53,7 @@ fn card(ui: &mut Ui, device: &DeviceItem, several: bool) {
             }
             if !device.copies.is_empty() {
                 ui.add_space(space::M);
-                ui.label(RichText::new("Copies").font(text::strong()));
+                ui.label(RichText::new("Bandwidth").font(text::strong()));
                 facts(ui, &device.copies);
             }
         });

@@ -61,15 +61,15 @@ pub(super) fn show(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
 /// The button, which asks once more.
 fn clear(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
     if !view.asks {
-        if ui.button("Clear…").on_hover_text("Forget all earlier runs").clicked() {
+        if ui.button("Clear…").on_hover_text("Delete all earlier runs").clicked() {
             view.asks = true;
         }
         return;
     }
-    if ui.button("Keep").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+    if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
         view.asks = false;
     }
-    if ui.button(format!("Forget {}", count(machine.runs().len(), "run"))).clicked() {
+    if ui.button(format!("Delete {}", count(machine.runs().len(), "run"))).clicked() {
         machine.clear_runs();
         view.asks = false;
     }
@@ -149,7 +149,7 @@ fn show_run(ui: &mut Ui, run: &RunItem, chosen: bool) -> bool {
     let clicked = response.clicked();
     response.on_hover_ui(|ui| {
         ui.label(run.spoken());
-        crate::gui::widgets::controls::weak(ui, "Show this run");
+        crate::gui::widgets::controls::weak(ui, "Show run");
     });
     clicked
 }

@@ -22,7 +22,7 @@ const COLUMNS: [Column; 6] = [
     Column { title: "GPU", width: 122.0, number: false, rank: 1 },
     Column { title: "CC", width: 28.0, number: true, rank: 3 },
     Column { title: "Driver", width: 140.0, number: false, rank: 2 },
-    Column { title: "Verdict", width: 122.0, number: false, rank: 0 },
+    Column { title: "Verdict", width: 166.0, number: false, rank: 0 },
     Column { title: "Why", width: WHY, number: false, rank: 0 },
 ];
 
@@ -54,8 +54,8 @@ pub(super) fn show(
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
-            let note = "Parts of an id, a GPU, a compute capability, a driver or a reason; all must hold.";
-            empty(ui, "No machine matches", note);
+            let note = "Filter by ID, GPU, compute capability, driver or reason. All terms must match.";
+            empty(ui, "No matching machine", note);
         });
         return None;
     }
@@ -154,9 +154,9 @@ fn about(group: &Group, machine: &Machine) -> String {
         return group.sum();
     }
     let words = match (machine.is_checking(), machine.is_known()) {
-        (true, _) => "being checked",
-        (false, true) => "no GPU to use",
-        (false, false) => "not checked yet",
+        (true, _) => "checking",
+        (false, true) => "no usable GPU",
+        (false, false) => "not checked",
     };
     words.to_owned()
 }

@@ -14,11 +14,7 @@ use crate::gui::widgets::controls::heading;
 /// Shows the facts, and what each layer does to the path.
 pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
     let Some(details) = browser.details() else {
-        empty(
-            ui,
-            "No file chosen",
-            "Choose one in the tree or in the treemap to see its facts and every layer that touches it.",
-        );
+        empty(ui, "No file selected", "Select a file in the tree or treemap to see its metadata and layers.");
         return;
     };
     let tokens = Tokens::of(ui);
@@ -56,9 +52,9 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
                 }
             });
             ui.add_space(space::M);
-            heading(ui, "Layers that touch it");
+            heading(ui, "Layer history");
             if details.touches.is_empty() {
-                ui.label(RichText::new("None: it is only the root.").color(tokens.text_weak));
+                ui.label(RichText::new("None: this is the root folder.").color(tokens.text_weak));
             }
             for touch in &details.touches {
                 ui.horizontal(|ui| {

@@ -64,8 +64,8 @@ impl FilesPane {
             ui.spacing_mut().item_spacing.x = space::XS;
             let merged = browser.is_merged();
             for (is, label, about) in [
-                (false, "This layer", "What this layer brings and removes, without the layers below"),
-                (true, "Merged up to it", "What a container would see after this layer"),
+                (false, "This layer", "Files that this layer adds, changes and removes"),
+                (true, "Merged", "Merged filesystem up to this layer"),
             ] {
                 if ui.selectable_label(merged == is, label).on_hover_text(about).clicked() {
                     browser.set_merged(is);
@@ -78,7 +78,7 @@ impl FilesPane {
                 regex.widget_info(|| {
                     WidgetInfo::selected(Role::Button, true, self.regex, "Filter by regular expression")
                 });
-                if regex.on_hover_text("Regular expression over the whole path").clicked() {
+                if regex.on_hover_text("Match full paths with a regular expression").clicked() {
                     self.regex = !self.regex;
                     browser.set_filter(&self.typed, self.regex);
                 }
@@ -107,7 +107,7 @@ impl FilesPane {
             } else if let Some(found) = &shown.found {
                 let all = grouped(shown.tree.len() as u64);
                 let line = match found.count() {
-                    0 => format!("None of {all} paths matches"),
+                    0 => format!("0 of {all} paths match"),
                     1 => format!("1 of {all} paths matches, {}", human(found.bytes())),
                     many => {
                         format!("{} of {all} paths match, {}", grouped(many as u64), human(found.bytes()))
@@ -161,7 +161,7 @@ fn legend(ui: &mut Ui, rect: egui::Rect) {
     ui.spacing_mut().item_spacing.x = space::XS;
     let marks = [Mark::Added, Mark::Changed, Mark::Removed, Mark::Inside];
     let signs = marks.iter().map(|mark| (mark.sign(), mark_color(tokens, *mark), mark.word()));
-    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, "hidden later")]) {
+    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, "shadowed")]) {
         ui.label(RichText::new(sign).font(text::mono()).color(color));
         ui.label(RichText::new(word).font(text::small()).color(tokens.text_weak));
         ui.add_space(space::S);
@@ -251,7 +251,7 @@ fn speak_row(shown: &Shown, row: Row) -> String {
         spoken = format!("{spoken}, {}", tree.mark(path).word());
     }
     if let Some(layer) = tree.hidden_by(path) {
-        spoken = format!("{spoken}, hidden by layer {layer}");
+        spoken = format!("{spoken}, shadowed by layer {layer}");
     }
     spoken
 }
@@ -271,40 +271,42 @@ fn show_nothing(ui: &mut Ui, shown: &Shown) {
     if shown.found.is_some() {
         empty(
             ui,
-            "No path matches",
-            "Parts of a name, globs such as *.so, size:>10M or is:removed; all must hold.",
+            "No matching path",
+            "Filter by name, glob (*.so), size:>10M or is:removed. All terms must match.",
         );
     } else {
-        empty(ui, "No files", "This layer holds no entry and removes none.");
+        empty(ui, "No files", "This layer adds and removes nothing.");
     }
 }
 
 fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &Gap) {
     match gap {
-        Gap::NoLayers => empty(ui, "No layers", "The manifest of this image names none."),
+        Gap::NoLayers => empty(ui, "No layers", "The image manifest lists no layers."),
         Gap::LayerWaits => {
-            empty(ui, "This layer is being read", "Its files are shown as soon as it is done.");
+            empty(ui, "Reading layer", "Files appear when the layer is read.");
         }
         Gap::LayersWait(which) => {
             empty(
                 ui,
                 &format!("Waiting for {which}"),
-                "The merged view needs every layer up to the chosen one.",
+                "The merged view requires all layers up to the selected one.",
             );
             let alone = browser.layer().and_then(|layer| browser.items.get(layer));
             if alone.is_some_and(|item| item.state.has_files()) {
                 ui.add_space(space::S);
                 ui.vertical_centered(|ui| {
-                    if ui.button("Show this layer alone").clicked() {
+                    if ui.button("Show this layer only").clicked() {
                         browser.set_merged(false);
                     }
                 });
             }
         }
-        Gap::LayerFailed(why) => empty(ui, "This layer could not be read", why),
-        Gap::LayerStopped => empty(ui, "This layer was not read", "The work was stopped before it."),
-        Gap::Working => empty(ui, "Putting the files together", ""),
-        Gap::Broken(why) => empty(ui, "The files cannot be shown", why),
+        Gap::LayerFailed(why) => empty(ui, "Cannot read layer", why),
+        Gap::LayerStopped => {
+            empty(ui, "Layer not read", "The analysis stopped before this layer. Reload the image.")
+        }
+        Gap::Working => empty(ui, "Merging layers…", ""),
+        Gap::Broken(why) => empty(ui, "Cannot show files", why),
     }
     if let Gap::Working = gap {
         let items = count(browser.items.len(), "layer");

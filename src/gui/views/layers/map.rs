@@ -41,7 +41,7 @@ impl MapPane {
         let folder = self.folder(browser.made(), ui.visuals().dark_mode, tree);
         let mut enter = Self::crumbs(ui, tree, folder);
         if tree.bytes(folder) == 0 {
-            empty(ui, "Nothing to draw", "No file here has any bytes.");
+            empty(ui, "Empty treemap", "All files here are empty.");
         } else {
             let size = ui.available_size().floor();
             if self.map.as_ref().is_none_or(|(known, _)| known.size != size) {
@@ -116,7 +116,7 @@ impl MapPane {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = space::XS;
                 let up = ui.add_enabled(folder != PathId::ROOT, egui::Button::new("Up").small());
-                if up.on_hover_text("Show the folder above").clicked() {
+                if up.on_hover_text("Go to the parent folder").clicked() {
                     enter = Some(tree.timeline().parent(folder));
                 }
                 // The last few folders; the root always.
@@ -197,7 +197,7 @@ fn hover(ui: &mut Ui, shown: &Shown, cell: &Cell) {
         line = format!("{line}, from layer {}", version.layer);
     }
     if let Some(layer) = tree.hidden_by(path) {
-        line = format!("{line}, hidden by layer {layer}");
+        line = format!("{line}, shadowed by layer {layer}");
     }
     ui.label(RichText::new(line).color(tokens.text_weak));
 }

@@ -80,7 +80,7 @@ pub(super) fn describe(ui: &mut Ui, item: &LayerItem, whole: bool) {
             ("compressed", item.compressed),
             ("content", item.content),
             ("wasted", item.wasted),
-            ("hides of others", item.hides),
+            ("shadows", item.hides),
         ] {
             ui.label(RichText::new(name).color(tokens.text_weak));
             ui.label(human_or_dash(bytes));

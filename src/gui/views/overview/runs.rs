@@ -44,7 +44,7 @@ impl RunsOn {
         let Some(line) = &self.line else { return };
         ui.add_space(space::S);
         ui.add(Label::new(line).wrap().selectable(true));
-        if ui.link("Every machine of the catalogue").clicked() {
+        if ui.link("All machines").clicked() {
             actions.push(Action::ShowView(View::Gpu));
         }
     }

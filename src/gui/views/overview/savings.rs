@@ -18,14 +18,15 @@ const VERDICT: f32 = 148.0;
 
 /// Shows the savings, or why there are none yet.
 pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: &mut Vec<Action>) {
-    section(ui, "Largest savings", "what the layers lose without it");
+    section(ui, "Largest savings", "bytes saved in layers");
     let Some(savings) = savings else {
-        let words = if done { "Not known: the work was stopped before it" } else { "Waits for the findings" };
+        let words =
+            if done { "Unknown: the analysis stopped before this step" } else { "Waiting for findings" };
         tables::nothing(ui, words);
         return;
     };
     if savings.items.is_empty() {
-        tables::nothing(ui, "No rule found anything that could be taken away.");
+        tables::nothing(ui, "No removable content found.");
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let whole = savings.items.first().map_or(0, |item| item.bytes);
@@ -38,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: 
     if savings.findings > 0 {
         ui.add_space(space::XS);
         let all = match savings.findings {
-            1 => "The finding".to_owned(),
+            1 => "1 finding".to_owned(),
             findings => format!("All {}", count(findings, "finding")),
         };
         if ui.link(all).clicked() {

@@ -15,9 +15,9 @@ const LINE: usize = 240;
 /// Shows the configuration; `all` says whether long values are shown whole.
 pub(super) fn show(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
     let tokens = Tokens::of(ui);
-    section(ui, "Image configuration", "values that look like secrets are not shown");
+    section(ui, "Image configuration", "likely secrets are redacted");
     if settings.is_empty() {
-        tables::nothing(ui, "There is no configuration that could be read.");
+        tables::nothing(ui, "No readable image configuration.");
         return;
     }
     let label = 120.0;
@@ -50,11 +50,7 @@ pub(super) fn show(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
                 let cut = !*all && setting.lines.iter().any(|line| line.chars().count() > LINE);
                 if (more > 0 || cut)
                     && ui
-                        .link(if more > 0 {
-                            format!("Show {more} more")
-                        } else {
-                            "Show all of it".to_owned()
-                        })
+                        .link(if more > 0 { format!("Show {more} more") } else { "Show all".to_owned() })
                         .clicked()
                 {
                     *all = true;

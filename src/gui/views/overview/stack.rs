@@ -28,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, stack: &Stack, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = 0.0;
     for (index, level) in stack.boxes.iter().enumerate() {
         if stack.boundary == Some(index) {
-            boundary(ui, width, "the image ends here; the host brings what is below");
+            boundary(ui, width, "image above, host below");
         }
         let sense = if level.raw.is_some() { Sense::click() } else { Sense::hover() };
         let (rect, response) = ui.allocate_exact_size(vec2(whole, HEIGHT), sense);
@@ -58,7 +58,7 @@ pub(super) fn show(ui: &mut Ui, stack: &Stack, actions: &mut Vec<Action>) {
                     ui.label(note);
                 }
                 let path = elide_middle(&escape(raw), 80);
-                controls::weak(ui, format!("Show {path} in the layers view"));
+                controls::weak(ui, format!("Show {path} in Layers"));
             });
         }
         if let Some(note) = level.note.as_deref().filter(|_| !beside) {

@@ -226,8 +226,8 @@ pub(super) fn layer_lines(
 /// In place of a table that is not known yet.
 pub(super) fn waiting(ui: &mut Ui, what: Option<&str>) {
     let words = match what {
-        Some(what) => format!("Waits for {what}"),
-        None => "Not known: the work was stopped before it".to_owned(),
+        Some(what) => format!("Waiting for {what}"),
+        None => "Unknown: the analysis stopped before this step".to_owned(),
     };
     nothing(ui, &words);
 }

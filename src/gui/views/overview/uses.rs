@@ -41,23 +41,23 @@ impl Uses {
 
     /// The bytes by class.
     pub(super) fn classes(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        section(ui, "What the bytes are for", "of the merged files, each once");
+        section(ui, "Breakdown by class", "merged filesystem");
         classes::show(ui, &self.classes, actions);
     }
 
     /// The stack as boxes, or a sentence where nothing uses a GPU.
     pub(super) fn call_stack(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        section(ui, "Call stack", "from the server down to the GPU, and who brings each level");
+        section(ui, "Call stack", "from server to GPU, with the supplier of each level");
         if self.stack.used {
             stack::show(ui, &self.stack, actions);
             if ui.link("All CUDA libraries").clicked() {
                 actions.push(Action::ShowView(View::Cuda));
             }
         } else {
-            tables::nothing(ui, "Nothing in this image is known to use a GPU.");
+            tables::nothing(ui, "No known GPU use in this image.");
         }
         if let Some(what) = &self.waits_for {
-            tables::nothing(ui, &format!("Still being looked into: {what}"));
+            tables::nothing(ui, &format!("Still analysing: {what}"));
         }
     }
 }

@@ -28,7 +28,7 @@ impl ReportView {
                 self.notice = None;
                 self.saving.start(path, std::sync::Arc::clone(&preview.text), replace, waker);
             }
-            None => self.place.say("The report is not made yet; save it when it is shown".to_owned()),
+            None => self.place.say("The report is not ready; save it when the preview appears".to_owned()),
         }
     }
 
@@ -43,6 +43,6 @@ impl ReportView {
 
     /// A dialog could not be shown: the field is there for the path.
     pub fn dialog_failed(&mut self, reason: &str) {
-        self.place.say(format!("{reason}; type or paste the path instead"));
+        self.place.say(format!("{reason}; enter the path instead"));
     }
 }

@@ -166,7 +166,7 @@ impl ReportView {
         if problem != self.told {
             // A Dockerfile that is not there yet is no error.
             let told = problem.clone().filter(|_| self.choice.format().is_some());
-            let error = told.map(|why| format!("The report could not be made: {why}"));
+            let error = told.map(|why| format!("Cannot create report: {why}"));
             context.actions.extend(error.map(Action::Report));
             self.told = problem;
         }

@@ -24,9 +24,9 @@ pub(super) struct Notice {
 
 impl Notice {
     pub(super) fn saved(form: Form, path: &str) -> Self {
-        let what = if form == Form::Dockerfile { "The Dockerfile" } else { "The report" };
+        let what = if form == Form::Dockerfile { "Dockerfile" } else { "Report" };
         Self {
-            words: format!("{what} is saved as {path}"),
+            words: format!("{what} saved to {path}"),
             path: Some(PathBuf::from(path)),
             browser: form == Form::Html,
             failed: false,
@@ -35,8 +35,8 @@ impl Notice {
 
     pub(super) fn copied(form: Form, bytes: u64) -> Self {
         let what = match form {
-            Form::Dockerfile => "The Dockerfile is on the clipboard".to_owned(),
-            form => format!("The report is on the clipboard as {}", form.title()),
+            Form::Dockerfile => "Dockerfile copied".to_owned(),
+            form => format!("Report copied as {}", form.title()),
         };
         Self { words: format!("{what}, {}", human(bytes)), path: None, browser: false, failed: false }
     }
@@ -63,7 +63,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
                 let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
                 paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    stays = !mark_button(ui, Mark::Close, "Close this message").clicked();
+                    stays = !mark_button(ui, Mark::Close, "Dismiss message").clicked();
                     if let Some(path) = &notice.path {
                         if ui.button("Copy path").clicked() {
                             context.actions.push(Action::CopyText(path.display().to_string()));

@@ -47,10 +47,10 @@ fn formats(ui: &mut Ui, view: &mut ReportView) {
 fn parts(ui: &mut Ui, view: &mut ReportView) {
     let whole = view.choice.form.whole();
     ui.horizontal(|ui| {
-        heading(ui, "Parts");
+        heading(ui, "Sections");
         if whole.is_none() && !view.choice.left_out.is_empty() {
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.link("All").on_hover_text("Leave nothing out").clicked() {
+                if ui.link("All").on_hover_text("Include all sections").clicked() {
                     view.choice.left_out.clear();
                 }
             });
@@ -65,7 +65,7 @@ fn parts(ui: &mut Ui, view: &mut ReportView) {
     let has = view.making.preview().map(|preview| preview.has.clone());
     for part in Part::ALL {
         let nothing = has.as_ref().is_some_and(|has| !has.contains(&part));
-        let why = whole.or(nothing.then_some("The report has nothing about it"));
+        let why = whole.or(nothing.then_some("The report has no data for this section"));
         let on = view.choice.holds(part) && !nothing;
         let response = ui.add_enabled_ui(why.is_none(), |ui| check_box(ui, on, part.title())).inner;
         let response = response.on_disabled_hover_text(why.unwrap_or_default());
@@ -84,7 +84,7 @@ fn notes(ui: &mut Ui, context: &mut ReportContext<'_>) {
         ui.add_space(space::XS);
         ui.add(small(&context.plan));
         ui.add_space(2.0);
-        if ui.link(RichText::new("Change it in Findings").font(text::small())).clicked() {
+        if ui.link(RichText::new("Edit in Findings").font(text::small())).clicked() {
             context.actions.push(Action::ShowView(View::Findings));
         }
         ui.add_space(space::M);
@@ -92,8 +92,8 @@ fn notes(ui: &mut Ui, context: &mut ReportContext<'_>) {
     heading(ui, "Secrets");
     ui.add_space(space::XS);
     ui.add(small(
-        "Values that look like secrets are redacted, in every format. The Dockerfile view saves a file of your own \
-         with its values.",
+        "Likely secrets are redacted in every format. The Dockerfile view saves your own Dockerfile \
+         with its original values.",
     ));
 }
 

@@ -64,7 +64,7 @@ impl Place {
     }
 
     pub(super) fn exists(&mut self, path: &str) {
-        self.say(format!("{path} is there already."));
+        self.say(format!("File already exists: {path}"));
         self.exists = true;
     }
 
@@ -102,7 +102,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
         }
     }
     if view.copy && context.proposing == Proposing::Busy {
-        let words = "It is copied as soon as the proposed Dockerfile is worked out and in it.";
+        let words = "Copied when the proposed Dockerfile is ready and included.";
         ui.label(RichText::new(words).color(Tokens::of(ui).text_weak));
         ui.add_space(GAP);
     }
@@ -110,7 +110,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
 
 fn bar(ui: &mut Ui, place: &mut Place, ready: bool) -> Asked {
     let tokens = Tokens::of(ui);
-    let label = "Save the report as";
+    let label = "Save report as";
     let mut asked = Asked::Nothing;
     tokens.card().inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
         ui.horizontal(|ui| {
@@ -138,13 +138,13 @@ fn bar(ui: &mut Ui, place: &mut Place, ready: bool) -> Asked {
                 response.request_focus();
             }
             let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-            let choose = ui.button("Choose…").on_hover_text("Choose with a file dialog, and save there");
+            let choose = ui.button("Browse…").on_hover_text("Select a file and save");
             if choose.clicked() {
                 asked = Asked::Browse;
             }
             let fits = ready && !place.typed.trim().is_empty();
             let title = if place.exists { "Replace" } else { "Save" };
-            let waits = if ready { "Type a path first" } else { "The report is being made" };
+            let waits = if ready { "Enter a path first" } else { "The report is not ready" };
             let save = ui.add_enabled_ui(fits, |ui| primary_button(ui, title)).inner;
             let clicked = save.on_disabled_hover_text(waits).clicked();
             // Replacing a file takes more than one key too many.
@@ -153,7 +153,7 @@ fn bar(ui: &mut Ui, place: &mut Place, ready: bool) -> Asked {
             }
             let copy = ui.add_enabled(ready, Button::new("Copy"));
             copy.widget_info(|| WidgetInfo::labeled(Role::Button, ready, "Copy report"));
-            let about = "Put it on the clipboard as it would be written";
+            let about = "Copy the report to the clipboard";
             if copy.on_hover_text(about).on_disabled_hover_text(waits).clicked() {
                 asked = Asked::Copy;
             }

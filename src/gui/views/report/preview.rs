@@ -36,12 +36,12 @@ fn head(ui: &mut Ui, view: &ReportView, context: &ReportContext<'_>) {
             }
             ui.add(weak(facts));
         } else if view.making.is_busy() {
-            working(ui, &format!("Making {}…", view.choice.form.title()));
+            working(ui, &format!("Creating {}…", view.choice.form.title()));
         }
         match &context.proposing {
-            Proposing::Busy => working(ui, "Proposals are not in it yet: working them out…"),
+            Proposing::Busy => working(ui, "Computing proposals; not included yet…"),
             Proposing::Failed(why) => {
-                ui.add(weak(format!("No Dockerfile is proposed in it: {why}"))).on_hover_text(why);
+                ui.add(weak(format!("No proposed Dockerfile included: {why}"))).on_hover_text(why);
             }
             Proposing::Done => {}
         }
@@ -58,14 +58,14 @@ fn body(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
     if let Some(problem) = view.making.problem().map(str::to_owned) {
         let waits = view.choice.form == Form::Dockerfile && context.proposing == Proposing::Busy;
         if waits {
-            empty(ui, "Working out proposals…", "The best one is shown here.");
+            empty(ui, "Computing proposals…", "The best proposal appears here.");
         } else {
             failed(ui, view, &problem);
         }
         return;
     }
     let Some(preview) = view.making.preview().map(Arc::clone) else {
-        empty(ui, "Making the report…", "");
+        empty(ui, "Creating report…", "");
         return;
     };
     // What was chosen last is shown until what is chosen now is made.
@@ -82,7 +82,7 @@ fn body(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
 
 fn lines(ui: &mut Ui, view: &mut ReportView, preview: &Preview) {
     if preview.text.is_empty() {
-        empty(ui, "The report is empty", "");
+        empty(ui, "Empty report", "");
         return;
     }
     let form = preview.choice.form.title();
@@ -95,8 +95,8 @@ fn lines(ui: &mut Ui, view: &mut ReportView, preview: &Preview) {
 fn failed(ui: &mut Ui, view: &mut ReportView, problem: &str) {
     let tokens = Tokens::of(ui);
     let title = match view.choice.form {
-        Form::Dockerfile => "There is no Dockerfile to write",
-        _ => "The report could not be made",
+        Form::Dockerfile => "No proposed Dockerfile",
+        _ => "Cannot create report",
     };
     Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
         Frame::new()
@@ -112,7 +112,7 @@ fn failed(ui: &mut Ui, view: &mut ReportView, problem: &str) {
                         ui.add(Label::new(RichText::new(title).font(text::strong())).wrap());
                         ui.add(Label::new(problem).wrap().selectable(true));
                         ui.add_space(space::XS);
-                        if ui.button("Try again").on_hover_text("Make it anew").clicked() {
+                        if ui.button("Try again").on_hover_text("Create the report again").clicked() {
                             view.making.retry();
                             ui.ctx().request_repaint();
                         }

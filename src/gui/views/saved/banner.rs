@@ -11,10 +11,10 @@ use crate::gui::widgets::controls::{Mark, mark_button, paint_mark};
 pub(super) fn show(ui: &mut Ui, saved: &SavedReport, explained: &mut bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let generator = &saved.report.generator;
-    let made = format!("made by {} {}", printable(&generator.name), printable(&generator.version));
-    let of = saved.changed.as_ref().map(|changed| format!("file of {changed}"));
+    let made = format!("created by {} {}", printable(&generator.name), printable(&generator.version));
+    let of = saved.changed.as_ref().map(|changed| format!("saved {changed}"));
     let facts: Vec<String> = [made].into_iter().chain(of).collect();
-    let needs = "The file tree and changes of the plan need the image.";
+    let needs = "Open the image for the file tree and to edit the plan.";
     let words = format!("{}. {needs}", facts.join(", "));
     let edge = |ui: &mut Ui, add: &mut dyn FnMut(&mut Ui)| {
         Frame::new().fill(tokens.panel).inner_margin(Margin::symmetric(16, 6)).show(ui, |ui| {
@@ -27,10 +27,10 @@ pub(super) fn show(ui: &mut Ui, saved: &SavedReport, explained: &mut bool, actio
     edge(ui, &mut |ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let tooltip = match &saved.image {
-                Ok(image) => format!("Open {} in a tab of its own", printable(image)),
+                Ok(image) => format!("Open {} in a new tab", printable(image)),
                 Err(why) => why.clone(),
             };
-            if ui.add(Button::new("Open the image…")).on_hover_text(tooltip).clicked() {
+            if ui.add(Button::new("Open source image…")).on_hover_text(tooltip).clicked() {
                 match &saved.image {
                     Ok(image) => actions.push(Action::OpenImage(image.clone())),
                     Err(_) => *explained = true,
@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, saved: &SavedReport, explained: &mut bool, actio
             let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
             paint_mark(ui.painter(), Mark::Warning, rect.center(), 14.0, tokens.warning);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                *explained = !mark_button(ui, Mark::Close, "Close this message").clicked();
+                *explained = !mark_button(ui, Mark::Close, "Dismiss message").clicked();
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(Label::new(why).wrap().selectable(true));
                 });

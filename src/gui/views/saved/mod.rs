@@ -55,7 +55,7 @@ impl SavedView {
             View::Findings => self.page(ui, view, &saved.findings, actions),
             View::Dockerfile => match &saved.dockerfile {
                 Some(made) => self.page(ui, view, made, actions),
-                None => empty(ui, "The report proposes no Dockerfile", ""),
+                None => empty(ui, "No proposed Dockerfile", ""),
             },
             View::Gpu => self.machines(ui, saved, machine, actions),
             View::Report => {
@@ -75,8 +75,8 @@ impl SavedView {
     fn page(&mut self, ui: &mut Ui, view: View, made: &Arc<Page>, actions: &mut Vec<Action>) {
         card(ui, |ui| {
             if made.sections.is_empty() {
-                let note = "What it is about was not known when the report was made.";
-                empty(ui, "The report has nothing about this", note);
+                let note = "The data was not available when the report was created.";
+                empty(ui, "No data in this report", note);
                 return;
             }
             let opening = view == View::Overview;

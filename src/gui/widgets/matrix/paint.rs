@@ -132,7 +132,7 @@ pub(super) fn heads(
         let sorted = shape.sort == Some(column + 1);
         response.widget_info(|| {
             let mark = if head.marked { ", the baseline" } else { "" };
-            let order = if sorted { ", in order" } else { "" };
+            let order = if sorted { ", sorted" } else { "" };
             let words = format!("{} {}{mark}{order}: {}", head.letter, head.title, head.about);
             WidgetInfo::labeled(Role::ColumnHeader, true, words)
         });
@@ -164,7 +164,7 @@ pub(super) fn heads(
     let response = ui.interact(names, id.with("names"), Sense::click());
     let sorted = shape.sort == Some(0);
     response.widget_info(|| {
-        let order = if sorted { ", in order" } else { "" };
+        let order = if sorted { ", sorted" } else { "" };
         WidgetInfo::labeled(Role::ColumnHeader, true, format!("{}{order}: {}", shape.title, shape.about))
     });
     let color = if sorted || response.hovered() { tokens.text } else { tokens.text_weak };

@@ -95,7 +95,7 @@ impl Painting<'_> {
             }
             (What::More, Block::Table(table)) => {
                 let count = grouped(table.more);
-                let words = format!("and {count} more {}; the JSON report has all", table.noun);
+                let words = format!("and {count} more {}; see the JSON report for all", table.noun);
                 line_of_text(ui, rect.shrink2(vec2(8.0, 0.0)), &words, text::small(), tokens.text_weak);
                 say(ui, self.id.with(("more", item.list, item.block)), rect, &words);
             }
@@ -259,7 +259,7 @@ impl Painting<'_> {
         let label = RichText::new("Copy").font(text::small());
         let copy = child.add(egui::Button::new(label).small());
         copy.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-        if copy.on_hover_text("Put it on the clipboard").clicked() {
+        if copy.on_hover_text("Copy to the clipboard").clicked() {
             self.copied = Some(words.to_owned());
         }
     }
