@@ -125,8 +125,8 @@ fn heads(
             let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
             let about = match state.drafts.given() {
                 Some(path) if !model.rebuilt => printable(&path.display().to_string()),
-                _ => "Images contain no Dockerfile; this one is reconstructed from the history. Open your own for proposals \
-                      that apply unchanged."
+                _ => "Images contain no Dockerfile; this one is reconstructed from the history. Open your own for \
+                      proposals that apply unchanged."
                     .to_owned(),
             };
             ui.add(egui::Label::new(words).truncate()).on_hover_text(about);
