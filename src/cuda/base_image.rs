@@ -100,9 +100,7 @@ fn distribution_only(
             .push("var/lib/dpkg/status.d: an image without a package manager, such as distroless".to_owned());
     }
     if lost {
-        evidence.push(
-            "the history tells of other layers than the image has: where the base ends is lost".to_owned(),
-        );
+        evidence.push("the history does not match the layers: end of the base image unknown".to_owned());
     }
     Some(BaseImage {
         reference: if bare { None } else { distribution.image(version) },
@@ -217,9 +215,7 @@ fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize
     let most = scene.input.layers.len();
     let told = steps.last().map_or(0, |step| step.layers);
     if told > 0 && told != most {
-        let what = format!(
-            "the history tells of {told} layers and the image has {most}: where the base ends is lost"
-        );
+        let what = format!("the history has {told} layers, the image {most}: end of the base image unknown");
         return (0, what);
     }
     // The base comes first: what is built on it may set the same variables again.
@@ -241,7 +237,7 @@ fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize
     if let Some(step) = place.and_then(|place| steps.get(place)) {
         return (
             step.layers.min(most),
-            format!("history: the base ends with its step of {} layers", step.layers),
+            format!("history: the base image ends with its step of {} layers", step.layers),
         );
     }
     let by_history = rule.history.is_empty();
@@ -249,8 +245,8 @@ fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize
         // Fewer layers than the base alone has: they were joined.
         Some(count) if by_history && usize::try_from(count).is_ok_and(|count| count <= most) => {
             let count = usize::try_from(count).unwrap_or(most);
-            (count, format!("the history does not say where the base ends; such images have {count} layers"))
+            (count, format!("end of the base image not in the history; such images have {count} layers"))
         }
-        _ => (0, "the history does not say where the base ends".to_owned()),
+        _ => (0, "end of the base image not in the history".to_owned()),
     }
 }

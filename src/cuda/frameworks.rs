@@ -91,11 +91,11 @@ impl Evidence<'_> {
             .iter()
             .any(|place| rule.is_for_other_devices(version.as_deref().unwrap_or(&list[*place].version)));
         let (strategy, why) = if other {
-            (Strategy::None, "its version says that it was built for other devices".to_owned())
+            (Strategy::None, "built for other devices, according to its version".to_owned())
         } else if is_cpu {
-            (Strategy::None, "its name or version says that it was built without CUDA".to_owned())
+            (Strategy::None, "built without CUDA, according to its name or version".to_owned())
         } else if objects.is_empty() && unlisted && rule.may_hold_code() {
-            (Strategy::Unknown, "the list of its files is missing".to_owned())
+            (Strategy::Unknown, "list of its files missing".to_owned())
         } else {
             self.strategy(rule, &objects, without_core)
         };
@@ -234,7 +234,7 @@ impl Evidence<'_> {
         let has_code = objects.iter().any(|id| self.has_gpu_code(*id));
         if without_core && rule.cpu.without_core_library && !has_code {
             let stems = rule.core_libraries.join(", ");
-            return (Strategy::None, format!("none of the libraries of its GPU side is there: {stems}"));
+            return (Strategy::None, format!("no library of its GPU part found: {stems}"));
         }
         for id in objects {
             let object = self.links.object(*id);
@@ -276,18 +276,18 @@ impl Evidence<'_> {
         let strategy = if suppliers.is_empty() {
             if !missing.is_empty() {
                 let list = missing.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-                return (Strategy::Unknown, format!("nothing in the image supplies {}", printable(&list)));
+                return (Strategy::Unknown, format!("not in the image: {}", printable(&list)));
             }
             if rule.static_cuda && has_code {
-                return (Strategy::ByHand, "CUDA's runtime is linked into it".to_owned());
+                return (Strategy::ByHand, "CUDA runtime linked statically".to_owned());
             }
             if has_code {
                 return (
                     Strategy::Unknown,
-                    "it holds GPU code, and names no CUDA library that is here".to_owned(),
+                    "contains GPU code, needs no CUDA library of the image".to_owned(),
                 );
             }
-            return (Strategy::None, "its files hold no GPU code and ask for no CUDA library".to_owned());
+            return (Strategy::None, "contains no GPU code and needs no CUDA library".to_owned());
         } else if suppliers.keys().all(bundled) {
             Strategy::WheelBundled
         } else if suppliers.keys().all(base) {

@@ -43,8 +43,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
     let mut warnings = Warnings::with_limit(warnings_per_code);
     if scene.left_out > 0 {
         warnings.push_with(WarningCode::FactsLimited, || {
-            let what =
-                format!("{} binaries were left out: the paths of all are too long together", scene.left_out);
+            let what = format!("{} binaries omitted: their paths are too long in total", scene.left_out);
             ("binaries".to_owned(), what)
         });
     }

@@ -55,7 +55,7 @@ impl Reader<'_, '_> {
         let path = self.scene.path(node);
         let Some(bytes) = document(self.scene, node) else {
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                (escape(&path), "not kept: the loader's folders may lack some".to_owned())
+                (escape(&path), "not read: folders may be missing from the loader's search path".to_owned())
             });
             return;
         };
@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
         }
         if is_cut {
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                (escape(&path), "names more folders than are followed".to_owned())
+                (escape(&path), "names too many folders".to_owned())
             });
         }
     }

@@ -81,7 +81,7 @@ pub(super) fn gather(
 }
 
 /// What a file holds; the outer `None` when it was not searched.
-#[allow(clippy::option_option, reason = "the two are not the same: not searched, and nothing found")]
+#[allow(clippy::option_option, reason = "not distinguished: not searched, and nothing found")]
 fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>> {
     let read = scene.layer(inode.0)?;
     if read.facts.bodies_passed() {

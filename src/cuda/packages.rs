@@ -83,9 +83,7 @@ pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
     read_conda(scene, &mut found, &mut lists, warnings);
     if lists.is_full() {
         warnings.push_with(WarningCode::FactsLimited, || {
-            let what = format!(
-                "the lists of files of all packages have more than {LIST_BYTES} bytes: some were left out"
-            );
+            let what = format!("the file lists of all packages exceed {LIST_BYTES} bytes: some omitted");
             ("package lists".to_owned(), what)
         });
     }
@@ -162,7 +160,7 @@ fn read(
         }
         Err(error) => {
             warnings.push_with(WarningCode::PackagesMalformed, || {
-                (path(), format!("cannot be read again: {error}"))
+                (path(), format!("second read failed: {error}"))
             });
             Vec::new()
         }
@@ -212,7 +210,7 @@ fn read_whole_status(bytes: &[u8]) -> formats::Read {
     let mut read = dpkg::read_status(bytes);
     if !bytes.is_empty() && !bytes.ends_with(b"\n") {
         let at = bytes.len() as u64;
-        let what = "it ends in the middle of a line: packages may be missing".into();
+        let what = "ends in the middle of a line: packages may be missing".into();
         read.problems.push(formats::Problem { at, what });
     }
     read
@@ -228,7 +226,7 @@ fn read_rpm(
     for visible in scene.visible(DocumentKind::RpmJournal) {
         if visible.document.size > 0 {
             warnings.push_with(WarningCode::PackagesMalformed, || {
-                let what = "holds changes that are not in the database yet: they were not read";
+                let what = "has uncommitted changes (write-ahead log), which were not read";
                 (escape(&scene.path(visible.node)), what.to_owned())
             });
         }
@@ -250,7 +248,7 @@ fn read_rpm_bytes(bytes: &[u8]) -> formats::Read {
         None if bytes.is_empty() => formats::Read::default(),
         None => formats::Read {
             packages: Vec::new(),
-            problems: vec![formats::Problem { at: 0, what: "it is no database of rpm that is known".into() }],
+            problems: vec![formats::Problem { at: 0, what: "unknown rpm database format".into() }],
         },
     }
 }

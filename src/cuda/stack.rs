@@ -48,10 +48,10 @@ pub(super) fn levels(known: &Known<'_>) -> Vec<StackLevel> {
         host(
             Level::KernelDriver,
             "nvidia.ko",
-            "the driver in the host's kernel; libcuda must be of its version",
+            "kernel module of the host; libcuda must have the same version",
         ),
         known.system(),
-        host(Level::Gpu, "GPU", "the device of the machine that the image runs on"),
+        host(Level::Gpu, "GPU", "the GPU of the machine that runs the image"),
     ]
 }
 
@@ -127,8 +127,8 @@ impl Known<'_> {
         StackLevel {
             supplied_by: vec![SuppliedBy::Unknown],
             note: Some(match &program {
-                Some(program) => format!("no server that is known; the image starts {}", printable(program)),
-                None => "no server that is known, and the image does not say what it starts".to_owned(),
+                Some(program) => format!("no known server; the image starts {}", printable(program)),
+                None => "no known server, and the image has no start command".to_owned(),
             }),
             ..level
         }
@@ -156,9 +156,7 @@ impl Known<'_> {
             names,
             supplied_by: if none { vec![SuppliedBy::Unknown] } else { by.into_iter().collect() },
             nodes: self.weights.iter().map(|file| file.node).take(PATHS).collect(),
-            note: (weights == 0 && self.uses_cuda()).then(|| {
-                "no model weights are in the image: if it needs any, they come from elsewhere".to_owned()
-            }),
+            note: (weights == 0 && self.uses_cuda()).then(|| "no model weights in the image".to_owned()),
         }
     }
 
@@ -184,9 +182,9 @@ impl Known<'_> {
         let mut note = None;
         if !missing.is_empty() {
             let list = missing.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
-            note = Some(format!("needed and not here: {list}"));
+            note = Some(format!("needed and missing: {list}"));
         } else if used.is_empty() && !here.is_empty() {
-            note = Some("they are here, and nothing that is known loads them".to_owned());
+            note = Some("present, not known to be loaded".to_owned());
         }
         let unused = by.is_empty();
         StackLevel {
@@ -232,13 +230,12 @@ impl Known<'_> {
         level.names.retain(|name| name != "cudart");
         if level.nodes.is_empty() && !level.supplied_by.contains(&SuppliedBy::Missing) {
             if self.linked_code {
-                let note =
-                    "no libcudart is here: programs with GPU code have it linked in, or use the driver alone";
+                let note = "no libcudart: programs with GPU code link it statically or use the driver API";
                 level.supplied_by = vec![SuppliedBy::Static];
                 level.note = Some(note.to_owned());
             } else if self.gpu_code {
                 level.supplied_by = vec![SuppliedBy::Unknown];
-                level.note = Some("no libcudart is here: GPU code is loaded through the driver".to_owned());
+                level.note = Some("no libcudart: GPU code is loaded through the driver API".to_owned());
             }
         }
         level
@@ -255,7 +252,7 @@ impl Known<'_> {
             .collect();
         let compat = self.libraries.iter().any(|library| library.role == Role::Compat);
         let note = if !baked.is_empty() {
-            "the host mounts it; copies of driver libraries in the image get in its way"
+            "mounted from the host; copies of driver libraries in the image conflict with it"
         } else if compat {
             "mounted from the host when the container starts; the image also has the forward-compatibility driver"
         } else {
@@ -278,9 +275,9 @@ impl Known<'_> {
         });
         let note = match &name {
             Some(name) => {
-                format!("kernel and fabric are the host's; the image brings the files of {}", printable(name))
+                format!("kernel and fabric of the host; files of {} from the image", printable(name))
             }
-            None => "kernel and fabric are the host's".to_owned(),
+            None => "kernel and fabric of the host".to_owned(),
         };
         host(Level::System, "Linux", &note)
     }

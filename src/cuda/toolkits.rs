@@ -98,7 +98,7 @@ fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (
     }
     match folder {
         Some(version) => (Some(version), format!("folder {}", escape(root))),
-        None => (None, "no version.json, package or folder name says it".to_owned()),
+        None => (None, "no version in version.json, packages or folder name".to_owned()),
     }
 }
 

@@ -91,15 +91,15 @@ impl Total {
     /// Takes note of the member at `at`; `None` when the walk ends there.
     fn open(&mut self, raw: &[u8], at: u64, size: u64, thin: bool) -> Option<Member> {
         let Some(member) = member(raw, at, thin) else {
-            self.problems.add(at, "no header of an archive member: the rest is left out");
+            self.problems.add(at, "invalid header of an archive member: the rest is omitted");
             return None;
         };
         if self.members >= self.most {
-            self.problems.add(at, "too many archive members: the rest is left out");
+            self.problems.add(at, "too many archive members: the rest is omitted");
             return None;
         }
         if member.body.end > size {
-            self.problems.add(at, "an archive member passes the end of the file");
+            self.problems.add(at, "an archive member extends beyond the end of the file");
         }
         self.members += u64::from(member.counts);
         Some(member)
@@ -181,12 +181,12 @@ impl ArchiveScan {
             State::Elf(member, scan) => self.total.add(member.body.start, scan.finish()),
             State::Header if self.at < self.size || !self.held.is_empty() => {
                 let at = self.at.saturating_sub(self.held.len() as u64);
-                self.total.problems.add(at, "no header of an archive member: the rest is left out");
+                self.total.problems.add(at, "invalid header of an archive member: the rest is omitted");
             }
             _ => {}
         }
         if self.at < self.size {
-            let what = format!("the file is cut short: {} of {} bytes", self.at, self.size);
+            let what = format!("file truncated: {} of {} bytes", self.at, self.size);
             self.total.problems.add(self.at, what);
         }
         self.total.finish()

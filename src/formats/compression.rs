@@ -34,10 +34,10 @@ pub const SNIFF_BYTES: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SniffError {
     /// A compression that container tools do not use for layers.
-    #[error("{0} compression is not supported; layers are plain tar, gzip or zstd")]
+    #[error("unsupported compression {0}: layers are plain tar, gzip or zstd")]
     Unsupported(&'static str),
     /// Neither a known compression nor a tar header.
-    #[error("the bytes are neither tar, gzip nor zstd")]
+    #[error("not tar, gzip or zstd")]
     Unknown,
 }
 

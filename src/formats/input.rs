@@ -54,7 +54,7 @@ impl<R: BufRead> StreamInput<R> {
         if self.passed > self.limit {
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("it inflates to more than {} bytes", self.limit),
+                format!("larger than {} bytes when decompressed", self.limit),
             ));
         }
         Ok(Some(count as u64))

@@ -87,7 +87,7 @@ impl Extensions {
                 record.map_err(|offset| format!("PAX record at +{offset} is malformed"))?;
             let checked = || {
                 let key = crate::base::text::escape(key);
-                number(value).ok_or_else(|| format!("PAX record {key} is no number"))
+                number(value).ok_or_else(|| format!("PAX record {key} is not a number"))
             };
             match key {
                 // An empty value takes the record back: the header's own holds again.

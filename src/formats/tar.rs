@@ -190,7 +190,7 @@ impl<I: TarInput> TarWalk<I> {
                 return Ok(false);
             }
             if !checksum_fits(header.as_bytes()) {
-                return Err(malformed(header_at, "not a tar header (its checksum is wrong)"));
+                return Err(malformed(header_at, "not a tar header (checksum mismatch)"));
             }
             match header.entry_type() {
                 EntryType::XHeader | EntryType::XGlobalHeader => {
@@ -292,16 +292,16 @@ impl<I: TarInput> TarWalk<I> {
         let mut block = [0; 512];
         let count = self.read(&mut block)?;
         if block[..count].iter().any(|byte| *byte != 0) {
-            self.oddity(at, "a lone zero block ends the archive; what follows it is not read");
+            self.oddity(at, "a single zero block ends the archive; the rest is not read");
         }
         Ok(())
     }
 
     fn extension(&mut self, header: &Header, at: u64, limit: u64, what: &str) -> Result<Vec<u8>, TarError> {
         let size = number(&header.as_bytes()[SIZE])
-            .ok_or_else(|| malformed(at, &format!("the size of {what} is no number")))?;
+            .ok_or_else(|| malformed(at, &format!("the size of {what} is not a number")))?;
         if size > limit {
-            let what = format!("{what} of {size} bytes, more than the {limit} that are allowed");
+            let what = format!("{what} of {size} bytes, the limit is {limit}");
             return Err(malformed(at, &what));
         }
         let mut body = vec![0; usize::try_from(size).unwrap_or(0)];
@@ -341,7 +341,7 @@ impl<I: TarInput> TarWalk<I> {
         for (what, name) in [("path", &path), ("link target", &link)] {
             if name.len() > self.limits.path_bytes {
                 let bytes = name.len();
-                return Err(malformed(at, &format!("a {what} of {bytes} bytes, longer than is allowed")));
+                return Err(malformed(at, &format!("a {what} of {bytes} bytes, longer than allowed")));
             }
         }
         let kind = match header.entry_type() {
@@ -362,7 +362,7 @@ impl<I: TarInput> TarWalk<I> {
         let stored = match (kind, extensions.size) {
             (MemberKind::File | MemberKind::Other, Some(size)) => size,
             (MemberKind::File | MemberKind::Other, None) => {
-                number(&header.as_bytes()[SIZE]).ok_or_else(|| malformed(at, "the size is no number"))?
+                number(&header.as_bytes()[SIZE]).ok_or_else(|| malformed(at, "the size is not a number"))?
             }
             _ => 0,
         };
@@ -404,13 +404,13 @@ impl<I: TarInput> TarWalk<I> {
     /// size is all that is needed here.
     fn skip_sparse_map(&mut self, header: &Header, at: u64) -> Result<Option<u64>, TarError> {
         let Some(gnu) = header.as_gnu() else { return Ok(None) };
-        let size = number(&gnu.realsize).ok_or_else(|| malformed(at, "the sparse size is no number"))?;
+        let size = number(&gnu.realsize).ok_or_else(|| malformed(at, "the sparse size is not a number"))?;
         let mut more = gnu.is_extended();
         let mut blocks = 0;
         while more {
             blocks += 1;
             if blocks > self.limits.sparse_blocks {
-                return Err(malformed(at, "a sparse map without end"));
+                return Err(malformed(at, "unterminated sparse map"));
             }
             let mut block = GnuExtSparseHeader::new();
             if self.read(block.as_mut_bytes())? < 512 {

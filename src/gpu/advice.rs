@@ -28,9 +28,7 @@ pub(super) fn explain(
         }
         Fault::Missing(symbol) => (
             "too-old".to_owned(),
-            format!(
-                "the driver's library has no function {symbol}: it is older than CUDA 7.0, or no driver at all"
-            ),
+            format!("the driver library has no function {symbol}: older than CUDA 7.0, or not a driver"),
             None,
         ),
         Fault::Own { name, message } => ((*name).to_owned(), message.clone(), None),
@@ -46,27 +44,24 @@ fn words(code: i32, cuda: Option<&Cuda>) -> (String, String) {
         return (known.name.to_owned(), known.meaning.to_owned());
     }
     cuda.and_then(|cuda| cuda.error_texts(code)).unwrap_or_else(|| {
-        (
-            format!("CUDA_ERROR_{code}"),
-            format!("the driver returned the error {code}, which it has no words for"),
-        )
+        (format!("CUDA_ERROR_{code}"), format!("the driver returned error {code}, which has no description"))
     })
 }
 
 /// What to do; `None` when nothing is known to help.
 fn hint(fault: &Fault, stage: Stage, machine: &Machine) -> Option<String> {
     let hint = match fault {
-        Fault::Missing(_) => "the driver is older than this program can use: install a newer one".into(),
+        Fault::Missing(_) => "the driver is too old: install a newer one".into(),
         Fault::Own { name: "no-library", .. } => no_library(machine),
         Fault::Own { name: "stub", .. } => stub(machine),
         Fault::Own { name: "not-a-library", .. } => {
-            "the file is damaged, for another processor, or a library that it needs is missing: install the driver's \
-             libraries again, all of one version"
+            "the file is damaged, for another architecture, or lacks a dependency: reinstall the driver libraries, all \
+            in one version"
                 .into()
         }
         Fault::Own { name: "wrong-numbers", .. } => {
-            "do not trust this GPU: look for errors of its memory (`nvidia-smi -q -d ECC`, `dmesg | grep -i xid`), \
-             take overclocking back, and test it with `dcgmi diag -r 3`"
+            "do not trust this GPU: check for memory errors (`nvidia-smi -q -d ECC`, `dmesg | grep -i xid`), undo \
+            overclocking, and run `dcgmi diag -r 3`"
                 .into()
         }
         Fault::Own { .. } => return None,
@@ -78,48 +73,48 @@ fn hint(fault: &Fault, stage: Stage, machine: &Machine) -> Option<String> {
 fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
     let hint: String = match code {
         2 if stage == Stage::Context => {
-            "other processes hold the GPU's memory: `nvidia-smi` shows them; end some, or take another GPU".into()
+            "other processes use the GPU memory: list them with `nvidia-smi`; stop some, or use another GPU".into()
         }
-        2 => "other processes hold memory (`nvidia-smi` shows them), or the container's own limit is too low".into(),
-        3 => "start the check anew; a program that forks must not use CUDA before".into(),
+        2 => "other processes use memory (see `nvidia-smi`), or the container's limit is too low".into(),
+        3 => "run the check again; a process must not fork after CUDA is initialized".into(),
         STUB => stub(machine),
         35 | 36 | 222 => driver_too_old(machine),
-        46 => "another process has this GPU in exclusive mode, or it is switched off for computing: `nvidia-smi -q -d \
-               COMPUTE` says which; `nvidia-smi -c DEFAULT` opens it to all"
+        46 => "another process uses this GPU in exclusive mode, or the compute mode is prohibited: see `nvidia-smi -q \
+            -d COMPUTE`; `nvidia-smi -c DEFAULT` allows all processes"
             .into(),
         100 => no_device(machine),
         101 => invalid_device(machine),
-        102 => "the licence server of the virtual GPU cannot be reached: see `nvidia-smi -q | grep -i licen`".into(),
+        102 => "the vGPU licence server is unreachable: see `nvidia-smi -q | grep -i licen`".into(),
         200 | 209 | 218 | 300 => {
-            "the driver and its compiler do not go together, or the GPU is newer than the driver: install a newer \
-             driver, all of its files of one version"
+            "driver and JIT compiler do not match, or the GPU is newer than the driver: install a newer driver, all \
+            files in one version"
                 .into()
         }
         221 => compiler(machine),
         223 => "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT".into(),
         214 | 220 | 226 => {
-            "the hardware has a fault: `nvidia-smi -q -d ECC,PAGE_RETIREMENT,ROW_REMAPPER` and `dmesg | grep -i xid` \
-             tell which; reset the GPU, and replace it when it comes again"
+            "hardware fault: see `nvidia-smi -q -d ECC,PAGE_RETIREMENT,ROW_REMAPPER` and `dmesg | grep -i xid`; reset \
+            the GPU, and replace it if the fault recurs"
                 .into()
         }
         302 | 303 | 803 => mismatch(machine),
         700 | 714..=719 => {
-            "the kernel of this check is right, so this is the GPU or its driver: `dmesg | grep -i xid` names the \
-             fault; reset the GPU (`nvidia-smi --gpu-reset`), and replace it when it comes again"
+            "the kernel of this check is correct: the fault is in the GPU or its driver. See `dmesg | grep -i xid`; \
+            reset the GPU (`nvidia-smi --gpu-reset`), and replace it if the fault recurs"
                 .into()
         }
-        702 | 909 => "something else keeps the GPU busy, or it hangs: see `nvidia-smi` and `dmesg | grep -i xid`".into(),
-        802 => "on machines with NVSwitch the fabric manager must run, in the driver's version: `systemctl status \
-                nvidia-fabricmanager`; after it was started this can take a minute. With confidential computing the \
-                GPUs must be set ready (`nvidia-smi conf-compute -srs 1`)"
+        702 | 909 => "the GPU is busy or hangs: see `nvidia-smi` and `dmesg | grep -i xid`".into(),
+        802 => "machines with NVSwitch need the fabric manager in the driver's version: see `systemctl status \
+            nvidia-fabricmanager`; it may take a minute after start. With confidential computing, set the GPUs ready \
+            (`nvidia-smi conf-compute -srs 1`)"
             .into(),
         804 => {
             let away = compat_away(machine)
-                .unwrap_or_else(|| "install the driver that the libraries belong to".to_owned());
+                .unwrap_or_else(|| "install the driver that matches the libraries".to_owned());
             format!("{COMPAT_ONLY}; {away}")
         }
-        805..=807 => "the daemon of MPS does not run, or runs for another user: start it (`nvidia-cuda-mps-control -d`), \
-                      or unset CUDA_MPS_PIPE_DIRECTORY; in a container its folder and `--ipc=host` are needed"
+        805..=807 => "the MPS daemon is not running, or runs as another user: start it (`nvidia-cuda-mps-control -d`), \
+            or unset CUDA_MPS_PIPE_DIRECTORY; a container needs its folder and `--ipc=host`"
             .into(),
         999 | 304 => unknown(machine),
         _ => return None,
@@ -127,21 +122,21 @@ fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
     Some(hint)
 }
 
-const COMPAT_ONLY: &str = "forward compatibility (the package cuda-compat) works on data-centre GPUs, some workstation \
-                           GPUs and Jetson only";
+const COMPAT_ONLY: &str = "forward compatibility (package cuda-compat) is supported on data-centre GPUs, some \
+    workstation GPUs and Jetson only";
 /// What to do about a libcuda of the package cuda-compat; `None` when it is another one.
 fn compat_away(machine: &Machine) -> Option<String> {
     let (folder, _) = machine.library.as_ref()?.rsplit_once('/')?;
     folder.split('/').any(|part| part == "compat").then(|| {
         format!(
-            "take {folder} out of LD_LIBRARY_PATH and /etc/ld.so.conf.d, so that the driver's own libcuda is found"
+            "remove {folder} from LD_LIBRARY_PATH and /etc/ld.so.conf.d, so that the driver's own libcuda is loaded"
         )
     })
 }
 
 fn stub(machine: &Machine) -> String {
-    let away = "take the folder `stubs` of the toolkit out of LD_LIBRARY_PATH and /etc/ld.so.conf.d, so that the driver's \
-                own libcuda is found";
+    let away = "remove the toolkit's `stubs` folder from LD_LIBRARY_PATH and /etc/ld.so.conf.d, so that the driver's \
+        own libcuda is loaded";
     format!("{away}; {}", no_library(machine))
 }
 
@@ -149,51 +144,50 @@ fn invalid_device(machine: &Machine) -> String {
     match (machine.asked, machine.devices) {
         (Some(asked), Some(count)) if asked >= count => {
             let numbers = match count {
-                1 => "there is only device 0".to_owned(),
-                _ => format!("there are devices 0 to {}", count.saturating_sub(1)),
+                1 => "the only device is 0".to_owned(),
+                _ => format!("devices are 0 to {}", count.saturating_sub(1)),
             };
             format!(
-                "device {asked} was asked for, and {numbers} here; CUDA_VISIBLE_DEVICES and the container decide which are visible"
+                "device {asked} requested, but {numbers}; CUDA_VISIBLE_DEVICES and the container determine which are \
+                visible"
             )
         }
-        _ => "a GPU with MIG switched on needs instances (`nvidia-smi mig -lgi`); else reset the GPU".into(),
+        _ => "a GPU in MIG mode needs instances (`nvidia-smi mig -lgi`); otherwise reset the GPU".into(),
     }
 }
 
 fn driver_too_old(machine: &Machine) -> String {
     if let Some(away) = compat_away(machine) {
-        return format!(
-            "the driver in the kernel is too old for this libcuda; {away}, or install a newer driver"
-        );
+        return format!("the kernel module is too old for this libcuda; {away}, or install a newer driver");
     }
-    "install a newer driver; until then use an image with an older CUDA, or on data-centre GPUs the package cuda-compat"
+    "install a newer driver, or use an image with an older CUDA; on data-centre GPUs, the package cuda-compat also \
+    helps"
         .into()
 }
 
 fn mismatch(machine: &Machine) -> String {
     if let Some(away) = compat_away(machine) {
         return format!(
-            "this libcuda is that of cuda-compat, and the driver in the kernel is newer than it, or too old for it; \
-             {away}"
+            "this libcuda is from cuda-compat, and the kernel module is newer than it or too old for it; {away}"
         );
     }
     let module = machine.module_version.as_deref().unwrap_or("unknown");
     format!(
-        "the module in the kernel has version {module}: libcuda must have the same. After an update of the driver start \
-         the machine anew, or in a container the container; an image must hold no libcuda of its own"
+        "the kernel module has version {module}: libcuda must have the same version. After a driver update, reboot the \
+        machine, or in a container restart the container; an image must not contain libcuda"
     )
 }
 
 fn compiler(machine: &Machine) -> String {
-    let what = "libnvidia-ptxjitcompiler.so.1 is not found; it must have the driver's version";
+    let what = "libnvidia-ptxjitcompiler.so.1 not found; it must have the driver's version";
     if machine.container {
         return format!(
             "{what}. The container toolkit mounts it with the capability compute \
-             (NVIDIA_DRIVER_CAPABILITIES=compute,utility); where the driver is mounted by other means, its folder must \
-             be in LD_LIBRARY_PATH"
+            (NVIDIA_DRIVER_CAPABILITIES=compute,utility); if the driver is mounted another way, its folder must be in \
+            LD_LIBRARY_PATH"
         );
     }
-    format!("{what}: install the driver's libraries again")
+    format!("{what}: reinstall the driver libraries")
 }
 
 fn unknown(machine: &Machine) -> String {
@@ -201,15 +195,15 @@ fn unknown(machine: &Machine) -> String {
         return NOT_OPEN.to_owned();
     }
     if machine.control_node && !machine.uvm_node && !machine.wsl {
-        return "there is no device /dev/nvidia-uvm, without which CUDA does not start: `nvidia-modprobe -u` on the \
-                machine makes it; a container must be given it"
+        return "no /dev/nvidia-uvm, which CUDA requires: create it on the host with `nvidia-modprobe -u`; pass it to \
+            containers"
             .into();
     }
     if let Some(away) = compat_away(machine) {
-        return format!("this libcuda is that of cuda-compat: {away}");
+        return format!("this libcuda is from cuda-compat: {away}");
     }
-    "`dmesg | grep -i -e xid -e nvrm` and `nvidia-smi` tell more: often a GPU has fallen off the bus, the machine was \
-     suspended, or the module nvidia_uvm is not loaded (`modprobe nvidia_uvm`); starting the machine anew helps with most"
+    "see `dmesg | grep -i -e xid -e nvrm` and `nvidia-smi`: common causes are a GPU fallen off the bus, a suspended \
+    machine, or an unloaded nvidia_uvm module (`modprobe nvidia_uvm`); a reboot usually helps"
         .into()
 }
 
@@ -257,40 +251,40 @@ mod tests {
         };
         let asked = Machine { capabilities: Some("compute,utility".into()), ..utility.clone() };
         let cases: [(Fault, Machine, &str); 27] = [
-            (none(), asked, "the machine itself has it"),
+            (none(), asked, "the host has it"),
             (none(), Machine { nixos: true, ..module.clone() }, "hardware.graphics.enable"),
-            (none(), bare.clone(), "no NVIDIA GPU"),
-            (none(), Machine { on_bus: true, ..bare.clone() }, "no driver"),
+            (none(), bare.clone(), "no NVIDIA GPU and no driver"),
+            (none(), Machine { on_bus: true, ..bare.clone() }, "without a driver"),
             (none(), Machine { wsl: true, ..bare.clone() }, "/usr/lib/wsl/lib"),
             (none(), container.clone(), "--gpus all"),
             (none(), pod.clone(), "nvidia.com/gpu"),
             (none(), utility, "NVIDIA_DRIVER_CAPABILITIES is \"utility\""),
-            (none(), module.clone(), "libcuda.so.1, of the same version"),
+            (none(), module.clone(), "libcuda.so.1 in the same version"),
             (Fault::own("stub", ""), container.clone(), "stubs"),
             (cuda(100), container, "docker run --gpus all"),
             (cuda(100), pod, "nvidia.com/gpu: 1"),
-            (cuda(100), bare, "shows no NVIDIA GPU"),
+            (cuda(100), bare, "no NVIDIA GPU found"),
             (cuda(100), module, "nvidia-modprobe -c 0 -u"),
             (
                 cuda(100),
                 of(|machine| machine.cuda_visible = Some(String::new())),
                 "CUDA_VISIBLE_DEVICES is \"\"",
             ),
-            (cuda(100), of(|machine| machine.nodes_open = false), "may not be opened"),
+            (cuda(100), of(|machine| machine.nodes_open = false), "no permission to open"),
             (cuda(100), nodes.clone(), "MIG"),
             (
                 cuda(101),
                 of(|machine| (machine.asked, machine.devices) = (Some(3), Some(2))),
-                "devices 0 to 1",
+                "devices are 0 to 1",
             ),
             (cuda(803), compat.clone(), "cuda-compat"),
             (cuda(803), of(|machine| machine.module_version = Some("535.1".into())), "535.1"),
-            (cuda(804), compat, "take /usr/local/cuda-13/compat out"),
+            (cuda(804), compat, "remove /usr/local/cuda-13/compat"),
             (cuda(221), of(|machine| machine.container = true), "compute,utility"),
             (cuda(802), nodes.clone(), "nvidia-fabricmanager"),
             (cuda(805), nodes.clone(), "nvidia-cuda-mps-control"),
             (cuda(999), of(|machine| machine.uvm_node = false), "/dev/nvidia-uvm"),
-            (cuda(304), of(|machine| machine.nodes_open = false), "may not be opened"),
+            (cuda(304), of(|machine| machine.nodes_open = false), "no permission to open"),
             (cuda(719), nodes, "xid"),
         ];
         for (fault, machine, part) in cases {

@@ -19,7 +19,7 @@ pub(super) fn measure(context: &Context<'_>, stream: &Stream<'_>) -> Result<Band
     let (free, _) = context.cuda.memory_info()?;
     let bytes = size(free);
     if bytes < LEAST {
-        let message = format!("only {free} bytes of GPU memory are free: too few to time copies");
+        let message = format!("only {free} bytes of GPU memory are free: not enough to measure copies");
         return Err(Fault::own("no-memory", message));
     }
     let (host, device, other) =

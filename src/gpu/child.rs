@@ -187,8 +187,7 @@ impl Work {
             match Management::open(folder, request.library.is_some(), found.is_hidden()) {
                 Ok(open) => management = Some(open),
                 Err(reason) => work.note(format!(
-                    "NVML, the management library, is not used: {reason}. Memory in use, ECC errors and modes of the \
-                     GPUs are not known."
+                    "NVML not available: {reason}. Memory in use, ECC errors and modes of the GPUs are unknown."
                 )),
             }
             let version = management.as_ref().and_then(Management::driver_version);
@@ -208,21 +207,21 @@ impl Work {
         if found.is_hidden() {
             let folder = FOLDERS.iter().find(|folder| **folder == found.by).copied().unwrap_or_default();
             let how = if folder == NIXOS {
-                "Programs of nixpkgs look there by themselves; others need it in LD_LIBRARY_PATH.".to_owned()
+                "Programs from nixpkgs search it by default; others need it in LD_LIBRARY_PATH.".to_owned()
             } else {
                 format!(
-                    "Other programs do not look there until LD_LIBRARY_PATH holds {folder}, or a file in \
-                     /etc/ld.so.conf.d names it and ldconfig was run."
+                    "Other programs find it only with {folder} in LD_LIBRARY_PATH, or in a file in /etc/ld.so.conf.d \
+                    after ldconfig."
                 )
             };
-            self.note(format!("The loader does not find libcuda.so.1; it was found in {folder}. {how}"));
+            self.note(format!("libcuda.so.1 is not on the loader's search path; found in {folder}. {how}"));
         }
         Ok(management)
     }
 }
 
-const BLOCKING: &str = "CUDA_LAUNCH_BLOCKING is set: each launch waits until its kernel is over, so that launches on a \
-                        stream cost more than without it.";
+const BLOCKING: &str = "CUDA_LAUNCH_BLOCKING is set: each launch waits for its kernel, so launches on a stream are \
+    slower than usual.";
 
 /// `CUDA_ERROR_STUB_LIBRARY`.
 pub(super) const STUB: i32 = 34;

@@ -36,9 +36,7 @@ pub(super) fn list(
         }
         let mut listed = Vec::new();
         if count > MOST {
-            work.note(format!(
-                "The first {MOST} of {count} devices are looked at, and one that was asked for."
-            ));
+            work.note(format!("Checked: the first {MOST} of {count} devices, and the requested one."));
         }
         let asked = request.device.filter(|asked| (MOST..count).contains(asked));
         for index in (0..count.min(MOST)).chain(asked) {
@@ -121,7 +119,7 @@ fn check(
         let measured =
             work.attempt(Stage::Bandwidth, index, |_| Ok((bandwidth::measure(&context, &stream)?, None)));
         device.bandwidth_gb_s =
-            optional(work, measured, &format!("Copies of device {} were not timed", device.index))?;
+            optional(work, measured, &format!("Copies of device {} not measured", device.index))?;
     }
     Ok(())
 }
@@ -167,15 +165,14 @@ fn verify(
         if let Some((place, expected, result)) = comparison.first {
             let (wrong, all) = (comparison.wrong, kernel::ELEMENTS);
             let message = format!(
-                "{wrong} of {all} numbers are wrong; the first is number {place}, which is {result} and should be \
-                 {expected}"
+                "{wrong} of {all} elements are wrong; the first is element {place}: {result} instead of {expected}"
             );
             return Err(Fault::own("wrong-numbers", message));
         }
         kernel_check.verdict = KernelVerdict::Pass;
         // At once: giving the memory back may end this process.
         work.tell(&Message::Device(Box::new(device.clone())));
-        Ok(((), Some(format!("{} numbers", kernel::ELEMENTS))))
+        Ok(((), Some(format!("{} elements", kernel::ELEMENTS))))
     })
 }
 
@@ -202,7 +199,7 @@ fn launch_costs<'a>(
         Ok(((program, us), None))
     });
     let Some((program, capture_us)) =
-        optional(work, captured, &format!("Graphs of device {} were not measured", device.index))?
+        optional(work, captured, &format!("Graphs of device {} not measured", device.index))?
     else {
         return Ok(stream);
     };
@@ -223,7 +220,7 @@ fn optional<T>(work: &mut Work, measured: Result<T, Attempt>, what: &str) -> Res
         Err(attempt) => attempt,
     };
     let why = match &attempt.fault {
-        Fault::Missing(symbol) => format!("this driver is too old for it, it has no {symbol}"),
+        Fault::Missing(symbol) => format!("the driver is too old: no {symbol}"),
         Fault::Own { name: "no-memory", message } => message.clone(),
         _ => return Err(work.fail(attempt)),
     };

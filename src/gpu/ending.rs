@@ -32,11 +32,9 @@ pub(super) enum Ending {
 pub(super) fn blame(merge: &mut Merge, ending: &Ending, strange: Option<&str>, tail: Option<String>) {
     if merge.ended {
         let note = match ending {
-            Ending::Lingered => {
-                "The check was over, but its process did not end by itself: the driver holds it."
-            }
+            Ending::Lingered => "The check finished, but its process did not exit: blocked in the driver.",
             Ending::Ended(status) if status.signal().is_some() => {
-                "The check was over; its process crashed afterwards, while the driver was put away."
+                "The check finished; its process crashed afterwards, while the driver was unloaded."
             }
             _ => return,
         };
@@ -49,52 +47,53 @@ pub(super) fn blame(merge: &mut Merge, ending: &Ending, strange: Option<&str>, t
     let (name, message, hint) = match ending {
         Ending::CannotStart(error) => (
             "cannot-start",
-            format!("the process of the check could not be started: {error}"),
-            Some("see whether this program's file is still there and may be executed, and whether more processes may be started".to_owned()),
+            format!("cannot start the check process: {error}"),
+            Some("check that the file of this program still exists and is executable, and that the process limit is not \
+                reached".to_owned()),
         ),
         Ending::Cancelled => ("cancelled", format!("the check was cancelled {during}"), None),
         Ending::TimedOut(limit) => (
             "timed-out",
-            format!("the check took longer than {} s and was ended {during}", limit.as_secs_f64()),
+            format!("the check exceeded {} s and was stopped {during}", limit.as_secs_f64()),
             Some(hint_of_silence(stage)),
         ),
         Ending::TooMuch => garbage(strange.unwrap_or_default(), &during),
         Ending::Lost(error) => {
-            ("no-answer", format!("the process of the check was lost {during}: {error}"), None)
+            ("no-answer", format!("the check process was lost {during}: {error}"), None)
         }
-        Ending::Lingered => ("no-answer", format!("the process of the check said nothing more {during}"), None),
+        Ending::Lingered => ("no-answer", format!("the check process stopped answering {during}"), None),
         Ending::Ended(status) => match (status.signal(), strange) {
             (Some(signal), _) => (
                 "crashed",
-                format!("the process of the check was ended by {} {during}", signal_name(signal)),
+                format!("the check process was killed by {} {during}", signal_name(signal)),
                 hint_of_signal(signal, stage),
             ),
             (None, Some(what)) => garbage(what, &during),
             (None, None) => {
                 let code = status.code().map_or_else(String::new, |code| format!(" with exit code {code}"));
-                ("no-answer", format!("the process of the check ended{code} and without an answer {during}"), None)
+                ("no-answer", format!("the check process exited{code} without a result {during}"), None)
             }
         },
     };
     merge.fail(name, message, hint, tail);
 }
 
-const STRANGE_PROGRAM: &str = "something other than this program wrote there: look for LD_PRELOAD and for tools \
-                               that the driver loads into programs";
+const STRANGE_PROGRAM: &str = "another program writes to its output: look for LD_PRELOAD and for tools that the driver \
+    injects";
 
 fn garbage(what: &str, during: &str) -> (&'static str, String, Option<String>) {
-    let message = format!("the process of the check wrote something else than its answer {during}: {what}");
+    let message = format!("unexpected output of the check process {during}: {what}");
     ("garbage", message, Some(STRANGE_PROGRAM.to_owned()))
 }
 
 fn hint_of_silence(stage: Stage) -> String {
     match stage {
         Stage::Start | Stage::Library => {
-            "the library lies on storage that does not answer, or the machine is very busy: try again".to_owned()
+            "the library is on storage that does not answer, or the machine is overloaded: try again".to_owned()
         }
-        Stage::Bandwidth | Stage::Verify => "the machine is very busy: try again".to_owned(),
-        _ => "the driver hangs: `dmesg | grep -i -e nvrm -e xid` and `nvidia-smi` tell more; restarting what uses the \
-              GPU, resetting it (`nvidia-smi --gpu-reset`) or the machine helps"
+        Stage::Bandwidth | Stage::Verify => "the machine is overloaded: try again".to_owned(),
+        _ => "the driver hangs: see `dmesg | grep -i -e nvrm -e xid` and `nvidia-smi`; restart what uses the GPU, reset \
+            it (`nvidia-smi --gpu-reset`) or reboot"
             .to_owned(),
     }
 }
@@ -103,15 +102,14 @@ fn hint_of_signal(signal: i32, stage: Stage) -> Option<String> {
     let hint = match signal {
         // Somebody wanted it to end.
         1 | 2 | 15 => return None,
-        9 => "something else killed it, most often for want of memory: `dmesg` tells, or the memory limit of the \
-              container"
+        9 => "killed from outside, usually out of memory: see `dmesg` and the memory limit of the container"
             .to_owned(),
-        4 => "the library was made for another processor than this machine's".to_owned(),
-        24 => "the limit of processor time is too low: see `ulimit -t`".to_owned(),
-        31 => "the container or a sandbox forbids what the driver needs: see its seccomp profile".to_owned(),
-        _ if stage == Stage::Start => "try again; if it stays so, this program's file is damaged".to_owned(),
-        _ => "the fault is in the driver's library or in how it was installed: see that all of its files are of one \
-              version (`nvidia-smi` says `driver/library version mismatch` when not), and install it again"
+        4 => "the library is built for another processor".to_owned(),
+        24 => "the CPU time limit is too low: see `ulimit -t`".to_owned(),
+        31 => "the container or a sandbox blocks a system call of the driver: check its seccomp profile".to_owned(),
+        _ if stage == Stage::Start => "try again; if it persists, the file of this program is damaged".to_owned(),
+        _ => "the driver library or its installation is faulty: check that all files have one version (`nvidia-smi` \
+            prints `driver/library version mismatch` if not), and reinstall it"
             .to_owned(),
     };
     Some(hint)
@@ -120,20 +118,20 @@ fn hint_of_signal(signal: i32, stage: Stage) -> Option<String> {
 /// A signal in words. Numbers are those of Linux, where they are the same on `x86_64` and `aarch64`.
 fn signal_name(signal: i32) -> String {
     let words = match signal {
-        1 => "SIGHUP (its terminal was closed)",
-        2 => "SIGINT (it was interrupted)",
-        4 => "SIGILL (an instruction that this processor does not have)",
-        5 => "SIGTRAP (a trap)",
-        6 => "SIGABRT (it gave up by itself)",
-        7 => "SIGBUS (memory that is not there)",
-        8 => "SIGFPE (a faulty calculation)",
-        9 => "SIGKILL (it was killed)",
-        11 => "SIGSEGV (it used memory that is not its own)",
-        13 => "SIGPIPE (nobody read what it wrote)",
-        14 => "SIGALRM (an alarm)",
-        15 => "SIGTERM (it was asked to end)",
-        24 => "SIGXCPU (its processor time was used up)",
-        31 => "SIGSYS (a system call that is forbidden here)",
+        1 => "SIGHUP (terminal closed)",
+        2 => "SIGINT (interrupted)",
+        4 => "SIGILL (illegal instruction)",
+        5 => "SIGTRAP (trap)",
+        6 => "SIGABRT (aborted)",
+        7 => "SIGBUS (bus error)",
+        8 => "SIGFPE (arithmetic error)",
+        9 => "SIGKILL (killed)",
+        11 => "SIGSEGV (segmentation fault)",
+        13 => "SIGPIPE (broken pipe)",
+        14 => "SIGALRM (alarm)",
+        15 => "SIGTERM (terminated)",
+        24 => "SIGXCPU (CPU time limit exceeded)",
+        31 => "SIGSYS (forbidden system call)",
         _ => return format!("signal {signal}"),
     };
     words.to_owned()

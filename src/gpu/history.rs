@@ -63,16 +63,16 @@ impl History {
         let fault = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
         // A pipe of that name would wait for somebody who writes.
         if !fs::metadata(path)?.is_file() {
-            return Err(fault("it is no regular file".to_owned()));
+            return Err(fault("not a regular file".to_owned()));
         }
         let mut bytes = Vec::new();
         File::open(path)?.take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
         if bytes.len() > FILE_BYTES {
-            return Err(fault(format!("it has more than {FILE_BYTES} bytes")));
+            return Err(fault(format!("larger than {FILE_BYTES} bytes")));
         }
         let read: Read = serde_json::from_slice(&bytes).map_err(|error| fault(error.to_string()))?;
         if read.schema != HISTORY_SCHEMA {
-            return Err(fault(format!("its schema is {:?}, not {HISTORY_SCHEMA:?}", read.schema)));
+            return Err(fault(format!("schema {:?}, expected {HISTORY_SCHEMA:?}", read.schema)));
         }
         let mut history = Self { runs: read.runs };
         history.forget(RUNS);

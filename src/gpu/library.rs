@@ -134,8 +134,8 @@ impl Search {
                 }
                 Err(fault) => {
                     outcome(match &fault {
-                        Fault::Missing(symbol) => format!("it has no function {symbol}"),
-                        _ => "it cannot be used".to_owned(),
+                        Fault::Missing(symbol) => format!("no function {symbol}"),
+                        _ => "unusable".to_owned(),
                     });
                     self.old.get_or_insert(fault);
                 }
@@ -152,21 +152,18 @@ impl Search {
 
     fn verdict(&mut self) -> Fault {
         if let Some(stub) = self.stub.take() {
-            return Fault::own(
-                "stub",
-                format!("{stub} is a stub: a file to link against, without a driver in it"),
-            );
+            return Fault::own("stub", format!("{stub} is a stub: for linking only, without a driver"));
         }
         if let Some(text) = self.foreign.take() {
-            return Fault::own("not-a-library", format!("the driver's library cannot be opened: {text}"));
+            return Fault::own("not-a-library", format!("cannot load the driver library: {text}"));
         }
         self.old.take().unwrap_or_else(|| {
-            Fault::own("no-library", format!("there is no {SONAME}: the driver's library"))
+            Fault::own("no-library", format!("{SONAME} not found: the CUDA driver library"))
         })
     }
 }
 
-const ABSENT: &str = "not there";
+const ABSENT: &str = "not found";
 const STUB: &str = "a stub for linking, not a driver";
 
 /// Opens a library by name or path.

@@ -97,7 +97,7 @@ impl Management {
             names.insert(at, PathBuf::from(SONAME));
             names.extend(FOLDERS.iter().map(|folder| Path::new(folder).join(SONAME)));
         }
-        let mut reason = format!("there is no {SONAME}");
+        let mut reason = format!("{SONAME} not found");
         for name in names {
             if name.is_absolute() && !name.exists() {
                 continue;
@@ -308,13 +308,13 @@ fn code_words(code: c_int) -> String {
     let words = match code {
         3 => "not supported",
         4 => "no permission",
-        9 => "the driver is not loaded",
-        12 => "a library of the driver is missing",
+        9 => "driver not loaded",
+        12 => "a driver library is missing",
         13 => "a function is missing",
-        15 => "a GPU is lost",
-        16 => "a GPU must be reset",
-        17 => "the operating system refused something",
-        18 => "driver and library are of different versions",
+        15 => "GPU lost",
+        16 => "GPU requires a reset",
+        17 => "call refused by the operating system",
+        18 => "driver/library version mismatch",
         _ => return format!("error {code}"),
     };
     format!("{words} ({code})")

@@ -91,8 +91,8 @@ pub fn check(request: &CheckRequest, cancel: &CancelToken, news: &mut dyn FnMut(
     check
 }
 
-const STUCK: &str = "The process of the check could not be ended: it waits in the kernel, most likely in the driver. \
-                     It goes when the driver lets it, or at the next start of the machine.";
+const STUCK: &str = "The check process cannot be stopped: it is blocked in the kernel, probably in the driver. It ends \
+    when the driver returns, or at the next reboot.";
 
 /// A child and its pipes.
 struct Running {
@@ -188,7 +188,7 @@ impl Running {
                 }
             }
             Output::TooLong => {
-                self.strange.get_or_insert_with(|| "a line longer than 64 KiB".to_owned());
+                self.strange.get_or_insert_with(|| "line longer than 64 KiB".to_owned());
             }
             Output::TooMuch => {
                 self.strange.get_or_insert_with(|| "more than 1 MiB of output".to_owned());

@@ -175,7 +175,7 @@ impl<'a> Pinned<'a> {
         unsafe { call!(cuda, pinned_take, "cuMemHostAlloc", &raw mut start, bytes, 0) }?;
         let pinned = Self { cuda, start, bytes };
         if start.is_null() {
-            return Err(Fault::own("no-memory", "cuMemHostAlloc gave no memory and no error"));
+            return Err(Fault::own("no-memory", "cuMemHostAlloc returned no memory and no error"));
         }
         // SAFETY: the driver gave `bytes` bytes that nobody else has. Written so that every page is there.
         unsafe { ptr::write_bytes(start.cast::<u8>(), 0x5a, bytes) };
@@ -216,7 +216,7 @@ impl<'a> Stream<'a> {
     ) -> Result<(), Fault> {
         let fits = |memory: &Memory<'_>| memory.bytes / size_of::<f32>() >= n as usize;
         if !fits(x) || !fits(y) {
-            return Err(Fault::own("internal", "the kernel was to run over more numbers than there are"));
+            return Err(Fault::own("internal", "too many elements for the kernel"));
         }
         let (mut x, mut y, mut a, mut n) = (x.address(), y.address(), a, n);
         let mut parameters: [*mut c_void; 4] =

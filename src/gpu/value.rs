@@ -130,18 +130,18 @@ impl Stage {
         match self {
             Self::Start => "Check started",
             Self::Library => "Library found",
-            Self::Init => "Driver started",
+            Self::Init => "Driver initialized",
             Self::Driver => "Driver version",
             Self::Devices => "Devices listed",
             Self::Context => "Context",
             Self::Module => "Kernel compiled",
-            Self::Memory => "Numbers copied",
-            Self::Launch => "Kernel ran",
-            Self::Verify => "Numbers right",
+            Self::Memory => "Input copied",
+            Self::Launch => "Kernel executed",
+            Self::Verify => "Results verified",
             Self::StreamLaunches => "Launches on a stream",
             Self::GraphCapture => "Graph captured",
             Self::GraphLaunches => "Launches in a graph",
-            Self::Bandwidth => "Copies timed",
+            Self::Bandwidth => "Copies measured",
         }
     }
 }

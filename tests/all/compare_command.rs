@@ -255,7 +255,7 @@ fn wrong_use_is_told_with_the_image_that_it_is_about() {
     let missing = place.failure(&["compare", "sample:devel", "oci:/no/such/image"]);
     assert!(missing.starts_with("error: image 2 of 2, oci:/no/such/image: "), "{missing}");
     let target = place.failure(&["compare", "sample:devel", "sample:runtime", "--target", "gpu:l44"]);
-    assert!(target.contains("there is no target gpu:l44") && !target.contains("image 1"), "{target}");
+    assert!(target.contains("unknown target gpu:l44") && !target.contains("image 1"), "{target}");
     let saved = place.put("saved.json", place.run(&["report", "sample:runtime", "--format", "json"]).stdout);
     let message = place.failure(&["compare", "sample:devel", &saved]);
     assert!(message.contains("image 2 of 2") && message.contains("a JSON document is not an image"), "{message}");

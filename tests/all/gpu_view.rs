@@ -23,7 +23,7 @@ fn steps_to_come_stand_behind_those_that_were_done() {
     assert!(rest[1..].iter().all(|line| line.state == StepState::Waiting && line.us.is_none()));
     assert_eq!(lines.last().unwrap().title, "Launches in a graph", "copies were not asked for");
     let copies = StepLine::all(&begun(3), Some(Wanted { bandwidth: true, ..FULL }));
-    assert_eq!(copies.last().unwrap().title, "Copies timed");
+    assert_eq!(copies.last().unwrap().title, "Copies measured");
 
     // A step that the check leaves out is not waited for.
     let mut skips = begun(10);

@@ -116,7 +116,7 @@ fn tags_are_read_by_their_types() {
     assert_eq!(old.files, Some(vec![b"/a/b".to_vec(), b"/c".to_vec()]));
     assert_eq!(
         read_header(&fixtures::header(&[(1001, text("1"))])).problems[0].what,
-        "a header without a name"
+        "header without a name"
     );
     let lost = read_header(&tags(&[
         (1117, Tag::Texts(vec!["x".into(), "y".into()])),
@@ -172,7 +172,7 @@ fn circles_in_berkeley_db_end() {
             bytes.windows(8).position(|eight| eight[..4] == [3, 0, 0, 0] && eight[4..] == [2, 0, 0, 0]);
         word(bytes, item.unwrap() + 8, u32::MAX);
     });
-    assert_eq!(circle.problems[0].what, "its headers overlap; the rest is left out");
+    assert_eq!(circle.problems[0].what, "overlapping headers; the rest is omitted");
     // Pages of a chain that hold nothing, or are of another kind, or do not exist.
     let empty = changed_berkeley(|bytes, large| {
         bytes[large + 22..large + 24].fill(0);
@@ -184,7 +184,7 @@ fn circles_in_berkeley_db_end() {
     for read in [empty, kind, outside, long] {
         assert_eq!(read.packages.len(), 1);
         assert!(
-            read.problems.iter().any(|problem| problem.what == "a long value that breaks off"),
+            read.problems.iter().any(|problem| problem.what == "truncated overflow value"),
             "{read:?}"
         );
     }
@@ -194,14 +194,14 @@ fn circles_in_berkeley_db_end() {
 fn pages_of_berkeley_db_that_lie_are_told() {
     type Change = (usize, &'static [u8], &'static str);
     let changes: [Change; 8] = [
-        (12, &[0], "no hash of Berkeley DB"),
-        (20, &[0, 0, 1, 1], "pages of 16842752 bytes, which Berkeley DB does not make"),
-        (20, &[0, 1, 0, 0], "pages of 256 bytes, which Berkeley DB does not make"),
-        (24, &[1], "a database that is encrypted"),
-        (32, &[0xff; 4], "a database that is cut short"),
-        (4096 + 8, &[9], "a page that bears the number of another"),
-        (4096 + 20, &[0xff; 2], "a page whose items overlap; the rest of it is left out"),
-        (4096 + 30, &[0xff; 2], "a page whose items overlap; the rest of it is left out"),
+        (12, &[0], "not a Berkeley DB hash"),
+        (20, &[0, 0, 1, 1], "invalid page size 16842752"),
+        (20, &[0, 1, 0, 0], "invalid page size 256"),
+        (24, &[1], "encrypted database"),
+        (32, &[0xff; 4], "truncated database"),
+        (4096 + 8, &[9], "page with the number of another page"),
+        (4096 + 20, &[0xff; 2], "page with overlapping items; the rest of it is omitted"),
+        (4096 + 30, &[0xff; 2], "page with overlapping items; the rest of it is omitted"),
     ];
     for (at, patch, expected) in changes {
         let read = changed_berkeley(|bytes, _| bytes[at..at + patch.len()].copy_from_slice(patch));
@@ -214,15 +214,15 @@ fn slots_of_ndb_that_lie_are_told() {
     let good = fixtures::ndb(&headers());
     let first_blob = 4096;
     for (at, number, packages, expected) in [
-        (4, 1, 0, "a database of the unknown version 1"),
-        (12, u32::MAX, 2, "a database that is cut short"),
-        (32 + 16, 7, 1, "a slot that is damaged; the rest is left out"),
-        (32 + 8, u32::MAX, 1, "a slot that points outside of the database"),
-        (32 + 12, u32::MAX, 1, "a slot that points outside of the database"),
-        (32 + 12, 0, 1, "a header that is damaged"),
-        (32 + 4, 9, 1, "a header that is damaged"),
-        (first_blob + 12, u32::MAX, 1, "a header that is damaged"),
-        (first_blob, 0, 1, "a header that is damaged"),
+        (4, 1, 0, "unknown database version 1"),
+        (12, u32::MAX, 2, "truncated database"),
+        (32 + 16, 7, 1, "damaged slot; the rest is omitted"),
+        (32 + 8, u32::MAX, 1, "slot beyond the end of the database"),
+        (32 + 12, u32::MAX, 1, "slot beyond the end of the database"),
+        (32 + 12, 0, 1, "damaged header"),
+        (32 + 4, 9, 1, "damaged header"),
+        (first_blob + 12, u32::MAX, 1, "damaged header"),
+        (first_blob, 0, 1, "damaged header"),
     ] {
         let mut bytes = good.clone();
         word(&mut bytes, at, number);
@@ -243,15 +243,15 @@ fn slots_of_ndb_that_lie_are_told() {
 fn only_a_plain_table_of_sqlite_is_read() {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
     for (schema, expected) in [
-        ("CREATE TABLE x (blob BLOB)".to_owned(), "no table of packages"),
-        (format!("CREATE VIEW Packages AS {endless} SELECT i AS blob FROM n"), "no table of packages"),
+        ("CREATE TABLE x (blob BLOB)".to_owned(), "no table Packages"),
+        (format!("CREATE VIEW Packages AS {endless} SELECT i AS blob FROM n"), "no table Packages"),
         (
             "CREATE TABLE Packages (hnum INTEGER PRIMARY KEY)".to_owned(),
-            "a table of packages without headers",
+            "table Packages without headers",
         ),
         (
             "CREATE TABLE Packages (x, blob AS (zeroblob(1000000000)))".to_owned(),
-            "a table of packages without headers",
+            "table Packages without headers",
         ),
     ] {
         let bytes = fixtures::sqlite_of(&schema, &[], false).unwrap();
@@ -263,7 +263,7 @@ fn only_a_plain_table_of_sqlite_is_read() {
         fixtures::sqlite_of(&format!("{schema}; INSERT INTO Packages VALUES (9, 'text');"), &headers(), true);
     let read = read(&bytes.unwrap(), DatabaseKind::Sqlite);
     assert_eq!((read.packages.len(), read.problems.len()), (2, 1));
-    assert_eq!(read.problems[0].what, "a row that holds no header");
+    assert_eq!(read.problems[0].what, "row without a header");
 }
 
 #[test]

@@ -26,7 +26,7 @@ const PATTERN_TEXT_BYTES: usize = 1 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
     /// It is larger than a catalogue needs to be.
-    #[error("cannot read the catalogue {file}: it has {bytes} bytes, more than {limit}")]
+    #[error("cannot read the catalogue {file}: {bytes} bytes, the limit is {limit}")]
     TooLarge {
         /// The file.
         file: String,
@@ -178,7 +178,7 @@ fn check<E: Entry>(file: &str, table: &'static str, entries: &[E]) -> Result<(),
         let fault =
             |message: String| CatalogError::Entry { file: file.to_owned(), table, key: key.clone(), message };
         if entry.source().trim().is_empty() {
-            return Err(fault("its source is empty".to_owned()));
+            return Err(fault("empty source".to_owned()));
         }
         for text in entry.patterns() {
             short(text).map_err(&fault)?;
@@ -189,7 +189,7 @@ fn check<E: Entry>(file: &str, table: &'static str, entries: &[E]) -> Result<(),
             Glob::new(text).map_err(|error| fault(error.to_string()))?;
         }
         if keys.contains(&key) {
-            return Err(fault("the file has it twice".to_owned()));
+            return Err(fault("duplicate entry".to_owned()));
         }
         keys.insert(key);
     }
@@ -198,7 +198,7 @@ fn check<E: Entry>(file: &str, table: &'static str, entries: &[E]) -> Result<(),
 
 fn short(text: &str) -> Result<(), String> {
     let limit = PATTERN_TEXT_BYTES;
-    if text.len() > limit { Err(format!("a pattern has more than {limit} bytes")) } else { Ok(()) }
+    if text.len() > limit { Err(format!("pattern longer than {limit} bytes")) } else { Ok(()) }
 }
 
 fn merge<E: Entry>(known: &mut Vec<E>, newer: Vec<E>) {

@@ -51,7 +51,7 @@ impl<'a> Judge<'a> {
         // The container toolkit looks at them whatever the image holds.
         let requirements = self.requirements.judge(&host);
         if !needs.uses_cuda {
-            let none = Reason::new(RunVerdict::Runs, RuleId::NoCuda, "Nothing in it uses CUDA.");
+            let none = Reason::new(RunVerdict::Runs, RuleId::NoCuda, "The image does not use CUDA.");
             let bad = requirements.into_iter().filter(|reason| reason.verdict != RunVerdict::Runs);
             return concluded(bad.chain([incomplete.unwrap_or(none)]).collect());
         }
@@ -78,7 +78,7 @@ impl<'a> Judge<'a> {
         }
         reasons.extend(proofs(&reasons, coded.proof, driven.proof));
         if reasons.is_empty() {
-            let text = "It uses CUDA, and nothing in it says of which version, or is GPU code.";
+            let text = "The image uses CUDA, but states no CUDA version and has no GPU code.";
             reasons.push(Reason::new(RunVerdict::Runs, RuleId::Driver, text));
         }
         reasons.extend(fine);
@@ -94,7 +94,7 @@ fn is_certain(rule: RuleId) -> bool {
 }
 
 fn incomplete(why: &str) -> Reason {
-    let text = format!("More may be needed than is known: {}", why.trim_end_matches('.'));
+    let text = format!("Not all requirements are known: {}", why.trim_end_matches('.'));
     Reason::new(RunVerdict::Unknown, RuleId::Incomplete, sentence(&text))
 }
 
@@ -124,7 +124,7 @@ fn concluded(mut reasons: Vec<Reason>) -> Judgement {
     if reasons.len() > MOST_REASONS {
         let more = reasons.split_off(MOST_REASONS);
         if let Some(first) = more.first() {
-            let text = format!("{} more reasons, none of them worse, are not listed.", more.len());
+            let text = format!("{} more reasons, none worse.", more.len());
             reasons.push(Reason::new(first.verdict, RuleId::GpuCode, text));
         }
     }

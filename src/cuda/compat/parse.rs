@@ -36,7 +36,7 @@ pub fn parse_target(catalog: &Catalog, text: &str) -> Result<TargetGpu, TargetEr
     };
     let settings = settings.map(|settings| read(text, settings)).transpose()?.unwrap_or_default();
     if id.is_empty() {
-        let sm = settings.sm.ok_or_else(|| fault(text, "cc is missing".to_owned()))?;
+        let sm = settings.sm.ok_or_else(|| fault(text, "missing cc".to_owned()))?;
         let name = format!("GPU of compute capability {}.{}", sm / 10, sm % 10);
         let driver = settings.driver;
         return Ok(TargetGpu {
@@ -49,7 +49,7 @@ pub fn parse_target(catalog: &Catalog, text: &str) -> Result<TargetGpu, TargetEr
         });
     }
     if settings.sm.is_some() || settings.class.is_some() {
-        return Err(fault(text, format!("{} has its own GPU: only driver can be said of it", shown(id))));
+        return Err(fault(text, format!("{} has its own GPU: only driver= can be added", shown(id))));
     }
     let target = known(catalog, id)
         .ok_or_else(|| TargetError::Unknown { text: shown(id), near: near(catalog, id) })?;
@@ -101,19 +101,20 @@ fn read(whole: &str, text: &str) -> Result<Settings, TargetError> {
     let mut settings = Settings::default();
     for part in text.split(',') {
         let Some((name, value)) = part.split_once('=') else {
-            return Err(fault(format!("{} is no NAME=VALUE", shown(part))));
+            return Err(fault(format!("{} is not NAME=VALUE", shown(part))));
         };
         let (name, value) = (name.trim(), value.trim());
         let twice = match name {
             "cc" => {
                 let read = sm_of(value);
-                let read = read.ok_or_else(|| fault(format!("{} is no compute capability", shown(value))))?;
+                let read =
+                    read.ok_or_else(|| fault(format!("{} is not a compute capability", shown(value))))?;
                 settings.sm.replace(read).is_some()
             }
             "driver" => {
                 let mut numbers = value.split('.');
                 if numbers.clone().count() > 3 || !numbers.all(|part| part.parse::<u32>().is_ok()) {
-                    return Err(fault(format!("{} is no version of a driver", shown(value))));
+                    return Err(fault(format!("{} is not a driver version", shown(value))));
                 }
                 let stated = TargetDriver { version: value.to_owned(), from: DriverFrom::Stated };
                 settings.driver.replace(stated).is_some()
@@ -126,7 +127,7 @@ fn read(whole: &str, text: &str) -> Result<Settings, TargetError> {
                     "jetson" => GpuClass::Jetson,
                     _ => {
                         let wanted = "data-center, workstation, geforce or jetson";
-                        return Err(fault(format!("the class {} is not {wanted}", shown(value))));
+                        return Err(fault(format!("unknown class {}, expected {wanted}", shown(value))));
                     }
                 };
                 settings.class.replace(read).is_some()
@@ -134,7 +135,7 @@ fn read(whole: &str, text: &str) -> Result<Settings, TargetError> {
             _ => return Err(fault(format!("{} is not cc, driver or class", shown(name)))),
         };
         if twice {
-            return Err(fault(format!("{name} stands there twice")));
+            return Err(fault(format!("{name} given twice")));
         }
     }
     Ok(settings)

@@ -136,12 +136,12 @@ impl Requirement {
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let has = |wanted: &Term| self.clauses.iter().flatten().any(|term| term == wanted);
         if self.too_long {
-            Some("is too long to be looked at")
+            Some("is too long")
         } else if has(&Term::Malformed) {
-            Some("has a part that is no NAME OPERATOR VALUE")
+            Some("has a part that is not NAME OPERATOR VALUE")
         } else if has(&Term::Other) {
             Some(
-                "has a name other than cuda, driver, arch and brand, which some container toolkits refuse and others skip",
+                "has a name other than cuda, driver, arch and brand, which container toolkits either refuse or ignore",
             )
         } else {
             None

@@ -88,7 +88,7 @@ pub enum TargetError {
     #[error("cannot use the target host: {0}")]
     Host(String),
     /// No GPU and no machine has this id.
-    #[error("there is no target {text}")]
+    #[error("unknown target {text}")]
     Unknown {
         /// What was written.
         text: String,
@@ -117,7 +117,7 @@ impl TargetError {
                 "targets are ids such as gpu:l4 and azure:Standard_NC24ads_A100_v4, or cc=8.9".to_owned()
             }
             Self::Malformed { .. } => {
-                "write it as cc=8.6,driver=535.104,class=geforce; only cc must be there".to_owned()
+                "write it as cc=8.6,driver=535.104,class=geforce; only cc is required".to_owned()
             }
         }
     }

@@ -46,7 +46,7 @@ pub(crate) const WRAPPERS: [&[u8]; 20] = [
 ];
 
 /// Why libraries are roots that something unknown opens.
-const OPENED: &str = "a library of the application or a Python package: what opens it is not known";
+const OPENED: &str = "a library of the application or a Python package: its loader is unknown";
 
 /// A root as the simulation needs it.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Finder<'_, '_> {
             // A whole command line in one word may hold secrets: its first part names the program.
             let name = program.split(u8::is_ascii_whitespace).next().unwrap_or_default();
             let name = redact::words(&[escape(name)]).concat();
-            self.problems.push(format!("the image's {what} {name} is no file of the image"));
+            self.problems.push(format!("the image's {what} {name} is not a file in the image"));
         }
         self.follow(&both, &format!("the image's {what}"), 0);
         // Many entrypoints end by running the command.
@@ -210,7 +210,9 @@ impl Finder<'_, '_> {
                 Some(object) => {
                     self.add(object, RootKind::Preload, "loaded into every process by LD_PRELOAD");
                 }
-                None => self.problems.push(format!("LD_PRELOAD names {}, which is not found", escape(name))),
+                None => {
+                    self.problems.push(format!("LD_PRELOAD names {}, which does not exist", escape(name)))
+                }
             }
         }
     }

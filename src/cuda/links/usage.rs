@@ -63,10 +63,7 @@ pub(super) fn resolve_within(
     run.unreached();
     run.hardware_copies(&mut problems);
     if run.world.exhausted() {
-        problems.push(
-            "the search for libraries was cut short: its limit on work is reached, links are not complete"
-                .to_owned(),
-        );
+        problems.push("the search for libraries stopped at its limit: links are incomplete".to_owned());
     }
     let mut links = run.record.finish(&run.world, rules);
     // What was not looked at may load any of them.
@@ -285,8 +282,8 @@ impl Run<'_, '_> {
         }
         if copies > 0 {
             problems.push(format!(
-                "{copies} libraries in glibc-hwcaps folders are taken on newer processors only; \
-                 the links shown are those of the copies for all processors"
+                "{copies} libraries in glibc-hwcaps folders are loaded on newer processors only; links shown are those \
+                of the baseline copies"
             ));
         }
     }

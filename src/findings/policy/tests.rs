@@ -8,7 +8,7 @@ use crate::findings::{Category, rule};
 use crate::layer::{EntryId, EntryKind, IndexBuilder, NewEntry};
 use crate::rootfs::{Rootfs, merge};
 
-/// Line, column, message and hint of a file that is refused.
+/// Line, column, message and hint of a rejected file.
 fn refused(text: &str) -> (usize, usize, String, String) {
     match Policy::parse("cutaway.toml", text) {
         Err(PolicyError::Fault { file, line, column, message, hint }) => {
@@ -28,23 +28,23 @@ fn faults_name_line_column_and_cause() {
         ("[rules]\nwarn = []", 2, 1, "unknown field `warn`"),
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nuntil = 1", 4, 1, "unknown field `until`"),
         ("[budget]\nmerged_bytes = -1", 2, 16, "negative"),
-        ("[budget]\nmerged_bytes = \"4 gigs\"", 2, 16, "is no size"),
-        ("[budget]\nmerged_bytes = 1.5", 2, 16, "a size is an integer or a text"),
+        ("[budget]\nmerged_bytes = \"4 gigs\"", 2, 16, "4 gigs"),
+        ("[budget]\nmerged_bytes = 1.5", 2, 16, "expected an integer or a size"),
         ("[budget]\nefficiency = 1.01", 2, 14, "between 0 and 1"),
         ("[budget]\nefficiency = nan", 2, 14, "between 0 and 1"),
         ("[budget]\nefficiency = \"95 %\"", 2, 14, "invalid type"),
-        ("[rules]\ndeny = [\"stubs\", \"heders\"]", 2, 18, "no rule \"heders\""),
-        ("[rules]\nallow = [\"\"]", 2, 10, "no rule \"\""),
-        ("[rules]\ndeny = [\"cuda-*\", \"x*\"]", 2, 19, "no rule fits"),
-        ("[[ignore]]\nrule = \"xyz\"\nreason = \"x\"", 2, 8, "no rule \"xyz\""),
+        ("[rules]\ndeny = [\"stubs\", \"heders\"]", 2, 18, "unknown rule \"heders\""),
+        ("[rules]\nallow = [\"\"]", 2, 10, "unknown rule \"\""),
+        ("[rules]\ndeny = [\"cuda-*\", \"x*\"]", 2, 19, "no rule matches"),
+        ("[[ignore]]\nrule = \"xyz\"\nreason = \"x\"", 2, 8, "unknown rule \"xyz\""),
         ("[[ignore]]\nrule = \"stubs\"", 1, 1, "missing field `reason`"),
-        ("[[ignore]]\nrule = \"stubs\"\nreason = \" \"", 3, 10, "the reason is empty"),
-        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\npath = \"\"", 4, 8, "it is empty"),
-        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = \"2026-02-29\"", 4, 11, "no day"),
-        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 2026-02-01T10:00:00Z", 4, 11, "no day"),
+        ("[[ignore]]\nrule = \"stubs\"\nreason = \" \"", 3, 10, "empty reason"),
+        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\npath = \"\"", 4, 8, "empty"),
+        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = \"2026-02-29\"", 4, 11, "not a date"),
+        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 2026-02-01T10:00:00Z", 4, 11, "expected a date"),
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 20260201", 4, 11, "YYYY-MM-DD"),
-        ("targets = [\"gpu:l4\", \" \"]", 1, 22, "it is empty"),
-        ("profile = \"\"", 1, 11, "it is empty"),
+        ("targets = [\"gpu:l4\", \" \"]", 1, 22, "empty value"),
+        ("profile = \"\"", 1, 11, "empty value"),
         ("# é\ntargets = [\"é\", 1]", 2, 17, "invalid type"),
     ];
     for (text, line, column, cause) in cases {
@@ -71,7 +71,7 @@ fn targets_are_looked_up_where_they_stand() {
         .targets(Catalog::builtin(), &|| Err("no GPU".to_owned()))
         .unwrap_err();
     assert!(
-        error.to_string().contains("cutaway.toml, line 2, column 3: there is no target gpu:l44"),
+        error.to_string().contains("cutaway.toml, line 2, column 3: unknown target gpu:l44"),
         "{error}"
     );
     assert!(error.hint().unwrap().contains("gpu:l4"), "{error}");
@@ -232,7 +232,7 @@ fn what_is_unknown_never_passes() {
     let text = "[budget]\ndevel_bytes = \"9 PiB\"\n[rules]\ndeny = [\"headers\"]";
     let reasons = ["budget:devel_bytes", "rules-unknown"];
     assert_eq!(judge_with(text, |measured| measured.findings = None).reasons, reasons);
-    // Rules that broke off found less than there is.
+    // Rules that were cut short found less than there is.
     let warnings = vec![Warning::new(WarningCode::FactsLimited, "findings", "a fault")];
     let broken = Findings { warnings, ..Findings::default() };
     let (policy, rootfs) = (Policy::parse("c", text).unwrap(), rootfs(&[]));
@@ -277,11 +277,11 @@ fn ignores_take_single_files_out() {
     assert!(all.passes() && all.notes.is_empty(), "{all:?}");
     let other = judge(&ignore("stubs", "/**", ""));
     assert!(
-        !other.passes() && other.notes[0].contains("ignore 1 (stubs on /**) fits no finding"),
+        !other.passes() && other.notes[0].contains("ignore 1 (stubs on /**) matches no finding"),
         "{other:?}"
     );
-    // What is needed cannot fail, so there is nothing to ignore.
-    assert!(judge(&ignore("compilers", "/**", "")).notes[0].contains("fits no finding"));
+    // A finding required at run time cannot fail: there is nothing to ignore.
+    assert!(judge(&ignore("compilers", "/**", "")).notes[0].contains("matches no finding"));
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn ignores_expire_the_day_after() {
     assert!(judge(&of("2026-06-15")).passes() && judge(&of("\"2026-06-15\"")).passes());
     let late = judge(&of("2026-06-14"));
     assert_eq!(late.reasons, ["rule:headers"]);
-    assert_eq!(late.notes, ["ignore 1 (headers) expired on 2026-06-14 and does not count any more"]);
+    assert_eq!(late.notes, ["ignore 1 (headers) expired on 2026-06-14 and is no longer applied"]);
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Scan {
             State::Fatbin { walk, at } => {
                 let mut facts = fatbin::loose(self.size, &walk, 1, &self.limits);
                 if at < self.size {
-                    let what = format!("the file is cut short: {at} of {} bytes", self.size);
+                    let what = format!("file truncated: {at} of {} bytes", self.size);
                     facts.problems.push(Problem { at, what });
                 }
                 FileFacts::Fatbin(Box::new(facts))

@@ -53,7 +53,7 @@ impl Problems {
     /// The list; with a last line that counts what was left out.
     pub(in crate::formats) fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
-            let what = format!("{} further problems are not listed", self.more);
+            let what = format!("{} more problems", self.more);
             self.list.push(Problem { at: self.more_at, what });
         }
         self.list

@@ -95,7 +95,7 @@ fn a_stream_that_ends_early_says_so() {
         };
         scan.push(&file[..count]);
         let FileFacts::Elf(elf) = scan.finish() else { panic!("no ELF") };
-        assert!(elf.problems.iter().any(|problem| problem.what.contains("cut short")), "{count}");
+        assert!(elf.problems.iter().any(|problem| problem.what.contains("truncated")), "{count}");
     }
 }
 

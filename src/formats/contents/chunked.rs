@@ -53,7 +53,7 @@ pub fn inflate(stored: &[u8], position: Position, limits: &Limits) -> Result<Vec
     let most = limits.table_json_bytes;
     if claimed > most {
         return Err(Refused::new(format!(
-            "the table of contents has {claimed} bytes, more than the {most} that are read"
+            "the table of contents is too large: {claimed} bytes, the limit is {most}"
         )));
     }
     let mut json = buffer(claimed);
@@ -62,10 +62,10 @@ pub fn inflate(stored: &[u8], position: Position, limits: &Limits) -> Result<Vec
         decoder.window_log_max(limits.zstd_window_log)?;
         decoder.take(claimed.saturating_add(1)).read_to_end(&mut json).map(drop)
     };
-    inflate().map_err(|error| Refused::new(format!("the table of contents cannot be inflated: {error}")))?;
+    inflate().map_err(|error| Refused::new(format!("cannot decompress the table of contents: {error}")))?;
     if json.len() as u64 != claimed {
         return Err(Refused::new(format!(
-            "the table of contents has not the {claimed} bytes that are claimed"
+            "the table of contents does not have the declared {claimed} bytes"
         )));
     }
     Ok(json)

@@ -57,23 +57,23 @@ pub fn inflate(member: &[u8], limits: &Limits) -> Result<Found, Refused> {
     let input = StreamInput::new(reader, None, most.saturating_add(1 << 20), &CancelToken::new());
     let mut walk = TarWalk::new(input, limits);
     let unusable = |why: &dyn std::fmt::Display| {
-        Refused::new(format!("the member of gzip with the table of contents cannot be used: {why}"))
+        Refused::new(format!("unusable gzip member of the table of contents: {why}"))
     };
     if !walk.advance().map_err(|error| unusable(&error))? {
-        return Err(unusable(&"it holds no file"));
+        return Err(unusable(&"no file in it"));
     }
     let member = walk.member().clone();
     if member.kind != MemberKind::File || member.sparse || member.path != FILE {
-        return Err(unusable(&"its first file is another"));
+        return Err(unusable(&"unexpected first file"));
     }
     if member.size > most {
         let size = member.size;
-        return Err(unusable(&format!("the table has {size} bytes, more than the {most} that are read")));
+        return Err(unusable(&format!("the table has {size} bytes, the limit is {most}")));
     }
     let mut json = buffer(member.size);
     walk.by_ref().take(member.size).read_to_end(&mut json).map_err(|error| unusable(&error))?;
     if json.len() != in_memory(member.size) {
-        return Err(unusable(&"the table is cut short"));
+        return Err(unusable(&"the table is truncated"));
     }
     let listed = Listed::file(member.size, member.mode, member.uid, member.gid, member.mtime);
     Ok(Found { json, path: member.path, listed, inner: member.body_at })

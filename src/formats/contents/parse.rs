@@ -24,7 +24,7 @@ impl Contents {
         let mut builder = Builder { contents: Self::default(), format, data_end, limits, open: 0 };
         let mut from = serde_json::Deserializer::from_slice(json);
         let done = Top(&mut builder).deserialize(&mut from).and_then(|()| from.end());
-        done.map_err(|error| Refused::new(format!("the table of contents cannot be used: {error}")))?;
+        done.map_err(|error| Refused::new(format!("unusable table of contents: {error}")))?;
         Ok(builder.contents)
     }
 
@@ -33,7 +33,7 @@ impl Contents {
     /// # Errors
     /// When there is no room for it.
     pub fn push(&mut self, path: &[u8], listed: Listed, part: Part, sum: Option<Sum>) -> Result<(), Refused> {
-        let name = store(&mut self.names, path).ok_or_else(|| Refused::new("its names are too long"))?;
+        let name = store(&mut self.names, path).ok_or_else(|| Refused::new("names too long"))?;
         self.entries.push(Listed { name, link: (0, 0), ..listed });
         self.bodies.parts.push(part);
         self.bodies.ends.push(index32(self.bodies.parts.len()));
@@ -98,7 +98,7 @@ impl Builder<'_> {
     fn add(&mut self, raw: &Raw<'_>) -> Result<(), String> {
         if raw.sort == "chunk" {
             let is_file = self.contents.entries.last().is_some_and(|last| last.kind == MemberKind::File);
-            return if is_file { self.part(raw) } else { Err("a part of no file".to_owned()) };
+            return if is_file { self.part(raw) } else { Err("chunk without a file".to_owned()) };
         }
         self.close()?;
         let kind = match &*raw.sort {
@@ -109,18 +109,18 @@ impl Builder<'_> {
             "char" => MemberKind::CharDevice,
             "block" => MemberKind::BlockDevice,
             "fifo" => MemberKind::Fifo,
-            other => return Err(format!("an entry of the type {}", escape(other.as_bytes()))),
+            other => return Err(format!("entry of type {}", escape(other.as_bytes()))),
         };
         let contents = &mut self.contents;
         if contents.entries.len() >= self.limits.layer_entries {
             return Err(format!("more than {} entries", self.limits.layer_entries));
         }
         if raw.name.len().max(raw.link_name.len()) > self.limits.path_bytes {
-            return Err("a path that is longer than is allowed".to_owned());
+            return Err("path too long".to_owned());
         }
         let is_link = matches!(kind, MemberKind::HardLink | MemberKind::Symlink);
         let link = if is_link { raw.link_name.as_bytes() } else { b"" };
-        let mut stored = |text: &[u8]| store(&mut contents.names, text).ok_or("its names are too long");
+        let mut stored = |text: &[u8]| store(&mut contents.names, text).ok_or("names too long");
         let (name, link) = (stored(raw.name.as_bytes())?, stored(link)?);
         let is_file = kind == MemberKind::File;
         contents.entries.push(Listed {
@@ -151,7 +151,7 @@ impl Builder<'_> {
             sum: sum(&raw.chunk_digest)?,
         };
         if part.offset >= self.data_end {
-            return Err(format!("data at byte {}, behind the end at {}", part.offset, self.data_end));
+            return Err(format!("data at byte {}, beyond the end at {}", part.offset, self.data_end));
         }
         let parts = &mut self.contents.bodies.parts;
         // One that is told of a part has at least the length of an entry in the text, so they are bounded too.
@@ -194,7 +194,7 @@ impl Builder<'_> {
             let most = (part.end - part.offset).saturating_mul(most_of(self.format));
             if !part.zeros && part.inner.saturating_add(part.size) > most {
                 let (size, stored) = (part.size, part.end - part.offset);
-                return Err(format!("{size} bytes of a file in {stored}, which no {} packs", self.format));
+                return Err(format!("file of {size} bytes in {stored}: impossible for {}", self.format));
             }
         }
         Ok(())
@@ -213,7 +213,7 @@ fn most_of(format: Format) -> u64 {
 fn broken(names: &[u8], entry: &Listed) -> String {
     let (at, length) = (entry.name.0 as usize, entry.name.1 as usize);
     let name = names.get(at..at.saturating_add(length)).unwrap_or_default();
-    format!("the parts of {} do not add up to its {} bytes", escape(name), entry.size)
+    format!("the chunks of {} do not add up to {} bytes", escape(name), entry.size)
 }
 
 fn store(names: &mut Vec<u8>, text: &[u8]) -> Option<(u32, u32)> {
@@ -236,7 +236,7 @@ fn sum(digest: &str) -> Result<Option<Sum>, String> {
     let digits =
         |pair: &[u8]| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok());
     if text.len() != 64 || !text.iter().all(u8::is_ascii_hexdigit) {
-        return Err(format!("{} is no digest", escape(digest.as_bytes())));
+        return Err(format!("{} is not a digest", escape(digest.as_bytes())));
     }
     for (byte, pair) in sum.iter_mut().zip(text.chunks_exact(2)) {
         *byte = digits(pair).unwrap_or_default();
@@ -250,7 +250,7 @@ fn mtime(raw: Option<&serde_json::value::RawValue>) -> Result<i64, String> {
     let plain = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
     match plain {
         "" if matches!(text, "null" | "\"\"") => Ok(0),
-        time => time::seconds(time).ok_or_else(|| format!("{} is no time", escape(text.as_bytes()))),
+        time => time::seconds(time).ok_or_else(|| format!("{} is not a time", escape(text.as_bytes()))),
     }
 }
 
@@ -278,7 +278,7 @@ impl<'de> Visitor<'de> for Top<'_, '_> {
                 "version" if !seen.0 => {
                     let version: i64 = map.next_value()?;
                     if version != VERSION {
-                        return Err(A::Error::custom(format!("it has version {version}, not {VERSION}")));
+                        return Err(A::Error::custom(format!("version {version}, expected {VERSION}")));
                     }
                     seen.0 = true;
                 }
@@ -286,14 +286,14 @@ impl<'de> Visitor<'de> for Top<'_, '_> {
                     map.next_value_seed(Entries(&mut *self.0))?;
                     seen.1 = true;
                 }
-                "version" | "entries" => return Err(A::Error::custom("it says something twice")),
+                "version" | "entries" => return Err(A::Error::custom("duplicate key")),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
         if seen != (true, true) {
-            return Err(A::Error::custom("it has no version or no entries"));
+            return Err(A::Error::custom("no version or no entries"));
         }
         self.0.finish().map_err(A::Error::custom)
     }

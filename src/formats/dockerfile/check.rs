@@ -39,9 +39,7 @@ fn from(instruction: &Instruction) -> Result<(), Fault> {
     match instruction.words.as_slice() {
         [_] => Ok(()),
         [_, middle, name] if middle.text.eq_ignore_ascii_case("as") => stage_name(&name.text, &name.span),
-        [_, extra, ..] => {
-            Err(Fault::new(extra.span.start, "FROM takes an image, and AS and a name or nothing else"))
-        }
+        [_, extra, ..] => Err(Fault::new(extra.span.start, "FROM takes an image and optionally AS NAME")),
         [] => Err(Fault::new(instruction.keyword_span.start, "FROM needs an image")),
     }
 }
@@ -51,5 +49,5 @@ fn stage_name(name: &str, span: &Span) -> Result<(), Fault> {
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(rest) {
         return Ok(());
     }
-    Err(Fault::new(span.start, format!("{} is no name for a stage", quoted(name))))
+    Err(Fault::new(span.start, format!("{} is not a stage name", quoted(name))))
 }

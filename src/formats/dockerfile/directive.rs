@@ -22,11 +22,14 @@ pub(super) fn read(
         return Ok(None);
     }
     if before.iter().any(|directive| directive.name == name) {
-        return Err(Fault::new(at, format!("there is a parser directive {name} already")));
+        return Err(Fault::new(at, format!("duplicate parser directive {name}")));
     }
     if name == "escape" && !["\\", "`"].contains(&value) {
         let start = at + line.trim_end_matches(is_plain_space).len() - value.len();
-        return Err(Fault::new(start, format!("the escape character is \\ or `, not {}", quoted(value))));
+        return Err(Fault::new(
+            start,
+            format!("the escape character must be \\ or `, not {}", quoted(value)),
+        ));
     }
     Ok(Some(Directive { name, value: value.to_owned(), span: whole }))
 }

@@ -65,7 +65,7 @@ fn head(joined: &Joined, line: &Span, at: usize) -> Result<Head, Fault> {
     let word = joined.slice(&name);
     let Some(keyword) = Keyword::named(word) else {
         let what = if word.is_empty() {
-            "an instruction is missing".to_owned()
+            "missing instruction".to_owned()
         } else {
             format!("unknown instruction {}", quoted(word))
         };
@@ -80,7 +80,7 @@ fn head(joined: &Joined, line: &Span, at: usize) -> Result<Head, Fault> {
 /// What an `ONBUILD` keeps for later.
 fn trigger(joined: &Joined, onbuild: &Head, at: usize) -> Result<Head, Fault> {
     if let Some(flag) = onbuild.flags.first() {
-        return Err(Fault::new(flag.span.start, "ONBUILD has no flags"));
+        return Err(Fault::new(flag.span.start, "ONBUILD takes no flags"));
     }
     let trigger = head(joined, &onbuild.rest, at)?;
     if matches!(trigger.keyword, Keyword::OnBuild | Keyword::From | Keyword::Maintainer) {
@@ -100,7 +100,7 @@ fn heredocs(text: &str, joined: &Joined, line: &Span, instruction: &mut Instruct
         let mut at = start;
         loop {
             if at >= text.len() {
-                let what = format!("the heredoc {} has no end", quoted(&heredoc.name));
+                let what = format!("unterminated heredoc {}", quoted(&heredoc.name));
                 return Err(Fault::new(joined.source(span.start), what));
             }
             let (end, next) = line_at(text, at);

@@ -90,7 +90,7 @@ fn read(text: &str, mark: usize, file: &mut Dockerfile) -> Result<(), Fault> {
                 Keyword::From => has_stage = true,
                 Keyword::Arg => {}
                 keyword if !has_stage => {
-                    let what = format!("{} stands before the first FROM", keyword.as_str());
+                    let what = format!("{} before the first FROM", keyword.as_str());
                     return Err(Fault::new(instruction.keyword_span.start, what));
                 }
                 _ => {}
@@ -110,7 +110,7 @@ fn read(text: &str, mark: usize, file: &mut Dockerfile) -> Result<(), Fault> {
     }
     let first = file.instructions.first();
     Err(match first {
-        Some(instruction) => Fault::new(instruction.keyword_span.start, "there is no FROM"),
-        None => Fault::new(mark, "there are no instructions"),
+        Some(instruction) => Fault::new(instruction.keyword_span.start, "no FROM"),
+        None => Fault::new(mark, "no instructions"),
     })
 }

@@ -69,7 +69,7 @@ fn pairs(keyword: Keyword, joined: &Joined, arguments: &Span, escape: char) -> R
     }
     for span in &spans {
         if !joined.slice(span).contains('=') {
-            let what = format!("{} is no NAME=VALUE", quoted(joined.slice(span)));
+            let what = format!("{} is not NAME=VALUE", quoted(joined.slice(span)));
             return Err(Fault::new(joined.source(span.start), what));
         }
         named(joined, span)?;
@@ -79,7 +79,7 @@ fn pairs(keyword: Keyword, joined: &Joined, arguments: &Span, escape: char) -> R
 
 fn named(joined: &Joined, span: &Span) -> Result<(), Fault> {
     if joined.slice(span).starts_with('=') {
-        return Err(Fault::new(joined.source(span.start), "there is no name before ="));
+        return Err(Fault::new(joined.source(span.start), "no name before ="));
     }
     Ok(())
 }
@@ -205,7 +205,7 @@ fn json(joined: &Joined, span: &Span) -> Result<Option<Vec<Word>>, Fault> {
     let mut at = 1;
     for value in values {
         let serde_json::Value::String(value) = value else {
-            let what = "an array of arguments may hold strings only";
+            let what = "an array of arguments may contain strings only";
             return Err(Fault::new(joined.source(span.start), what));
         };
         let start = at + text.get(at..).and_then(|rest| rest.find('"')).unwrap_or_default();

@@ -79,7 +79,7 @@ pub(super) fn dynamic(
     }
     let offset = tags.strings.and_then(|address| offset_of(address, programs));
     let Some(at) = offset else {
-        context.problems.add(program.at, "the strings of the dynamic table cannot be found");
+        context.problems.add(program.at, "the string table of the dynamic table cannot be found");
         facts.version_needs_known = tags.versions.is_none();
         return Ok(());
     };
@@ -101,7 +101,7 @@ pub(super) fn dynamic(
         let Some(rest) = room.checked_sub(found.len()) else {
             let kept = facts.needed.len();
             let what =
-                format!("too many bytes of names: needed libraries after the first {kept} are left out");
+                format!("too many bytes of names: needed libraries after the first {kept} are omitted");
             context.problems.add(program.at, what);
             room = 0;
             break;
@@ -174,7 +174,7 @@ fn reach(context: &mut Context<'_>, mut wanted: Vec<(u64, u64)>, end: u64) -> u6
         let behind = at.saturating_add(bytes);
         let more = behind.saturating_sub(passed.max(at));
         let Some(rest) = room.checked_sub(more) else {
-            context.problems.add(at, "the names lie too far apart: those from here on are left out");
+            context.problems.add(at, "names too far apart: from here on omitted");
             return at;
         };
         room = rest;
@@ -242,7 +242,7 @@ fn versions(
             aux = aux.saturating_add(u64::from(step));
         }
         let Some(rest) = room.checked_sub(names) else {
-            context.problems.add(at, "too many bytes of names: the versions asked of libraries are left out");
+            context.problems.add(at, "too many bytes of names: version requirements are omitted");
             return Ok(None);
         };
         room = rest;

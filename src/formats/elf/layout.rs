@@ -140,16 +140,16 @@ impl Layout {
 
 /// The header, from the first 64 bytes of a file or what there is of them.
 pub(super) fn header(raw: &[u8]) -> Result<Header, &'static str> {
-    let cut = "the ELF header is cut short";
+    let cut = "the ELF header is truncated";
     let class64 = match raw.get(4).ok_or(cut)? {
         1 => false,
         2 => true,
-        _ => return Err("the ELF header has an unknown class"),
+        _ => return Err("unknown ELF class"),
     };
     let little = match raw.get(5).ok_or(cut)? {
         1 => true,
         2 => false,
-        _ => return Err("the ELF header has an unknown byte order"),
+        _ => return Err("unknown ELF byte order"),
     };
     fields(Layout { class64, little }, raw).ok_or(cut)
 }

@@ -67,7 +67,7 @@ pub(super) fn compat(
         None => None,
     };
     if text.is_none() {
-        context.problems.add(section.at, "the note on forward compatibility cannot be read");
+        context.problems.add(section.at, "the forward-compatibility note cannot be read");
     }
     facts.forward_compat = text;
     Ok(())

@@ -113,7 +113,7 @@ impl Context<'_> {
     pub(super) fn cut(&mut self, mut table: Table, most: usize, what: &str) -> Table {
         let fit = self.size.saturating_sub(table.at) / table.stride.max(1);
         if table.count > fit {
-            self.problems.add(table.at, format!("the {what} pass the end of the file"));
+            self.problems.add(table.at, format!("the {what} extend beyond the end of the file"));
             table.count = fit;
         }
         if table.count > most as u64 {
@@ -178,7 +178,7 @@ fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<[Rang
     }
     let layout = context.header.layout;
     if !layout::stride_fits(table.stride, layout.program_bytes()) {
-        context.problems.add(table.at, "program headers have an impossible size");
+        context.problems.add(table.at, "invalid size of program headers");
         return Ok(nowhere);
     }
     table = context.cut(table, context.limits.program_headers, "program headers");
@@ -206,7 +206,7 @@ fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<[Rang
             4 => {
                 note_bytes += program.bytes.min(context.limits.note_bytes as u64);
                 if note_bytes > context.limits.note_bytes as u64 {
-                    context.problems.add(program.at, "too many bytes of notes: this segment is left out");
+                    context.problems.add(program.at, "too many bytes of notes: segment omitted");
                 } else {
                     notes::build_id(context, program, facts)?;
                 }

@@ -67,15 +67,13 @@ impl ElfScan {
         }
         let mut parsed = self.parse();
         if self.at < self.size {
-            parsed
-                .problems
-                .add(self.at, format!("the file is cut short: {} of {} bytes", self.at, self.size));
+            parsed.problems.add(self.at, format!("file truncated: {} of {} bytes", self.at, self.size));
         }
         let places = std::mem::take(&mut parsed.places);
         let mut sum = Summing::new(&self.limits);
         sum.add_all(&places.regions, &self.walk);
         if let Some(at) = self.walk.found().whole_in(&places.unnamed) {
-            parsed.problems.add(at, "GPU code in a section whose name was not kept is left out");
+            parsed.problems.add(at, "GPU code omitted: section name not kept");
         }
         parsed.finish(sum)
     }

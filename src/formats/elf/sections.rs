@@ -74,7 +74,7 @@ pub(super) fn sections(
             _ => {}
         }
         if list.len() > context.limits.gpu_sections {
-            context.problems.add(section.at, "too many sections with GPU code: the rest is left out");
+            context.problems.add(section.at, "too many sections with GPU code: the rest is omitted");
             break;
         }
     }
@@ -103,7 +103,7 @@ fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)
         return Ok(None);
     }
     if !layout::stride_fits(table.stride, layout.section_bytes()) {
-        context.problems.add(table.at, "section headers have an impossible size");
+        context.problems.add(table.at, "invalid size of section headers");
         return Ok(None);
     }
     let wanted = wanted(&table, context.size, limits);

@@ -219,5 +219,5 @@ fn more_than_the_limits_allow_is_said() {
     assert_eq!(facts.needed, Vec::<Vec<u8>>::new());
     assert_eq!(facts.problems.len(), 4);
     assert!(facts.problems[1].what.contains("beyond the first 5"));
-    assert!(facts.problems[3].what.contains("further problems"));
+    assert!(facts.problems[3].what.contains("more problem"));
 }

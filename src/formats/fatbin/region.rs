@@ -41,7 +41,7 @@ pub(in crate::formats) fn regions(mut list: Vec<Region>, size: u64, problems: &m
         let end = region.end().min(size);
         let start = region.at.max(passed).min(end);
         if end < region.end() {
-            problems.add(region.at, format!("section {} passes the end of the file", region.name));
+            problems.add(region.at, format!("section {} extends beyond the end of the file", region.name));
         } else if start > region.at {
             problems.add(region.at, format!("section {} overlaps the one before it", region.name));
         }

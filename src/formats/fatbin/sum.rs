@@ -197,22 +197,21 @@ impl Summing {
     /// Says that the search was given up, when no `budget` is left.
     pub(in crate::formats) fn give_up(&mut self, budget: u64) {
         if budget == 0 {
-            self.problems.add(0, "the search for GPU code was given up: it covers too many bytes");
+            self.problems.add(0, "search for GPU code stopped: too many bytes to search");
         }
     }
 
     /// Says what `walk` had to leave out.
     fn add_limit(&mut self, walk: &Walk) {
         if let Some(at) = walk.found().full_at {
-            self.problems
-                .add(at, "too many containers or entries of GPU code: those from here on are left out");
+            self.problems.add(at, "too many containers or entries of GPU code: the rest is omitted");
         }
     }
 
     /// The facts; `None` when there is no GPU code, and nothing was deferred.
     pub(in crate::formats) fn finish(mut self) -> Option<GpuFacts> {
         if self.left_out > 0 {
-            let what = format!("{} entries of rare kinds are not in the rows", self.left_out);
+            let what = format!("{} entries of rare kinds not listed", self.left_out);
             self.problems.add(0, what);
         }
         self.sections.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));

@@ -17,7 +17,7 @@ pub fn read_installed(bytes: &[u8]) -> Read {
             let mut done = std::mem::take(&mut package);
             folder = b"";
             if done.name.is_empty() {
-                collector.problem(start, "a package without a name");
+                collector.problem(start, "package without a name");
                 continue;
             }
             done.installed = true;
@@ -29,7 +29,7 @@ pub fn read_installed(bytes: &[u8]) -> Read {
         }
         begun.get_or_insert(at);
         let [letter, b':', value @ ..] = line else {
-            collector.problem(at, "a line that is no field");
+            collector.problem(at, "invalid field");
             continue;
         };
         match letter {

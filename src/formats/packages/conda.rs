@@ -38,7 +38,7 @@ pub fn read_meta(bytes: &[u8]) -> Read {
         Err(error) => {
             // The message of the error may quote the document, so only its place is told.
             let (line, column) = (error.line(), error.column());
-            let what = format!("no JSON as conda writes it, at line {line}, column {column}");
+            let what = format!("invalid conda metadata (JSON), line {line}, column {column}");
             let before = super::fields::lines(bytes).nth(line.saturating_sub(1)).map_or(0, |(at, _)| at);
             collector.problem(before.saturating_add(column).min(bytes.len()), what);
             return collector.finish();
@@ -50,7 +50,7 @@ pub fn read_meta(bytes: &[u8]) -> Read {
     let depends = collector.names(0, names.map(str::as_bytes));
     let listed = meta.files.unwrap_or_default();
     if listed.left_out {
-        collector.problem(0, "there are more file names than are read; the rest is left out");
+        collector.problem(0, "too many file names; the rest is omitted");
     }
     let package = Package {
         name: text(meta.name.as_bytes()),
@@ -67,7 +67,7 @@ pub fn read_meta(bytes: &[u8]) -> Read {
         ..Package::default()
     };
     if package.name.is_empty() {
-        collector.problem(0, "a package without a name");
+        collector.problem(0, "package without a name");
     } else {
         collector.package(0, package);
     }

@@ -71,7 +71,7 @@ impl<'a> Stanza<'a> {
         let stanza = std::mem::take(self);
         let Some(at) = stanza.at else { return true };
         let Some(name) = stanza.name.and_then(some_text) else {
-            collector.problem(at, "a package without a name");
+            collector.problem(at, "package without a name");
             return true;
         };
         let wanted = [stanza.before, stanza.depends].into_iter().flatten();
@@ -112,7 +112,7 @@ pub fn read_status(bytes: &[u8]) -> Read {
                     return collector.finish();
                 }
             }
-            Part::Odd(at) => collector.problem(at, "a line that is no field"),
+            Part::Odd(at) => collector.problem(at, "invalid field"),
         }
     }
     stanza.finish(&mut collector);

@@ -124,7 +124,7 @@ impl Collector {
     /// Keeps a package; `false` when there are too many and reading should end.
     fn package(&mut self, at: usize, package: Package) -> bool {
         if self.left.packages == 0 {
-            self.problem(at, "there are more packages than are read; the rest is left out");
+            self.problem(at, "too many packages; the rest is omitted");
             return false;
         }
         self.left.packages -= 1;
@@ -142,7 +142,7 @@ impl Collector {
             }
             if self.left.names == 0 {
                 if !self.told.0 {
-                    self.problem(at, "there are more dependencies than are read; the rest is left out");
+                    self.problem(at, "too many dependencies; the rest is omitted");
                     self.told.0 = true;
                 }
                 break;
@@ -159,7 +159,7 @@ impl Collector {
         let bytes = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
         if self.left.paths == 0 || self.left.path_bytes < bytes {
             if !self.told.1 {
-                self.problem(at, "there are more file names than are read; the rest is left out");
+                self.problem(at, "too many file names; the rest is omitted");
                 self.told.1 = true;
             }
             return false;

@@ -26,7 +26,7 @@ pub fn read_metadata(bytes: &[u8]) -> Read {
             }
             // Licences of several lines that were not folded; the fields go on after them.
             Part::Odd(at) => {
-                collector.problem(at, "a line that is no field");
+                collector.problem(at, "invalid field");
                 continue;
             }
         };
@@ -43,13 +43,13 @@ pub fn read_metadata(bytes: &[u8]) -> Read {
         }
     }
     if !ended && bytes.len() > head.len() {
-        collector.problem(head.len(), "the head does not end within 1 MiB; the rest is left out");
+        collector.problem(head.len(), "header longer than 1 MiB; the rest is omitted");
     }
     package.depends = collector.names(0, requires.into_iter());
     package.maker = package.maker.or(author).filter(|maker| maker != "UNKNOWN");
     package.homepage = package.homepage.filter(|page| page != "UNKNOWN").or(labelled);
     if package.name.is_empty() {
-        collector.problem(0, "a package without a name");
+        collector.problem(0, "package without a name");
     } else {
         collector.package(0, package);
     }
@@ -111,17 +111,17 @@ fn record_rows(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Vec<Problem> {
         at = next;
         if row[0].is_empty() {
             if columns > 1 {
-                collector.problem(start, "a line without a path");
+                collector.problem(start, "line without a path");
             }
             continue;
         }
         if count >= Bounds::USUAL.paths {
-            collector.problem(start, "there are more file names than are read; the rest is left out");
+            collector.problem(start, "too many file names; the rest is omitted");
             break;
         }
         count += 1;
         if columns != 3 {
-            collector.problem(start, "a line that has not three columns");
+            collector.problem(start, "line without three columns");
         }
         take(row);
     }

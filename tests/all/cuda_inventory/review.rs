@@ -169,7 +169,7 @@ fn a_base_of_joined_layers_has_no_boundary() {
         let base = &report.json["image"]["base"];
         assert_eq!(base["layers"], 0, "{base:#}");
         let evidence = texts(&base["evidence"]).join("\n");
-        assert!(evidence.contains("where the base ends"), "{evidence}");
+        assert!(evidence.contains("end of the base image"), "{evidence}");
     }
     let mut lone = image(Packing::Gzip, &[vec![file("etc/os-release", UBUNTU), file("app/x", "x")]]);
     lone.history = vec![step("kaniko: snapshot", false)];

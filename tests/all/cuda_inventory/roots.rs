@@ -234,5 +234,5 @@ fn a_provider_that_is_not_asked_for_may_lack_its_libraries() {
     assert_eq!(usage(&report, &format!("/{SITE}/{tensorrt}")), "dlopen", "no root of its own");
     let cudnn = "nvidia/cudnn/lib/libcudnn.so.9";
     members.extend(wheel(SITE, "nvidia-cudnn-cu12", "9.1.0.70", &[(cudnn, built("libcudnn.so.9", &[]))]));
-    assert!(!note(&report_of_members(members)).contains("needed and not here"));
+    assert!(!note(&report_of_members(members)).contains("needed and missing"));
 }

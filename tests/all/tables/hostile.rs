@@ -116,13 +116,13 @@ fn claims_cost_nothing() {
     let numbers: Vec<u64> = good.split(':').map(|number| number.parse().unwrap()).collect();
     let [offset, length, inflated] = [numbers[0], numbers[1], numbers[2]];
     for (position, why) in [
-        (format!("{offset}:{length}:{}:1", u64::MAX), "more than the 268435456 that are read"),
-        (format!("{offset}:{length}:{}:1", inflated + 1), "has not the"),
-        (format!("{offset}:{length}:{}:1", inflated - 1), "has not the"),
-        (format!("{}:{length}:{inflated}:1", u64::MAX), "behind the end"),
-        (format!("{offset}:{}:{inflated}:1", u64::MAX), "behind the end"),
+        (format!("{offset}:{length}:{}:1", u64::MAX), "the limit is 268435456"),
+        (format!("{offset}:{length}:{}:1", inflated + 1), "does not have the declared"),
+        (format!("{offset}:{length}:{}:1", inflated - 1), "does not have the declared"),
+        (format!("{}:{length}:{inflated}:1", u64::MAX), "beyond the end"),
+        (format!("{offset}:{}:{inflated}:1", u64::MAX), "beyond the end"),
         (format!("{offset}:{}:{inflated}:1", length - 1), "does not have the digest"),
-        ("nowhere".to_owned(), "no place of a table"),
+        ("nowhere".to_owned(), "invalid position"),
     ] {
         layer.annotations.iter_mut().filter(|one| one.0 == place).for_each(|one| one.1.clone_from(&position));
         let (opened, memory) = open(&layer, &limits);
@@ -132,9 +132,9 @@ fn claims_cost_nothing() {
     }
     let narrow = Limits { table_bytes: 10, ..Limits::default() };
     let layer = writer::pack(Format::Estargz, &[file("a", b"a".repeat(2000))]).layer(Format::Estargz);
-    assert!(open(&layer, &narrow).0.err().unwrap().contains("more than the 10 that are read"));
+    assert!(open(&layer, &narrow).0.err().unwrap().contains("the limit is 10"));
     let narrow = Limits { table_json_bytes: 10, ..Limits::default() };
-    assert!(open(&layer, &narrow).0.err().unwrap().contains("more than the 10 that are read"));
+    assert!(open(&layer, &narrow).0.err().unwrap().contains("the limit is 10"));
     let narrow = Limits { layer_entries: 0, ..Limits::default() };
     assert!(open(&layer, &narrow).0.err().unwrap().contains("more than 0 entries"));
 }

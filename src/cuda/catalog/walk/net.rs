@@ -195,7 +195,7 @@ impl Net {
                 _ => self.edge(at, *byte),
             };
             if self.nodes.len() > NODES {
-                let message = format!("the globs have more than {NODES} bytes together");
+                let message = format!("globs longer than {NODES} bytes in total");
                 return Err(CatalogError::Patterns { table: "path", message });
             }
         }

@@ -200,13 +200,13 @@ fn proof(told: &[Told<'_>], decides: bool, sm: u32) -> Option<Proof> {
     if deciding.iter().any(|one| one.outcome != Outcome::Native) {
         return None;
     }
-    let (which, gpu) = (if decides { " that decides" } else { "" }, capability(sm));
+    let which = if decides { " deciding" } else { "" };
     let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.who()).collect();
     // Names of the others are not made: there may be many, and there are many machines.
     names.resize(deciding.len(), String::new());
     Some(Proof {
-        all: format!("every file with GPU code{which} has SASS for {gpu}"),
-        files: format!("SASS for {gpu}: {}", listed(&names, NAMED_OWNERS)),
+        all: format!("all{which} files with GPU code have SASS for sm_{sm}"),
+        files: format!("SASS for sm_{sm}: {}", listed(&names, NAMED_OWNERS)),
         subject,
     })
 }
@@ -223,21 +223,23 @@ impl Told<'_> {
         let isa = self.group.rows.iter().filter(|row| fit(sm, row.kind, row.arch, row.suffix) == Fit::Jit);
         let isa = isa.filter_map(|row| row.isa).min();
         let isa = isa.map_or_else(String::new, |(major, minor)| format!(" {major}.{minor}"));
-        let built = format!("Use a build with SASS for {gpu}");
+        let built = format!("Use a build with SASS for sm_{sm}");
         let reason = match self.outcome {
             Outcome::Native => return None,
             Outcome::Jit => {
-                let text = format!("{own}: for {gpu} the driver compiles the PTX at the first start.");
+                let text = format!("{own}: the driver JIT-compiles the PTX for {gpu} at first start.");
                 let counts = self.weight == Weight::Decides || self.weight == Weight::MayDecide && !decides;
                 let verdict = if counts { RunVerdict::RunsWithJit } else { RunVerdict::Runs };
                 let hint = format!(
-                    "{built}, or keep ~/.nv/ComputeCache: in a container that cannot be written to every start compiles (CUDA_CACHE_PATH moves it)."
+                    "{built}, or keep ~/.nv/ComputeCache: a container with a read-only file system compiles at every \
+                    start (CUDA_CACHE_PATH moves the cache)."
                 );
                 Reason::new(verdict, RuleId::GpuCode, text).with_hint(hint)
             }
             Outcome::JitByCompat => {
                 let text = format!(
-                    "{own}: for {gpu} its PTX{isa} is newer than {}, and the compatibility driver of the image compiles it.",
+                    "{own}: for {gpu}, PTX{isa} is newer than {}; the forward-compatibility driver of the image \
+                    compiles it.",
                     ptx.by.trim_end_matches(',')
                 );
                 let verdict = if self.weight == Weight::Optional {
@@ -249,12 +251,12 @@ impl Told<'_> {
                     .with_hint(format!("{built}, or install a later driver."))
             }
             Outcome::JitUntold => {
-                let text = format!("{own}: whether {} compiles its PTX{isa} for {gpu} is not known.", ptx.by);
+                let text = format!("{own}: unknown whether {} compiles its PTX{isa} for {gpu}.", ptx.by);
                 Reason::new(self.at_worst(RunVerdict::Unknown), RuleId::PtxVersion, text)
                     .with_hint(format!("{built}."))
             }
             Outcome::DesktopOnBoard => {
-                let text = format!("{own}: whether this board runs code for desktop GPUs is not known.");
+                let text = format!("{own}: unknown whether this board runs code for desktop GPUs.");
                 Reason::new(self.at_worst(RunVerdict::Unknown), RuleId::GpuCode, text)
                     .with_hint(format!("{built}."))
             }
@@ -265,17 +267,14 @@ impl Told<'_> {
                     }
                     Isa::Open => " is older".to_owned(),
                 };
-                let text = format!(
-                    "{own}: for {gpu} only PTX of version{isa} fits, and {}{known}.{}",
-                    ptx.by,
-                    self.doubt()
-                );
+                let text =
+                    format!("{own}: for {gpu} it has only PTX{isa}, and {}{known}.{}", ptx.by, self.doubt());
                 Reason::new(self.at_worst(RunVerdict::Fails), RuleId::PtxVersion, text)
                     .with_error(222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
-                    .with_hint(format!("Install a later driver, or use a build with SASS for {gpu}."))
+                    .with_hint(format!("Install a later driver, or use a build with SASS for sm_{sm}."))
             }
             Outcome::Never => {
-                let text = format!("{own}: nothing in it runs on {gpu}.{}", self.doubt());
+                let text = format!("{own}: no code for {gpu}.{}", self.doubt());
                 let reason = Reason::new(self.at_worst(RunVerdict::Fails), RuleId::GpuCode, text);
                 if reason.verdict == RunVerdict::Runs {
                     reason
@@ -301,8 +300,8 @@ impl Told<'_> {
     fn doubt(&self) -> &'static str {
         match self.weight {
             Weight::Decides => "",
-            Weight::MayDecide => " Whether it is started is not known.",
-            Weight::Optional => " What opens it is taken to choose by the GPU.",
+            Weight::MayDecide => " Whether its kernels run is unknown.",
+            Weight::Optional => " Its loader is assumed to choose by GPU.",
         }
     }
 
@@ -336,6 +335,7 @@ const NAMED: usize = 8;
 /// What a file holds, in words.
 fn rows_of(rows: &[Row]) -> String {
     let of = |kind: GpuKind| {
+        let prefix = if kind == GpuKind::Ptx { "compute" } else { "sm" };
         let mut all: Vec<(u32, Option<Suffix>)> =
             rows.iter().filter(|row| row.kind == kind).map(|row| (row.arch, row.suffix)).collect();
         all.dedup();
@@ -345,15 +345,15 @@ fn rows_of(rows: &[Row]) -> String {
                 Some(Suffix::A) => "a",
                 Some(Suffix::F) => "f",
             };
-            format!("{}{suffix}", capability(*arch))
+            format!("{prefix}_{arch}{suffix}")
         };
         let names: Vec<String> = all.iter().map(name).collect();
         listed(&names, NAMED)
     };
     match (of(GpuKind::Sass), of(GpuKind::Ptx)) {
         (sass, ptx) if sass.is_empty() && ptx.is_empty() => "neither SASS nor PTX".to_owned(),
-        (sass, ptx) if ptx.is_empty() => format!("SASS for {sass} and no PTX"),
-        (sass, ptx) if sass.is_empty() => format!("PTX for {ptx} and no SASS"),
+        (sass, ptx) if ptx.is_empty() => format!("SASS for {sass}, no PTX"),
+        (sass, ptx) if sass.is_empty() => format!("PTX for {ptx}, no SASS"),
         (sass, ptx) => format!("SASS for {sass}, PTX for {ptx}"),
     }
 }

@@ -48,44 +48,40 @@ fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
     }
     match host.target.class {
         Some(GpuClass::Geforce) => {
-            return Works::No(UNSUPPORTED, "forward compatibility is not for GeForce".to_owned());
+            return Works::No(UNSUPPORTED, "forward compatibility is not supported on GeForce".to_owned());
         }
         Some(GpuClass::Jetson) => {
-            return Works::Unknown("whether the board takes it is not known".to_owned());
+            return Works::Unknown("support on this board is unknown".to_owned());
         }
         Some(GpuClass::DataCenter | GpuClass::Workstation) | None => {}
     }
     let Some(branch) = branch else {
-        return Works::Unknown("which driver the machine has is not known".to_owned());
+        return Works::Unknown("the driver of the machine is unknown".to_owned());
     };
     match &compat.drivers {
         Some(drivers) if !drivers.contains(&branch) => {
             let known: Vec<String> = drivers.iter().map(u32::to_string).collect();
             let known = listed(&known, 12);
-            return Works::No(
-                MISMATCH,
-                format!("it works with branches {known} of the driver, and not with {branch}"),
-            );
+            return Works::No(MISMATCH, format!("it supports driver branches {known}, not {branch}"));
         }
         Some(_) => {}
         None => match compat.branch {
             Some(own) if branch >= own => {
-                let text = format!("it is of branch {own}, and the driver of {branch} is no older");
+                let text = format!("it is of branch {own}, and the driver branch {branch} is not older");
                 return Works::No(MISMATCH, text);
             }
             Some(_) if is_long_term(branch, host) => {}
             _ => {
-                return Works::Unknown(format!(
-                    "it does not say whether it works with branch {branch} of the driver"
-                ));
+                return Works::Unknown(format!("support for driver branch {branch} is unknown"));
             }
         },
     }
     match host.target.class {
         Some(GpuClass::DataCenter) => Works::Yes,
-        Some(_) => Works::Unknown("of workstation GPUs only some are made for it".to_owned()),
+        Some(_) => Works::Unknown("only some workstation GPUs support forward compatibility".to_owned()),
         None => Works::Unknown(
-            "it works on GPUs for data centres, and of which kind this one is is not known".to_owned(),
+            "forward compatibility requires a data-centre GPU, and the class of this GPU is unknown"
+                .to_owned(),
         ),
     }
 }
@@ -96,13 +92,11 @@ fn within_branch(compat: &CompatDriver, host: &Host<'_>) -> Works {
     let own = version(compat);
     match own.filter(|own| own.len() > 1 && host.driver.len() > 1) {
         Some(own) if own == host.driver => Works::Yes,
-        Some(_) => Works::No(
-            MISMATCH,
-            "it is of the same branch as the driver, and there both must be of the same version".to_owned(),
-        ),
+        Some(_) => {
+            Works::No(MISMATCH, "it is of the driver's branch, where both versions must be equal".to_owned())
+        }
         None => Works::Unknown(
-            "it is of the same branch as the driver, and works only where both are of the same version"
-                .to_owned(),
+            "it is of the driver's branch, and works only if both versions are equal".to_owned(),
         ),
     }
 }
@@ -120,15 +114,15 @@ fn is_in_place(compat: &CompatDriver) -> bool {
 /// By what it is known to work: its note, or the rule.
 fn by(compat: &CompatDriver) -> &'static str {
     if compat.drivers.is_some() {
-        "by the note in it"
+        "according to its note"
     } else {
-        "by the rule for long-term branches, as it has no note"
+        "according to the rule for long-term branches (it has no note)"
     }
 }
 
 fn brings(compat: &CompatDriver) -> String {
     let cuda = compat.cuda.map_or_else(String::new, |(major, minor)| format!(" of CUDA {major}.{minor}"));
-    format!("the compatibility driver{cuda} in {}", compat.path)
+    format!("the forward-compatibility driver{cuda} in {}", compat.path)
 }
 
 /// What a compatibility driver does for a version that the machine's driver is too old for, and the CUDA version that
@@ -144,7 +138,7 @@ pub(super) fn helps(needs: &Needs, need: &CudaNeed, host: &Host<'_>) -> (Reason,
         let reason = too_old(need, host);
         let newest = needs.compat.iter().max_by_key(|compat| compat.cuda);
         let Some(compat) = newest else { return (reason, None) };
-        let text = format!("{} {} is older, too.", reason.text, sentence_start(&brings(compat)));
+        let text = format!("{} {} is older too.", reason.text, sentence_start(&brings(compat)));
         (Reason { rule: RuleId::ForwardCompat, text, ..reason }, None)
     })
 }
@@ -169,24 +163,24 @@ fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {
                 .with_hint(hint);
         }
         Works::Unknown(why) => {
-            reason(RunVerdict::Unknown, format!("{older}, and whether {brings} helps is not known: {why}."))
+            reason(RunVerdict::Unknown, format!("{older}; unknown whether {brings} helps: {why}."))
         }
         Works::Yes if compat.cuda.is_none() => {
-            reason(RunVerdict::Unknown, format!("{older}, and which CUDA {brings} has is not known."))
+            reason(RunVerdict::Unknown, format!("{older}, and the CUDA version of {brings} is unknown."))
         }
         Works::Yes if host.target.driver_folder.is_some() => reason(
             RunVerdict::Unknown,
             format!(
-                "{older}, and {brings} helps only where somebody puts it on the loader's path: there is no container toolkit that does."
+                "{older}, and {brings} helps only on the loader's search path: no container toolkit puts it there."
             ),
         ),
         Works::Yes if !is_in_place(compat) => reason(
             RunVerdict::Unknown,
-            format!("{older}, and {brings} is not where container toolkits look for it."),
+            format!("{older}, and {brings} is not in the folder that container toolkits search."),
         ),
         Works::Yes => reason(
             RunVerdict::RunsWithCompat,
-            format!("{older}, and {brings} makes up for it on GPUs for data centres, {}.", by(compat)),
+            format!("{older}; {brings} replaces it on data-centre GPUs, {}.", by(compat)),
         ),
     };
     reason.hint = driver;
@@ -216,13 +210,13 @@ pub(super) fn taken(needs: &Needs, host: &Host<'_>) -> Taken {
 
 fn open(compat: &CompatDriver, host: &Host<'_>, why: &str) -> Reason {
     let text = format!(
-        "Container toolkits that take {} where it is newer than {} may break CUDA there: {why}.",
+        "Container toolkits that use {} if it is newer than {} may break CUDA: {why}.",
         brings(compat),
         host.name()
     );
     Reason::new(RunVerdict::Unknown, RuleId::ForwardCompat, text)
         .about(&compat.path)
-        .with_hint("Leave the package cuda-compat out of the image, or install a driver that is as new.")
+        .with_hint("Remove the package cuda-compat from the image, or install a driver that is as new.")
 }
 
 /// Every program gets it, whatever the machine has.
@@ -231,7 +225,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
     let puts = format!("{by_whom} puts {} before {}", brings(compat), host.name());
     let told = |verdict, text: String| {
         Reason::new(verdict, RuleId::ForwardCompat, text).about(&compat.path).with_hint(format!(
-            "Take its folder out of {by_whom}: the container toolkit takes it where it helps."
+            "Remove its folder from {by_whom}: the container toolkit uses it where it helps."
         ))
     };
     let open = |reason| {
@@ -244,7 +238,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
         }
         (Works::Unknown(why), _) => return open(told(RunVerdict::Unknown, format!("{puts}: {why}."))),
         (Works::Yes, None) => {
-            return open(told(RunVerdict::Unknown, format!("{puts}: which CUDA it has is not known.")));
+            return open(told(RunVerdict::Unknown, format!("{puts}: its CUDA version is unknown.")));
         }
         (Works::Yes, Some(cuda)) => cuda,
     };

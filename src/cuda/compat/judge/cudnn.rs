@@ -19,11 +19,11 @@ fn one(cudnn: &UsedCudnn, support: &CudnnSupport, sm: u32) -> Reason {
     let reason = |verdict, text: String| Reason::new(verdict, RuleId::Cudnn, text).about(cudnn.path.as_str());
     if sm < support.min_sm {
         let verdict = if cudnn.firm { RunVerdict::Fails } else { RunVerdict::Unknown };
-        let text = format!("cuDNN {version} has code from compute capability {least} on, and this is {gpu}.");
+        let text = format!("cuDNN {version} requires compute capability {least} or later; this is {gpu}.");
         let reason = reason(verdict, text);
         let dropped = (50..75).contains(&sm);
         return if dropped {
-            reason.with_hint("Use cuDNN 9.10: it is the last one for 5.0 to 7.0.")
+            reason.with_hint("Use cuDNN 9.10, the last version for 5.0 to 7.0.")
         } else {
             reason
         };
@@ -32,14 +32,14 @@ fn one(cudnn: &UsedCudnn, support: &CudnnSupport, sm: u32) -> Reason {
     match support.max_sm.filter(|newest| sm / 10 > newest / 10 && cudnn.firm) {
         Some(newest) => {
             let text = format!(
-                "cuDNN {version} is known to support compute capabilities up to {}, and this is {gpu}.",
+                "cuDNN {version} is documented for compute capabilities up to {}; this is {gpu}.",
                 capability(newest)
             );
             reason(RunVerdict::Unknown, text).with_hint("Use a later cuDNN.")
         }
         None => reason(
             RunVerdict::Runs,
-            format!("cuDNN {version} has code for compute capability {least} and later."),
+            format!("cuDNN {version} supports compute capability {least} and later."),
         ),
     }
 }

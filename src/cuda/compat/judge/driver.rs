@@ -49,10 +49,10 @@ pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
     };
     if let Some(last) = architecture.last_driver.filter(|last| *last < branch) {
         let text = format!(
-            "Branch {last} of the driver is the last one for {name} ({capability}): {} does not find the GPU.",
+            "Driver branch {last} is the last one for {name} ({capability}): {} does not find the GPU.",
             host.acts()
         );
-        return fails(text, format!("Keep the driver of the machine on branch {last}."));
+        return fails(text, format!("Keep driver branch {last} on the machine."));
     }
     let introduced = CudaVersion::parse(&architecture.introduced)?;
     let first = host.catalog.first_driver_branch((introduced.major, introduced.minor?))?.branch;
@@ -60,7 +60,7 @@ pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
         return None;
     }
     let text = format!(
-        "{name} ({capability}) came with CUDA {introduced} and branch {first} of the driver: {} does not find the GPU.",
+        "{name} ({capability}) requires CUDA {introduced} and driver branch {first}: {} does not find the GPU.",
         host.acts()
     );
     fails(text, format!("Install driver {first} or later."))
@@ -129,7 +129,7 @@ fn any_version(driven: &mut Driven, host: &Host<'_>) {
         driven.proof = Some((RuleId::GpuCode, text));
         return;
     }
-    let text = format!("Which CUDA it was built for is not known, and {} is too old for some.", host.acts());
+    let text = format!("CUDA version of the image unknown, and {} is too old for some.", host.acts());
     driven.reasons.push(Reason::new(RunVerdict::Unknown, RuleId::Driver, text));
 }
 
@@ -137,9 +137,9 @@ fn enough(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
     let (driver, version) = (host.acts(), need.version);
     let text = match host.cuda.filter(|_| !host.is_from_release_of(version)) {
         Some((major, minor)) => {
-            format!("{driver} has CUDA {major}.{minor}, and CUDA {version} asks for no more")
+            format!("{driver} supports CUDA {major}.{minor}, CUDA {version} is required")
         }
-        None => format!("{driver} is as new as CUDA {version} asks for"),
+        None => format!("{driver} supports CUDA {version}"),
     };
     (RuleId::Driver, text)
 }
@@ -147,10 +147,7 @@ fn enough(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
 fn minor(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
     let (version, major) = (need.version, need.version.major);
     let from = host.catalog.major(major).map_or_else(String::new, |known| {
-        format!(
-            " (CUDA {major} from driver {} on, as long as no newer PTX has to be compiled)",
-            known.min_driver
-        )
+        format!(" (CUDA {major} from driver {}, without JIT compilation of newer PTX)", known.min_driver)
     });
     (
         RuleId::MinorVersion,
@@ -169,7 +166,7 @@ fn takes(need: &CudaNeed, host: &Host<'_>) -> Option<String> {
     let shipped =
         need.version.minor.and_then(|minor| host.catalog.shipped_driver((need.version.major, minor)));
     Some(match shipped.filter(|shipped| *shipped != least) {
-        Some(shipped) => format!("driver {least} or later ({shipped} where PTX has to be compiled)"),
+        Some(shipped) => format!("driver {least} or later ({shipped} for JIT compilation of PTX)"),
         None => format!("driver {least} or later"),
     })
 }
@@ -182,8 +179,8 @@ pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
     let jetson = host.is_jetson();
     let takes = takes(need, host).filter(|_| !jetson);
     let asks = takes.clone().unwrap_or_else(|| "a driver of that version".to_owned());
-    let mut text = format!("{} needs {asks}, and {}{cuda} is older", wants(need), host.name());
-    text.push_str(if need.firm { "." } else { "; whether it is used is not known." });
+    let mut text = format!("{} requires {asks}; {}{cuda} is older", wants(need), host.name());
+    text.push_str(if need.firm { "." } else { "; whether it is used is unknown." });
     let hint = match takes {
         Some(takes) => format!("Install {takes}, or use a build for an earlier CUDA."),
         None => "Use a build for an earlier CUDA.".to_owned(),
@@ -198,13 +195,13 @@ pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
 fn untold(need: &CudaNeed, host: &Host<'_>) -> Reason {
     let text = if host.is_jetson() {
         format!(
-            "{} is newer than {}: whether this Jetson runs it is not known.",
+            "{} is newer than {}: unknown whether this Jetson runs it.",
             wants(need),
             host.cuda
                 .map_or_else(|| host.name(), |(major, minor)| format!("CUDA {major}.{minor} of the board"))
         )
     } else {
-        format!("Whether {} is new enough for {} is not known.", host.acts(), wants(need))
+        format!("Unknown whether {} is new enough for {}.", host.acts(), wants(need))
     };
     Reason::new(RunVerdict::Unknown, RuleId::Driver, text).about(&need.subject)
 }
@@ -212,17 +209,17 @@ fn untold(need: &CudaNeed, host: &Host<'_>) -> Reason {
 fn unknown(needs: &Needs, host: &Host<'_>) -> Driven {
     let need = needs.versions.iter().find(|need| need.firm).or_else(|| needs.versions.first());
     let jetson = host.is_jetson();
-    let what = if jetson { "Which CUDA version the board has" } else { "Which driver the machine has" };
+    let what = if jetson { "CUDA version of the board" } else { "Driver version of the machine" };
     let takes = need.filter(|_| !jetson).and_then(|need| Some((need, takes(need, host)?)));
     let text = match (takes, need) {
-        (Some((need, takes)), _) => format!("{what} is not known: {} needs {takes}.", wants(need)),
-        (None, Some(need)) => format!("{what} is not known: it needs {}.", wants(need)),
-        (None, None) => format!("{what} is not known."),
+        (Some((need, takes)), _) => format!("{what} unknown: {} requires {takes}.", wants(need)),
+        (None, Some(need)) => format!("{what} unknown: the image requires {}.", wants(need)),
+        (None, None) => format!("{what} unknown."),
     };
     let mut reason = Reason::new(RunVerdict::Unknown, RuleId::Driver, text);
     reason.subject = need.map(|need| need.subject.clone());
     if !jetson {
-        reason.hint = Some("Say which one: append driver= and its version to the target.".to_owned());
+        reason.hint = Some("Append driver=VERSION to the target.".to_owned());
     }
     let ptx = Ptx { isa: Isa::Open, compat: None, by: host.name() };
     Driven { reasons: vec![reason], proof: None, ptx }
@@ -248,8 +245,8 @@ fn newest(host: &Host<'_>) -> bool {
 pub(super) fn with_compat(host: &Host<'_>, cuda: Option<(u32, u32)>) -> Ptx {
     let isa = cuda.and_then(|cuda| host.catalog.ptx_isa(cuda)).map_or(Isa::Open, Isa::UpTo);
     let by = cuda.map_or_else(
-        || "the compatibility driver".to_owned(),
-        |(major, minor)| format!("the compatibility driver of CUDA {major}.{minor}"),
+        || "the forward-compatibility driver".to_owned(),
+        |(major, minor)| format!("the forward-compatibility driver of CUDA {major}.{minor}"),
     );
     Ptx { isa, compat: None, by }
 }

@@ -13,7 +13,7 @@ pub(super) fn platform(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
     };
     let shown = |text: &str| elide_end(&printable(text), 40);
     if !image.os.is_empty() && !image.os.eq_ignore_ascii_case("linux") {
-        let text = format!("The image is for {}, and the machine runs Linux.", shown(&image.os));
+        let text = format!("The image is for {}, the machine runs Linux.", shown(&image.os));
         return reason(RunVerdict::Fails, text);
     }
     let architecture = target.architecture.as_ref().filter(|known| !known.is_empty())?;
@@ -28,11 +28,8 @@ pub(super) fn platform(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
     if plain(architecture).accepts(&plain(&image.architecture)) {
         return None;
     }
-    let text = format!(
-        "The image is for {}, and the machine has a processor of {}.",
-        shown(&image.architecture),
-        shown(architecture)
-    );
+    let text =
+        format!("The image is for {}, the machine is {}.", shown(&image.architecture), shown(architecture));
     let narrow = matches!(
         (image.architecture.as_str(), architecture.as_str()),
         ("386", "amd64" | "x86_64") | ("arm" | "armhf", "arm64" | "aarch64")
@@ -68,7 +65,8 @@ fn capabilities(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
         return None;
     }
     let text = format!(
-        "NVIDIA_DRIVER_CAPABILITIES is {} and lacks compute: a container toolkit in legacy mode mounts no libcuda.so.1 and CUDA fails, one in CDI mode mounts the whole driver.",
+        "NVIDIA_DRIVER_CAPABILITIES is {} and lacks compute: a container toolkit in legacy mode does not mount \
+        libcuda.so.1, and CUDA fails; in CDI mode it mounts the whole driver.",
         elide_end(&printable(value), 60)
     );
     Some(
@@ -85,12 +83,13 @@ fn visible_devices(needs: &Needs) -> Option<Reason> {
         return None;
     }
     let text = format!(
-        "NVIDIA_VISIBLE_DEVICES is {value} in the image: a container sees a GPU only when it is asked for, as Kubernetes and docker --gpus do."
+        "NVIDIA_VISIBLE_DEVICES is {value} in the image: a container sees a GPU only on request, as with Kubernetes and \
+        docker --gpus."
     );
     Some(
         Reason::new(RunVerdict::Runs, RuleId::Capabilities, text)
             .about("ENV NVIDIA_VISIBLE_DEVICES")
-            .with_hint("Start it with --gpus, or with nvidia.com/gpu among its limits."),
+            .with_hint("Start it with --gpus, or with nvidia.com/gpu in its limits."),
     )
 }
 
@@ -107,7 +106,8 @@ fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
             return None;
         }
         let text = format!(
-            "Only {} names {folder}, where the driver is mounted: the loader looks into the cache that ldconfig made before there was a driver, unless ldconfig runs when the container starts.",
+            "Only {} names {folder}, where the driver is mounted: the ldconfig cache predates the driver, unless \
+            ldconfig runs when the container starts.",
             first.by
         );
         return Some(
@@ -117,7 +117,7 @@ fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
         );
     }
     let text = format!(
-        "The driver is mounted at {folder}, and nothing in the image makes the loader look there: libcuda.so.1 is not found."
+        "The driver is mounted at {folder}, which the loader does not search: libcuda.so.1 is not found."
     );
     Some(
         Reason::new(RunVerdict::Fails, RuleId::DriverPath, text)
@@ -131,13 +131,14 @@ fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
 fn own_driver(needs: &Needs) -> Option<Reason> {
     let own = needs.own_drivers.iter().find(|own| own.stub).or_else(|| needs.own_drivers.first())?;
     let (path, by) = (&own.path, &own.by);
-    let hint = format!("Take its folder out of {by}, or the file out of the image.");
+    let hint = format!("Remove its folder from {by}, or the file from the image.");
     let reason = if own.stub {
-        let text = format!("{by} puts the stub {path} before the driver, and no call into a stub works.");
+        let text = format!("{by} puts the stub {path} before the driver: every call into a stub fails.");
         Reason::new(RunVerdict::Fails, RuleId::OwnDriver, text).with_error(34, "CUDA_ERROR_STUB_LIBRARY")
     } else {
         let text = format!(
-            "{by} puts {path} of the image before the machine's driver: it works only where the kernel module is of the very same version."
+            "{by} puts {path} of the image before the machine's driver: it works only if the kernel module has exactly \
+            the same version."
         );
         Reason::new(RunVerdict::Unknown, RuleId::OwnDriver, text)
             .with_error(803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH")

@@ -52,7 +52,7 @@ impl<'a> Requirements<'a> {
         let target = host.target;
         if target.driver_folder.is_some() {
             let named = self.named.first().map(|(name, _)| {
-                let text = format!("Without a container toolkit nobody looks at {name} there.");
+                let text = format!("Without a container toolkit, {name} has no effect there.");
                 Reason::new(RunVerdict::Runs, RuleId::Requirement, text).about(variable(name))
             });
             return named.into_iter().collect();
@@ -74,7 +74,7 @@ impl<'a> Requirements<'a> {
             .collect();
         if self.more {
             let text = format!(
-                "The image has more than {MOST} variables NVIDIA_REQUIRE_*, and container toolkits take no more."
+                "The image has more than {MOST} NVIDIA_REQUIRE_* variables; container toolkits accept no more."
             );
             reasons.push(Reason::new(RunVerdict::Unknown, RuleId::Requirement, text));
         }
@@ -128,24 +128,27 @@ fn refused(name: &str, requirement: &Requirement, host: &Host<'_>) -> Reason {
         ""
     };
     let text = format!(
-        "The container toolkit does not start it, by {}: unsatisfied condition: {clause}{advice}. The machine has {}.",
+        "The container toolkit refuses to start it, by {}: unsatisfied condition: {clause}{advice}. The machine has \
+        {}.",
         printable(name),
         has(host)
     );
-    Reason::new(RunVerdict::Fails, RuleId::Requirement, text)
-        .about(variable(name))
-        .with_hint("Update the driver, or build on an earlier CUDA. NVIDIA_DISABLE_REQUIRE=1 switches the check off, and makes no driver newer.")
+    Reason::new(RunVerdict::Fails, RuleId::Requirement, text).about(variable(name)).with_hint(
+        "Update the driver, or build on an earlier CUDA. NVIDIA_DISABLE_REQUIRE=1 disables the check, but \
+            does not update the driver.",
+    )
 }
 
 fn open(name: &str, requirement: &Requirement, host: &Host<'_>) -> Reason {
     let shown = printable(name);
     let text = match requirement.fault() {
         Some(_) if name == "CUDA_VERSION" => {
-            format!("{shown} is no version: whether the container toolkit starts it is not known.")
+            format!("{shown} is not a version: unknown whether the container toolkit starts the image.")
         }
-        Some(fault) => format!("{shown} {fault}: whether the container toolkit starts it is not known."),
+        Some(fault) => format!("{shown} {fault}: unknown whether the container toolkit starts the image."),
         None => format!(
-            "Whether {shown} is fulfilled is not known: it asks for a brand or a version of the driver, and of the machine {} is known.",
+            "Unknown whether {shown} is satisfied: it requires a brand or driver version, and the machine's {} is \
+            known.",
             has(host)
         ),
     };

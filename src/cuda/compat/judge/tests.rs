@@ -136,14 +136,14 @@ fn what_runs_says_what_was_proven() {
     let judgement = told(&image("12.4", vec![sass(80)]), &server(86, "550.54.14"), Runs);
     assert_eq!(
         judgement.why,
-        "Every file with GPU code that decides has SASS for 8.6, and driver 550.54.14 is as new as CUDA 12.4 asks for."
+        "All deciding files with GPU code have SASS for sm_86, and driver 550.54.14 supports CUDA 12.4."
     );
     let usual = TargetGpu {
         driver: Some(TargetDriver { version: "550".into(), from: DriverFrom::Usual }),
         ..server(80, "")
     };
     let judgement = told(&image("12.4", vec![sass(80)]), &usual, Runs);
-    assert!(judgement.why.contains("driver 550, usual there, is as new"), "{}", judgement.why);
+    assert!(judgement.why.contains("driver 550, usual there, supports CUDA"), "{}", judgement.why);
 }
 
 #[test]

@@ -147,10 +147,10 @@ fn weight(
         Some("cublas") if firm => {
             let by = object.reached.as_ref().map(|reached| look.inventory.links.object(reached.from).node);
             let by = by.map_or_else(|| "something in use".to_owned(), |node| look.shown(node));
-            return (Weight::Decides, format!("{by} loads it"));
+            return (Weight::Decides, format!("loaded by {by}"));
         }
         Some(name) => {
-            let text = format!("{path} is in use; whether kernels of {name} are started is not known");
+            let text = format!("{path} is in use; unknown whether kernels of {name} run");
             return (Weight::MayDecide, text);
         }
         None => {}
@@ -166,7 +166,7 @@ fn weight(
         let first = chain.last().map(|id| look.inventory.links.object(*id));
         let by = first.and_then(|first| Some((first, first.root.as_ref().filter(|root| starts(root.kind))?)));
         let why = by.map_or_else(
-            || format!("what the image starts loads {path}"),
+            || format!("{path} is loaded by the image's start command"),
             |(first, root)| format!("{path} is loaded by {}, {}", look.shown(first.node), root.why),
         );
         return (Weight::Decides, why);
@@ -182,8 +182,8 @@ fn weight(
         return (Weight::Decides, format!("{of} {}'s files with GPU code", framework.name));
     }
     let text = match root {
-        Some(root) => format!("{path} is {}: whether its kernels are started is not known", root.why),
-        None => format!("{path} is in use; whether its kernels are started is not known"),
+        Some(root) => format!("{path} is {}: unknown whether its kernels run", root.why),
+        None => format!("{path} is in use; unknown whether its kernels run"),
     };
     (Weight::MayDecide, text)
 }
@@ -203,7 +203,7 @@ fn is_of_application(look: &Look<'_>, holder: &Holder<'_>) -> bool {
 fn named_for_one(look: &Look<'_>, holder: &Holder<'_>) -> Option<String> {
     let path = look.path(holder.node);
     let number = [file_name(&path), file_name(folder_of(&path))].into_iter().find_map(one_architecture)?;
-    Some(format!("{} is for sm_{number} by its name: what opens it asks the GPU first", escape(&path)))
+    Some(format!("{} is for sm_{number} by its name: its loader chooses by GPU", escape(&path)))
 }
 
 /// 75 for `libnvinfer_builder_resource_sm75.so.10`; `None` for names of several or of none.

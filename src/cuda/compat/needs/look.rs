@@ -200,7 +200,7 @@ impl<'a> Look<'a> {
         }
         let nodes = self.libraries.iter().map(|library| library.node);
         let mut faults = nodes.map(|node| self.shown(node)).filter(|path| malformed.contains(path.as_str()));
-        faults.next().map(|path| format!("{path} is in use and could not be read whole"))
+        faults.next().map(|path| format!("{path} is in use and could not be read completely"))
     }
 }
 
@@ -210,7 +210,9 @@ fn hides_binaries(warning: &Warning) -> bool {
         WarningCode::FactsLimited => {
             matches!(warning.subject.as_str(), "binaries" | "facts" | "CUDA inventory")
         }
-        WarningCode::LinksOddity => warning.message.starts_with("the search for libraries was cut short"),
+        WarningCode::LinksOddity => {
+            warning.message.starts_with("the search for libraries stopped at its limit")
+        }
         _ => false,
     }
 }

@@ -68,15 +68,15 @@ fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
     let (version, evidence) = match minor {
         Some(((major, minor), version, source)) => {
             let by = match source {
-                VersionSource::FileName => "by its name",
-                VersionSource::Link => "by a name beside it",
-                VersionSource::Package => "by its package",
-                VersionSource::Note => "by its note",
+                VersionSource::FileName => "from its name",
+                VersionSource::Link => "from a file name beside it",
+                VersionSource::Package => "from its package",
+                VersionSource::Note => "from its note",
             };
-            let text = format!("it is of version {version} {by}, which came with CUDA {major}.{minor}");
+            let text = format!("version {version} {by}, released with CUDA {major}.{minor}");
             (CudaVersion { major, minor: Some(minor) }, text)
         }
-        None => (CudaVersion { major: major?, minor: None }, format!("it is of CUDA {} ({why})", major?)),
+        None => (CudaVersion { major: major?, minor: None }, format!("CUDA {} ({why})", major?)),
     };
     Some(CudaNeed {
         version,
@@ -153,7 +153,7 @@ fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
         version,
         who: file.path.clone(),
         subject: file.path.clone(),
-        evidence: format!("its PTX is of version {isa}, which CUDA {version} writes"),
+        evidence: format!("its PTX ISA {isa} is that of CUDA {version}"),
         firm: true,
     })
 }
@@ -174,11 +174,7 @@ fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
     Some(CudaNeed {
         version,
         who: format!("CUDA toolkit {version}"),
-        evidence: format!(
-            "{} of it is in use, and {} says its version",
-            look.shown(one.node),
-            toolkit.evidence
-        ),
+        evidence: format!("{} of it is in use; version from {}", look.shown(one.node), toolkit.evidence),
         subject: root,
         firm: firm.is_some(),
     })

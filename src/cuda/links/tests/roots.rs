@@ -174,7 +174,7 @@ fn preloaded_libraries_come_before_all_others() {
     assert_eq!(links.object("/opt/libjemalloc.so").root.as_ref().unwrap().kind, RootKind::Preload);
     assert_eq!(links.usage("/opt/libdep.so"), Use::Needed);
     assert_eq!(links.usage("/usr/lib64/libm.so"), Use::Unreferenced);
-    assert_eq!(links.problems, ["LD_PRELOAD names libnone.so, which is not found"]);
+    assert_eq!(links.problems, ["LD_PRELOAD names libnone.so, which does not exist"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn libraries_of_the_application_are_there_to_be_opened() {
     let mut image = programs();
     image.library("/app/plugins/ops.so", &["libdep.so"]).library("/usr/lib/libdep.so", &[]);
     image.library("/opt/other/libother.so", &[]);
-    let why = "a library of the application or a Python package: what opens it is not known";
+    let why = "a library of the application or a Python package: its loader is unknown";
     let expected = ("/app/plugins/ops.so".to_owned(), RootKind::Extension, why.to_owned());
     assert!(roots(&image).contains(&expected));
     let links = image.resolve();
@@ -216,7 +216,7 @@ fn libraries_of_a_package_without_modules_stand_for_the_package() {
     let links = image.resolve();
     let root = links.object(&library).root.clone().unwrap();
     assert_eq!(root.kind, RootKind::Extension);
-    assert!(root.why.contains("what opens it is not known"));
+    assert!(root.why.contains("its loader is unknown"));
     assert_eq!(links.usage(&cudnn), Use::Dlopen);
     assert_eq!(links.need(&library, "libcublas.so.12"), format!("{cublas} by table a test"));
 }

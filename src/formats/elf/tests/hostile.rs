@@ -37,7 +37,7 @@ fn names_of_versions_count_too() {
     let limits = BinaryLimits { names_bytes: 20, ..BinaryLimits::default() };
     let facts = elf(&Library::sample().build(), b"a.so", &limits);
     assert_eq!((facts.needed.len(), facts.version_needs.len(), facts.version_needs_known), (1, 0, false));
-    assert!(facts.problems[0].what.contains("versions asked of libraries"));
+    assert!(facts.problems[0].what.contains("version requirements"));
 }
 
 #[test]

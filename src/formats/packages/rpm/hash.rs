@@ -77,22 +77,22 @@ impl<'a> Pages<'a> {
 
 pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     let Some(order) = byte_order(bytes) else {
-        return blobs.problem(0, "no hash of Berkeley DB");
+        return blobs.problem(0, "not a Berkeley DB hash");
     };
     let (Some(size), Some(last)) = (order.word(bytes, 20), order.word(bytes, 32)) else {
-        return blobs.problem(0, "a database that is cut short");
+        return blobs.problem(0, "truncated database");
     };
     let size = size as usize;
     if !size.is_power_of_two() || !(SMALLEST_PAGE..=LARGEST_PAGE).contains(&size) {
-        return blobs.problem(20, format_args!("pages of {size} bytes, which Berkeley DB does not make"));
+        return blobs.problem(20, format_args!("invalid page size {size}"));
     }
     if bytes.get(24).is_some_and(|algorithm| *algorithm != 0) {
-        return blobs.problem(24, "a database that is encrypted");
+        return blobs.problem(24, "encrypted database");
     }
     let stored = bytes.len() / size;
     let claimed = (last as usize).saturating_add(1);
     if claimed > stored {
-        blobs.problem(32, "a database that is cut short");
+        blobs.problem(32, "truncated database");
     }
     let pages = Pages { bytes, order, size, count: claimed.min(stored) };
     for number in 1..pages.count {
@@ -111,7 +111,7 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
 fn read_page(pages: &Pages<'_>, number: usize, page: &[u8], blobs: &mut Blobs) {
     let at = number * pages.size;
     if pages.order.word(page, 8).map(|own| own as usize) != Some(number) {
-        return blobs.problem(at, "a page that bears the number of another");
+        return blobs.problem(at, "page with the number of another page");
     }
     let items = pages.order.half(page, 20).unwrap_or(0);
     let mut end = pages.size;
@@ -120,7 +120,7 @@ fn read_page(pages: &Pages<'_>, number: usize, page: &[u8], blobs: &mut Blobs) {
         let start = pages.order.half(page, PAGE_HEAD + item * 2);
         let Some(bytes) = start.and_then(|start| page.get(start..end)).filter(|bytes| !bytes.is_empty())
         else {
-            return blobs.problem(at, "a page whose items overlap; the rest of it is left out");
+            return blobs.problem(at, "page with overlapping items; the rest of it is omitted");
         };
         end -= bytes.len();
         match key.take() {
@@ -145,13 +145,13 @@ fn read_value(pages: &Pages<'_>, at: usize, item: &[u8], blobs: &mut Blobs) {
         [ITEM_OFF_PAGE, ..] => {
             let place = pages.order.word(item, 4).zip(pages.order.word(item, 8));
             let Some((first, length)) = place.filter(|_| item.len() == 12) else {
-                return blobs.problem(at, "a long value that does not say where it is");
+                return blobs.problem(at, "overflow value without a location");
             };
             if let Some(header) = chain(pages, at, first as usize, length as usize, blobs) {
                 blobs.add(at, &header);
             }
         }
-        _ => blobs.problem(at, "a value of a kind that rpm does not store"),
+        _ => blobs.problem(at, "value of a kind that rpm does not store"),
     }
 }
 
@@ -161,7 +161,7 @@ fn chain(pages: &Pages<'_>, at: usize, first: usize, length: usize, blobs: &mut 
     let mut next = first;
     while value.len() < length {
         let Some((content, after)) = pages.overflow(next) else {
-            blobs.problem(at, "a long value that breaks off");
+            blobs.problem(at, "truncated overflow value");
             return None;
         };
         if !blobs.charge(at, content.len()) {

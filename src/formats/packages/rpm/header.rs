@@ -35,11 +35,11 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 impl<'a> Header<'a> {
     pub(super) fn parse(blob: &'a [u8]) -> Result<Self, &'static str> {
-        const SHORT: &str = "a header that is cut short";
+        const SHORT: &str = "truncated header";
         let tags = word(blob, 0).ok_or(SHORT)? as usize;
         let bytes = word(blob, 4).ok_or(SHORT)? as usize;
         if tags == 0 || tags > MAX_TAGS {
-            return Err("a header with no tags, or more than rpm allows");
+            return Err("header without tags, or with more than rpm allows");
         }
         let (index, rest) =
             blob.get(8..).and_then(|rest| rest.split_at_checked(tags * ENTRY)).ok_or(SHORT)?;

@@ -67,7 +67,7 @@ impl Blobs {
             self.left = left;
             return true;
         }
-        self.collector.problem(at, "its headers overlap; the rest is left out");
+        self.collector.problem(at, "overlapping headers; the rest is omitted");
         self.full = true;
         false
     }
@@ -90,7 +90,7 @@ impl Blobs {
         match package(&header, at, &mut self.collector) {
             Some(package) if package.name == "gpg-pubkey" => {}
             Some(package) => self.full |= !self.collector.package(at, package),
-            None => self.problem(at, "a header without a name"),
+            None => self.problem(at, "header without a name"),
         }
     }
 }
@@ -159,7 +159,7 @@ fn files(header: &Header<'_>, at: usize, collector: &mut Collector) -> Vec<Vec<u
     for name in header.texts(BASE_NAMES) {
         let folder = indexes.next().and_then(|index| folders.get(usize::try_from(index).ok()?));
         let Some(folder) = folder else {
-            collector.problem(at, "a file without a folder; the files after it are left out");
+            collector.problem(at, "file without a folder; the files after it are omitted");
             break;
         };
         if !collector.path(at, &mut files, &[folder, name]) {

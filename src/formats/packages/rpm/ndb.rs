@@ -19,14 +19,14 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     let (Some(version), Some(pages)) = (word(bytes, 4), word(bytes, 12)) else {
-        return blobs.problem(0, "a database that is cut short");
+        return blobs.problem(0, "truncated database");
     };
     if version != 0 {
-        return blobs.problem(4, format_args!("a database of the unknown version {version}"));
+        return blobs.problem(4, format_args!("unknown database version {version}"));
     }
     let claimed = (pages as usize).saturating_mul(PAGE);
     if claimed > bytes.len() {
-        blobs.problem(12, "a database that is cut short");
+        blobs.problem(12, "truncated database");
     }
     // The header takes the place of the first two slots.
     let slots = bytes.get(..claimed).unwrap_or(bytes).get(HEADER..).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
         let at = HEADER + number * SLOT;
         if !slot.starts_with(b"Slot") {
             // rpm refuses such a database; the rest of the page may be anything.
-            return blobs.problem(at, "a slot that is damaged; the rest is left out");
+            return blobs.problem(at, "damaged slot; the rest is omitted");
         }
         let (Some(package), Some(offset), Some(count)) = (word(slot, 4), word(slot, 8), word(slot, 12))
         else {
@@ -46,8 +46,8 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
         let start = (offset as usize).saturating_mul(BLOCK);
         let end = start.saturating_add((count as usize).saturating_mul(BLOCK));
         match bytes.get(start..end).map(|blob| header(blob, package)) {
-            None => blobs.problem(at, "a slot that points outside of the database"),
-            Some(None) => blobs.problem(start, "a header that is damaged"),
+            None => blobs.problem(at, "slot beyond the end of the database"),
+            Some(None) => blobs.problem(start, "damaged header"),
             Some(Some(header)) => {
                 if !blobs.charge(start, header.len()) {
                     return;

@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     if bytes.len() < SMALLEST || !bytes.starts_with(MAGIC) {
-        return blobs.problem(0, "a database that is cut short");
+        return blobs.problem(0, "truncated database");
     }
     if let Err(error) = read_rows(bytes, blobs) {
         // Messages of SQLite may quote the document, so only their kind is told.
@@ -52,11 +52,11 @@ fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
     let mut connection = open(bytes)?;
     bound(&mut connection, SCHEMA_LOOKS)?;
     if !is_table(&connection, "Packages")? {
-        blobs.problem(0, "no table of packages");
+        blobs.problem(0, "no table Packages");
         return Ok(());
     }
     if !is_plain(&connection, "Packages", "blob")? {
-        blobs.problem(0, "a table of packages without headers");
+        blobs.problem(0, "table Packages without headers");
         return Ok(());
     }
     let whole = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
@@ -75,7 +75,7 @@ fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
             if is_header {
                 blobs.add(0, value);
             } else {
-                blobs.problem(0, "a row that holds no header");
+                blobs.problem(0, "row without a header");
             }
         }
         if blobs.is_full() {

@@ -39,7 +39,7 @@ fn a_folder_that_is_stored_once_does_not_fill_the_memory() {
     ]);
     let read = read_within(&[header], Bounds { path_bytes: 100_000, ..Bounds::USUAL });
     assert_eq!(read.packages[0].files.as_ref().unwrap().len(), 99);
-    assert_eq!(read.problems[0].what, "there are more file names than are read; the rest is left out");
+    assert_eq!(read.problems[0].what, "too many file names; the rest is omitted");
 }
 
 #[test]
@@ -47,6 +47,6 @@ fn packages_are_bounded() {
     let one = header(&[(1000, TEXT, 1, b"a\0"), (1001, TEXT, 1, b"1\0")]);
     let read = read_within(&vec![one; 5], Bounds { packages: 2, ..Bounds::USUAL });
     assert_eq!(read.packages.len(), 2);
-    assert_eq!(read.problems[0].what, "there are more packages than are read; the rest is left out");
+    assert_eq!(read.problems[0].what, "too many packages; the rest is omitted");
     assert_eq!(read.problems[0].at, 7);
 }

@@ -22,7 +22,7 @@ fn what_cannot_be_known_is_said() {
         "says nothing",
         "What this runs is not recorded",
         "text of the file",
-        "tells of 5 layers and the image has 1",
+        "has 5 layers, the image 1",
     ] {
         assert!(notes.contains(wanted), "{wanted}: {notes}");
     }

@@ -59,7 +59,7 @@ fn the_compatibility_driver_helps_on_data_centre_gpus_that_it_names() {
     // Without a note the rule speaks: branches that are looked after for longer.
     let bare = with_compat(plain.clone(), (13, 0), 580, None);
     let judgement = by(&bare, &server(80, "550.54.14"), RunsWithCompat, RuleId::ForwardCompat);
-    assert!(judgement.why.contains("by the rule"), "{}", judgement.why);
+    assert!(judgement.why.contains("according to the rule"), "{}", judgement.why);
     by(&bare, &server(80, "545.23.08"), Unknown, RuleId::ForwardCompat);
     // One that is itself too old does not help.
     let older = with_compat(plain, (12, 8), 570, Some(&[550]));
