@@ -8,7 +8,7 @@ use poll_promise::Promise;
 
 use crate::jobs::{Waker, catch_panic};
 
-/// After this long without an answer the window says that there may be no dialog service.
+/// After this long without an answer the window reports a missing dialog service.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// An answer sooner than anyone can click: there was no dialog.
 const TOO_SOON: Duration = Duration::from_millis(150);
@@ -40,7 +40,7 @@ pub enum Pick {
     SaveReport(&'static str),
 }
 
-/// Shows a dialog and waits for its answer; runs on a thread of its own.
+/// Shows a dialog and waits for its answer; runs on its own thread.
 pub type Picker = Arc<dyn Fn(Pick) -> Option<PathBuf> + Send + Sync>;
 
 /// The dialogs of the desktop.
@@ -85,7 +85,7 @@ pub fn desktop() -> Picker {
     })
 }
 
-/// What came of a dialog.
+/// The result of a dialog.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
     /// This was chosen.
@@ -153,7 +153,7 @@ impl Dialogs {
         self.waiting = Some(Waiting { pick, since: Instant::now(), promise });
     }
 
-    /// Stops waiting; should the dialog still answer, nobody listens.
+    /// Stops waiting; a later answer is ignored.
     pub fn give_up(&mut self) {
         self.waiting = None;
     }

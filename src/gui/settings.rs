@@ -23,10 +23,10 @@ pub(crate) fn gpu_history() -> Option<PathBuf> {
     Some(eframe::storage_dir(APP)?.join("gpu-history.json"))
 }
 
-/// Light, dark, or whatever the desktop says.
+/// Light, dark, or the desktop setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ThemeChoice {
-    /// Whatever the desktop says.
+    /// The desktop setting.
     #[default]
     System,
     /// Light.

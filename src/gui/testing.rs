@@ -46,7 +46,7 @@ pub fn no_remote() -> RemoteSetup {
     }
 }
 
-/// A window with nothing remembered; `remote` says how registries and engines are asked, and `access` how they are reached.
+/// A window with default settings; `remote` queries registries and engines, and `access` reaches them.
 pub fn app_remote(context: &egui::Context, remote: RemoteSetup, access: Access) -> App {
     let (picker, machine) = (Arc::new(|_| None), no_machine());
     let mut app = App::new(context, None, Setup { access, picker, machine, remote, ..Setup::default() });

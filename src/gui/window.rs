@@ -33,7 +33,7 @@ pub(super) fn run(options: &WindowOptions) -> Result<(), String> {
         Err(NoWindow::NoDisplay(reason)) => return Err(reason),
         Err(NoWindow::NoRenderer(reason)) => reason,
     };
-    // No error while the other one works, but whoever asked for this one wants to know.
+    // Not an error while the other renderer works, but the requested one is reported.
     let note = format!("note: renderer {first} is not available: {first_reason}");
     match attempt(options, second, Some(note)) {
         Ok(()) => Ok(()),
@@ -68,7 +68,7 @@ fn drops_arrive() -> bool {
     !(is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET"))
 }
 
-/// Shows the window with one renderer; `note` is told on stderr once it is there.
+/// Shows the window with one renderer; prints `note` on stderr when it opens.
 fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) -> Result<(), NoWindow> {
     let frames = Rc::new(Cell::new(0));
     let shown = Arc::new(AtomicBool::new(false));
@@ -116,7 +116,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
     }
 }
 
-/// Runs `work`; a panic before anything was `shown` prints nothing, since its reason is told otherwise.
+/// Runs `work`; a panic before anything was `shown` prints nothing: the reason is reported elsewhere.
 fn quietly<T>(shown: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     let usual = Arc::new(std::panic::take_hook());
     let (hook, loud, thread) = (Arc::clone(&usual), Arc::clone(shown), std::thread::current().id());

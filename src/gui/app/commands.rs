@@ -1,4 +1,4 @@
-//! Everything the window can do, as one table: menu bar, shortcuts, tooltips, palette and key sheet
+//! All commands of the window in one table: menu bar, shortcuts, tooltips, palette and key sheet
 //! are made from it.
 
 mod table;
@@ -8,7 +8,7 @@ use egui::KeyboardShortcut;
 use super::App;
 pub use table::COMMANDS;
 
-/// Where a command stands in the menu bar.
+/// A menu of the menu bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Menu {
     /// Opening and closing.
@@ -44,9 +44,9 @@ pub struct Command {
     pub title: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// Where it stands.
+    /// Its position.
     pub menu: Menu,
-    /// Commands of one menu with the same number stand together.
+    /// Group within the menu; groups are separated by a line.
     pub group: u8,
     /// The keys that run it; the first is the one that is shown.
     pub keys: &'static [KeyboardShortcut],
@@ -54,7 +54,7 @@ pub struct Command {
     pub(crate) when: fn(&App) -> Result<(), &'static str>,
     /// What it does.
     pub(crate) run: fn(&mut App),
-    /// Whether it stands for a choice that is made.
+    /// Whether it is checked.
     pub(crate) chosen: Option<fn(&App) -> bool>,
 }
 
@@ -70,7 +70,7 @@ impl Command {
     }
 }
 
-/// Keys as they stand on a keyboard, such as `Ctrl++`, where egui writes `Ctrl+Plus`.
+/// Keys as printed on a keyboard: `Ctrl++` for `Ctrl+Plus` in egui.
 pub(crate) fn keys_text(context: &egui::Context, keys: KeyboardShortcut) -> String {
     let text = context.format_shortcut(&keys);
     let signs = [("Plus", "+"), ("Minus", "-"), ("Equals", "="), ("Period", "."), ("PageUp", "Page up")];

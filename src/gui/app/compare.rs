@@ -11,7 +11,7 @@ use crate::gui::models::typed::tidy;
 use crate::gui::views::View;
 use crate::gui::views::compare::Around;
 
-/// Files that were dropped while an image is in front: to stand beside it, or in tabs of their own.
+/// Files dropped on an open image: to compare with it, or to open in new tabs.
 pub(crate) struct Offer {
     /// The tab that was in front.
     pub(crate) tab: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Offer {
 }
 
 impl App {
-    /// What the view that compares is told of the window.
+    /// The window state for the Compare view.
     pub(super) fn around(&self) -> Around {
         Around {
             images: self.tabs.iter().map(open_image).collect(),
@@ -111,7 +111,7 @@ fn open_image(tab: &Tab) -> OpenImage {
     OpenImage { id: tab.id, title: tab.title.clone(), shown: tab.shown.clone(), state: state(tab) }
 }
 
-/// Where the work on an image stands, as far as a comparison asks.
+/// Progress of the work on an image, for a comparison.
 fn state(tab: &Tab) -> ImageState {
     if tab.saved.is_some() {
         return ImageState::Saved;

@@ -15,9 +15,9 @@ pub(super) type Drops = Arc<Mutex<Vec<(u64, Vec<(PathBuf, Dropped)>)>>>;
 
 /// What a dropped file is.
 pub(super) enum Dropped {
-    /// A Dockerfile: it goes to the image in front.
+    /// A Dockerfile for the image in front.
     Dockerfile,
-    /// A saved report: it goes to a tab of its own.
+    /// A saved report, opened in a new tab.
     Report,
     /// Perhaps an image.
     Image,
@@ -100,7 +100,7 @@ impl App {
         }
     }
 
-    /// Takes files that were dropped: a Dockerfile goes to the image in front, everything else is an image.
+    /// Opens dropped files: a Dockerfile for the image in front, everything else as an image.
     pub(super) fn take_files(&mut self, paths: Vec<PathBuf>) {
         let Some(tab) = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id) else {
             for path in &paths {
@@ -131,7 +131,7 @@ impl App {
         }
     }
 
-    /// Opens what was dropped, once it was looked at; what may be images is offered to stand beside the one in front.
+    /// Opens dropped files after they are classified; offers to compare images with the one in front.
     pub(super) fn poll_drops(&mut self) {
         let drops = std::mem::take(&mut *self.drops.lock().unwrap_or_else(PoisonError::into_inner));
         for (tab, files) in drops {

@@ -1,20 +1,20 @@
-//! Everything that went wrong, of all images, until the window is closed.
+//! The log of all images, kept until the window closes.
 
 use std::collections::HashSet;
 
 use crate::base::{Warning, WarningCode};
 
-/// More is not kept: nobody reads it, and images are hostile.
+/// Limit of entries: images are untrusted input.
 const KEPT: usize = 5_000;
 
-/// How bad it is.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
-    /// All is well; somebody may want to know.
+    /// For information.
     Note,
-    /// The rest works.
+    /// Partial result.
     Warning,
-    /// There is no result.
+    /// No result.
     Error,
 }
 
@@ -72,7 +72,7 @@ impl Log {
         });
     }
 
-    /// Adds something about the window as a whole that the user may want to know.
+    /// Adds a note about the window.
     pub(crate) fn note(&mut self, message: String) {
         self.push(Entry {
             severity: Severity::Warning,
@@ -83,7 +83,7 @@ impl Log {
         });
     }
 
-    /// Adds what the work on an image had to tell.
+    /// Adds the messages of the work on an image.
     pub(crate) fn told(&mut self, image: &str, message: String) {
         self.push(Entry {
             severity: Severity::Note,
@@ -94,7 +94,7 @@ impl Log {
         });
     }
 
-    /// Adds those warnings of a tab that were not told yet.
+    /// Adds the new warnings of a tab.
     pub(crate) fn warnings(&mut self, tab: u64, image: &str, warnings: Vec<Warning>) {
         for warning in warnings {
             if self.entries.len() >= KEPT {
@@ -114,7 +114,7 @@ impl Log {
         }
     }
 
-    /// Forgets what was told of a tab, so that opening it again tells it again.
+    /// Resets a tab, so that reloading it logs its warnings again.
     pub(crate) fn forget(&mut self, tab: u64) {
         self.told.retain(|(told, ..)| *told != tab);
     }

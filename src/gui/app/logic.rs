@@ -1,4 +1,4 @@
-//! What happens, without a pixel: news of jobs, requests of panels, commands.
+//! Logic without painting: job updates, requests of panels, commands.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::gui::views::{Action, View};
 const TICK: Duration = Duration::from_millis(100);
 
 impl App {
-    /// Looks for news of jobs and dialogs.
+    /// Polls jobs and dialogs.
     pub(super) fn poll(&mut self) {
         let Self { tabs, log, settings, options, .. } = self;
         for tab in tabs {
@@ -137,7 +137,7 @@ impl App {
         }
     }
 
-    /// Opens an image in a tab of its own; one that is open already comes to the front.
+    /// Opens an image in a new tab; one that is open already comes to the front.
     pub(crate) fn open(&mut self, text: &str) {
         let text = tidy(text);
         if text.is_empty() {

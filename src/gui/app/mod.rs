@@ -1,5 +1,5 @@
 //! In: what the user does, and what jobs publish.
-//! Out: the window as a whole: its state, what happens with it, and where its parts stand.
+//! Out: the window: its state, events and layout.
 //! Must not know: what views show, or how they look.
 
 pub mod commands;
@@ -51,7 +51,7 @@ pub struct Setup {
     pub cache: Option<Cache>,
     /// How registries and engines are reached.
     pub access: Access,
-    /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
+    /// Today as days since 1970, for end-of-support rules; `None` disables them.
     pub today: Option<u32>,
     /// Close after this many frames.
     pub exit_after_frames: Option<u64>,
@@ -306,7 +306,7 @@ impl App {
         self.tabs.iter_mut().find(|tab| Some(tab.id) == self.front)
     }
 
-    /// What the tab in front holds; as of an image without one.
+    /// The content of the front tab; that of an image if no tab is open.
     pub(crate) fn holds(&self) -> Holds {
         self.front_tab().map_or(Holds::Image, Tab::holds)
     }
@@ -333,7 +333,7 @@ impl eframe::App for App {
     }
 
     fn persist_egui_memory(&self) -> bool {
-        // It holds ids of widgets and open popups, which another version would misread.
+        // It contains widget IDs and open popups, which another version would misread.
         false
     }
 

@@ -11,7 +11,7 @@ use crate::gui::models::remote::{
 use crate::gui::panels::{Login, Secret};
 use crate::source::{Credential, Reference};
 
-/// What the window knows of registries and engines, and which dialog about them is open.
+/// State of registries and engines, and the dialog that is open.
 pub(crate) struct Remote {
     pub(crate) setup: RemoteSetup,
     pub(crate) images: LocalImages,
@@ -21,7 +21,7 @@ pub(crate) struct Remote {
     pub(crate) focused: bool,
     /// Hosts that the user has allowed until the window closes, beside those that are remembered.
     hosts: BTreeSet<String>,
-    /// Who logged in, by host. For how long, [`crate::source::Logins`] says.
+    /// Logins by host; [`crate::source::Logins`] defines their lifetime.
     users: BTreeMap<String, String>,
     /// Hosts that a login is kept for.
     logged_in: BTreeSet<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Question {
     pub(crate) wanted: String,
     /// The tab that waits; `None` when it is the list of tags.
     pub(crate) tab: Option<u64>,
-    /// An image of the same name that an engine of this machine holds: its reference, and the engine.
+    /// A local image with the same name: its reference, and the engine.
     pub(crate) local: Option<(String, String)>,
 }
 
@@ -133,7 +133,7 @@ impl App {
         Some(Question { host: tab.asks()?.to_owned(), wanted, tab: Some(tab.id), local })
     }
 
-    /// The user has said that a host may be contacted; it is remembered.
+    /// Allows a host; the choice is saved.
     pub(crate) fn allow(&mut self, host: &str) {
         self.settings.remember_host(host);
         self.remote.hosts.insert(host.to_owned());
@@ -141,7 +141,7 @@ impl App {
         self.context.request_repaint();
     }
 
-    /// The user has said that it may not: what was to be opened there goes.
+    /// Denies a host: closes what was to be opened from it.
     pub(crate) fn refuse(&mut self, tab: Option<u64>) {
         let Some(id) = tab else {
             self.remote.tags = None;
@@ -154,7 +154,7 @@ impl App {
         }
     }
 
-    /// Asks the engines what they hold.
+    /// Lists the images of the engines.
     pub(crate) fn list_engines(&mut self) {
         let waker = self.waker();
         self.remote.images.refresh(&self.remote.setup, &waker);
@@ -230,7 +230,7 @@ impl App {
         !self.remote.hosts.is_empty() || !self.settings.hosts.is_empty()
     }
 
-    /// Opens the dialog to log in for a tab that failed for want of it.
+    /// Opens the login dialog for a tab that failed without a login.
     pub(crate) fn login_for(&mut self, id: u64) {
         let failed = self.tabs.iter().find(|tab| tab.id == id).map(|tab| &tab.phase);
         if let Some(Phase::Failed(failure)) = failed
@@ -240,7 +240,7 @@ impl App {
         }
     }
 
-    /// Opens what lies at an engine in place of what waits to be contacted.
+    /// Opens the engine's image instead of the one that waits for permission.
     pub(crate) fn open_local(&mut self, tab: Option<u64>, reference: &str) {
         if let Some(id) = tab {
             self.close(id);

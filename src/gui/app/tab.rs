@@ -20,7 +20,7 @@ use crate::gui::views::{
 };
 use crate::jobs::{Snapshot, Waker};
 
-/// Where the work on an image stands.
+/// Progress of the work on an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Waits until the user allows that its host is contacted.
@@ -41,12 +41,12 @@ pub(crate) enum Phase {
 enum Work {
     /// Whether it is a saved report is being looked at; what an analysis starts with when it is none.
     Look(Looking, Box<Options>, Waker),
-    /// It lies at a registry that nobody has allowed to be contacted so far.
+    /// Waits for permission to connect to its registry.
     Asking(Box<Options>, Waker),
     Job(AnalysisJob),
     /// Nothing more is done.
     Ended,
-    /// A moment held still, for pictures.
+    /// A frozen state, for pictures.
     Still(Snapshot),
 }
 
@@ -75,11 +75,11 @@ pub(crate) struct Tab {
     /// A saved report, in the place of an image.
     pub(crate) saved: Option<Arc<SavedReport>>,
     pub(crate) saved_view: SavedView,
-    /// Whether what lies there is a JSON document, and so no image.
+    /// Whether the file is a JSON document, and not an image.
     pub(crate) is_report: bool,
     /// Which findings are to be carried out; what the user changed stays when the image is read anew.
     pub(crate) plan: ChosenPlan,
-    /// What of the analysis the log knows already: its documents, each layer, the merge, the findings.
+    /// The parts of the analysis already logged: documents, layers, merge, findings.
     told: Told,
     /// The host of its registry.
     pub(crate) host: Option<String>,
@@ -202,7 +202,7 @@ impl Tab {
         self.analysis.as_ref().map(|analysis| self.told.news(analysis)).unwrap_or_default()
     }
 
-    /// What the work had to tell since the last call. Safe to show.
+    /// Messages of the work since the last call. Safe to show.
     pub(crate) fn new_messages(&mut self) -> Vec<String> {
         let Work::Job(job) = &self.work else { return Vec::new() };
         let told = job.progress().told_since(self.messages.0);
@@ -213,7 +213,7 @@ impl Tab {
         told
     }
 
-    /// The newest of what the work had to tell, while it goes on.
+    /// The newest message of the work, while it goes on.
     pub(crate) fn message(&self) -> Option<&str> {
         self.messages.1.as_deref().filter(|_| self.is_running())
     }
@@ -264,7 +264,7 @@ impl Tab {
 }
 
 impl Tab {
-    /// What lies there was looked at; whether that is news to show.
+    /// Takes the result of the file check; whether the view changes.
     fn found(&mut self, found: Looked) -> bool {
         let Work::Look(_, options, waker) = std::mem::replace(&mut self.work, Work::Ended) else {
             return false;
@@ -311,7 +311,7 @@ fn title(shown: &str) -> String {
     let whole = shown.trim_end_matches('/');
     let last = whole.rsplit('/').next().unwrap_or(whole);
     let last = SCHEMES.iter().find_map(|scheme| last.strip_prefix(scheme)).unwrap_or(last);
-    // Of a digest, its beginning tells it from others.
+    // The start of a digest is enough to identify it.
     let last = match last.split_once("sha256:") {
         Some((name, hex)) => format!("{name}{}", hex.get(..12).unwrap_or(hex)),
         None => last.to_owned(),

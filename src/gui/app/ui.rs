@@ -1,4 +1,4 @@
-//! Where the parts of the window stand.
+//! Layout of the window.
 
 use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
 
@@ -204,7 +204,7 @@ fn waits_for_report(context: &ViewContext<'_>) -> (&'static str, String) {
     ("Waiting for findings", what)
 }
 
-/// A frame around the window while a file is held over it.
+/// A frame around the window while a file is dragged over it.
 fn show_drop_target(ui: &Ui) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;

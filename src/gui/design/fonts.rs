@@ -1,4 +1,4 @@
-//! Inter for the window, Hack for what is of fixed width. How the files were made stands beside them.
+//! Inter for the window, Hack for what is of fixed width. See the notes beside the font files.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ pub use style::apply;
 /// How many hues the layer palette has before it begins anew.
 pub const LAYER_HUES: usize = 12;
 
-/// Everything that decides how the window looks, by meaning. No colour stands anywhere else.
+/// Everything that decides how the window looks, by meaning. Colours are defined only here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tokens {
     /// Whether this is the dark theme.
@@ -32,7 +32,7 @@ pub struct Tokens {
     pub field: Color32,
     /// Lines between things.
     pub border: Color32,
-    /// Lines that say where a control ends: at least 3:1 against what is behind.
+    /// Borders of controls: at least 3:1 against the background.
     pub border_strong: Color32,
     /// Text.
     pub text: Color32,
@@ -191,7 +191,7 @@ impl Tokens {
         mix(self.background, color, 0.45)
     }
 
-    /// `color` taken back so far that what is in the light stands out from it.
+    /// `color` dimmed, so that highlighted cells stand out.
     pub fn faint(&self, color: Color32) -> Color32 {
         mix(self.raised, color, 0.35)
     }
@@ -199,7 +199,7 @@ impl Tokens {
     /// The fill of a number that is `share`, 0 to 1, of the largest one; grey where it is not in the light.
     pub fn heat(&self, share: f32, lit: bool) -> Color32 {
         let (most, color) = if lit { (0.54, self.accent) } else { (0.16, self.text_weak) };
-        // A square root, so that small numbers can be told from none.
+        // A square root, so that small numbers differ visibly from zero.
         mix(self.background, color, 0.06 + most * share.clamp(0.0, 1.0).sqrt())
     }
 

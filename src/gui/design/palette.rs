@@ -1,10 +1,10 @@
-//! The colours themselves: the only place where a colour is written down.
+//! The colours: the only place that defines them.
 
 use egui::Color32;
 
 use super::Tokens;
 
-/// A colour as designers write it.
+/// A colour as `#RRGGBB`.
 const fn rgb(text: &str) -> Color32 {
     const fn digit(digit: u8) -> u8 {
         match digit {

@@ -11,7 +11,7 @@ pub fn apply(context: &egui::Context) {
     for (theme, tokens) in [(Theme::Light, &super::LIGHT), (Theme::Dark, &super::DARK)] {
         context.style_mut_of(theme, |style| shape(style, tokens));
     }
-    // Zoom and quit are commands of ours, so that they stand in the menu and are remembered.
+    // Zoom and quit are our own commands, so that they are in the menu and saved.
     context.options_mut(|options| {
         options.zoom_with_keyboard = false;
         options.quit_shortcuts.clear();

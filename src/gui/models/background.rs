@@ -1,16 +1,16 @@
-//! Work that would hold up a frame: the newest request wins, the last result stays until it is there.
+//! Background work: the newest request wins; the last result stays until the new one arrives.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::jobs::{CancelToken, Cancelled, Slot, Waker, catch_panic, spawn};
 
-/// What came of a request.
+/// The result of a request.
 enum Outcome<T> {
     Done(u64, T),
     Failed(u64, String),
 }
 
-/// Where the newest outcome lies until it is taken.
+/// Slot of the newest outcome.
 type Answers<T> = Slot<Mutex<Option<Outcome<T>>>>;
 
 /// Runs one kind of work; a new request cancels the one before.
@@ -30,7 +30,7 @@ impl<T> Default for Background<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Starts `work` on a thread, or does it at once where `at_once` says that it is small.
+    /// Starts `work` on a thread, or does it at once when `at_once` is set.
     pub fn start(
         &mut self,
         waker: &Waker,

@@ -287,7 +287,7 @@ impl Browser {
         }
     }
 
-    /// Chooses a path by its bytes, at the next update that knows it.
+    /// Selects a path by its bytes, at the first update that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.pending = Some(path);
     }
@@ -326,7 +326,7 @@ impl Browser {
         }
     }
 
-    /// Chooses the row of the folder that a row lies in.
+    /// Chooses the row of the parent folder of a row.
     pub fn select_parent(&mut self, row: usize) {
         let parent = self.shown.as_ref().and_then(|shown| shown.rows.parent_of(row));
         if let Some(parent) = parent {
@@ -335,7 +335,7 @@ impl Browser {
         }
     }
 
-    /// Opens the folder at a row: in place, or in the background where it holds very much.
+    /// Expands the folder at a row: in place, or in the background when it is large.
     pub fn open_row(&mut self, row: usize) {
         let Some(shown) = &mut self.shown else { return };
         let Some(line) = shown.rows.as_slice().get(row).copied() else { return };

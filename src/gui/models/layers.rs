@@ -9,7 +9,7 @@ use crate::base::text::printable;
 use crate::report::short_instruction;
 use crate::source::LayerSource;
 
-/// Where the work on a layer stands.
+/// Progress of the work on a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerState {
     /// Nothing is known of it yet.
@@ -60,7 +60,7 @@ pub struct LayerItem {
     pub title: String,
     /// The whole instruction, for a tooltip.
     pub instruction: String,
-    /// Where the work on it stands.
+    /// Progress of the work on it.
     pub state: LayerState,
     /// The blob as stored.
     pub compressed: Option<u64>,
@@ -105,7 +105,7 @@ impl LayerItem {
         }
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let mut text = format!("Layer {}: {}", self.index, self.title);
         let state = self.state.word();
@@ -145,7 +145,7 @@ fn state(layer: &Layer, done: bool) -> LayerState {
 }
 
 /// An instruction that has to fit one line: without what most of them begin with (`apt-get update`,
-/// `set -eux`) and without options that say nothing about what is installed.
+/// `set -eux`) and without options that do not affect what is installed.
 pub fn brief(instruction: &str) -> String {
     const FIT: usize = 48;
     const PREPARE: [&str; 6] = ["apt-get update", "apt update", "set -e", "set -ex", "set -eux", "set -x"];

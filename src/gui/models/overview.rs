@@ -25,11 +25,11 @@ pub struct PathItem {
     pub bytes: u64,
     /// Its files, for folders.
     pub files: u32,
-    /// The layer that holds its bytes, for files.
+    /// The layer that contains its bytes, for files.
     pub layer: u16,
 }
 
-/// A file that a layer holds and no path reaches.
+/// A file that a layer contains and no path reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WasteItem {
     /// The absolute path in its layer, any bytes.
@@ -38,7 +38,7 @@ pub struct WasteItem {
     pub shown: String,
     /// Its bytes.
     pub bytes: u64,
-    /// The layer that holds it.
+    /// The layer that contains it.
     pub held_by: u16,
     /// The layer that hides it.
     pub hidden_by: u16,
@@ -47,7 +47,7 @@ pub struct WasteItem {
 /// All that one layer hides of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WastePair {
-    /// The layer that holds the bytes.
+    /// The layer that contains the bytes.
     pub held_by: u16,
     /// The layer that hides them.
     pub hidden_by: u16,
@@ -78,7 +78,7 @@ pub struct Contents {
 pub struct Setting {
     /// What it is called.
     pub name: &'static str,
-    /// Its lines, safe to show, secrets redacted; empty where the image says nothing.
+    /// Its lines, safe to show, secrets redacted; empty when not set.
     pub lines: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// What can be said of an analysis now. Cheap: it looks at no file. With `done`, nothing more will come.
+    /// The current state of an analysis. Cheap: reads no file. `done`: nothing more follows.
     pub fn new(analysis: &Analysis, done: bool) -> Self {
         let part = image_part(analysis, &Options::default());
         let layers = LayerItem::all(analysis, done);
@@ -145,7 +145,7 @@ impl Overview {
 }
 
 impl Overview {
-    /// Which layer arrives, and how much has arrived; `None` when all are there, or lie on this machine.
+    /// The layer being received, and its progress; `None` when all are present or local.
     pub fn arrival(&self, progress: &Snapshot) -> Option<String> {
         let (layers, done) = (self.layers.len() as u64, progress.layers_done);
         if !self.arrives || done >= layers {
@@ -159,7 +159,7 @@ impl Overview {
     }
 }
 
-/// What the image is called: its tag, with the place it comes from where the tag alone says little.
+/// The name of the image: its tag, with its repository when the tag alone is ambiguous.
 fn name(part: &ImagePart) -> String {
     let place = part.reference.trim_end_matches('/');
     let place = place.rsplit('/').next().unwrap_or(place);

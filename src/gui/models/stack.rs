@@ -7,7 +7,7 @@ use crate::base::text::{elide_middle, printable};
 use crate::cuda::{Class, Inventory, Level, StackLevel, SuppliedBy};
 use crate::rootfs::Rootfs;
 
-/// On which side of the image's end a level stands.
+/// Whether a level is in the image or on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The image brings it.
@@ -25,20 +25,20 @@ pub enum Side {
 pub struct StackBox {
     /// What the level is called.
     pub level: &'static str,
-    /// What stands there; empty where nothing does.
+    /// Its names; empty without any.
     pub names: String,
     /// Who supplies it, most important first.
     pub supplied_by: Vec<&'static str>,
-    /// On which side it stands.
+    /// Its side.
     pub side: Side,
     /// What is wrong, or what the image cannot supply.
     pub note: Option<String>,
-    /// The first file that stands for it, any bytes.
+    /// Its first file, any bytes.
     pub raw: Option<Vec<u8>>,
 }
 
 impl StackBox {
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let mut text = self.level.to_owned();
         if !self.names.is_empty() {
@@ -167,7 +167,7 @@ impl ClassItem {
         used.collect()
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         format!("{}: {}, {}", self.name, human(self.bytes), self.share)
     }

@@ -1,4 +1,4 @@
-//! A treemap as data: where the cells of a folder stand, nested as far as there is room.
+//! A treemap as data: the cells of a folder, nested while there is room.
 
 use super::files::{FileTree, Mark};
 use crate::rootfs::PathId;
@@ -17,13 +17,13 @@ pub struct Area {
 }
 
 impl Area {
-    /// Whether a point lies in it.
+    /// Whether it contains a point.
     pub fn contains(&self, x: f32, y: f32) -> bool {
         x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height
     }
 }
 
-/// What a cell stands for.
+/// What a cell represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// A file, or a folder that has no room for its parts.
@@ -37,13 +37,13 @@ pub enum CellKind {
 /// A cell of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// What it stands for.
+    /// What it represents.
     pub kind: CellKind,
-    /// The first folder of its name: a chain of folders that hold nothing else is one cell.
+    /// The first folder of its name: a chain of single folders is one cell.
     pub top: PathId,
-    /// Where it stands.
+    /// Its position.
     pub area: Area,
-    /// How many folders it lies in, from the folder that the map shows.
+    /// Depth, from the folder that the map shows.
     pub depth: u8,
     /// Height of the head with the name; 0 for none.
     pub head: f32,
@@ -76,7 +76,7 @@ const GAP: f32 = 1.0;
 const DEEPEST: u8 = 6;
 
 impl Treemap {
-    /// Lays out what `folder` holds in `width` by `height` points.
+    /// Lays out the content of `folder` in `width` by `height` points.
     pub fn new(tree: &FileTree, folder: PathId, width: f32, height: f32) -> Self {
         let mut map = Self { folder, cells: Vec::new() };
         if width > 1.0 && height > 1.0 {
@@ -165,7 +165,7 @@ impl Treemap {
     }
 }
 
-/// The first folder from `path` down that holds more than one folder.
+/// The first folder from `path` down with more than one child folder.
 fn end_of_chain(tree: &FileTree, path: PathId) -> PathId {
     let mut end = path;
     loop {

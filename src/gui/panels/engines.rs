@@ -14,7 +14,7 @@ use crate::gui::widgets::cell::{self, Cut, Direction, triangle};
 use crate::gui::widgets::controls::{heading, paint_focus, weak};
 
 const HEAD: f32 = 24.0;
-/// Widths of what stands right of the names: engine, day, size.
+/// Widths of the columns right of the names: engine, day, size.
 const ENGINE: f32 = 128.0;
 const DAY: f32 = 80.0;
 const SIZE: f32 = 84.0;
@@ -57,7 +57,7 @@ fn note(images: &LocalImages) -> String {
     }
 }
 
-/// From right to left: what the sockets said, and asking again.
+/// From right to left: the results of the sockets, and refresh.
 fn controls(ui: &mut Ui, images: &LocalImages, open: &mut bool, requests: &mut Vec<Request>) {
     if let Some(command) = command("file.list-engines") {
         let link = ui.add_enabled_ui(!images.is_busy(), |ui| ui.link("Refresh")).inner;
@@ -97,7 +97,7 @@ fn tried(ui: &mut Ui, images: &LocalImages) {
     });
 }
 
-/// Where the cells of a row stand: name, engine, day, size.
+/// Cell positions of a row: name, engine, day, size.
 fn places(rect: Rect) -> [Rect; 4] {
     let right = rect.right() - EDGE;
     let column = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to.max(from), rect.y_range());

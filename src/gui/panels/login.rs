@@ -12,7 +12,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::remote::login_host;
 use crate::gui::widgets::controls::{primary_button, weak};
 
-/// Text that is overwritten when nobody needs it any more, and never printed.
+/// Text that is zeroed on drop and never printed.
 #[derive(Default)]
 pub(crate) struct Secret(String);
 
@@ -33,7 +33,7 @@ impl Drop for Secret {
     fn drop(&mut self) {
         let mut bytes = std::mem::take(&mut self.0).into_bytes();
         bytes.fill(0);
-        // Or the compiler sees that nobody reads the zeros.
+        // Otherwise the compiler removes the unused write.
         std::hint::black_box(&bytes);
     }
 }

@@ -22,7 +22,7 @@ use crate::gui::widgets::controls::{
 
 const COLUMN: f32 = 680.0;
 
-/// What the start screen holds.
+/// The state of the start screen.
 #[derive(Default)]
 pub(crate) struct StartScreen {
     reference: String,
@@ -169,7 +169,7 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
     ui.add(Label::new(RichText::new(forms).font(text::small()).color(tokens.text_weak)).wrap());
 }
 
-/// The cursor stands behind what is in the field, not where it was.
+/// Moves the cursor to the end of the field.
 fn cursor_to_end(ui: &Ui, field: egui::Id, typed: &str) {
     let mut state = TextEditState::load(ui.ctx(), field).unwrap_or_default();
     let end = CCursor::new(typed.chars().count());
@@ -257,7 +257,7 @@ fn recent(ui: &mut Ui, app: &mut App) {
             Some(slash) => (shown[..slash].to_owned(), shown[slash + 1..].to_owned()),
             None => (String::new(), shown.clone()),
         };
-        // The end of a path says more than its middle.
+        // The end of a path is more specific than its middle.
         let folder = elide_middle(&folder, letters_in(ui.available_width()));
         if entry(ui, &name, &folder, &shown).clicked() {
             requests.push(Request::Open(reference.clone()));
@@ -282,7 +282,7 @@ fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response 
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() {
-        // The text stands in line with the head above it.
+        // Align the text with the heading above it.
         ui.painter().rect_filled(rect.expand2(vec2(8.0, 0.0)), radius::S, tokens.hovered);
     }
     let line = |top: f32, height: f32| {

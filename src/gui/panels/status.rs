@@ -47,7 +47,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
     });
 }
 
-/// The newest of what running work had to tell, in the room that is left; of the first that told anything.
+/// The newest message of running work, in the remaining space.
 fn message(ui: &mut Ui, running: &[&Tab]) {
     let Some(message) = running.iter().find_map(|tab| tab.message()) else { return };
     if ui.available_width() < 96.0 {

@@ -44,7 +44,7 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
                 if let Some(message) = tags.list.message() {
                     ui.add(Label::new(RichText::new(message).color(Tokens::of(ui).text_weak)).wrap());
                 }
-                // What it has to tell comes while nobody touches the window.
+                // Its messages arrive while the window is idle.
                 ui.ctx().request_repaint_after(std::time::Duration::from_millis(250));
                 ui.add_space(space::S);
                 ui.button("Cancel").clicked().then_some(Done::Close)

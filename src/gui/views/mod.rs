@@ -95,7 +95,7 @@ impl View {
         }
     }
 
-    /// Why it cannot be shown of what a tab holds; `None` for a view that is there.
+    /// Why it cannot be shown of the content of a tab; `None` for a view that is there.
     pub const fn waits_for(self, holds: Holds) -> Option<&'static str> {
         match (self, holds) {
             (Self::Compare, Holds::Report { .. }) => Some("Not available in a saved report: open the image"),
@@ -107,7 +107,7 @@ impl View {
     }
 }
 
-/// What a tab holds.
+/// The content of a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// An image, or the work that reads it.
@@ -158,7 +158,7 @@ pub enum Action {
     Report(String),
     /// Put text on the clipboard.
     CopyText(String),
-    /// Open another image in a tab of its own.
+    /// Open another image in a new tab.
     OpenImage(String),
     /// Open another image in a tab behind this one, and put it beside this one.
     OpenBeside(String),

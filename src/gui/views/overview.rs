@@ -28,7 +28,7 @@ use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
 use crate::jobs::Waker;
 
-/// From this width on, tables stand side by side.
+/// From this width on, tables are side by side.
 const WIDE: f32 = 760.0;
 /// Lines of text longer than this are hard to follow.
 const WIDEST: f32 = 1_240.0;
@@ -187,7 +187,7 @@ fn figures(ui: &mut Ui, overview: &Overview) {
 fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
     let tokens = Tokens::of(ui);
     let items = &overview.layers;
-    // Until all layers are read, compressed sizes stand for them: the two are not to be compared.
+    // Compressed sizes are used until all layers are read: do not mix both.
     let reading = items.iter().any(|item| item.state == LayerState::Waiting);
     let note = if reading {
         "by compressed size, bottom first; dim: not read yet"

@@ -1,4 +1,4 @@
-//! Fields for paths, and the line that says what was done: file dialogs are never the only way in or out.
+//! Fields for paths, and the result line: file dialogs are never the only way in or out.
 
 use egui::accesskit::Role;
 use egui::{Align2, Frame, Key, Label, Margin, RichText, Sense, TextEdit, Ui, WidgetInfo, vec2};
@@ -13,7 +13,7 @@ pub(super) struct PathBar {
     pub(super) typed: String,
     /// What is wrong with it.
     said: Option<String>,
-    /// Whether a file with this path exists, and may be replaced once that is said.
+    /// Whether a file with this path exists, and is replaced only after confirmation.
     exists: bool,
     wants_focus: bool,
 }
@@ -23,7 +23,7 @@ pub(super) struct PathBar {
 pub(super) struct PathWords {
     /// What the path is for; the name of the field.
     pub(super) label: &'static str,
-    /// What stands in an empty field.
+    /// Hint of an empty field.
     pub(super) hint: &'static str,
     /// The button that takes the path.
     pub(super) button: &'static str,
@@ -42,7 +42,7 @@ pub(super) enum PathEvent {
     Take(bool),
 }
 
-/// A line that says what was done.
+/// A result line.
 pub(super) struct Notice {
     words: String,
     /// A path that can be copied.
@@ -65,7 +65,7 @@ impl PathBar {
         Self { typed, said: None, exists: false, wants_focus: true }
     }
 
-    /// Says what is wrong; the cursor goes back to the field.
+    /// Shows an error; focus returns to the field.
     pub(super) fn say(&mut self, words: String) {
         self.said = Some(words);
         self.wants_focus = true;

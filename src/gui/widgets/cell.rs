@@ -9,7 +9,7 @@ use crate::base::text::{elide_end, elide_middle};
 /// Where text that does not fit is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// In the middle: the end of a path says the most.
+    /// In the middle: the end of a path is the most specific part.
     Middle,
     /// At the end.
     End,
@@ -34,7 +34,7 @@ pub fn fit(
     let length = text.chars().count();
     let mut galley = layout(if length > most { elide(text, most) } else { text.to_owned() });
     let mut count = length.min(most);
-    // The mean width of its characters says how many fit; a second look corrects the guess.
+    // Estimate from the mean character width; a second pass corrects it.
     for _ in 0..4 {
         if galley.size().x <= width || count <= 1 {
             break;
@@ -81,7 +81,7 @@ fn put(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32) -> Rect
     rect
 }
 
-/// A triangle that says which way a column is ordered, or that a folder is open.
+/// A triangle for a sort direction or an expanded folder.
 pub fn triangle(painter: &Painter, center: Pos2, size: f32, direction: Direction, color: Color32) {
     let half = size / 2.0;
     let points = match direction {

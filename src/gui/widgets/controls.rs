@@ -24,7 +24,7 @@ pub enum Mark {
     Error,
     /// Chosen, or proven.
     Tick,
-    /// The same in a ring: it stands for itself.
+    /// The same in a ring, without text.
     Proven,
     /// A question.
     Question,
@@ -89,7 +89,7 @@ pub fn paint_focus(ui: &Ui, response: &Response, corner: egui::CornerRadius) {
     }
 }
 
-/// A small square button with a mark. `name` is its tooltip and what a screen reader says.
+/// A small square button with a mark. `name` is its tooltip and screen reader text.
 pub fn mark_button(ui: &mut Ui, mark: Mark, name: &str) -> Response {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(20.0), Sense::click());

@@ -23,7 +23,7 @@ pub struct LedgerColumn {
     pub parts: Vec<(u64, Color32, bool)>,
     /// The number above its bar.
     pub total: String,
-    /// What a screen reader says, and the tooltip.
+    /// Screen reader text and tooltip.
     pub spoken: String,
 }
 
@@ -49,7 +49,7 @@ pub struct LedgerLine {
     pub total: String,
     /// Its numbers, one for each column.
     pub cells: Vec<LedgerCell>,
-    /// What a screen reader says.
+    /// Screen reader text.
     pub spoken: String,
 }
 
@@ -82,7 +82,7 @@ pub enum LedgerEvent {
     Clear,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Default)]
 pub struct LedgerOutput {
     /// What the user did.
@@ -102,10 +102,10 @@ const MOST: f32 = 112.0;
 const END: f32 = 8.0;
 /// Names do not give way further, where there is room for as much.
 const NAMES: f32 = 240.0;
-/// Names need so much room before a word stands behind them.
+/// Least width of names for a word after them.
 const WORD_FROM: f32 = 200.0;
 
-/// Where things stand.
+/// Positions.
 struct Places {
     /// The head with the bars.
     head: f32,
@@ -331,7 +331,7 @@ fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &LedgerShape<'_>, frame: 
     }
     let names = frame.names(head.y_range());
     painter.rect_filled(names, 0.0, tokens.raised);
-    // The corner is free: what the colours mean stands there, from the bottom as the bars do.
+    // The free corner has the colour legend, from the bottom like the bars.
     for (index, (fill, words)) in shape.legend.iter().enumerate() {
         let y = foot - 14.0 - index as f32 * 18.0;
         if y - 8.0 < names.top() {

@@ -21,7 +21,7 @@ pub(super) fn keys(ui: &Ui, id: Id) -> Vec<(Key, Modifiers)> {
     pressed.collect()
 }
 
-/// The row that a key goes to; `None` for keys that do not move.
+/// The target row of a key; `None` for other keys.
 pub(super) fn moved(
     (key, modifiers): (Key, Modifiers),
     at: Option<usize>,
@@ -48,7 +48,7 @@ pub(super) fn page(height: f32, row: f32) -> usize {
     ((height / row).floor() - 1.0).max(1.0) as usize
 }
 
-/// The rows of this height that stand in a range of points.
+/// The rows of this height in a range of points.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
 pub(super) fn visible(range: egui::Rangef, row: f32, rows: usize) -> std::ops::Range<usize> {
     let first = (range.min / row).floor().max(0.0) as usize;
@@ -62,7 +62,7 @@ pub(super) fn offset_for(now: f32, row: usize, row_height: f32, height: f32) -> 
     if top < now {
         Some(top)
     } else if bottom > now + height {
-        // From far away the row comes to stand in the middle; from near, at the edge.
+        // Centre a distant row; scroll a near one to the edge.
         let far = bottom > now + height * 2.0;
         Some(if far { (top - height / 2.0).max(0.0) } else { bottom - height })
     } else {

@@ -23,7 +23,7 @@ pub struct MatrixHead {
     pub letter: String,
     /// Its name.
     pub title: String,
-    /// Whether the others are held against it.
+    /// Whether it is the baseline.
     pub marked: bool,
     /// What a click on it does, in words.
     pub about: String,
@@ -43,7 +43,7 @@ pub struct MatrixShape<'a> {
     pub least: f32,
     /// How many rows there are.
     pub rows: usize,
-    /// The head that says how rows are ordered, from the top down: 0 for the names.
+    /// The sorted column: 0 for the names.
     pub sort: Option<usize>,
     /// The chosen row.
     pub selected: Option<usize>,
@@ -64,7 +64,7 @@ pub struct MatrixCell {
     pub note: String,
     /// Its colour.
     pub note_color: Color32,
-    /// Whether it is a number, which stands at the right.
+    /// Whether it is a number, right-aligned.
     pub number: bool,
     /// How much of the bar behind it is filled, 0 to 1.
     pub share: f32,
@@ -75,7 +75,7 @@ pub struct MatrixCell {
 pub struct MatrixRow {
     /// Tells the row from all others, whatever is open.
     pub key: u64,
-    /// How far it stands in.
+    /// Indent.
     pub depth: u16,
     /// Whether what belongs to it is shown; `None` for a row that does not fold.
     pub fold: Option<bool>,
@@ -89,13 +89,13 @@ pub struct MatrixRow {
     pub color: Color32,
     /// Where it is cut.
     pub cut: Cut,
-    /// What is said behind the name.
+    /// A note after the name.
     pub note: String,
     /// One for each column; a row that ends early leaves the others empty.
     pub cells: Vec<MatrixCell>,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Default)]
 pub struct MatrixOutput {
     /// What has the focus of the keyboard when the table has it.
@@ -123,7 +123,7 @@ const NAMES_SHARE: f32 = 0.3;
 /// Room of the scroll bar.
 const BAR: f32 = 10.0;
 
-/// Where columns stand.
+/// Column positions.
 #[derive(Clone, Copy)]
 struct Places {
     /// The width of the names.
@@ -150,7 +150,7 @@ impl Places {
 }
 
 /// Shows a table in the room that is left. `row_at` makes a row, for rows in sight and the chosen one; `spoken_at`
-/// says what a screen reader says of it.
+/// returns its screen reader text.
 pub fn matrix(
     ui: &mut Ui,
     salt: &str,

@@ -1,4 +1,4 @@
-//! Panes: what stands inside a thin line, and words where there is nothing else to show.
+//! Framed panes, and texts of empty panes.
 
 use egui::{RichText, Stroke, StrokeKind, Ui, UiBuilder};
 

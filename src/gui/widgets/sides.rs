@@ -38,7 +38,7 @@ pub struct SideLine<'a> {
     pub number: u32,
     /// Its text.
     pub text: &'a str,
-    /// What was done to it: a sign, and a colour that goes with it.
+    /// Its change: a sign with a colour.
     pub sign: Option<(&'static str, Color32)>,
     /// Parts of the text that stand out: byte ranges.
     pub strong: &'a [Range<usize>],
@@ -68,7 +68,7 @@ pub enum SidesEvent {
     Clear,
 }
 
-/// What came of a frame.
+/// The result of a frame.
 #[derive(Debug, Default)]
 pub struct SidesOutput {
     /// What the user did, in order.
@@ -88,7 +88,7 @@ const PAD: f32 = 6.0;
 /// How far an arrow key scrolls sideways, in characters.
 const STEP: f32 = 8.0;
 
-/// Where the parts of a row stand.
+/// Layout of the parts of a row.
 #[derive(Clone, Copy)]
 struct Places {
     left: Rangef,
@@ -120,13 +120,13 @@ impl Places {
     }
 }
 
-/// Where the two sides stand in a pane as wide as `whole`, for what stands above them.
+/// Positions of the two sides in a pane as wide as `whole`, for the headings.
 pub fn halves(whole: Rangef) -> (Rangef, Rangef) {
     let places = Places::new(whole, false, 0.0);
     (places.left, Rangef::new(places.gutter.min, places.right.max))
 }
 
-/// Shows two texts in the room that is left. `row_at` makes a row, `spoken_at` says what a screen reader says of it,
+/// Shows two texts in the room that is left. `row_at` makes a row, `spoken_at` returns its screen reader text,
 /// `tip_at` what the pointer is told on its mark.
 pub fn sides<'a>(
     ui: &mut Ui,
@@ -226,7 +226,7 @@ pub fn sides<'a>(
     output
 }
 
-/// The rows that stand in a range of points.
+/// The rows in a range of points.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
 fn visible(range: Rangef, rows: usize) -> Range<usize> {
     let first = (range.min / row::DENSE).floor().max(0.0) as usize;

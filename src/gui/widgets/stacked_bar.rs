@@ -14,7 +14,7 @@ pub struct Segment {
     pub fill: egui::Color32,
     /// What is written on it where there is room.
     pub short: String,
-    /// What a screen reader says.
+    /// Screen reader text.
     pub spoken: String,
     /// A part that is marked as wasted: the share of it, 0 to 1, that is hatched.
     pub hatched: f32,
@@ -49,7 +49,7 @@ pub fn stacked_bar(
         if segment.hatched > 0.0 {
             hatch(&painter, *place, segment.hatched, tokens.text_on(segment.fill));
         }
-        // Half a word says less than none.
+        // Half a word is worse than none.
         let color = tokens.text_on(segment.fill);
         let words = painter.layout_no_wrap(segment.short.clone(), text::small(), color);
         if place.width() > words.size().x + 8.0 {
@@ -67,7 +67,7 @@ pub fn stacked_bar(
     clicked
 }
 
-/// Where each part stands: its share of the width, but never less than can be pointed at.
+/// Position of each part: its share of the width, but at least a clickable width.
 fn places(segments: &[Segment], rect: Rect) -> Vec<(usize, Rect)> {
     let total: f64 = segments.iter().map(|segment| segment.value as f64).sum();
     let shown: Vec<usize> = (0..segments.len()).filter(|index| segments[*index].value > 0).collect();

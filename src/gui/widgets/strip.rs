@@ -27,7 +27,7 @@ pub struct StripRow {
     pub fault: Option<(Mark, Color32, &'static str)>,
     /// Words in place of numbers that are not known yet.
     pub waits: Option<&'static str>,
-    /// What a screen reader says.
+    /// Screen reader text.
     pub spoken: String,
 }
 
@@ -56,7 +56,7 @@ const END: f32 = 12.0;
 const NOTE: f32 = 100.0;
 /// Two lines: the text, and the numbers below it.
 const TWO_LINES: f32 = 44.0;
-/// From this width on, all stands in one line.
+/// From this width on, everything fits on one line.
 const WIDE: f32 = 540.0;
 
 /// Shows the strip in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
@@ -130,7 +130,7 @@ pub fn strip(
     chosen
 }
 
-/// Where the numbers stand, side by side at the right.
+/// Positions of the numbers, side by side at the right.
 fn columns(rect: Rect) -> [Rect; 3] {
     let width = NUMBER.min((rect.width() - 60.0) / 3.0).max(20.0);
     let right = rect.right() - END;
@@ -192,7 +192,7 @@ fn paint(ui: &Ui, rect: Rect, line: &StripRow, selected: bool, focused: bool, ho
     } else if let Some(word) = line.waits.filter(|_| one) {
         cell::left(painter, note, word, &text::small(), tokens.text_weak, Cut::End);
     }
-    // On two lines the words stand where the numbers will.
+    // On two lines, the words take the place of the numbers.
     let waits = line.waits.filter(|_| !one && line.fault.is_none());
     if let Some(word) = waits {
         let place = Rect::from_min_max(places[1].min, places[2].max);

@@ -18,7 +18,7 @@ pub struct Column {
     pub title: &'static str,
     /// Its width; of the first column, the least that is left to it.
     pub width: f32,
-    /// Whether it holds numbers, which stand at the right.
+    /// Whether it contains numbers, right-aligned.
     pub number: bool,
     /// Left out where there is little room: the largest number first; 0 never.
     pub rank: u8,
@@ -51,7 +51,7 @@ pub struct Cell {
     pub chip: Option<Color32>,
     /// How much of the bar behind it is filled, 0 to 1.
     pub share: f32,
-    /// A sign before the text, where it stands at the left.
+    /// A sign before left-aligned text.
     pub mark: Option<(Mark, Color32)>,
     /// Of the first cell: a box before the text.
     pub check: Option<Check>,
@@ -62,7 +62,7 @@ pub struct Cell {
 pub struct Check {
     /// Whether it is ticked; `None` for a row that has only the room of a box.
     pub on: Option<bool>,
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub name: String,
 }
 
@@ -78,7 +78,7 @@ impl Cell {
 pub struct TableRow {
     /// Tells the row from all others, whatever is folded.
     pub key: u64,
-    /// How far it stands in.
+    /// Indent.
     pub depth: u8,
     /// Whether what belongs to it is shown; `None` for a row that does not fold.
     pub fold: Option<bool>,
@@ -111,7 +111,7 @@ pub enum TableEvent {
     Clear,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Default)]
 pub struct TableOutput {
     /// What has the focus of the keyboard when the table has it.
@@ -138,7 +138,7 @@ const GAP: f32 = 12.0;
 const CHECK: f32 = 22.0;
 
 /// Shows a table in the room that is left. `row_at` makes a row, for rows in sight and the chosen one;
-/// `spoken_at` says what a screen reader says of it.
+/// `spoken_at` returns its screen reader text.
 pub fn table(
     ui: &mut Ui,
     salt: &str,

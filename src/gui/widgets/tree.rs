@@ -17,7 +17,7 @@ pub struct TreeRow {
     pub key: u64,
     /// The name, safe to show.
     pub name: String,
-    /// How deep it lies.
+    /// Depth.
     pub depth: usize,
     /// Whether it can be opened.
     pub folder: bool,
@@ -29,7 +29,7 @@ pub struct TreeRow {
     pub color: Color32,
     /// Whether the name is struck out.
     pub struck: bool,
-    /// Whether it is what a filter looked for; others are shown for where they stand.
+    /// Whether it matches the filter; other rows are shown as parents.
     pub strong: bool,
     /// The share of the bar behind the first number, 0 to 1.
     pub share: f32,
@@ -81,7 +81,7 @@ pub enum TreeEvent {
     Activate(usize),
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Default)]
 pub struct TreeOutput {
     /// What the user did, at most one thing a frame but for quick typing.
@@ -98,7 +98,7 @@ const INDENT: f32 = 14.0;
 const ARROW: f32 = 16.0;
 const END: f32 = 10.0;
 
-/// Where the columns stand.
+/// Column positions.
 struct Places {
     name: f32,
     first: egui::Rangef,
@@ -115,7 +115,7 @@ impl Places {
 }
 
 /// Shows a tree in the room that is left. `row_at` makes a row; it is called for rows in sight only.
-/// `spoken_at` says what a screen reader says of a row; it is called only where one listens.
+/// `spoken_at` returns the screen reader text of a row; it is called only when a screen reader is active.
 pub fn tree(
     ui: &mut Ui,
     salt: &str,
@@ -207,7 +207,7 @@ fn offset_for(ui: &Ui, id: Id, reveal: Option<usize>, height: f32) -> Option<f32
     if top < now {
         Some(top)
     } else if bottom > now + height {
-        // From far away the row comes to stand in the middle; from near, at the edge.
+        // Centre a distant row; scroll a near one to the edge.
         let far = bottom > now + height * 2.0;
         Some(if far { (top - height / 2.0).max(0.0) } else { bottom - height })
     } else {

@@ -1,4 +1,4 @@
-//! Paints a treemap and says what was pointed at.
+//! Paints a treemap and returns the cell under the pointer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What of an analysis the log knows already.
+//! The parts of an analysis already logged.
 
 use crate::analysis::Analysis;
 use crate::base::Warning;
@@ -7,7 +7,7 @@ use crate::base::Warning;
 #[allow(clippy::struct_excessive_bools, reason = "each is a stage that was told")]
 pub(super) struct Told {
     documents: bool,
-    /// Warnings of each layer that were told; more may come after it was read.
+    /// Logged warnings of each layer; more may follow after it was read.
     layers: Vec<usize>,
     merge: bool,
     inventory: bool,

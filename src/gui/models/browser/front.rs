@@ -102,7 +102,7 @@ impl Browser {
         if let Some(error) = self.timeline_job.error().or(self.shown_job.error()) {
             return Some(Gap::Broken(error.to_owned()));
         }
-        // A tree of another kind of timeline would say things that are not so.
+        // A tree of another kind of timeline would be wrong.
         self.shown.is_none().then_some(Gap::Working)
     }
 }

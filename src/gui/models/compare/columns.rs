@@ -1,24 +1,24 @@
-//! Which images stand side by side, and in which order.
+//! Which images are compared, and in which order.
 
 use std::sync::Arc;
 
 use super::words::letter;
 use crate::analysis::Analysis;
 
-/// An open image, as the view is told of it.
+/// An open image.
 #[derive(Clone)]
 pub struct OpenImage {
-    /// What the window knows it by.
+    /// Its ID in the window.
     pub id: u64,
     /// A few words for it, safe to show.
     pub title: String,
     /// Its reference, safe to show.
     pub shown: String,
-    /// Where the work on it stands.
+    /// Progress of the work on it.
     pub state: ImageState,
 }
 
-/// Where the work on an open image stands.
+/// Progress of the work on an open image.
 #[derive(Clone)]
 pub enum ImageState {
     /// It can be compared.
@@ -29,12 +29,12 @@ pub enum ImageState {
     Failed(String),
     /// It was stopped before its layers were merged.
     Stopped,
-    /// A saved report, which holds no files.
+    /// A saved report, without files.
     Saved,
 }
 
 impl ImageState {
-    /// Why it cannot stand beside others; `None` where it can, now or later.
+    /// Why it cannot be compared; `None` when it can, now or later.
     pub const fn refused(&self) -> Option<&'static str> {
         match self {
             Self::Saved => Some("Cannot compare: a saved report contains no files"),
@@ -43,12 +43,12 @@ impl ImageState {
     }
 }
 
-/// The images that stand side by side, by their ids; at least one.
+/// The images that are compared, by their ids; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     own: u64,
     list: Vec<u64>,
-    /// What the others are held against; `None` for whichever is first.
+    /// The baseline; `None` for the first image.
     baseline: Option<u64>,
 }
 
@@ -108,19 +108,19 @@ impl Columns {
         }
     }
 
-    /// What the others are held against.
+    /// The baseline.
     pub fn baseline(&self) -> u64 {
         self.baseline.or_else(|| self.list.first().copied()).unwrap_or(self.own)
     }
 
-    /// Holds the others against this one.
+    /// Makes this image the baseline.
     pub fn set_baseline(&mut self, id: u64) {
         if self.has(id) {
             self.baseline = Some(id);
         }
     }
 
-    /// Holds the others against the next one of the list, around its end.
+    /// Makes the next image the baseline, wrapping at the end.
     pub fn next_baseline(&mut self) {
         let now = self.baseline();
         let at = self.list.iter().position(|id| *id == now).unwrap_or(0);

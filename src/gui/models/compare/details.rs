@@ -19,7 +19,7 @@ const INSTRUCTION: usize = 90;
 /// What an image has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnFacts {
-    /// What became of it against the baseline; `None` for the baseline itself.
+    /// The change relative to the baseline; `None` for the baseline itself.
     pub change: Option<Change>,
     /// The same in words.
     pub verdict: String,
@@ -36,7 +36,7 @@ pub struct ColumnFacts {
 pub struct Details {
     /// Its name.
     pub title: String,
-    /// What is said below it.
+    /// The line below the name.
     pub about: String,
     /// The path, where it is one: any bytes.
     pub path: Option<Vec<u8>>,

@@ -19,7 +19,7 @@ pub const FORMATS: [(CompareFormat, &str); 5] = [
     (CompareFormat::Text, "Text"),
 ];
 
-/// What came of it.
+/// The result.
 pub enum Exported {
     /// A file, or why there is none.
     File(SaveState),
@@ -34,7 +34,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Writes to a file; one that is there only where it may be replaced.
+    /// Writes to a file; overwrites only after confirmation.
     pub fn save(
         &mut self,
         model: &Arc<Model>,
@@ -62,7 +62,7 @@ impl Export {
         self.job.is_busy()
     }
 
-    /// What came of it, once.
+    /// The result, returned once.
     pub fn take(&mut self) -> Option<Exported> {
         let busy = self.job.is_busy();
         let made = self.job.take();

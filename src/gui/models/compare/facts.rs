@@ -15,7 +15,7 @@ pub(super) fn instruction(text: &str) -> (String, String) {
     (brief(&short), whole)
 }
 
-/// What the documents of an image say of a layer.
+/// Layer data from the manifest and config.
 pub(super) fn of_layer(compared: &Compared, image: usize, layer: usize) -> Option<&LayerSource> {
     compared.comparison.images.get(image)?.image.layers.get(layer)
 }

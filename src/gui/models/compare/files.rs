@@ -157,7 +157,7 @@ impl Files {
         }
     }
 
-    /// Chooses the row of the folder that a row lies in.
+    /// Chooses the row of the parent folder of a row.
     pub fn select_parent(&mut self, row: usize) {
         if let Some(parent) = self.shown.as_ref().and_then(|shown| shown.rows.parent_of(row)) {
             self.select_row(parent);
@@ -180,7 +180,7 @@ impl Files {
         self.start(waker);
     }
 
-    /// Opens the folder at a row: in place, or elsewhere where it holds very much.
+    /// Expands the folder at a row: in place, or in the background when it is large.
     pub fn open_row(&mut self, row: usize, waker: &Waker) {
         let Some(shown) = &mut self.shown else { return };
         let Some(id) = shown.rows.as_slice().get(row).map(|line| line.id) else { return };

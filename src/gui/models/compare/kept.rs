@@ -9,7 +9,7 @@ use crate::jobs::{CancelToken, Cancelled};
 
 /// The path fits the filter.
 const FITS: u8 = 1;
-/// It lies in a folder that fits.
+/// In a matching folder.
 const WITHIN: u8 = 2;
 /// It is shown.
 const SHOWN: u8 = 4;

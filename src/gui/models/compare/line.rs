@@ -9,9 +9,9 @@ use crate::compare::Change;
 pub struct Cell {
     /// What it has, safe to show; `–` for nothing, `unknown` where it is not known.
     pub text: String,
-    /// Of a number how it differs from that of the baseline, with a sign; else what is said behind the text.
+    /// The signed difference of a number from the baseline; otherwise a note after the text.
     pub note: String,
-    /// What became of it against the baseline, for sign and colour; `None` for the baseline itself.
+    /// The change relative to the baseline, for sign and colour; `None` for the baseline itself.
     pub change: Option<Change>,
     /// Whether it is a number.
     pub number: bool,
@@ -41,11 +41,11 @@ pub enum About {
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The heading that it stands below; empty where a page has none.
+    /// Its section heading; empty on a page without sections.
     pub section: &'static str,
     /// Its name, safe to show.
     pub name: String,
-    /// What is said behind the name.
+    /// A note after the name.
     pub note: String,
     /// One for each image.
     pub cells: Vec<Cell>,
@@ -142,7 +142,7 @@ impl Line {
                 (Some(_), Some(_)) if same(place) => Some(Change::Same),
                 (Some(_), Some(_)) => Some(Change::Changed),
             };
-            // What is redacted alike says only here that it is another value.
+            // Two redacted values look the same: the note marks the difference.
             let hidden = change == Some(Change::Changed) && value == base;
             let note = if hidden { "differs".to_owned() } else { String::new() };
             let gone = if change == Some(Change::Removed) { NOT_THERE } else { NOTHING };
@@ -180,7 +180,7 @@ impl Line {
         format!("{}\n{}\n{}", self.section, self.name, self.note)
     }
 
-    /// What a screen reader says of it; `letters` names the images.
+    /// Screen reader text; `letters` names the images.
     pub fn spoken(&self, letters: &[String]) -> String {
         let mut text = self.name.clone();
         if !self.note.is_empty() {

@@ -63,9 +63,9 @@ impl Compared {
 pub struct Model {
     /// The comparison.
     pub compared: Arc<Compared>,
-    /// The image that the others are held against.
+    /// The baseline image.
     pub baseline: usize,
-    /// What became of every path, for each image; of the baseline itself nothing.
+    /// The change of every path, for each image except the baseline.
     pub changes: Vec<Vec<Change>>,
     /// Sums over files, for each image.
     pub sums: Vec<FileSums>,

@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use crate::compare::Change;
 use crate::gui::models::files::{QueryError, glob, size_range};
 
-/// What a filter asks for: all terms must hold. Empty, it holds for everything.
+/// What a filter asks for: all terms must match. An empty filter matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct Needle {
     names: Vec<Regex>,
@@ -16,7 +16,7 @@ pub struct Needle {
 
 impl Needle {
     /// Reads a filter. Terms are separated by spaces: parts of a name, globs such as `*.so`, parts of a path where
-    /// they have a `/`, `size:>10M` for what an image has, `is:added` and the like for what became of a file.
+    /// they have a `/`, `size:>10M` for what an image has, `is:added` and the like for the change of a file.
     ///
     /// # Errors
     /// When a term cannot be understood.

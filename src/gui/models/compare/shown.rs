@@ -33,7 +33,7 @@ impl Sort {
 /// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineRow {
-    /// The head of the rows below: the first line that it stands above.
+    /// A section heading, by its first line.
     Head(usize),
     /// A line.
     Line(usize),

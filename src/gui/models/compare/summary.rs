@@ -46,7 +46,7 @@ pub(super) fn lines(compared: &Compared, baseline: usize, sums: &[FileSums]) -> 
         if row.bytes.iter().flatten().any(|bytes| *bytes > 0) {
             lines.push(Line::numbers(FINDINGS, title, Unit::Bytes, &row.bytes, baseline));
             let more = counts(&row.counts);
-            // The bytes say it already where both go the same way.
+            // The bytes already show it when both change in the same direction.
             let told = lines.last().is_some_and(|line| line.differs) || !more.differs;
             lines.extend((!told).then_some(more));
         } else {
@@ -75,7 +75,7 @@ fn totals(compared: &Compared, baseline: usize) -> Vec<Line> {
     let pull = &compared.comparison.pull_bytes;
     let mut pulls = Line::numbers(TOTALS, "Pull size", Unit::Bytes, pull, baseline)
         .note("for a node that has the first image");
-    // What is pulled on top of the first is no figure to be held against another image.
+    // The pull size on top of the first image cannot be compared with another image.
     for cell in &mut pulls.cells {
         (cell.note, cell.change) = (String::new(), None);
     }
@@ -121,7 +121,7 @@ fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
         let line = Line::new(FILES, name, cells.collect());
         Line { always: true, differs: line.cells.iter().any(Cell::differs), ..line }
     };
-    // That something could not be compared is said where it is so.
+    // Shown only when something could not be compared.
     rows.into_iter().map(line).filter(|line| line.differs || line.name != "Not compared").collect()
 }
 

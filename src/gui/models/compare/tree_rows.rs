@@ -14,7 +14,7 @@ use crate::compare::{Row, RowId};
 pub struct FileRow {
     /// The path that it shows.
     pub id: RowId,
-    /// How many folders it lies in.
+    /// Depth.
     pub depth: u16,
 }
 
@@ -50,7 +50,7 @@ impl FileRows {
         self.list.iter().position(|row| row.id == id)
     }
 
-    /// The row of the folder that a row lies in.
+    /// The row of the parent folder of a row.
     pub fn parent_of(&self, row: usize) -> Option<usize> {
         let depth = self.list.get(row)?.depth;
         self.list.get(..row)?.iter().rposition(|above| above.depth < depth)

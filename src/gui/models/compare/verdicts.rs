@@ -10,7 +10,7 @@ use crate::gui::models::gpu::words as gpu_words;
 /// A machine, and whether each image runs on it.
 pub(super) struct TargetRow {
     pub(super) name: String,
-    /// `None` where it cannot be told.
+    /// `None` where it is unknown.
     pub(super) verdicts: Vec<Option<&'static str>>,
     pub(super) reasons: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Differences in words and signs: colour never stands alone.
+//! Differences in words and signs: never colour alone.
 
 use crate::base::size::{grouped, human};
 use crate::compare::Change;
@@ -23,7 +23,7 @@ pub const fn sign_word(change: Change) -> &'static str {
     }
 }
 
-/// What became of something in an image, in words.
+/// A change in an image, in words.
 pub(super) const fn verdict(change: Change) -> &'static str {
     match change {
         Change::Same => "same as the baseline",
@@ -46,7 +46,7 @@ pub fn delta(value: Option<u64>, base: Option<u64>, write: fn(u64) -> String) ->
     }
 }
 
-/// What became of a file, as a sign and how many bytes more or less it has.
+/// The change of a file, as a sign and how many bytes more or less it has.
 pub(in crate::gui) fn file_delta(change: Change, value: Option<u64>, base: Option<u64>) -> String {
     let sign = change.sign();
     let (value, base) = (value.unwrap_or(0), base.unwrap_or(0));

@@ -37,7 +37,7 @@ impl Default for Comparing {
 }
 
 impl Comparing {
-    /// Nothing yet; `comparer` will compare, on a thread of its own.
+    /// Nothing yet; `comparer` will compare, on its own thread.
     pub fn new(comparer: Comparer) -> Self {
         Self {
             comparer,

@@ -21,14 +21,14 @@ pub enum Place {
     Layer(usize),
 }
 
-/// What became of a name that is asked for.
+/// How a needed name resolves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkState {
     /// A file of the image.
     Found,
     /// The host supplies it.
     Host,
-    /// It is nowhere, and nobody minds.
+    /// Missing and optional.
     Optional,
     /// It is nowhere.
     Missing,
@@ -41,7 +41,7 @@ pub struct LinkLine {
     pub name: String,
     /// How it was found, or why it is not there.
     pub about: String,
-    /// What became of it.
+    /// The result.
     pub state: LinkState,
     /// Where it leads.
     pub place: Option<Place>,
@@ -65,7 +65,7 @@ pub struct CodeLine {
 /// A step from a file to the reason why it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainStep {
-    /// What stands here.
+    /// The title.
     pub title: String,
     /// What it has to do with the step before it.
     pub about: String,
@@ -78,7 +78,7 @@ pub struct ChainStep {
 pub struct LibraryDetails {
     /// File name, safe to show.
     pub name: String,
-    /// The folder it lies in, safe to show.
+    /// The parent folder, safe to show.
     pub folder: String,
     /// Absolute path, any bytes.
     pub raw: Vec<u8>,
@@ -88,7 +88,7 @@ pub struct LibraryDetails {
     pub words: Vec<String>,
     /// Soname, version, sizes, who brought it.
     pub facts: Vec<Fact>,
-    /// The layer that holds it.
+    /// The layer that contains it.
     pub layer: usize,
     /// Its GPU code, by architecture.
     pub codes: Vec<CodeLine>,
@@ -321,7 +321,7 @@ impl Source<'_> {
             }
         }
         let layer = usize::from(library.layer);
-        // A layer without an instruction is called by its number, which stands here anyway.
+        // A layer without an instruction is named by its number, which is shown anyway.
         let instruction = layers.get(layer).map_or("", |item| item.title.as_str());
         let instruction = if instruction == format!("layer {layer}") { "" } else { instruction };
         let package = library.package.and_then(|place| self.inventory.packages.get(place));

@@ -37,7 +37,7 @@ pub struct CopyItem {
     pub raw: Vec<u8>,
     /// Who brought it, where that is known.
     pub supplier: Option<Supplier>,
-    /// The layer that holds it.
+    /// The layer that contains it.
     pub layer: u16,
     /// Its bytes.
     pub bytes: u64,
@@ -110,7 +110,7 @@ pub(super) fn all(
         })
         .collect();
     for identical in &inventory.identical {
-        // What is told as libraries of one name is not told again.
+        // Libraries with the same name are not listed twice.
         let nodes: BTreeSet<NodeId> = identical.nodes.iter().copied().collect();
         if !told.iter().any(|told| nodes.is_subset(told)) {
             items.push(of_content(rootfs, libraries, places, identical));

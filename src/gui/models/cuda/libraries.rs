@@ -28,7 +28,7 @@ pub struct LibraryItem {
     pub supplier: Supplier,
     /// The package that owns it.
     pub package: Option<String>,
-    /// The layer that holds its bytes.
+    /// The layer that contains its bytes.
     pub layer: u16,
     /// Its size.
     pub bytes: u64,
@@ -97,7 +97,7 @@ impl LibraryItem {
         }
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let mut text = format!("{}, {}", self.name, human(self.bytes));
         for word in &self.words {

@@ -7,7 +7,7 @@ use super::words;
 use crate::cuda::{Supplier, Use};
 use crate::gui::models::files::{QueryError, glob, size_range};
 
-/// A filter over libraries: all terms must hold.
+/// A filter over libraries: all terms must match.
 #[derive(Clone, Debug, Default)]
 pub struct LibraryQuery {
     terms: Vec<Term>,

@@ -17,7 +17,7 @@ pub enum Column {
     Version,
     /// Who brought it.
     Supplier,
-    /// The layer that holds it.
+    /// The layer that contains it.
     Layer,
     /// Bytes.
     Size,
@@ -162,7 +162,7 @@ impl LibraryRows {
         self.rows.iter().position(|row| *row == LibraryRow::Library(library))
     }
 
-    /// The group that the library of a row stands in, as a row.
+    /// The group row of a library row.
     pub fn parent(&self, row: usize) -> Option<usize> {
         let above = self.rows.get(..row)?;
         above.iter().rposition(|row| matches!(row, LibraryRow::Group(_)))

@@ -15,18 +15,18 @@ pub struct FrameworkItem {
     pub about: String,
     /// Why that is known.
     pub evidence: String,
-    /// Where it lies, any bytes.
+    /// Its path, any bytes.
     pub raw: Vec<u8>,
 }
 
-/// What stands above the tables.
+/// The header above the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The content in a sentence.
     pub sentence: String,
     /// Where the toolkit and the base image come from: small print.
     pub origin: Vec<String>,
-    /// Frameworks and services that use CUDA, or of which that cannot be told.
+    /// Frameworks and services that use CUDA, or of which that is unknown.
     pub frameworks: Vec<FrameworkItem>,
     /// The others, by name.
     pub without_cuda: Vec<String>,
@@ -54,7 +54,7 @@ impl Summary {
     }
 }
 
-/// The toolkit that stands for the image: the one that `/usr/local/cuda` names, or the only one.
+/// The main toolkit of the image: the target of `/usr/local/cuda`, or the only one.
 fn toolkit(inventory: &Inventory) -> Option<&crate::cuda::Toolkit> {
     match (inventory.toolkit, inventory.toolkits.as_slice()) {
         (Some(place), toolkits) => toolkits.get(place),

@@ -1,4 +1,4 @@
-//! What things are called.
+//! Labels.
 
 use crate::base::text::{escape, printable};
 use crate::cuda::links::{Links, Object, ObjectId, SearchStep};

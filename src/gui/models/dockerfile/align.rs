@@ -1,4 +1,4 @@
-//! Two texts side by side: lines that are the same stand in one row, and so do lines that were changed a little.
+//! Aligns two texts: equal and slightly changed lines share a row.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::line::{self, Line};
 use super::pair::pairs;
 use crate::rewrite::Reason;
 
-/// More reasons of one row are not kept: nobody reads them at one place.
+/// Limit of reasons per row.
 const ROW_REASONS: usize = 8;
 /// Lines of a text that are shown: a Dockerfile may be a million empty lines, and a row takes 200 bytes.
 const LINES: usize = 50_000;
@@ -17,9 +17,9 @@ const LINES: usize = 50_000;
 /// How a line of one side relates to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It stands in both.
+    /// In both texts.
     Same,
-    /// It stands in both, with other words.
+    /// In both texts, changed.
     Changed,
     /// Only the original has it.
     Removed,
@@ -28,7 +28,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The sign that tells it without a colour.
+    /// Its sign, so that colour is not needed.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Same => "",
@@ -56,7 +56,7 @@ impl Row {
         [&self.left, &self.right].into_iter().flatten().any(|line| line.change != Change::Same)
     }
 
-    /// What a screen reader says of it, without the reasons.
+    /// Screen reader text, without the reasons.
     pub fn spoken(&self) -> String {
         let words =
             |line: &Line| if line.text.trim().is_empty() { "empty".to_owned() } else { line.text.clone() };

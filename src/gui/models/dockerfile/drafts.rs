@@ -61,7 +61,7 @@ impl Default for Drafts {
 }
 
 impl Drafts {
-    /// Nothing yet; `proposer` will make the proposals, on a thread of its own.
+    /// Nothing yet; `proposer` will make the proposals, on its own thread.
     pub fn new(proposer: Proposer) -> Self {
         Self {
             proposer,

@@ -53,7 +53,7 @@ pub(in crate::gui::models) fn read_file(path: &Path, most: u64, what: &str) -> R
     Ok(bytes)
 }
 
-/// Whether a file is a Dockerfile: by its name, or by what stands in it. Reads it.
+/// Whether a file is a Dockerfile, by name or content. Reads it.
 pub fn is_dockerfile(path: &Path) -> bool {
     let small =
         || path.metadata().is_ok_and(|facts| facts.is_file() && facts.len() <= DOCKERFILE_BYTES as u64);

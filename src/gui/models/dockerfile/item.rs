@@ -10,7 +10,7 @@ use crate::rewrite::{Applicability, Closure, Hint, Predicted, Proposal, Reason, 
 /// A proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposalItem {
-    /// What tells it from the others.
+    /// Its unique ID.
     pub id: String,
     /// What it does.
     pub title: String,
@@ -87,7 +87,7 @@ impl ProposalItem {
         }
     }
 
-    /// What a screen reader says of it in the chooser.
+    /// Screen reader text in the chooser.
     pub fn spoken(&self) -> String {
         format!("{}, {}, {}", self.title, words::applicability(self.applicability), self.saving())
     }
@@ -118,7 +118,7 @@ impl ReasonItem {
         Self { text: printable(&reason.text), place, applicability, bytes }
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let saves = self.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
         let place =

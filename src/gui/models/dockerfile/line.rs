@@ -7,7 +7,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use super::align::Change;
 use crate::base::text::printable;
 
-/// Characters of a line that are shown; nobody scrolls further, and laying text out is work of the painting thread.
+/// Shown characters of a line: text layout runs on the painting thread.
 const SHOWN: usize = 2_000;
 /// Where a tab ends: at the next multiple.
 const TAB: usize = 4;

@@ -96,7 +96,7 @@ impl DockerfileModel {
     }
 }
 
-/// Whether the image says how it was built.
+/// Whether the image has a build history.
 fn has_history(analysis: &Analysis) -> bool {
     let config = analysis.image.config.as_ref();
     config.and_then(|config| config.history().as_ref()).is_some_and(|history| !history.is_empty())

@@ -2,7 +2,7 @@
 
 use super::line::words;
 
-/// Blocks with more combinations are not compared line by line: it would take time, and say little.
+/// Larger blocks are not compared line by line: slow, with little gain.
 const MOST: usize = 10_000;
 /// Of longer lines only so many bytes are compared.
 const BYTES: usize = 500;

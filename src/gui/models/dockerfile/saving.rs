@@ -17,12 +17,12 @@ pub enum SaveKind {
     Patch,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SaveState {
     /// Written to this file; safe to show.
     Saved(String),
-    /// The file is there already, and nobody said that it may be replaced.
+    /// The file is there already, and replacing it was not confirmed.
     Exists(String),
     /// Why it was not written.
     Failed(String),
@@ -35,7 +35,7 @@ pub struct Saving {
 }
 
 impl Saving {
-    /// Writes `text` to a file; one that is there only where it may be replaced.
+    /// Writes `text` to a file; overwrites only after confirmation.
     pub fn start<T>(&mut self, path: PathBuf, text: T, replace: bool, waker: &Waker)
     where
         T: AsRef<str> + Send + 'static,
@@ -48,7 +48,7 @@ impl Saving {
         self.job.is_busy()
     }
 
-    /// What came of it, once.
+    /// The result, returned once.
     pub fn take(&mut self) -> Option<SaveState> {
         let busy = self.job.is_busy();
         let state = self.job.take();
@@ -57,7 +57,7 @@ impl Saving {
     }
 }
 
-/// Writes a text to a file; one that is there only where it may be replaced.
+/// Writes a text to a file; overwrites only after confirmation.
 pub(in crate::gui::models) fn write(path: &Path, text: &str, replace: bool) -> SaveState {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let shown = printable(&whole.display().to_string());

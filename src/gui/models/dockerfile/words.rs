@@ -1,4 +1,4 @@
-//! What things are called.
+//! Labels.
 
 use crate::rewrite::{Applicability, StageSize};
 

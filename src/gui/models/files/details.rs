@@ -23,7 +23,7 @@ pub struct Touch {
     pub mark: Mark,
     /// What it does, in words.
     pub what: String,
-    /// Bytes that it holds for the path; `None` where it holds none of its own.
+    /// Bytes in the layer for the path; `None` without own bytes.
     pub bytes: Option<u64>,
 }
 
@@ -184,7 +184,7 @@ fn changes(timeline: &Timeline, before: &Version, after: &Version) -> Vec<String
     let facts = |version: &Version| {
         let index: &LayerIndex = timeline.layer(version.layer);
         let entry = version.entry?;
-        // The facts of a hard link's own header say nothing: it shares those of its file.
+        // The metadata in a hard link's header is meaningless: it shares that of its file.
         (index.kind(entry) != EntryKind::HardLink)
             .then(|| (index.mode(entry), index.owner(entry), index.link(entry)))
     };

@@ -9,7 +9,7 @@ use crate::rootfs::PathId;
 const OPEN_AT_MOST: usize = 2_000;
 const STRIDE: usize = 1 << 14;
 
-/// What a filter asks for: all terms must hold.
+/// What a filter asks for: all terms must match.
 #[derive(Clone, Debug)]
 pub struct Query {
     names: Vec<Regex>,
@@ -208,7 +208,7 @@ impl Found {
             let below = above & (MATCH | BELOW) != 0;
             if self.state[at] & MATCH != 0 {
                 self.count += 1;
-                // What lies in a folder that matches is counted with it.
+                // The content of a matching folder counts with the folder.
                 if !below {
                     self.bytes += tree.bytes(path);
                 }
@@ -239,7 +239,7 @@ impl Found {
         self.state[path.0 as usize] & ABOVE != 0
     }
 
-    /// Whether the path matches, leads to a match, or lies in a folder that matches.
+    /// Whether the path matches, leads to a match, or is in a matching folder.
     pub fn keeps(&self, path: PathId) -> bool {
         self.state[path.0 as usize] != 0
     }
@@ -343,7 +343,7 @@ fn build(pattern: &str, term: &str) -> Result<Regex, QueryError> {
         .size_limit(1 << 20)
         .build()
         .map_err(|error| {
-            // The last line says what is wrong; those before it draw where.
+            // The last line is the reason; those before it mark the position.
             let text = error.to_string();
             let line = text.lines().last().unwrap_or_default();
             QueryError::Regex(line.trim_start_matches("error: ").to_owned())

@@ -18,11 +18,11 @@ pub fn is_large(tree: &FileTree, path: PathId) -> bool {
 pub struct Row {
     /// What it shows.
     pub path: PathId,
-    /// How many folders of the tree it lies in.
+    /// Depth in the tree.
     pub depth: u16,
 }
 
-/// The column that orders what a folder holds.
+/// The column that orders the children of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SortKey {
     /// By name.
@@ -34,7 +34,7 @@ pub enum SortKey {
     Files,
 }
 
-/// How what a folder holds is ordered.
+/// The order of the children of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sort {
     /// The column.
@@ -128,7 +128,7 @@ impl Rows {
         self.list.iter().position(|row| row.path == path)
     }
 
-    /// The row of the folder that a row lies in.
+    /// The row of the parent folder of a row.
     pub fn parent_of(&self, row: usize) -> Option<usize> {
         let depth = self.list.get(row)?.depth;
         self.list[..row].iter().rposition(|above| above.depth < depth)
@@ -161,7 +161,7 @@ impl Rows {
         true
     }
 
-    /// Opens the folders of a chain in which each holds nothing but the next.
+    /// Expands a chain of folders that each contain only the next.
     fn open_chain(&mut self, path: PathId, tree: &FileTree, found: Option<&Found>) {
         let mut at = path;
         loop {

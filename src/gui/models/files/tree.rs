@@ -41,7 +41,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The sign that stands for it, so that colour is not needed.
+    /// Its sign, so that colour is not needed.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::None => "",
@@ -64,7 +64,7 @@ impl Mark {
     }
 }
 
-/// What stands for bytes that a later layer hides.
+/// The sign of shadowed bytes.
 pub const HIDDEN_SIGN: &str = "◦";
 
 const SHOWN: u8 = 1;
@@ -147,7 +147,7 @@ impl FileTree {
                 (Scope::Layer(_), Mark::Removed) | (Scope::Merged(_), _) => {
                     bytes_once(&timeline, &version, layer, &mut counted)
                 }
-                // All that the layer holds at this path, also what it holds twice.
+                // All entries of the layer at this path, duplicates included.
                 (Scope::Layer(_), _) => seen.held,
             };
         }
@@ -261,18 +261,18 @@ impl FileTree {
         self.state[path.0 as usize] & DIRECTORY != 0
     }
 
-    /// What is shown at a path; `None` for a folder that only stands above others, and for the root.
+    /// The version shown at a path; `None` for a folder without its own entry, and for the root.
     pub fn version(&self, path: PathId) -> Option<Version> {
         let id = self.version[path.0 as usize];
         (id != NONE).then(|| self.timeline.version(VersionId(id)))
     }
 
-    /// What a folder holds in this scope, in no set order.
+    /// The children of a folder in this scope, unordered.
     pub fn children(&self, path: PathId) -> impl Iterator<Item = PathId> + '_ {
         self.timeline.children(path).filter(|child| self.shows(*child))
     }
 
-    /// Whether a folder holds anything in this scope.
+    /// Whether a folder has children in this scope.
     pub fn has_children(&self, path: PathId) -> bool {
         self.state[path.0 as usize] & PARENT != 0
     }
@@ -305,7 +305,7 @@ struct Seen {
     after: Option<Version>,
     /// What the layer itself brings.
     own: Option<Version>,
-    /// Bytes that the layer holds at the path.
+    /// Bytes in the layer at the path.
     held: u64,
 }
 

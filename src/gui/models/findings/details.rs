@@ -11,12 +11,12 @@ use crate::findings::{Finding, User, page, rule};
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::{NodeId, Rootfs};
 
-/// How many of the largest files stand beside the reasons.
+/// How many of the largest files are shown with the reasons.
 const LARGEST: usize = 5;
-/// Longer chains are cut: the root is named, what stands between is counted.
+/// Longer chains are cut: the root is named, the steps between are counted.
 const CHAIN: usize = 12;
 
-/// What of a finding lies in one layer.
+/// The part of a finding in one layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerLine {
     /// The layer.
@@ -49,7 +49,7 @@ pub struct UserLine {
     pub kind: &'static str,
     /// What it is called, safe to show.
     pub name: String,
-    /// Where it lies, any bytes; `None` for what is no file.
+    /// Its path, any bytes; `None` for what is no file.
     pub raw: Option<Vec<u8>>,
     /// From what loads it to the process that runs, root last; empty for what no loader loads.
     pub chain: Vec<Step>,
@@ -68,7 +68,7 @@ pub struct FindingDetails {
     pub proof: Vec<String>,
     /// What to do.
     pub fix: String,
-    /// The layers that hold its files, most bytes first.
+    /// The layers that contain its files, most bytes first.
     pub layers: Vec<LayerLine>,
     /// Owners of its files: name, version and manager.
     pub packages: Vec<String>,
@@ -118,7 +118,7 @@ fn layer_lines(finding: &Finding, layers: &[LayerItem]) -> Vec<LayerLine> {
         .map(|share| {
             let layer = usize::from(share.layer);
             let item = layers.get(layer);
-            // A layer without an instruction is called by its number, which stands here anyway.
+            // A layer without an instruction is named by its number, which is shown anyway.
             let instruction = item.map_or("", |item| item.title.as_str());
             let instruction = if instruction == format!("layer {layer}") { "" } else { instruction };
             LayerLine {

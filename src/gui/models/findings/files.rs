@@ -25,7 +25,7 @@ pub struct FileLine {
     pub shown: String,
     /// Its bytes.
     pub bytes: u64,
-    /// The layer that holds them.
+    /// The layer that contains them.
     pub layer: u16,
     /// Whether a later layer hides it already.
     pub hidden: bool,

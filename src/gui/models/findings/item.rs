@@ -8,7 +8,7 @@ use crate::findings::{Category, Finding, Severity, Verdict};
 /// A finding as a line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingItem {
-    /// What tells it from all others.
+    /// Its unique ID.
     pub id: String,
     /// The stable name of its rule.
     pub rule: &'static str,
@@ -24,11 +24,11 @@ pub struct FindingItem {
     pub bytes: u64,
     /// What the unpacked image loses without it.
     pub merged_bytes: u64,
-    /// Bytes that nobody can cut today.
+    /// Bytes that no tool can remove today.
     pub potential_bytes: u64,
     /// How many files it has.
     pub files: usize,
-    /// The layers that hold them, bottom first.
+    /// The layers that contain them, bottom first.
     pub layers: Vec<u16>,
 }
 
@@ -54,7 +54,7 @@ impl FindingItem {
         can_be_chosen(self.verdict, self.bytes)
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let severity = words::severity(self.severity).to_lowercase();
         let category = words::category(self.category);

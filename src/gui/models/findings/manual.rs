@@ -22,7 +22,7 @@ pub enum Block {
     Code(String),
 }
 
-/// The blocks of a page; its title is left out, since the finding stands above it.
+/// The blocks of a page, without its title.
 pub fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut paragraph = String::new();

@@ -157,7 +157,7 @@ impl ChosenPlan {
         self.make();
     }
 
-    /// Takes a saved plan in place of what was chosen. What comes back says how much of it there is.
+    /// Replaces the selection with a saved plan. Returns how much of it applies.
     ///
     /// # Errors
     /// It does not fit the findings, in words; the plan stays as it was.

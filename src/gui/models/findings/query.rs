@@ -5,7 +5,7 @@ use super::words;
 use crate::findings::{Category, Severity, Verdict, rules};
 use crate::gui::models::files::{QueryError, size_range};
 
-/// A filter over findings: all terms must hold.
+/// A filter over findings: all terms must match.
 #[derive(Clone, Debug, Default)]
 pub struct FindingQuery {
     terms: Vec<Term>,
@@ -102,7 +102,7 @@ fn term(text: &str) -> Result<Term, FindingQueryError> {
             found.map(Term::Severity).ok_or_else(|| FindingQueryError::Severity(wrong()))
         }
         "layer" => value.parse().map(Term::Layer).map_err(|_| FindingQueryError::Layer(wrong())),
-        // Units tell large from small letters.
+        // Units are case sensitive.
         "size" => {
             let size = text.get("size:".len()..).unwrap_or_default();
             Ok(size_range(size).map(|(least, most)| Term::Size(least, most))?)

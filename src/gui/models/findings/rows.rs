@@ -20,7 +20,7 @@ pub enum Column {
     Saving,
     /// What the unpacked image loses.
     Unpacked,
-    /// Where it lies.
+    /// Its path.
     Layers,
 }
 

@@ -60,7 +60,7 @@ impl Savings {
 }
 
 impl SavingItem {
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let plan = if self.chosen { ", in the plan" } else { "" };
         format!("{}, {}, {}{plan}", self.title, human(self.bytes), words::verdict(self.verdict))

@@ -92,7 +92,7 @@ fn facts(device: &Device) -> Vec<Fact> {
     if device.integrated == Some(true) {
         facts.push(fact("Integrated", Some("shares memory with the CPU".to_owned())));
     }
-    // NVML may be missing, and many of its answers depend on the kind of GPU: what it does not say is left out.
+    // NVML may be missing, and many of its values depend on the GPU: missing values are left out.
     let ecc = nvml.ecc_uncorrected.map(|errors| match errors {
         0 => "none uncorrected".to_owned(),
         errors => format!("{} uncorrected since driver load", grouped(errors)),
@@ -109,7 +109,7 @@ fn facts(device: &Device) -> Vec<Fact> {
     facts
 }
 
-/// What came of the kernel; nothing where it was not tried.
+/// The kernel result; `None` where the kernel was not run.
 fn kernel(kernel: &KernelCheck) -> Option<Fact> {
     let numbers = kernel.elements.map(|count| format!("{} values", grouped(count)));
     let error = kernel.max_abs_error.map(|error| match (error > 0.0, kernel.tolerance) {
@@ -157,7 +157,7 @@ pub struct LaunchCost {
 }
 
 impl LaunchCost {
-    /// A decoding step of a language model launches a few hundred kernels; this many stand for it.
+    /// A decoding step of a language model launches a few hundred kernels; this is the example.
     const EXAMPLE: f64 = 300.0;
 
     /// `None` when nothing sensible was measured.

@@ -168,7 +168,7 @@ fn work(
     let hosts = hosts.map(|target| (Kind::Host, target));
     let others = TargetGpu::all(catalog).into_iter().map(|target| (Kind::of(&target), target));
     let with_driver = |target: TargetGpu| match driver {
-        // What is said of the driver holds, and not the CUDA version of the one that is there.
+        // The stated driver applies, not the CUDA version of the installed one.
         Some(version) => TargetGpu {
             driver: Some(TargetDriver { version: version.to_owned(), from: DriverFrom::Stated }),
             cuda: None,

@@ -48,7 +48,7 @@ pub struct Asked {
     pub device: Option<u32>,
 }
 
-/// What a worker tells.
+/// A message from a worker.
 struct News {
     check: Check,
     ended: bool,
@@ -275,7 +275,7 @@ impl Machine {
         check.devices.iter().map(device).collect()
     }
 
-    /// Whether a check told which GPUs there are.
+    /// Whether a check listed the GPUs.
     pub fn is_known(&self) -> bool {
         self.check.is_some() && !self.stopped
     }
@@ -313,7 +313,7 @@ fn carry_out(
     }
 }
 
-/// What was done before a check was stopped: that its child was ended is nobody's fault.
+/// The steps before a check was stopped: ending its child process is not an error.
 fn as_stopped(check: &Check) -> Check {
     let mut check = Check { error: None, ..check.clone() };
     check.steps.retain(|step| step.ok);

@@ -1,4 +1,4 @@
-//! The GPU at hand: how its check goes and went; and on which machines the open image would run.
+//! The GPU at hand: running and past checks; and on which machines the open image would run.
 
 mod common;
 mod describe;

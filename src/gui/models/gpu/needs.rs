@@ -28,7 +28,7 @@ impl Judged {
         format!("Built for CUDA {cuda}: {driver}.")
     }
 
-    /// GPU code; `None` where that says nothing.
+    /// GPU code; `None` without any.
     pub fn code_line(&self) -> Option<String> {
         let (sass, ptx) = (&self.requires.sass, &self.requires.ptx);
         match (named(sass), named(ptx)) {

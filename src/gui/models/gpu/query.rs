@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::target::TargetItem;
 use crate::cuda::compat::RunVerdict;
 
-/// A filter: every word must be part of what is said of a machine, and its verdict one of those chosen.
+/// A filter: every word must occur in the machine's text, and its verdict must be selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetQuery {
     words: Vec<String>,

@@ -59,7 +59,7 @@ impl TargetRows {
             let of_kind = judged.targets.iter().enumerate().filter(|(_, target)| target.kind == kind);
             let targets: Vec<usize> =
                 of_kind.filter(|(_, target)| query.fits(target)).map(|(place, _)| place).collect();
-            // This machine stands there even while nothing is known of it: then the row says how to find out.
+            // This machine is always listed: before a check, its row says how to run one.
             if targets.is_empty() && (kind != Kind::Host || made.filtered) {
                 continue;
             }

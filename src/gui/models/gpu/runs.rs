@@ -18,7 +18,7 @@ pub struct RunItem {
     pub driver: String,
     /// How good it was.
     pub tone: Tone,
-    /// What came of it, in two words at most.
+    /// The result, in at most two words.
     pub result: String,
     /// The same, with the name of the error.
     pub outcome: String,
@@ -36,7 +36,7 @@ impl RunItem {
         let check = &run.check;
         let headline = Headline::new(check);
         let when = utc(i64::try_from(run.unix_seconds).unwrap_or(i64::MAX));
-        // Seconds tell nobody anything; that it is UTC stands in the head of the column.
+        // Without seconds; the column title names UTC.
         let when = when.rsplit_once(':').map_or(when.as_str(), |(minutes, _)| minutes).to_owned();
         let driver = check.driver.as_ref().and_then(|driver| driver.version.as_deref());
         let graph = check.devices.iter().find_map(|device| device.graph.as_ref());
@@ -52,7 +52,7 @@ impl RunItem {
         }
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let mut text = format!("{} UTC, {}, driver {}, {}", self.when, self.gpu, self.driver, self.outcome);
         if let Some((stream, graph)) = &self.launches {

@@ -7,7 +7,7 @@ use crate::gpu::{Check, Depth, Stage};
 /// What a running check was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How far it goes.
+    /// Progress.
     pub depth: Depth,
     /// Whether copies are timed.
     pub bandwidth: bool,
@@ -15,7 +15,7 @@ pub struct Wanted {
     pub device: Option<u32>,
 }
 
-/// Where a step stands.
+/// State of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepState {
     /// It did what it should.
@@ -45,9 +45,9 @@ impl StepState {
 pub struct StepLine {
     /// What is done, with the device where there are several.
     pub title: String,
-    /// Where it stands.
+    /// Its position.
     pub state: StepState,
-    /// What came of it.
+    /// The result.
     pub detail: String,
     /// How long it took.
     pub us: Option<u64>,
@@ -82,7 +82,7 @@ impl StepLine {
         lines
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         let mut text = format!("{}, {}", self.title, self.state.word());
         if let Some(us) = self.us {

@@ -65,7 +65,7 @@ pub struct TargetItem {
     pub kind: Kind,
     /// Its id, as the command line takes it.
     pub id: String,
-    /// Its id without what its group says already.
+    /// Its ID without the group prefix.
     pub short: String,
     /// What its GPU is called.
     pub gpu: String,
@@ -123,7 +123,7 @@ impl TargetItem {
         }
     }
 
-    /// What a screen reader says of it.
+    /// Screen reader text.
     pub fn spoken(&self) -> String {
         format!(
             "{}, {} ({}), driver {}, {}: {}",

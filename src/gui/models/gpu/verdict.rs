@@ -1,4 +1,4 @@
-//! What came of a check, in a sentence.
+//! The result of a check, in a sentence.
 
 use super::words;
 use crate::base::size::grouped;
@@ -17,7 +17,7 @@ pub enum Tone {
     Bad,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// How good it is.
@@ -76,7 +76,7 @@ fn failed(error: &GpuError) -> String {
     known.to_owned()
 }
 
-/// The step that failed, as it stands in the middle of a sentence.
+/// The failed step, for the middle of a sentence.
 fn at(error: &GpuError) -> String {
     let title = stage_title(&error.stage);
     format!("at the step “{title}”")

@@ -1,4 +1,4 @@
-//! Images that engines of this machine hold.
+//! Images in the engines of this machine.
 
 use super::{Engines, RemoteSetup};
 use crate::base::digest::short;
@@ -10,7 +10,7 @@ use crate::jobs::Waker;
 use crate::source::Tried;
 use crate::source::engine::{Listing, LocalImage};
 
-/// More are not listed: nobody scrolls that far, and every row is in the order of the Tab key.
+/// Limit of listed images: every row is in the Tab order.
 const MOST: usize = 500;
 
 /// An image of an engine as it is listed. Safe to show.
@@ -24,13 +24,13 @@ pub struct ImageRow {
     pub named: bool,
     /// How many further names it has, in words.
     pub more: Option<String>,
-    /// What holds it.
+    /// Its engine.
     pub engine: String,
     /// The day it was made.
     pub created: String,
     /// Its size in MiB, without the unit.
     pub size: String,
-    /// What a screen reader says.
+    /// Screen reader text.
     pub spoken: String,
     /// Everything about it, for the tooltip.
     pub about: String,
@@ -117,7 +117,7 @@ impl LocalImages {
         }
     }
 
-    /// Takes what came of it.
+    /// Takes the result.
     pub fn poll(&mut self) {
         if let Some(listing) = self.job.take() {
             self.take(listing);
@@ -144,7 +144,7 @@ impl LocalImages {
         self.left_out
     }
 
-    /// Sockets that were tried, and what came of each.
+    /// Sockets that were tried, with the result of each.
     pub fn tried(&self) -> &[String] {
         &self.tried
     }
@@ -154,7 +154,7 @@ impl LocalImages {
         self.job.is_busy()
     }
 
-    /// What is said where there is no image.
+    /// The text without any image.
     pub fn state(&self) -> String {
         match self.job.error() {
             Some(error) => error.to_owned(),

@@ -1,4 +1,4 @@
-//! Registries and engines: what the window asks of them, and what it knows of references to them.
+//! Registries and engines: queries and references.
 
 mod images;
 mod names;
@@ -15,10 +15,10 @@ use crate::jobs::{CancelToken, Progress};
 use crate::source::engine::{self, Listing};
 use crate::source::{Access, Reference, registry};
 
-/// Asks the engines of this machine what they hold; runs on a thread of its own.
+/// Lists the images of the engines of this machine; runs on its own thread.
 pub type Engines = Arc<dyn Fn(&CancelToken) -> Listing + Send + Sync>;
 
-/// Asks a registry for the tags of a repository; runs on a thread of its own.
+/// Asks a registry for the tags of a repository; runs on its own thread.
 pub type Tags =
     Arc<dyn Fn(&Reference, &Access, &CancelToken, &Progress) -> Result<Vec<String>, Failure> + Send + Sync>;
 

@@ -36,7 +36,7 @@ fn parts(tag: &str) -> Vec<(usize, &str)> {
 #[derive(Default)]
 pub struct TagList {
     job: Background<Result<Vec<String>, Failure>>,
-    /// Where the work leaves what it has to tell.
+    /// Slot of the newest message.
     progress: Progress,
     tags: Vec<String>,
     failure: Option<Failure>,
@@ -61,7 +61,7 @@ impl TagList {
         });
     }
 
-    /// Takes what came of it.
+    /// Takes the result.
     pub fn poll(&mut self) {
         match self.job.take() {
             Some(Ok(tags)) => {
@@ -91,7 +91,7 @@ impl TagList {
         }
     }
 
-    /// The newest of what the work had to tell, such as that it tries again, or that there are more tags.
+    /// The newest message of the work, such as that it tries again, or that there are more tags.
     pub fn message(&self) -> Option<String> {
         self.progress.told_since(0).last().map(|message| printable(&redact::url_user_info(message)))
     }

@@ -37,7 +37,7 @@ pub enum ReportSource<'a> {
     Saved(&'a Arc<Report>),
 }
 
-/// What a report was made from, to tell whether it is still good.
+/// The inputs of a report, to detect changes.
 #[derive(Clone)]
 enum Basis {
     Image {
@@ -112,7 +112,7 @@ impl Default for Making {
 }
 
 impl Making {
-    /// Nothing yet; `writer` will write reports, on a thread of its own.
+    /// Nothing yet; `writer` will write reports, on its own thread.
     pub fn new(writer: Writer) -> Self {
         Self { writer, job: Background::default(), asked: None, number: 0, preview: None, problem: None }
     }

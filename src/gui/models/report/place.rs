@@ -1,4 +1,4 @@
-//! Where a report is saved when nobody says otherwise.
+//! The default path of a report.
 
 use std::path::{Path, PathBuf};
 

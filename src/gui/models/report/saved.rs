@@ -20,7 +20,7 @@ use crate::source::{Reference, Select, Transport, is_json, registry};
 pub struct SavedReport {
     /// The report.
     pub report: Arc<Report>,
-    /// When the file was changed last; `None` where the system does not say.
+    /// Modification time of the file; `None` when unknown.
     pub changed: Option<String>,
     /// How to open its image, or why that cannot be done here.
     pub image: Result<String, String>,
@@ -58,7 +58,7 @@ impl SavedReport {
     }
 }
 
-/// What lies at a path.
+/// The kind of file at a path.
 pub enum Looked {
     /// A saved report.
     Report(Box<SavedReport>),
@@ -70,7 +70,7 @@ pub enum Looked {
     Other,
 }
 
-/// Looks what lies at a path, by content. Reads it whole when it is a JSON document.
+/// Detects the file at a path by content. Reads a JSON document completely.
 fn look(path: &Path) -> Looked {
     let shown = printable(&path.display().to_string());
     let failed = |message: String, hint: Option<&str>| {
@@ -113,7 +113,7 @@ fn image(report: &Report) -> Result<String, String> {
         Transport::Sample(_) | Transport::Registry | Transport::Engine => Ok(text.clone()),
         _ if Path::new(&reference.location).exists() => Ok(text.clone()),
         _ => Err(format!(
-            "{shown} not found: it was moved, or the report is from another machine. Open the image from its current path."
+            "{shown} not found: moved, or the report is from another machine. Open the image from its current path."
         )),
     }
 }

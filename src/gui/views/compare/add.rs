@@ -21,7 +21,7 @@ const SAMPLES: [(&str, &str); 2] = [
 /// How many recent images are listed.
 const RECENT: usize = 6;
 
-/// The field for a path, and what is said beside it.
+/// The field for a path, and the note beside it.
 #[derive(Default)]
 pub(super) struct AddPanel {
     typed: String,

@@ -11,7 +11,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::compare::{Model, Sort};
 use crate::gui::widgets::controls::check_box;
 
-/// From this width on, all of it stands in one line.
+/// From this width on, everything fits on one line.
 const WIDE: f32 = 1_120.0;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, model: &Model, focus: bool, went: &mut Vec<Go>) {

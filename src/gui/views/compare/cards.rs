@@ -1,4 +1,4 @@
-//! The images side by side: which one is the baseline, where the work on each stands.
+//! The images side by side: which one is the baseline, the progress of each.
 
 use egui::accesskit::Role;
 use egui::containers::menu::MenuButton;
@@ -160,7 +160,7 @@ fn menu(ui: &mut Ui, state: &State, image: &OpenImage, place: usize, went: &mut 
     button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
 }
 
-/// Where the work on an image stands, in its card.
+/// Progress of the work on an image, in its card.
 fn status(ui: &mut Ui, image: &OpenImage, rect: Rect, baseline: bool) {
     let tokens = Tokens::of(ui);
     match &image.state {

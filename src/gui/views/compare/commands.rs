@@ -46,7 +46,7 @@ impl CompareView {
         self.state.columns.retain(|_| false);
     }
 
-    /// The images that stand side by side.
+    /// The images that are compared.
     pub fn columns(&self) -> &[u64] {
         self.state.columns.list()
     }

@@ -9,7 +9,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::compare::{ColumnFacts, Columns, Details, Model};
 use crate::gui::widgets::matrix::letter as paint_letter;
 
-/// The least width of an image where several stand side by side.
+/// The least width of an image where several are compared.
 const SIDE: f32 = 230.0;
 
 pub(super) fn show(

@@ -110,7 +110,7 @@ fn change_of(model: &Model, row: Row<'_>, image: usize) -> Option<Change> {
     model.changes.get(image)?.get(row.id().0 as usize).copied()
 }
 
-/// What became of a path in all images together, for the sign before its name.
+/// The change of a path over all images, for the sign before its name.
 fn whole(model: &Model, row: Row<'_>) -> Option<Change> {
     let all = (0..model.images()).filter_map(|image| change_of(model, row, image));
     let mut all: Vec<Change> =
@@ -177,7 +177,7 @@ fn nothing() -> MatrixRow {
     }
 }
 
-/// What a screen reader says of a row.
+/// Screen reader text of a row.
 fn speak(model: &Model, heads: &[MatrixHead], file: FileRow) -> String {
     let row = model.compared.comparison.tree.row(file.id);
     let mut text = escape(row.name());

@@ -82,7 +82,7 @@ pub(super) fn heads(model: &Model, columns: &Columns, around: &Around) -> Vec<Ma
     .collect()
 }
 
-/// The head that stands for an order.
+/// The column head of an order.
 pub(super) fn sorted(sort: Sort, baseline: usize) -> Option<usize> {
     match sort {
         Sort::Name => Some(0),
@@ -100,7 +100,7 @@ pub(super) fn clicked(head: usize, baseline: usize) -> Sort {
     }
 }
 
-/// The colour of a change; its sign or word always stands beside it.
+/// The colour of a change; always shown with its sign or word.
 pub(super) fn color(tokens: &Tokens, change: Option<Change>) -> Color32 {
     match change {
         Some(Change::Added) => tokens.added,

@@ -26,10 +26,10 @@ use crate::jobs::Waker;
 
 pub use crate::gui::models::compare::Page;
 
-/// From this width on, details stand beside the table.
+/// From this width on, details are beside the table.
 const WIDE: f32 = 1_040.0;
 
-/// What the view is told of the window.
+/// The window state that the view needs.
 #[derive(Clone, Default)]
 pub struct Around {
     /// All open images, in the order of their tabs.
@@ -69,7 +69,7 @@ enum Go {
     Remove(u64),
     /// Moves an image to the right, or to the left.
     Shift(u64, bool),
-    /// Holds the others against this one.
+    /// Makes this image the baseline.
     Baseline(u64),
     /// Opens or closes the panel to add images.
     Adding(bool),
@@ -86,7 +86,7 @@ enum Go {
 }
 
 impl CompareView {
-    /// The view of the image that the window knows by `id`.
+    /// The view of the image with this window ID.
     pub fn new(id: u64) -> Self {
         Self {
             state: State::new(id),

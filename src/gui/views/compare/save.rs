@@ -1,4 +1,4 @@
-//! Where the comparison is saved, as what, and what came of it.
+//! Where the comparison is saved, as what, and the result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::gui::widgets::controls::{Mark, mark_button, paint_mark, primary_butto
 use crate::jobs::Waker;
 use crate::report::CompareFormat;
 
-/// The field, the line that says what was done, and the work.
+/// The field, the result line, and the work.
 pub(super) struct SaveBar {
     open: bool,
     format: CompareFormat,
     typed: String,
     said: Option<String>,
-    /// The file is there, and may be replaced once that is said.
+    /// The file is there, and is replaced only after confirmation.
     exists: bool,
     wants_focus: bool,
     /// What was done: words, a path that can be copied, whether it failed.
@@ -71,7 +71,7 @@ impl SaveBar {
         self.export.copy(model, waker);
     }
 
-    /// Writes to a file; the end of its name says as what, where it is one that is known.
+    /// Writes to a file, in the format of its extension when known.
     pub(super) fn write(&mut self, model: &Arc<Model>, path: PathBuf, replace: bool, waker: &Waker) {
         if let Some(format) = told_by(&path) {
             self.format = format;
@@ -80,7 +80,7 @@ impl SaveBar {
         self.export.save(model, self.format, path, replace, waker);
     }
 
-    /// Looks what came of it.
+    /// Polls the result.
     pub(super) fn update(&mut self, ui: &Ui, actions: &mut Vec<Action>) {
         match self.export.take() {
             None => return,

@@ -79,7 +79,7 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
     }
 }
 
-/// An image, and where the work on it stands.
+/// An image, and its progress.
 fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut Vec<Go>) {
     let tokens = Tokens::of(ui);
     tokens.card().show(ui, |ui| {
@@ -146,7 +146,7 @@ fn compared(state: &State) -> String {
     }
 }
 
-/// Counters move while nobody touches the window.
+/// Counters move while the window is idle.
 fn again_soon(ui: &Ui) {
     ui.ctx().request_repaint_after(Duration::from_millis(100));
 }

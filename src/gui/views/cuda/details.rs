@@ -18,7 +18,7 @@ const SHOWN: usize = 8;
 /// Longer names are cut in the middle.
 const NAME: usize = 44;
 
-/// From this width on, facts and reasons stand side by side.
+/// From this width on, facts and reasons are side by side.
 const SIDE_BY_SIDE: f32 = 640.0;
 
 /// Shows the details of a library.

@@ -1,4 +1,4 @@
-//! What stands above the tables: the content in a sentence, which table, and the search field.
+//! The header above the tables: the content in a sentence, which table, and the search field.
 
 use egui::accesskit::Role;
 use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};

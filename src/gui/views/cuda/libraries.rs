@@ -157,7 +157,7 @@ fn fold(state: &mut State, group: usize, close: bool) {
     state.changed();
 }
 
-/// The colour of a supplier; its word always stands beside it.
+/// The colour of a supplier; always shown with its word.
 pub(super) fn supplier_color(tokens: &Tokens, supplier: Supplier) -> egui::Color32 {
     tokens.suppliers[match supplier {
         Supplier::Wheel => 0,

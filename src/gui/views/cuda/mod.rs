@@ -21,7 +21,7 @@ use crate::gui::widgets::pane::{card, empty};
 
 use self::state::State;
 
-/// From this width on, details stand beside the table.
+/// From this width on, details are beside the table.
 const WIDE: f32 = 1_040.0;
 
 /// The tables of the view.

@@ -43,7 +43,7 @@ pub(super) struct State {
     pub(super) details: Option<LibraryDetails>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
-    /// The group that the keyboard stands on, in the table of libraries and in that of copies.
+    /// The group with keyboard focus, in the table of libraries and in that of copies.
     group: Option<Arc<str>>,
     pub(super) copies_at: Option<DuplicateRow>,
     selected: Option<Vec<u8>>,
@@ -146,7 +146,7 @@ impl State {
         self.stale = false;
         let libraries = &model.libraries;
         self.rows = LibraryRows::new(libraries, &self.typed, self.sorting, self.grouped, &self.folded);
-        // A filter that is not understood leaves nothing out; the table of libraries says so.
+        // An invalid filter excludes nothing; the table of libraries shows the error.
         let query = LibraryQuery::parse(&self.typed).unwrap_or_default();
         let fits = |library: Option<usize>, raw: &[u8], bytes: u64| match library {
             Some(library) => libraries.get(library).is_some_and(|library| query.fits(library)),
@@ -165,7 +165,7 @@ impl State {
         self.group = self.rows.groups.get(group).map(|group| Arc::clone(&group.name));
     }
 
-    /// The row of the table of libraries that the keyboard stands on.
+    /// The row of the table of libraries with keyboard focus.
     pub(super) fn library_row(&self) -> Option<usize> {
         if let Some(name) = &self.group {
             let group = self.rows.groups.iter().position(|group| group.name == *name)?;

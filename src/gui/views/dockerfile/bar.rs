@@ -1,4 +1,4 @@
-//! The field for a path, and what came of saving.
+//! The field for a path and the result of saving.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ impl Bar {
         Self { purpose: Purpose::Save(kind), field: PathBar::new(typed) }
     }
 
-    /// Says what is wrong; the cursor goes back to the field.
+    /// Shows an error; focus returns to the field.
     pub(super) fn say(&mut self, words: String) {
         self.field.say(words);
     }
@@ -60,7 +60,7 @@ impl Bar {
 }
 
 impl DockerfileView {
-    /// Looks what came of saving.
+    /// Polls the result of saving.
     pub(super) fn take_saved(&mut self, context: &mut ViewContext<'_>) {
         match self.state.take_saved() {
             None => {}

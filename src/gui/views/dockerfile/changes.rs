@@ -18,7 +18,7 @@ const COLUMNS: [Column; 3] = [
     Column { title: "Saves", width: 64.0, number: true, rank: 1 },
 ];
 
-/// From this width on, the reasons of the line stand beside the list.
+/// From this width on, the reasons of the line are beside the list.
 const WIDE: f32 = 560.0;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, proposal: &ProposalItem, went: &mut Vec<Go>) {

@@ -47,7 +47,7 @@ impl DockerfileView {
         }
     }
 
-    /// Writes the chosen proposal to a file; one that is there is replaced only where that was said.
+    /// Writes the chosen proposal to a file; an existing file is replaced only after confirmation.
     pub fn save(&mut self, kind: SaveKind, path: PathBuf, replace: bool, waker: &Waker) {
         if let Some(text) = self.text(kind) {
             self.state.save(kind, path, text, replace, waker);
@@ -79,7 +79,7 @@ impl DockerfileView {
         self.state.drafts.proposals()
     }
 
-    /// How the work on them stands.
+    /// Progress of the work on them.
     pub fn proposing(&self, context: &ViewContext<'_>) -> Proposing {
         match self.state.drafts.problem() {
             _ if context.analysis.findings.is_none() => Proposing::Done,

@@ -1,4 +1,4 @@
-//! What stands above the texts: the proposals to choose from, and what the image is with the chosen one.
+//! The header above the texts: the proposals to choose from, and what the image is with the chosen one.
 
 use egui::accesskit::Role;
 use egui::{
@@ -20,7 +20,7 @@ use crate::rewrite::Applicability;
 
 /// The height of a proposal in the chooser.
 const HEIGHT: f32 = 46.0;
-/// Narrower than this, a proposal tells only what it saves.
+/// Below this width, a proposal shows only its saving.
 const NARROW: f32 = 330.0;
 /// Wider than this a proposal never is.
 const MOST: f32 = 460.0;
@@ -85,7 +85,7 @@ fn summary(ui: &mut Ui, model: &DockerfileModel, proposal: Option<&ProposalItem>
     ui.add(Label::new(RichText::new(format!("{base}{proof}")).color(tokens.text_weak)).truncate());
 }
 
-/// The sign of how much may be taken without thinking; its words always stand beside it.
+/// The sign of an applicability; always shown with its words.
 pub(super) fn sign(tokens: &Tokens, applicability: Applicability) -> (Mark, Color32) {
     match applicability {
         Applicability::Safe => (Mark::Proven, tokens.success),
@@ -129,7 +129,7 @@ fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, went: &mut Vec<G
     }
 }
 
-/// Where an arrow key goes from here.
+/// The target of an arrow key.
 fn arrow(ui: &Ui, id: Id, place: usize, count: usize) -> Option<usize> {
     let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));

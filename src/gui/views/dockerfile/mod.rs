@@ -28,7 +28,7 @@ use crate::gui::views::path_bar::Notice;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-/// From this width on, details stand beside the texts.
+/// From this width on, details are beside the texts.
 const WIDE: f32 = 1_100.0;
 
 /// What is shown of a proposal, besides the texts.
@@ -59,7 +59,7 @@ pub struct DockerfileView {
     /// Where the focus of the keyboard is when it is in the texts.
     texts: Option<Id>,
     focus_details: bool,
-    /// What the log knows already.
+    /// What the log has already.
     told: Option<Problem>,
     painted: usize,
 }
@@ -80,9 +80,9 @@ enum Go {
     Step(bool),
     /// Another page of the details.
     Page(Page),
-    /// The keyboard goes to the texts.
+    /// Moves the focus to the texts.
     Texts,
-    /// The keyboard goes to the details.
+    /// Moves the focus to the details.
     Details,
     /// No row is chosen any more.
     Clear,
@@ -126,7 +126,7 @@ impl DockerfileView {
         }
     }
 
-    /// What goes wrong is told to the log, once.
+    /// Errors go to the log once.
     fn tell(&mut self, context: &mut ViewContext<'_>) {
         let problem = self.state.drafts.problem();
         if problem != self.told.as_ref() {

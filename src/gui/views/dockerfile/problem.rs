@@ -9,7 +9,7 @@ use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{Excerpt, Problem};
 use crate::gui::widgets::controls::{Mark, paint_mark};
 
-/// Characters of a line that stand before the place in it, and behind.
+/// Characters shown before and after the position in a line.
 const AROUND: usize = 60;
 
 pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, went: &mut Vec<Go>) {

@@ -21,7 +21,7 @@ const COLUMNS: [Column; 3] = [
     Column { title: "Size", width: 72.0, number: true, rank: 0 },
 ];
 
-/// What stands for files that no finding names.
+/// Label of files without a finding.
 const BASE: &str = "Base image";
 
 pub(super) fn show(

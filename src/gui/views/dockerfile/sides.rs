@@ -86,7 +86,7 @@ fn painted<'a>(tokens: &Tokens, row: &'a Row, proposal: Option<&ProposalItem>) -
         sign: color(line.change),
         strong: &line.differs,
     };
-    // The one that wants the most care.
+    // The one that needs the most care.
     let worst: Option<Applicability> = proposal.and_then(|proposal| {
         row.reasons.iter().filter_map(|at| proposal.reasons.get(*at)).map(|reason| reason.applicability).max()
     });

@@ -146,7 +146,7 @@ impl State {
         self.saving.is_busy()
     }
 
-    /// What came of saving, once.
+    /// The result of saving, returned once.
     pub(super) fn take_saved(&mut self) -> Option<(SaveKind, SaveState)> {
         Some((self.saved, self.saving.take()?))
     }

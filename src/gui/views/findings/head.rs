@@ -1,4 +1,4 @@
-//! What stands above the list: what the plan makes of the sizes, and the filter.
+//! The header above the list: what the plan makes of the sizes, and the filter.
 
 use egui::accesskit::Role;
 use egui::{Align2, FontId, Key, Rect, RichText, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
@@ -139,7 +139,7 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
     let mut x = rect.left();
     let base = rect.top() + 42.0;
     let mut write = |words: &str, font: FontId, color, gap: f32| {
-        // The lines of small letters end higher, so that all stand on one line.
+        // Align the baselines of both text sizes.
         let at = pos2(x, base - (LARGE - font.size) * 0.35);
         x = painter.text(at, Align2::LEFT_BOTTOM, words, font, color).right() + gap;
     };

@@ -132,7 +132,7 @@ fn take(
     }
 }
 
-/// The sign of a verdict with its colour; its words always stand beside it.
+/// The sign of a verdict with its colour; always shown with its words.
 pub(in crate::gui::views) fn sign(tokens: &Tokens, verdict: Verdict) -> (Mark, Color32) {
     match verdict {
         Verdict::Safe => (Mark::Proven, tokens.success),

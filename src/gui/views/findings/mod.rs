@@ -24,7 +24,7 @@ use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-/// From this width on, details stand beside the list.
+/// From this width on, details are beside the list.
 const WIDE: f32 = 1_000.0;
 
 /// What is shown of a finding.
@@ -35,7 +35,7 @@ pub enum Page {
     Reasons,
     /// All of its files.
     Files,
-    /// What the manual says of its rule.
+    /// The manual page of its rule.
     Manual,
 }
 
@@ -59,9 +59,9 @@ enum Go {
     Window(Action),
     /// To a finding, by its place in the model.
     Finding(usize),
-    /// The keyboard goes to the details.
+    /// Moves the focus to the details.
     Details,
-    /// The keyboard goes to the list.
+    /// Moves the focus to the list.
     List,
     /// Another page of the details.
     Page(Page),

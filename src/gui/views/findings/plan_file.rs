@@ -1,4 +1,4 @@
-//! Opening and saving a plan: the field for its path, and what came of it.
+//! Opening and saving a plan: the field for its path, and the result.
 
 use std::path::PathBuf;
 

@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) file: Option<usize>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
-    /// The verdict that the keyboard stands on.
+    /// The verdict with keyboard focus.
     group: Option<Verdict>,
     selected: Option<String>,
     /// Whether a first finding was chosen without being asked.
@@ -89,7 +89,7 @@ impl State {
         self.group = self.rows.groups.get(group).map(|group| group.verdict);
     }
 
-    /// The row that the keyboard stands on.
+    /// The row with keyboard focus.
     pub(super) fn row(&self) -> Option<usize> {
         match self.group {
             Some(verdict) => self.rows.position_of(verdict),

@@ -1,4 +1,4 @@
-//! What stands above the table: what the image needs of any machine, and the filter.
+//! The header above the table: what the image needs of any machine, and the filter.
 
 use egui::accesskit::Role;
 use egui::{Align, Color32, Key, Label, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
@@ -14,7 +14,7 @@ use crate::gui::widgets::controls::{Mark, heading, progress_bar};
 /// In less room than this, the table needs the lines more than GPU code does: that is in the tooltip then.
 const SHORT: f32 = 420.0;
 
-/// The sign of a verdict with its colour; its words always stand beside it.
+/// The sign of a verdict with its colour; always shown with its words.
 pub(super) fn sign(tokens: &Tokens, verdict: RunVerdict) -> (Mark, Color32) {
     match verdict {
         RunVerdict::Runs => (Mark::Proven, tokens.success),

@@ -1,4 +1,4 @@
-//! This machine: what is known of its GPU, the check, and what came of it.
+//! This machine: what is known of its GPU, the check, and the result.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct MachineView {
     pub(super) asks: bool,
 }
 
-/// Shows the machine in the room that is left. Looks for the driver's library when nobody did; all else is asked for.
+/// Shows the machine in the remaining space. Searches for the driver library once; all else runs on request.
 pub(in crate::gui) fn show(
     ui: &mut Ui,
     machine: &mut Machine,
@@ -59,7 +59,7 @@ pub(super) fn said(ui: &mut Ui, (mark, color): (Mark, egui::Color32), add: impl 
     });
 }
 
-/// A sentence of the check; what stands between backticks is something to type.
+/// A sentence of the check; backticks mark commands.
 pub(super) fn prose(ui: &mut Ui, words: &str, color: egui::Color32) {
     let words = crate::base::text::sentence(&printable(words));
     let mut job = LayoutJob::default();
@@ -83,7 +83,7 @@ fn library(ui: &mut Ui, machine: &Machine) {
             let words = format!("libcuda.so.1 found: {}", printable(path));
             ui.add(Label::new(words).wrap().selectable(true));
         }),
-        // What failed stands below once the check was run.
+        // A failure is shown below after the check.
         (None, Some(error)) if !machine.is_known() => said(ui, (Mark::Error, tokens.error), |ui| {
             ui.add(
                 Label::new(crate::base::text::sentence(&printable(&error.message))).wrap().selectable(true),
@@ -94,7 +94,7 @@ fn library(ui: &mut Ui, machine: &Machine) {
         }),
         (None, _) => {}
     }
-    // Once the check was run, its own list stands with its results.
+    // After the check, its own list is shown with the results.
     if path.is_none() && machine.shown().is_none() && !machine.is_checking() {
         places(ui, check);
     }
@@ -169,7 +169,7 @@ fn choice(ui: &mut Ui, machine: &mut Machine) {
     combo.response.on_hover_text("GPU to check");
 }
 
-/// The check under way, or what came of one.
+/// The check under way, or the last result.
 fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
     if let Some((check, wanted)) = machine.running() {
         let lines = StepLine::all(check, Some(wanted));

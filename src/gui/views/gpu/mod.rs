@@ -1,5 +1,5 @@
 //! In: the check of this machine's GPU, and an analysis as it grows.
-//! Out: how the check goes and went, and on which machines the image would run.
+//! Out: running and past checks, and on which machines the image would run.
 //! Must not know: tabs, panels, how a GPU is checked, or how a verdict is reached.
 
 mod details;
@@ -25,7 +25,7 @@ use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-/// From this width on, the machine stands beside the verdicts.
+/// From this width on, the machine is beside the verdicts.
 const WIDE: f32 = 1_000.0;
 
 /// State of the view of one image. The check itself belongs to the window.

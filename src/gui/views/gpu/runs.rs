@@ -75,7 +75,7 @@ fn clear(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
     }
 }
 
-/// Where the columns stand: when, GPU, driver, result, stream, graph; `None` for one that is left out.
+/// Column positions: when, GPU, driver, result, stream, graph; `None` for one that is left out.
 fn columns(rect: Rect) -> [Option<Rect>; 6] {
     let at = |from: f32, to: f32| Some(Rect::from_x_y_ranges(from..=to.max(from), rect.y_range()));
     let (left, right) = (rect.left() + 6.0, rect.right() - 6.0);

@@ -25,7 +25,7 @@ pub(super) struct State {
     pub(super) rows: TargetRows,
     made_for: u64,
     selected: Option<String>,
-    /// The group that the keyboard stands on.
+    /// The group with keyboard focus.
     group: Option<Kind>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
@@ -40,7 +40,7 @@ impl Default for State {
             driver_typed: String::new(),
             driver: None,
             driver_fault: None,
-            // Machines of clouds are many and have few GPUs: their sums say most.
+            // Cloud groups have many machines with few GPUs: their sums are enough.
             folded: BTreeSet::from([Kind::Azure, Kind::Aws, Kind::Google, Kind::Gke]),
             folded_before: None,
             rows: TargetRows::default(),
@@ -144,7 +144,7 @@ impl State {
         self.group = self.rows.groups.get(group).map(|group| group.kind);
     }
 
-    /// The row that the keyboard stands on.
+    /// The row with keyboard focus.
     pub(super) fn row(&self) -> Option<usize> {
         match self.group {
             Some(kind) => self.rows.position_of(kind),

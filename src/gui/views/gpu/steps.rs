@@ -67,7 +67,7 @@ fn show_line(ui: &mut Ui, line: &StepLine, title: f32) {
     let word = at(timed.left() - WORD, timed.left() - 4.0);
     cell::right(painter, word, line.state.word(), &text::small(), weak);
     let detail = at(titled.right() + 8.0, word.left() - 4.0);
-    // A few letters of a path say nothing; all of it is in the tooltip.
+    // A few letters of a path are useless; the tooltip has all of it.
     let galley = painter.layout_no_wrap(line.detail.clone(), text::small(), tokens.text_weak);
     if galley.size().x <= detail.width() || detail.width() >= ENOUGH {
         cell::left(painter, detail, &line.detail, &text::small(), tokens.text_weak, Cut::Middle);

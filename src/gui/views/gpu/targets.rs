@@ -26,7 +26,7 @@ const COLUMNS: [Column; 6] = [
     Column { title: "Why", width: WHY, number: false, rank: 0 },
 ];
 
-/// The columns for a table of this width: what is left goes to the reasons.
+/// The columns for a table of this width: the reasons take the remaining width.
 fn columns(width: f32) -> [Column; 6] {
     let mut columns = COLUMNS;
     let all: f32 = COLUMNS.iter().map(|column| column.width + GAP).sum();
@@ -148,7 +148,7 @@ fn take(ui: &Ui, state: &mut State, judged: &Judged, output: &TableOutput, went:
     }
 }
 
-/// What stands behind the name of a group.
+/// The note after the name of a group.
 fn about(group: &Group, machine: &Machine) -> String {
     if group.kind != Kind::Host || !group.targets.is_empty() {
         return group.sum();
@@ -167,7 +167,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group, machine: &Machine) -> T
     let blank = || Cell::new("", weak);
     TableRow {
         key: 1_u64 << 40 | key as u64,
-        // Without an arrow the name stands where those behind arrows do.
+        // Align the name with those that have an arrow.
         depth: u8::from(count == 0),
         fold: (count > 0).then_some(group.open),
         strong: true,

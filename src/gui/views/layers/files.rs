@@ -239,7 +239,7 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
     }
 }
 
-/// What a screen reader says of a row.
+/// Screen reader text of a row.
 fn speak_row(shown: &Shown, row: Row) -> String {
     let tree = &shown.tree;
     let path = row.path;
@@ -256,7 +256,7 @@ fn speak_row(shown: &Shown, row: Row) -> String {
     spoken
 }
 
-/// The colour that goes with a mark.
+/// The colour of a mark.
 pub(super) fn mark_color(tokens: &Tokens, mark: Mark) -> Color32 {
     match mark {
         Mark::None => tokens.text,

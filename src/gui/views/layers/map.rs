@@ -103,7 +103,7 @@ impl MapPane {
         found.filter(|folder| tree.is_folder(*folder) && tree.shows(*folder)).unwrap_or(PathId::ROOT)
     }
 
-    /// The way to the folder; a click goes up.
+    /// The breadcrumb of the folder.
     fn crumbs(ui: &mut Ui, tree: &FileTree, folder: PathId) -> Option<PathId> {
         let tokens = Tokens::of(ui);
         let mut chain = vec![folder];

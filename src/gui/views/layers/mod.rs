@@ -16,7 +16,7 @@ use crate::gui::models::browser::Browser;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-/// From this width on, the three panes stand side by side.
+/// From this width on, the three panes are side by side.
 const WIDE: f32 = 900.0;
 
 /// State of the view of one image.
@@ -74,7 +74,7 @@ impl LayersView {
         }
     }
 
-    /// Chooses a path and brings it into sight, at the next frame that knows it.
+    /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
     }

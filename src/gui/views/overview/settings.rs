@@ -12,7 +12,7 @@ const LINES: usize = 12;
 /// Longer lines are cut until all is asked for.
 const LINE: usize = 240;
 
-/// Shows the configuration; `all` says whether long values are shown whole.
+/// Shows the configuration; `all` shows long values in full.
 pub(super) fn show(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
     let tokens = Tokens::of(ui);
     section(ui, "Image configuration", "likely secrets are redacted");
@@ -61,7 +61,7 @@ pub(super) fn show(ui: &mut Ui, settings: &[Setting], all: &mut bool) {
     }
 }
 
-/// A line of the configuration; of a pair, the name stands back.
+/// A line of the configuration; of a pair, the name is dimmed.
 fn line_job(tokens: &Tokens, setting: &Setting, line: &str) -> egui::text::LayoutJob {
     let format = |color| egui::TextFormat::simple(text::mono(), color);
     let mut job = egui::text::LayoutJob::default();

@@ -14,7 +14,7 @@ const HEIGHT: f32 = 38.0;
 const GAP: f32 = 4.0;
 /// Boxes are no wider, so that names and who supplies them stay together.
 const WIDEST: f32 = 660.0;
-/// From this width on, notes stand beside the boxes.
+/// From this width on, notes are beside the boxes.
 const BESIDE: f32 = 900.0;
 const LEVEL: f32 = 132.0;
 const BY: f32 = 168.0;
@@ -119,7 +119,7 @@ fn paint(ui: &Ui, rect: Rect, level: &StackBox, hovered: bool) {
         painter.rect_stroke(rect, radius::M, Stroke::new(1.0, line), StrokeKind::Inside);
     }
     if let Side::Image = level.side {
-        // What the image brings stands on a bar of its own, so that it is not told by the frame alone.
+        // A bar marks the levels in the image, not only the frame.
         let bar = Rect::from_min_size(rect.min + vec2(1.0, 7.0), vec2(3.0, rect.height() - 14.0));
         painter.rect_filled(bar, 1.5, tokens.accent);
     }

@@ -64,7 +64,7 @@ pub(super) struct Table<'a> {
     /// Heads: the size, the path, then short ones.
     pub(super) columns: &'a [&'static str],
     pub(super) rows: Vec<Row>,
-    /// What a full bar behind a size stands for.
+    /// The size of a full bar.
     pub(super) whole: u64,
 }
 

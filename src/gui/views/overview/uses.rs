@@ -11,7 +11,7 @@ use crate::cuda::Inventory;
 use crate::gui::models::stack::{ClassItem, Stack};
 use crate::gui::views::{Action, View};
 
-/// What an inventory says of both.
+/// Both, from the inventory.
 pub(super) struct Uses {
     of: Arc<Inventory>,
     classes: Vec<ClassItem>,

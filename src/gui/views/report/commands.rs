@@ -21,7 +21,7 @@ impl ReportView {
         self.place.focus();
     }
 
-    /// Writes what is shown to a file; one that is there is replaced only where that was said.
+    /// Writes what is shown to a file; an existing file is replaced only after confirmation.
     pub fn save(&mut self, path: PathBuf, replace: bool, waker: &Waker) {
         match self.making.current(&self.choice) {
             Some(preview) => {

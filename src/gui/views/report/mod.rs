@@ -1,6 +1,6 @@
 //! In: an image with its plan, or a saved report.
 //! Out: the report as it will be written, what it is written as, and where.
-//! Must not know: tabs, panels, or what a report says.
+//! Must not know: tabs, panels, or the content of a report.
 
 mod commands;
 mod notice;
@@ -23,7 +23,7 @@ use crate::gui::widgets::page::PageState;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-/// How proposals of the image stand, for a report that has none in it yet.
+/// State of the proposals, for a report without them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Proposing {
     /// They are known, or there never will be any.
@@ -41,9 +41,9 @@ pub struct ReportContext<'a> {
     pub source: Result<ReportSource<'a>, (&'static str, String)>,
     /// The image's name.
     pub image: &'a str,
-    /// The user's Dockerfile, beside which a report lies best.
+    /// The user's Dockerfile; its folder is the default for reports.
     pub beside: Option<PathBuf>,
-    /// How proposals stand.
+    /// State of the proposals.
     pub proposing: Proposing,
     /// What of the plan is in the report, in a sentence; empty where it cannot be changed.
     pub plan: String,
@@ -62,7 +62,7 @@ pub struct ReportView {
     opening: Opening,
     /// The report is to be put on the clipboard once it is made.
     copy: bool,
-    /// What the log knows already.
+    /// What the log has already.
     told: Option<String>,
     painted: usize,
     pieces: usize,
@@ -136,7 +136,7 @@ impl ReportView {
         }
     }
 
-    /// Looks what came of saving.
+    /// Polls the result of saving.
     fn take_saved(&mut self, context: &mut ReportContext<'_>) {
         match self.saving.take() {
             None => {}
@@ -152,7 +152,7 @@ impl ReportView {
         }
     }
 
-    /// Looks what came of opening the folder or the browser.
+    /// Polls the result of opening the folder or the browser.
     fn take_opened(&mut self, context: &mut ReportContext<'_>) {
         if let Some(why) = self.opening.failed() {
             context.actions.push(Action::Report(why.clone()));
@@ -160,7 +160,7 @@ impl ReportView {
         }
     }
 
-    /// What goes wrong is told to the log, once.
+    /// Errors go to the log once.
     fn tell(&mut self, context: &mut ReportContext<'_>) {
         let problem = self.making.problem().map(str::to_owned);
         if problem != self.told {

@@ -1,4 +1,4 @@
-//! A line that says what was done, and what can be done with it.
+//! A result line with actions.
 
 use std::path::PathBuf;
 

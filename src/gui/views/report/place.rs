@@ -58,7 +58,7 @@ impl Place {
         self.wants_focus = true;
     }
 
-    /// Says what is wrong; the cursor goes back to the field.
+    /// Shows an error; focus returns to the field.
     pub(super) fn say(&mut self, words: String) {
         (self.said, self.exists, self.wants_focus) = (Some(words), false, true);
     }

@@ -18,7 +18,7 @@ use crate::gui::widgets::page::{PageShape, PageState, page};
 use crate::gui::widgets::pane::{card, empty};
 use crate::report::page::Page;
 
-/// From this width on, the machine stands beside the verdicts.
+/// From this width on, the machine is beside the verdicts.
 const WIDE: f32 = 1_000.0;
 
 /// State of the views of one report.

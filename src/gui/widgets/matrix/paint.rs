@@ -50,7 +50,7 @@ pub(super) fn row(ui: &Ui, places: Places, rect: Rect, seen: Rect, line: &Matrix
     }
 }
 
-/// What stands in a column: numbers in two columns of their own, text with its sign behind.
+/// A cell: numbers in two columns, text with its sign after it.
 fn one(painter: &egui::Painter, tokens: &Tokens, room: Rect, cell: &MatrixCell) {
     let font = text::body();
     if cell.number {
@@ -72,7 +72,7 @@ fn one(painter: &egui::Painter, tokens: &Tokens, room: Rect, cell: &MatrixCell) 
     painter.text(sign, Align2::CENTER_CENTER, cell.sign, text::mono(), cell.note_color);
     let room = room.with_min_x(room.left() + SIGN);
     let note = painter.layout_no_wrap(cell.note.clone(), text::small(), cell.note_color);
-    // A long word gives way to what says more.
+    // A long word yields to more important text.
     let least = (room.width() - note.size().x - 6.0).max(room.width() * 0.35);
     let value = Rect::from_min_size(room.min, vec2(least, room.height()));
     let written = cell::left(painter, value, &cell.text, &font, cell.color, Cut::Middle);
@@ -182,7 +182,7 @@ pub(super) fn heads(
     }
 }
 
-/// The letter of a column in a small frame, filled where the others are held against it. Gives its right edge.
+/// The letter of a column in a small frame, filled for the baseline. Gives its right edge.
 pub fn letter(painter: &egui::Painter, tokens: &Tokens, left: egui::Pos2, letter: &str, filled: bool) -> f32 {
     let color = if filled { tokens.on_accent } else { tokens.text };
     let galley = painter.layout_no_wrap(letter.to_owned(), text::small(), color);
@@ -199,7 +199,7 @@ pub fn letter(painter: &egui::Painter, tokens: &Tokens, left: egui::Pos2, letter
     frame.right()
 }
 
-/// A line between the names and columns that lie behind them.
+/// A line between the names and columns scrolled behind them.
 pub(super) fn edge(ui: &Ui, places: Places, whole: Rect, offset: f32) {
     let x = whole.left() + places.names - 0.5;
     let tokens = Tokens::of(ui);

@@ -85,7 +85,7 @@ fn spoken(chart: &Chart, part: &Slice) -> String {
     format!("{}: {}, {}", part.name, human(part.bytes), chart.share(part))
 }
 
-/// The colour that a name stands for; by its place for others.
+/// The colour of a name; by position for others.
 fn colour(tokens: &Tokens, name: &str, place: usize) -> Color32 {
     let class = Class::ALL.iter().position(|class| class.as_str() == name);
     match (class.and_then(|at| tokens.classes.get(at)), name) {

@@ -1,4 +1,4 @@
-//! How wide the columns of a table are: as wide as what stands in them while there is room; then long texts give
+//! Column widths of a table: as wide as their content while there is room; then long texts give
 //! way, and at last columns at the right, whose cells stand below a row when it is opened.
 
 use egui::{Rangef, Ui};
@@ -13,7 +13,7 @@ pub(super) const GAP: f32 = 16.0;
 pub(super) const ARROW: f32 = 16.0;
 /// No text column is narrower.
 const LEAST: f32 = 72.0;
-/// The first column, which says what the row is about.
+/// The first column, the subject of the row.
 const FIRST: f32 = 120.0;
 /// No text needs more.
 const MOST: f32 = 560.0;
@@ -101,7 +101,7 @@ impl Columns {
         let mut left = room(self.opens, kept);
         let mut widths: Vec<f32> = (0..kept).map(least).collect();
         left -= widths.iter().sum::<f32>();
-        // What is left goes to those that want more, in equal shares.
+        // The remaining width goes to the columns that need more, in equal shares.
         for _ in 0..kept {
             let wanting: Vec<usize> = (0..kept).filter(|at| self.natural[*at] > widths[*at] + 0.5).collect();
             if wanting.is_empty() || left < 1.0 {

@@ -62,7 +62,7 @@ pub(super) struct Item {
     pub(super) list: usize,
     pub(super) block: usize,
     pub(super) what: What,
-    /// What tells it from the others, where the keyboard can stand on it.
+    /// Its unique ID, where it can take keyboard focus.
     pub(super) key: Option<u64>,
     /// Whether there is something behind it.
     pub(super) opens: bool,

@@ -8,7 +8,7 @@ use super::{PageOutput, PageShape, PageState};
 use crate::gui::widgets::list;
 use crate::report::page::Block;
 
-/// Room that stays above and below what the keyboard stands on.
+/// Room that stays above and below the item with keyboard focus.
 const AROUND: f32 = 48.0;
 
 /// Carries out the keys that were pressed. Gives where the page is to be scrolled to.
@@ -80,7 +80,7 @@ fn is_open(state: &PageState, item: &Item) -> bool {
     item.key.is_some_and(|key| state.open.contains(&key))
 }
 
-/// The piece that an arrow goes to: the neighbour of the one before, or the first in sight.
+/// The target of an arrow key: the neighbour, or the first visible piece.
 fn next<'a>(layout: &'a Layout, at: Option<&Item>, down: bool, now: f32, height: f32) -> Option<&'a Item> {
     let near = |item: &&Item| item.top + item.height > now - height && item.top < now + 2.0 * height;
     match at.filter(near) {

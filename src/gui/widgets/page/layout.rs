@@ -1,4 +1,4 @@
-//! Where every piece of a page stands.
+//! The layout of a page.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,9 +12,9 @@ use super::{PageShape, PageState, chart, code, style};
 use crate::gui::design::{Tokens, row, space, text};
 use crate::report::page::{Block, Line, Page, Part, Table};
 
-/// How far what is behind something stands in.
+/// Indent of nested content.
 const INDENT: f32 = 18.0;
-/// Room of the head of a column, where its cell stands below the row.
+/// Width of a column head when its cell is below the row.
 pub(super) const CELL_NAME: f32 = 140.0;
 
 /// All pieces.
@@ -33,7 +33,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Works out where everything stands, when something changed.
+    /// Works out the layout, when something changed.
     pub(super) fn update(ui: &Ui, shape: &PageShape<'_>, state: &mut PageState, width: f32) {
         let flags = (shape.opening, shape.headings);
         let known = state.layout.take();
@@ -91,13 +91,13 @@ impl Layout {
         self.sections.iter().find(|section| section.0 == part).map(|section| section.1)
     }
 
-    /// The section that stands at a height.
+    /// The section at a height.
     pub(super) fn section_at(&self, offset: f32) -> Option<Part> {
         let before = self.sections.partition_point(|section| section.1 <= offset);
         self.sections.get(before.saturating_sub(1)).map(|section| section.0)
     }
 
-    /// Pieces that the keyboard can stand on.
+    /// Pieces that can take keyboard focus.
     pub(super) fn stops(&self) -> impl DoubleEndedIterator<Item = &Item> {
         self.items.iter().filter(|item| item.key.is_some())
     }
@@ -147,7 +147,7 @@ impl Making<'_> {
         self.height(&line.text, font, width)
     }
 
-    /// What tells a thing that can be opened from all others, whatever else the page has.
+    /// A unique key of an expandable item on the page.
     fn key(&self, what: &str, text: &str) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.part, &self.path, what, text).hash(&mut hasher);
@@ -242,7 +242,7 @@ impl Making<'_> {
         }
     }
 
-    /// Blocks that stand in a little further.
+    /// Indented blocks.
     fn inside(&mut self, step: Step, blocks: &[Block]) {
         self.path.push(step);
         self.indent += INDENT;
@@ -277,7 +277,7 @@ impl Making<'_> {
         self.push(list, at, row::NORMAL, What::Heads(place));
         for (number, line) in table.rows.iter().enumerate() {
             let name = line.cells.first().map_or("", |cell| cell.text.as_str());
-            // Rows of one name are told apart by their place.
+            // Rows with the same name differ by position.
             let key = self.key(&format!("row {number}"), name);
             let opens = !line.details.is_empty() || !left_out.is_empty();
             let head = self.push(list, at, row::NORMAL, What::Row(place, number));

@@ -1,5 +1,5 @@
 //! A report as a page: paragraphs, facts, charts, tables, folds and code, with a list of its sections beside it.
-//! Where everything stands is worked out when the page, its width or what is open changes; a frame costs what is
+//! The layout is worked out when the page, its width or what is open changes; a frame costs what is
 //! in sight.
 
 mod chart;
@@ -22,7 +22,7 @@ use self::layout::Layout;
 use crate::gui::design::{Tokens, radius, space};
 use crate::report::page::{Line, Page, Part, Tone};
 
-/// From this width on, the list of sections stands beside the page.
+/// From this width on, the list of sections is beside the page.
 const WIDE: f32 = 760.0;
 /// Room of that list.
 const CONTENTS: f32 = 168.0;
@@ -42,13 +42,13 @@ pub struct PageShape<'a> {
     pub headings: bool,
 }
 
-/// What is open, where it is scrolled to, and where everything stands.
+/// What is open, where it is scrolled to, and the layout.
 #[derive(Default)]
 pub struct PageState {
     open: BTreeSet<u64>,
     /// Grows whenever `open` changes.
     revision: u64,
-    /// What the keyboard stands on.
+    /// The item with keyboard focus.
     cursor: Option<u64>,
     /// A section to bring to the top.
     jump: Option<Part>,
@@ -56,7 +56,7 @@ pub struct PageState {
     offset: f32,
 }
 
-/// What came of a frame.
+/// The result of a frame.
 #[derive(Debug, Default)]
 pub struct PageOutput {
     /// Text to put on the clipboard.

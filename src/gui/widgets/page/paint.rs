@@ -22,13 +22,13 @@ pub(super) struct Painting<'a> {
     pub(super) page: &'a Page,
     pub(super) layout: &'a Layout,
     pub(super) id: Id,
-    /// What the keyboard stands on.
+    /// The item with keyboard focus.
     pub(super) cursor: Option<u64>,
     pub(super) open: &'a BTreeSet<u64>,
     pub(super) copied: Option<String>,
     /// What was opened or closed.
     pub(super) toggled: Option<u64>,
-    /// Where the keyboard stands, for screen readers.
+    /// The keyboard focus, for screen readers.
     pub(super) chosen: Option<Id>,
 }
 
@@ -110,7 +110,7 @@ impl Painting<'_> {
         }
     }
 
-    /// What can be stood on and opened: its response, painted below what it says.
+    /// A focusable, expandable item: its response, painted below its text.
     fn stop(&mut self, ui: &Ui, item: &Item, rect: Rect, role: Role, spoken: &str) -> Option<Response> {
         let key = item.key?;
         let id = self.id.with(key);
@@ -219,7 +219,7 @@ impl Painting<'_> {
                 cell::right(painter, room, &line.text, &font, color);
                 continue;
             }
-            // The end of a path says the most, of a command its beginning.
+            // The end of a path is the most specific part, of a command its beginning.
             let path = line.code && !line.text.contains(' ');
             let cut = if path { Cut::Middle } else { Cut::End };
             let galley = cell::fit(painter, &line.text, &font, color, room.width(), cut);
@@ -265,7 +265,7 @@ impl Painting<'_> {
     }
 }
 
-/// What a screen reader says of a row.
+/// Screen reader text of a row.
 fn spoken(table: &Table, row: &Row) -> String {
     let cells = row.cells.iter().zip(&table.columns).filter(|(cell, _)| !cell.text.is_empty());
     let said = cells.enumerate().map(|(place, (cell, column))| match place {
@@ -285,7 +285,7 @@ fn say(ui: &Ui, id: Id, rect: Rect, words: &str) {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
 }
 
-/// What the keyboard stands on.
+/// The item with keyboard focus.
 fn cursor(ui: &Ui, is: bool, response: &Response) {
     if is {
         let tokens = Tokens::of(ui);

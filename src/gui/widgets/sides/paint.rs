@@ -69,7 +69,7 @@ fn one_side(ui: &Ui, places: &Places, rect: Rect, line: Option<&SideLine<'_>>, l
     painter.galley(at, galley, tokens.text);
 }
 
-/// The text, with what stands out underlined and on a stronger fill.
+/// The text, with highlights underlined and on a stronger fill.
 fn job(tokens: &Tokens, line: &SideLine<'_>) -> LayoutJob {
     let plain = TextFormat::simple(text::mono(), tokens.text);
     let strong = match line.sign {

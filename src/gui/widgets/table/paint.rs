@@ -1,4 +1,4 @@
-//! Where the parts of a table stand, and how they look.
+//! Layout of the parts of a table, and how they look.
 
 use egui::accesskit::Role;
 use egui::{Align2, Id, Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
@@ -10,7 +10,7 @@ use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
 use crate::gui::widgets::controls;
 
-/// Where the columns stand; `None` for one that is left out.
+/// Column positions; `None` for one that is left out.
 pub(super) fn places(columns: &[Column], rect: Rect) -> Vec<Option<Rangef>> {
     let mut kept = vec![true; columns.len()];
     let width = |kept: &[bool]| {

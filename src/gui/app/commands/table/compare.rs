@@ -30,7 +30,7 @@ fn with_comparison(app: &App) -> Result<(), &'static str> {
     }
 }
 
-/// Brings the view to the front, and does something with it.
+/// Switches to the view and acts on it.
 fn show(app: &mut App, act: impl FnOnce(&mut CompareView)) {
     app.show_view(View::Compare);
     if let Some(tab) = app.front_tab_mut() {

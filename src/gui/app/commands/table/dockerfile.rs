@@ -36,7 +36,7 @@ fn with_file(app: &App) -> Result<(), &'static str> {
     }
 }
 
-/// Brings the view to the front, and does something with it.
+/// Switches to the view and acts on it.
 fn show(app: &mut App, act: impl FnOnce(&mut DockerfileView)) {
     app.show_view(View::Dockerfile);
     if let Some(tab) = app.front_tab_mut() {

@@ -5,7 +5,7 @@ use crate::gui::app::App;
 use crate::gui::app::commands::{Command, Menu};
 use crate::gui::views::{FindingsView, View};
 
-/// Brings the findings view to the front, and does something with it.
+/// Switches to the Findings view and acts on it.
 fn show(app: &mut App, act: impl FnOnce(&mut FindingsView)) {
     app.show_view(View::Findings);
     if let Some(tab) = app.front_tab_mut() {

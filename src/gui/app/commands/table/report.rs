@@ -18,7 +18,7 @@ fn with_report(app: &App) -> Result<(), &'static str> {
     }
 }
 
-/// Brings the view to the front, and does something with it.
+/// Switches to the view and acts on it.
 fn show(app: &mut App, act: impl FnOnce(&mut ReportView)) {
     app.show_view(View::Report);
     if let Some(tab) = app.front_tab_mut() {
