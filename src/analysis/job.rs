@@ -83,13 +83,13 @@ impl AnalysisJob {
         let started = spawn("analysis", move || {
             let state = catch_panic(|| work(&text, &options, &cancel, &progress, &work_slot));
             let state = state.unwrap_or_else(|panic| {
-                let message = format!("cutaway failed while it read {text}, please report this: {panic}");
+                let message = format!("internal error while reading {text}; please report it: {panic}");
                 JobState::Failed(Failure::new(message))
             });
             work_slot.publish(Arc::new(state));
         });
         if let Err(error) = started {
-            let message = format!("the system gives no thread to work on: {error}");
+            let message = format!("cannot start a thread: {error}");
             slot.publish(Arc::new(JobState::Failed(Failure::new(message))));
         }
         job

@@ -32,7 +32,7 @@ pub(super) fn read_and_keep(
             return Ok(read);
         }
         blobs.remove(digest);
-        context.progress.tell(format!("{digest} was kept, and is not what it was: it is fetched again"));
+        context.progress.tell(format!("{digest} in the blob cache is damaged; fetching it again"));
     }
     let kept: Kept = Arc::default();
     let open = || -> Box<dyn Read + Send> {
@@ -58,7 +58,7 @@ fn begin(blobs: &Blobs, blob: &RemoteBlob, progress: &Progress) -> Option<NewBlo
     match blobs.begin(blob.size()) {
         Ok(Some(begun)) => return Some(begun),
         Ok(None) => progress.tell(format!(
-            "{} is not kept: it has {}, and at most {} are kept in all, those that arrive now included",
+            "{} not added to the blob cache: {}, limit {} including layers being fetched",
             blob.digest(),
             human(blob.size()),
             human(blobs.limit())
@@ -69,7 +69,7 @@ fn begin(blobs: &Blobs, blob: &RemoteBlob, progress: &Progress) -> Option<NewBlo
 }
 
 fn cannot_keep(digest: &str, error: &io::Error) -> String {
-    format!("{digest} is not kept: {error}")
+    format!("{digest} not added to the blob cache: {error}")
 }
 
 /// A stream whose bytes are written down while they pass. Not being able to write costs the copy, not the reading.
@@ -85,7 +85,7 @@ impl<R: Read> Read for Keeping<R> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Err(error)) = kept.as_mut().map(|kept| kept.write_all(&buffer[..count])) {
             *kept = None;
-            self.progress.tell(format!("a layer is not kept: {error}"));
+            self.progress.tell(format!("layer not added to the blob cache: {error}"));
         }
         Ok(count)
     }

@@ -62,7 +62,7 @@ pub enum AnalysisError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The folder given as root filesystem cannot be read.
-    #[error("cannot read the folder {path}: {source}")]
+    #[error("cannot read folder {path}: {source}")]
     Folder {
         /// The folder.
         path: String,
@@ -161,7 +161,7 @@ pub fn analyze(
                 return;
             }
             Err(panic) => {
-                let message = format!("reading it failed inside cutaway, please report this: {panic}");
+                let message = format!("internal error while reading; please report it: {panic}");
                 let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));
                 (Layer { fault, ..Layer::default() }, false)
             }
@@ -239,7 +239,7 @@ fn take_inventory(
         catch_panic(|| inventory(&input, options.limits.warnings_per_code))
     };
     let failed = |panic: &str| {
-        let message = format!("looking for CUDA content failed inside cutaway, please report this: {panic}");
+        let message = format!("internal error in the CUDA inventory; please report it: {panic}");
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "CUDA inventory", message)];
         Arc::new(Inventory { warnings, ..Inventory::default() })
     };
@@ -255,8 +255,7 @@ fn take_inventory(
     let wanted = bodies::readable(analysis, wanted);
     if !wanted.is_empty() {
         found.waits_for = Some(
-            "files of equal size to be compared, and others to be searched for GPU code and names of tools"
-                .to_owned(),
+            "files of equal size to compare, and others to search for GPU code and names of tools".to_owned(),
         );
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
@@ -315,7 +314,7 @@ fn apply_rules(analysis: &Analysis, inventory: &Inventory, bodies: &Bodies, opti
         today: options.today,
     };
     catch_panic(|| findings(&input)).unwrap_or_else(|panic| {
-        let message = format!("looking for what can go failed inside cutaway, please report this: {panic}");
+        let message = format!("internal error in the rules; please report it: {panic}");
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "findings", message)];
         Findings { warnings, ..Findings::default() }
     })

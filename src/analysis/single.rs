@@ -69,7 +69,7 @@ pub(super) fn read_one(
         Blob::Section(section) => read_section(section, &expected, context, known)?,
         Blob::Remote(blob) if blob.size() > context.limits.inflated_bytes => {
             let reason =
-                format!("not fetched: the manifest claims {}, more than is ever read", human(blob.size()));
+                format!("not fetched: the manifest declares {}, above the limit", human(blob.size()));
             return Ok((missing(subject, &reason), false));
         }
         Blob::Remote(blob) => {
@@ -92,7 +92,7 @@ pub(super) fn read_one(
         Blob::Streamed(id) => {
             // Two layers may be one member.
             let Some(layer) = streamed.get(*id) else {
-                return Ok((missing(subject, "its bytes did not pass in the archive"), false));
+                return Ok((missing(subject, "not found in the archive stream"), false));
             };
             let read = layer.named(subject);
             if layer.known {
@@ -185,10 +185,8 @@ pub(super) fn note_write(section: &Section, expected: &Expected, read: &mut Laye
     }
     let message = match section.was_written() {
         Ok(false) => return,
-        Ok(true) => {
-            "the file was written to while it was read: what is shown may be parts of two states".to_owned()
-        }
-        Err(error) => format!("whether the file was written to while it was read cannot be told: {error}"),
+        Ok(true) => "the file changed while it was read: contents may be inconsistent".to_owned(),
+        Err(error) => format!("cannot check whether the file changed while it was read: {error}"),
     };
     read.complete = false;
     read.warnings.push(Warning::new(WarningCode::SourceChanged, subject, message));

@@ -84,10 +84,10 @@ pub(super) fn read_tree(
 /// wrong.
 pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Context) {
     if refused.contradicts {
-        let message = format!("{}; the layer was read whole", refused.why);
+        let message = format!("{}; the layer was read completely", refused.why);
         read.warnings.push(Warning::new(WarningCode::DigestMismatch, context.subject.clone(), message));
     } else {
-        context.progress.tell(format!("{}: {}; it is read whole", context.subject, refused.why));
+        context.progress.tell(format!("{}: {}; reading it completely", context.subject, refused.why));
     }
 }
 
@@ -95,13 +95,11 @@ pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Co
 pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String> {
     match (depth, refused) {
         (Depth::Whole, _) => None,
-        (Depth::Documents, _) => Some("not read: only manifest and config were asked for".to_owned()),
-        (Depth::Tables, None) => Some(
-            "not read: only tables of contents were asked for, and the manifest names none for it".to_owned(),
-        ),
-        (Depth::Tables, Some(refused)) => {
-            Some(format!("not read: only tables of contents were asked for, and {}", refused.why))
+        (Depth::Documents, _) => Some("not read: --depth manifest".to_owned()),
+        (Depth::Tables, None) => {
+            Some("not read: --depth toc, and the manifest names no table of contents for it".to_owned())
         }
+        (Depth::Tables, Some(refused)) => Some(format!("not read: --depth toc, and {}", refused.why)),
     }
 }
 
@@ -126,7 +124,7 @@ pub(super) fn look_into_all(
         let context = context_of(needed.place());
         let layer = layers.get(needed.place()).cloned().unwrap_or_default();
         let done = catch_panic(|| look(&layer, &needed, &context)).unwrap_or_else(|panic| {
-            let message = format!("reading it failed inside cutaway, please report this: {panic}");
+            let message = format!("internal error while reading; please report it: {panic}");
             let fault = Some(Warning::new(WarningCode::LayerMalformed, context.subject.clone(), message));
             Ok(Layer { fault, ..layer.clone() })
         });
@@ -168,8 +166,7 @@ pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
         let read = Arc::make_mut(read);
         read.complete = false;
         let subject_of = |place| subject(place, source);
-        let message = "its files were not read: only tables of contents were asked for, so libraries and packages \
-                       are unknown";
+        let message = "files not read: --depth toc; libraries and packages are unknown";
         read.warnings.push(Warning::new(WarningCode::NotRead, subject_of(place), message));
         read.warnings.push(from_table(table, subject_of(place), None));
     }
@@ -214,7 +211,7 @@ fn need(
     if let Some(first) = all.first() {
         let (files, bytes, size) = (grouped(files), human(bytes), human(size));
         let progress = context_of(first.place()).progress;
-        progress.tell(format!("libraries and package lists: {files} files, {bytes} of {size} are fetched"));
+        progress.tell(format!("libraries and package lists: fetching {files} files, {bytes} of {size}"));
     }
     all.sort_by_key(|needed| std::cmp::Reverse(needed.bytes));
     all
@@ -242,7 +239,7 @@ fn is_proven(layer: &Layer) -> bool {
 
 /// Says of which layers bytes were used that nothing proves.
 pub(super) fn note_unproven(analysis: &mut Analysis) {
-    const WHY: &str = "bytes were used that no digest of the table of contents proves";
+    const WHY: &str = "files were used without a digest in the table of contents to verify them";
     let image = Arc::clone(&analysis.image);
     for ((place, layer), source) in analysis.layers.iter_mut().enumerate().zip(&image.layers) {
         let (Some(read), Some(table)) = (&mut layer.read, &layer.table) else { continue };
@@ -261,10 +258,10 @@ pub(super) fn note_unproven(analysis: &mut Analysis) {
 fn from_table(table: &Table, subject: String, needed: Option<&Needed>) -> Warning {
     let rest = needed.map_or_else(String::new, |needed| {
         let (files, bytes) = (grouped(needed.files), human(needed.bytes));
-        format!("; {files} files that may say something were fetched ({bytes} of {})", human(table.size()))
+        format!("; {files} relevant files were fetched ({bytes} of {})", human(table.size()))
     });
     let message = format!(
-        "tree, sizes, owners, modes and times are those of its table of contents ({}), which the manifest proves{rest}",
+        "tree, sizes, owners, modes and times are from the table of contents ({}), verified by the manifest{rest}",
         table.format()
     );
     Warning::new(WarningCode::FromTable, subject, message)
@@ -328,7 +325,7 @@ pub(super) fn plan_bodies(
         bytes = bytes.saturating_add(planned.bytes);
     }
     if files > 0 {
-        let what = "scripts, settings and programs that nobody's package owns";
-        progress.tell(format!("{what}: {} files, {} are fetched", grouped(files), human(bytes)));
+        let what = "scripts, settings and programs without an owning package";
+        progress.tell(format!("{what}: fetching {} files, {}", grouped(files), human(bytes)));
     }
 }

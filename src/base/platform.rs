@@ -66,7 +66,7 @@ impl fmt::Display for Platform {
 
 /// Why a text is no platform.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is not a platform of the form os/architecture[/variant]")]
+#[error("invalid platform '{0}', expected os/architecture[/variant]")]
 pub struct PlatformError(String);
 
 impl FromStr for Platform {

@@ -150,7 +150,7 @@ impl Section {
         if self.length > limit {
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("{} bytes, more than the {limit} that are read of such an object", self.length),
+                format!("{} bytes, limit {limit}", self.length),
             ));
         }
         let mut bytes = vec![0; usize::try_from(self.length).unwrap_or(0)];
@@ -158,7 +158,7 @@ impl Section {
         if count < bytes.len() {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("cut short: {count} of {} bytes", self.length),
+                format!("truncated: {count} of {} bytes", self.length),
             ));
         }
         Ok(bytes)

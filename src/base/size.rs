@@ -49,8 +49,8 @@ pub fn parse(text: &str) -> Result<u64, String> {
     ];
     /// More digits after the point than a byte of a pebibyte has say nothing.
     const MOST_DIGITS: usize = 15;
-    let fault = || format!("{text:?} is no size such as \"4 GiB\" or \"500 MB\"");
-    let too_large = || format!("{text:?} is larger than any file system");
+    let fault = || format!("invalid size {text:?}, expected a size such as \"4 GiB\" or \"500 MB\"");
+    let too_large = || format!("{text:?} is too large");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let unit = unit.strip_prefix(' ').unwrap_or(unit);
@@ -130,10 +130,10 @@ mod tests {
         let texts =
             ["", " ", "GiB", "4  GiB", "-1", "4 G", "4 gib", "1. GiB", ".5 GiB", "1.2.3", "1e9", "4 GiB "];
         for text in texts {
-            assert!(parse(text).unwrap_err().contains("is no size"), "{text}");
+            assert!(parse(text).unwrap_err().contains("invalid size"), "{text}");
         }
         for text in ["16384 PiB", "99999999999999999999"] {
-            assert!(parse(text).unwrap_err().contains("larger"), "{text}");
+            assert!(parse(text).unwrap_err().contains("too large"), "{text}");
         }
     }
 }

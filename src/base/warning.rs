@@ -151,7 +151,7 @@ impl Warnings {
         let mut kept = self.kept;
         for (code, count) in self.counts {
             if count > self.per_code {
-                let message = format!("{} more warnings of the kind {code}", count - self.per_code);
+                let message = format!("{} more warnings with code {code}", count - self.per_code);
                 kept.push(Warning::new(WarningCode::MoreWarnings, subject, message));
             }
         }

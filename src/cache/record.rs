@@ -34,17 +34,17 @@ impl Found {
 /// Why a file is no record of a key.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error("it is no regular file")]
+    #[error("not a regular file")]
     NoFile,
-    #[error("it belongs to another user")]
+    #[error("owned by another user")]
     Foreign,
-    #[error("it is larger than a record may be")]
+    #[error("larger than a record can be")]
     TooLarge,
-    #[error("its head is not that of this record")]
+    #[error("header of another record")]
     Head,
-    #[error("its bytes do not match their checksum")]
+    #[error("checksum mismatch")]
     Checksum,
-    #[error("there is no memory for its {0} bytes")]
+    #[error("out of memory ({0} bytes)")]
     Memory(u64),
     #[error("{0}")]
     Unreadable(#[from] io::Error),

@@ -32,13 +32,13 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// It would be another folder in every folder that the program is started in.
-    #[error("CUTAWAY_CACHE_DIR is {0:?}, and has to be an absolute path")]
+    #[error("CUTAWAY_CACHE_DIR is {0:?}, expected an absolute path")]
     Relative(String),
     /// No size.
     #[error("CUTAWAY_CACHE_SIZE: {0}")]
     Size(String),
     /// Nowhere to put it.
-    #[error("there is no home folder for it; CUTAWAY_CACHE_DIR can name another one")]
+    #[error("no home folder; set CUTAWAY_CACHE_DIR")]
     NoHome,
 }
 

@@ -82,7 +82,7 @@ impl Cache {
     /// A cache that holds nothing and keeps nothing, with the reason as its only note.
     pub fn without(reason: &str) -> Self {
         let cache = Self::new(PathBuf::new(), 0);
-        cache.give_up(format!("The index cache is not used: {reason}."));
+        cache.give_up(format!("Index cache disabled: {reason}."));
         cache
     }
 
@@ -118,7 +118,7 @@ impl Cache {
         };
         let file = shown(&folder.path().join(name));
         self.note(format!(
-            "The file {file} of the index cache is not used: {refusal}; what it is about is read again and the record replaced."
+            "Ignoring {file} in the index cache: {refusal}; reading its source again and replacing the record."
         ));
         None
     }
@@ -143,7 +143,7 @@ impl Cache {
         }
         if size > self.0.limit.min(record::RECORD_BYTES) {
             self.note(format!(
-                "Not all is kept in the index cache {}: it takes records of up to {}, and CUTAWAY_CACHE_SIZE can allow more.",
+                "Some records do not fit the index cache {}: the limit per record is {}; increase CUTAWAY_CACHE_SIZE.",
                 shown(&self.0.folder),
                 human(self.0.limit.min(record::RECORD_BYTES))
             ));
@@ -168,7 +168,7 @@ impl Cache {
             return;
         }
         if let Err(error) = self.prune(self.0.limit) {
-            self.note(format!("The index cache {} cannot be tidied: {error}.", shown(&self.0.folder)));
+            self.note(format!("Cannot prune the index cache {}: {error}.", shown(&self.0.folder)));
         }
     }
 
@@ -221,7 +221,7 @@ impl Cache {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
-                self.give_up(format!("The index cache {} is not used: {error}.", shown(&self.0.folder)));
+                self.give_up(format!("Index cache {} disabled: {error}.", shown(&self.0.folder)));
                 return None;
             }
         };
@@ -236,11 +236,9 @@ impl Cache {
         match folder.distrust(shared) {
             Ok(None) => return true,
             Ok(Some(reason)) => {
-                self.give_up(format!(
-                    "The index cache {place} is not used: {reason}; `cutaway explain cache` says more."
-                ));
+                self.give_up(format!("Index cache {place} disabled: {reason}; see `cutaway explain cache`."));
             }
-            Err(error) => self.give_up(format!("The index cache {place} is not used: {error}.")),
+            Err(error) => self.give_up(format!("Index cache {place} disabled: {error}.")),
         }
         false
     }
@@ -273,12 +271,11 @@ impl Cache {
         if is(error, &[Errno::ISDIR]) {
             // It is in the way of this record only.
             let file = shown(&self.0.folder.join(version()).join(key.file_name()));
-            return self.note(format!(
-                "A record of the index cache is not kept: {file} is a folder; remove it, it is not the cache's."
-            ));
+            return self
+                .note(format!("Record not written to the index cache: {file} is a folder; remove it."));
         }
         self.with_state(|state| state.closed = true);
-        self.note(format!("Nothing more is kept in the index cache {folder} in this run: {error}."));
+        self.note(format!("Index cache {folder} is read-only for this run: {error}."));
     }
 
     fn give_up(&self, note: String) {

@@ -36,7 +36,7 @@ pub(super) fn settings(images: &[Arc<Analysis>]) -> Vec<SettingRow> {
         words("entrypoint", Config::entrypoint),
         words("command", Config::cmd),
         plain("user", |image| config(image)?.user().clone()),
-        plain("working folder", |image| config(image)?.working_dir().clone()),
+        plain("working directory", |image| config(image)?.working_dir().clone()),
         plain("ports", |image| {
             let mut ports = config(image)?.exposed_ports().clone()?;
             ports.sort();

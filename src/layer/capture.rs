@@ -225,9 +225,8 @@ impl<'a> Capture<'a> {
         })();
         if let Err(error) = done {
             // A body that is not there is told by the walk, for the whole layer.
-            self.warnings.push_with(WarningCode::NotRead, || {
-                (path(file, index), format!("could not be looked into: {error}"))
-            });
+            self.warnings
+                .push_with(WarningCode::NotRead, || (path(file, index), format!("not analysed: {error}")));
         }
     }
 
@@ -246,9 +245,9 @@ impl<'a> Capture<'a> {
             let size = file.size;
             self.warnings.push_with(WarningCode::FactsLimited, || {
                 let why = if file.sparse {
-                    "it is stored as a sparse file".to_owned()
+                    "stored as a sparse file".to_owned()
                 } else {
-                    format!("it has {size} bytes, more than the {most} that are read of such a file")
+                    format!("{size} bytes, limit {most} for such a file")
                 };
                 (path(file, index), format!("not read: {why}"))
             });
@@ -285,7 +284,7 @@ impl<'a> Capture<'a> {
             self.kept.fetch_sub(bytes, Ordering::Relaxed);
             self.facts.left_out = true;
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                let what = format!("what files say takes more than {most} bytes: the rest was left out");
+                let what = format!("facts of files exceed {most} bytes: the rest is omitted");
                 ("facts".to_owned(), what)
             });
         }
@@ -297,10 +296,7 @@ impl<'a> Capture<'a> {
         let room = self.facts.binaries.len() + self.facts.scripts.len() < most;
         if !room {
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                (
-                    "binaries".to_owned(),
-                    format!("more than {most} binaries and scripts: the rest was left out"),
-                )
+                ("binaries".to_owned(), format!("more than {most} binaries and scripts: the rest is omitted"))
             });
         }
         room
@@ -312,7 +308,7 @@ impl<'a> Capture<'a> {
         let most = self.limits.documents_total;
         if self.kept_bytes + length > most {
             self.warnings.push_with(WarningCode::FactsLimited, || {
-                let what = format!("more than {most} bytes of package lists: the rest was left out");
+                let what = format!("package lists exceed {most} bytes: the rest is omitted");
                 ("package lists".to_owned(), what)
             });
             return;

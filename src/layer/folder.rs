@@ -33,7 +33,7 @@ pub enum FolderError {
     #[error("{0}")]
     Open(#[from] io::Error),
     /// It is a view of the kernel, not stored files.
-    #[error("it is a {0} file system: the kernel makes its files up, they have no size to speak of")]
+    #[error("{0} file system: virtual files of the kernel, without meaningful sizes")]
     KernelView(&'static str),
 }
 
@@ -90,7 +90,7 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
             Err(error) => {
                 // Too many folders open at once is our want, not a property of the tree.
                 walk.complete &= !matches!(error, Errno::MFILE | Errno::NFILE);
-                walk.not_read(next.dir, b"", &format!("cannot be opened: {error}"));
+                walk.not_read(next.dir, b"", &format!("cannot open: {error}"));
             }
         }
     }
@@ -125,7 +125,7 @@ impl Walk<'_> {
         let entries = match Dir::read_from(fd) {
             Ok(entries) => entries,
             Err(error) => {
-                self.not_read(dir, b"", &format!("cannot be listed: {error}"));
+                self.not_read(dir, b"", &format!("cannot list: {error}"));
                 return Ok(None);
             }
         };
@@ -134,7 +134,7 @@ impl Walk<'_> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.not_read(dir, b"", &format!("cannot be listed to its end: {error}"));
+                    self.not_read(dir, b"", &format!("cannot list completely: {error}"));
                     return Ok(None);
                 }
             };
@@ -148,7 +148,7 @@ impl Walk<'_> {
                         return Ok(Some(full));
                     }
                 }
-                Err(error) => self.not_read(dir, name.to_bytes(), &format!("cannot be looked at: {error}")),
+                Err(error) => self.not_read(dir, name.to_bytes(), &format!("cannot read metadata: {error}")),
             }
         }
         Ok(None)
@@ -170,7 +170,7 @@ impl Walk<'_> {
             _ => EntryKind::Other,
         };
         if stat.st_dev != self.device && kind != EntryKind::Directory && !self.overlay {
-            self.not_read(dir, bytes, "lies on another file system");
+            self.not_read(dir, bytes, "on another file system");
             return Ok(());
         }
         let mut link = Vec::new();
@@ -217,7 +217,7 @@ impl Walk<'_> {
                 let id = self.builder.dir(dir, bytes)?;
                 pending.push(Pending { parent: Arc::clone(fd), name: bytes.to_vec(), dir: id });
             } else {
-                self.not_read(dir, bytes, "is on another file system and was not entered");
+                self.not_read(dir, bytes, "on another file system, skipped");
             }
         }
         Ok(())
@@ -249,7 +249,7 @@ impl Walk<'_> {
                 self.capture.read(&file, self.builder.so_far(), &body);
             }
             Ok(_) => {}
-            Err(error) => self.not_read(dir, bytes, &format!("cannot be opened: {error}")),
+            Err(error) => self.not_read(dir, bytes, &format!("cannot open: {error}")),
         }
     }
 
@@ -279,7 +279,7 @@ pub fn open_file(root: &Path, path: &[u8]) -> io::Result<std::fs::File> {
     let relative = path.strip_prefix(b"/").unwrap_or(path);
     let file = openat2(root, relative, flags, Mode::empty(), resolve)?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(std::fs::File::from(file))
 }

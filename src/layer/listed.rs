@@ -71,7 +71,7 @@ pub fn read_listed(
         match builder.add_path(path, entry) {
             Ok(false) => {}
             Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
-                (context.subject.clone(), format!("{} steps out of the root; kept inside", escape(path)))
+                (context.subject.clone(), format!("{} leaves the root; kept inside", escape(path)))
             }),
             Err(error) => {
                 full = Some(error);
@@ -141,7 +141,7 @@ pub fn look_into_listed(
         if let Some(why) = bodies.broken() {
             let left = wanted.len() - place;
             faults.push_with(WarningCode::LayerCutShort, || {
-                let what = format!("{left} files that were to be looked into cannot be fetched: {why}");
+                let what = format!("{left} files could not be fetched for analysis: {why}");
                 (context.subject.clone(), what)
             });
             break;
@@ -152,7 +152,7 @@ pub fn look_into_listed(
             WarningCode::NotRead
         };
         faults.push_with(code, || {
-            let what = format!("not looked into: {error} ({})", context.subject);
+            let what = format!("not analysed: {error} ({})", context.subject);
             (escape(&read.index.path(*entry)), what)
         });
     }

@@ -81,7 +81,8 @@ impl LayerRead {
         if claimed != found {
             // Also when the digest proves the bytes: engines refuse a blob of another size.
             self.complete = false;
-            let message = format!("the blob has {found} bytes, the manifest says {claimed}");
+            let message =
+                format!("size mismatch: the blob has {found} bytes, the manifest declares {claimed}");
             self.warnings.push(Warning::new(WarningCode::SizeMismatch, subject, message));
         }
     }
@@ -98,7 +99,7 @@ impl LayerRead {
             let media_type = crate::base::text::printable(media_type);
             let found =
                 if compression == Compression::None { "not compressed" } else { compression.as_str() };
-            let message = format!("the media type is {media_type}, the bytes are {found}");
+            let message = format!("media type {media_type} does not match the contents ({found})");
             self.warnings.push(Warning::new(WarningCode::MediaTypeMismatch, subject, message));
         }
     }
@@ -109,14 +110,14 @@ impl LayerRead {
             return true;
         }
         if Hasher::for_digest(claimed).is_none() {
-            let message = format!("the {what} {claimed} is of an unknown algorithm and was not checked");
+            let message = format!("{what} {claimed} not verified: unknown algorithm");
             self.warnings.push(Warning::new(WarningCode::ManifestOddity, subject, message));
         } else if !same_algorithm(claimed, &found) {
-            let message = format!("the {what} {claimed} was not checked: the bytes were hashed to {found}");
+            let message = format!("{what} {claimed} not verified: the bytes were hashed to {found}");
             self.warnings.push(Warning::new(WarningCode::ManifestOddity, subject, message));
         } else {
             self.complete = false;
-            let message = format!("the {what} is {found}, not {claimed} as claimed");
+            let message = format!("{what} mismatch: {found} instead of {claimed}");
             self.warnings.push(Warning::new(WarningCode::DigestMismatch, subject, message));
         }
         false

@@ -99,7 +99,7 @@ pub fn read_download(
         read.compressed_bytes = None;
         if read.complete {
             read.complete = false;
-            let message = "its end did not come, so nothing proves what came before it";
+            let message = "truncated: the bytes before the end are not verified";
             read.warnings.push(Warning::new(WarningCode::LayerCutShort, context.subject.clone(), message));
         }
     }
@@ -231,10 +231,7 @@ impl<'a> Pass<'a> {
     pub(super) fn refuse_window(&mut self, needs: &str) {
         let most = human(1 << self.context.limits.zstd_window_log);
         self.read.complete = false;
-        self.warn(
-            WarningCode::LayerMalformed,
-            format!("needs {needs}, more than the {most} that are allowed"),
-        );
+        self.warn(WarningCode::LayerMalformed, format!("needs {needs}, limit {most}"));
     }
 
     /// Reads all of a layer that passes as a stream. `begun` is one that was started already.
@@ -345,7 +342,7 @@ impl<'a> Pass<'a> {
         match input.drain() {
             Ok(0) => {}
             Ok(count) => {
-                let message = format!("{count} bytes that are not zero follow the end of the tar archive");
+                let message = format!("{count} non-zero bytes after the end of the tar archive");
                 self.warn(WarningCode::TrailingData, message);
             }
             Err(error) => {

@@ -40,10 +40,7 @@ impl Pass<'_> {
                         Ok(false) => {}
                         Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
                             let path = crate::base::text::escape(&member.path);
-                            (
-                                self.context.subject.clone(),
-                                format!("{path} steps out of the root; kept inside"),
-                            )
+                            (self.context.subject.clone(), format!("{path} leaves the root; kept inside"))
                         }),
                         Err(full) => break Err(Fault::Malformed(full.to_string())),
                     }

@@ -258,8 +258,8 @@ impl<W: Watch> Merger<'_, W> {
                         self.warnings.push_with(WarningCode::ParentIsSymlink, || {
                             let path = escape(&index.dir_path(dir));
                             let message = format!(
-                                "{path} is a symbolic link that has entries below it here; shown as a folder, \
-                                 though some runtimes write through the link"
+                                "{path} is a symbolic link with entries below it; shown as a folder, although some \
+                                runtimes write through the link"
                             );
                             (subject.to_owned(), message)
                         });

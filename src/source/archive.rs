@@ -83,7 +83,7 @@ fn open_section(
     let count = section.read_full_at(&mut start, 0).map_err(|error| SourceError::open(&label, error))?;
     let not_an_image = |reason: String| SourceError::NotAnImage { object: label.clone(), reason, hint: None };
     if count == 0 {
-        return Err(not_an_image("the file is empty".into()));
+        return Err(not_an_image("empty file".into()));
     }
     let compression = sniff(&start[..count]).map_err(|error| not_an_image(error.to_string()))?;
     let (members, fault) = match compression {
@@ -106,7 +106,7 @@ fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> R
         let member = walk.member();
         let bytes = match member.kind {
             MemberKind::File if member.size != member.stored => {
-                Member::Unusable("it is a sparse member of the archive".into())
+                Member::Unusable("sparse member of the archive".into())
             }
             // Cut at the end of the file: the layer's own pass says what is missing.
             MemberKind::File => Member::Section(section.part(member.body_at, member.stored)),
@@ -224,15 +224,10 @@ fn insert(
     let malformed = |reason: String| SourceError::Malformed { object: label.into(), reason };
     if members.0.len() >= limits.archive_members {
         let most = limits.archive_members;
-        return Err(malformed(format!(
-            "it has more than {most} members; an archive of images has some hundreds"
-        )));
+        return Err(malformed(format!("more than {most} members; an image archive has some hundreds")));
     }
     if members.1 > limits.archive_name_bytes {
-        return Err(malformed(format!(
-            "the names of its members have more than {} bytes",
-            limits.archive_name_bytes
-        )));
+        return Err(malformed(format!("names of members exceed {} bytes", limits.archive_name_bytes)));
     }
     members.0.insert(normal(&String::from_utf8_lossy(path)), member);
     Ok(())
@@ -247,7 +242,7 @@ fn other_member(kind: MemberKind, path: &[u8], link: &[u8]) -> Option<Member> {
         MemberKind::HardLink => Some(Member::Link(format!("/{}", String::from_utf8_lossy(link)))),
         _ => {
             let path = crate::base::text::escape(path);
-            Some(Member::Unusable(format!("{path} is a device or pipe in the archive, not a file")))
+            Some(Member::Unusable(format!("{path} in the archive is a device or pipe, not a file")))
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: C
     {
         image.intact = false;
         let found = digest::sha256_of(&bytes);
-        let message = format!("the config's digest is {found}, not {claimed} as claimed");
+        let message = format!("config digest mismatch: {found} instead of {claimed}");
         image.warnings.push(Warning::new(WarningCode::DigestMismatch, object, message));
     }
     match parse(&bytes) {
@@ -36,7 +36,7 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: C
         }
         Err(reason) => {
             image.intact = false;
-            let message = format!("the config cannot be read: {reason}");
+            let message = format!("cannot read the config: {reason}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }
     }
@@ -73,7 +73,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, String> {
         Ok(config) => return Ok(Parsed { config, lacks, readable: true }),
         Err(error) => json_fault(&error),
     };
-    lacks.insert(0, format!("it is not as the specification has it ({fault}); read part by part"));
+    lacks.insert(0, format!("not conformant to the OCI specification ({fault}); read field by field"));
     let mut config = ImageConfiguration::default();
     let text = |map: &serde_json::Map<String, Value>, key: &str| {
         map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -122,7 +122,7 @@ fn fill_absent(map: &mut serde_json::Map<String, Value>) -> Vec<String> {
     let mut lacks = Vec::new();
     for (key, default) in [("os", "linux"), ("architecture", UNKNOWN)] {
         map.entry(key).or_insert_with(|| {
-            lacks.push(format!("it has no {key}"));
+            lacks.push(format!("no {key}"));
             default.into()
         });
     }
@@ -150,16 +150,13 @@ fn describe_layers(image: &mut Image, object: &str, config: &ImageConfiguration)
             layer.diff_id = diff_id.parse().ok();
             if layer.diff_id.is_none() {
                 image.intact = false;
-                let message = format!("what the config says of layer {place} is no diff id");
+                let message = format!("invalid diff id of layer {place} in the config");
                 image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
             }
         }
     } else {
-        let message = format!(
-            "the config names {} diff ids for {} layers; none could be assigned",
-            diff_ids.len(),
-            layers.len()
-        );
+        let message =
+            format!("the config has {} diff ids for {} layers; none assigned", diff_ids.len(), layers.len());
         image.warnings.push(Warning::new(WarningCode::ManifestOddity, object, message));
     }
     let Some(history) = config.history() else { return };
@@ -168,7 +165,7 @@ fn describe_layers(image: &mut Image, object: &str, config: &ImageConfiguration)
         assign(layers, &steps);
     } else {
         let message = format!(
-            "the history has {} steps that make layers, the image has {} layers; instructions are not assigned",
+            "the history has {} layer steps, the image has {} layers; instructions not assigned",
             steps.len(),
             layers.len()
         );

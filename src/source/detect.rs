@@ -35,8 +35,9 @@ pub(super) fn resolve(reference: &Reference) -> Result<Reference, SourceError> {
     } else {
         return Err(SourceError::NotAnImage {
             object,
-            reason: "the folder has no index.json (OCI layout), no manifest.json (skopeo dir) and does not look like a root filesystem".into(),
-            hint: Some("rootfs:FOLDER opens any folder as one layer".into()),
+            reason: "no index.json (OCI layout), no manifest.json (skopeo dir), and not a root filesystem"
+                .into(),
+            hint: Some("open any folder as one layer with rootfs:DIR".into()),
         });
     };
     Ok(resolved)
@@ -75,7 +76,7 @@ fn document(object: String, schema: &str) -> SourceError {
     let (what, hint) = if schema.starts_with("cutaway.report/") {
         (
             "a report",
-            Some("cutaway report FILE.json --format html turns it into another format; the window opens it"),
+            Some("convert it with `cutaway report FILE.json --format html`, or open it in the window"),
         )
     } else if schema.starts_with("cutaway.compare/") {
         ("a comparison", None)
@@ -84,7 +85,7 @@ fn document(object: String, schema: &str) -> SourceError {
     };
     SourceError::NotAnImage {
         object,
-        reason: format!("it is {what} of cutaway ({})", printable(&elide_end(schema, 80))),
+        reason: format!("this is {what} of Cutaway ({})", printable(&elide_end(schema, 80))),
         hint: hint.map(str::to_owned),
     }
 }

@@ -45,12 +45,10 @@ pub(super) fn open(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceEr
     } else if files.has("repositories") {
         open_repositories(files, chosen)?
     } else {
-        let why = files.fault().map(|fault| format!("; the archive is damaged: {fault}")).unwrap_or_default();
+        let why = files.fault().map(|fault| format!("; damaged archive: {fault}")).unwrap_or_default();
         return Err(SourceError::NotAnImage {
             object: files.label().into(),
-            reason: format!(
-                "it has neither manifest.json nor repositories, so docker save did not write it{why}"
-            ),
+            reason: format!("neither manifest.json nor repositories: not written by docker save{why}"),
             hint: None,
         });
     };
@@ -76,7 +74,7 @@ fn open_manifest(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceErro
     let saved = choose(files, saved, chosen)?;
     let layers = saved.layers.unwrap_or_default();
     if layers.len() > chosen.limits.layers {
-        let reason = format!("it names {} layers, more than {}", layers.len(), chosen.limits.layers);
+        let reason = format!("{} layers, limit {}", layers.len(), chosen.limits.layers);
         return Err(malformed(reason));
     }
     let mut image = Image::empty();
@@ -88,7 +86,7 @@ fn open_manifest(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceErro
         Ok(bytes) => config::attach(&mut image, &files.label_of(&saved.config), bytes, claimed),
         Err(error) => {
             image.intact = false;
-            let message = format!("there is no config to read: {error}");
+            let message = format!("no config: {error}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object.clone(), message));
         }
     }
@@ -133,7 +131,7 @@ fn choose(files: &Files, saved: Vec<Saved>, chosen: &Chosen<'_>) -> Result<Saved
             Select::Only => {
                 return Err(SourceError::NotAnImage {
                     object,
-                    reason: "its manifest.json names no image".into(),
+                    reason: "manifest.json names no image".into(),
                     hint: None,
                 });
             }
@@ -223,10 +221,10 @@ fn open_repositories(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Source
         let name = format!("{id}/json");
         let object = files.label_of(&name);
         if !visited.insert(id.clone()) {
-            return Err(malformed(&object, "its parents go in a circle".into()));
+            return Err(malformed(&object, "cyclic parents".into()));
         }
         if visited.len() > chosen.limits.layers {
-            return Err(malformed(&object, format!("it has more than {} parents", chosen.limits.layers)));
+            return Err(malformed(&object, format!("more than {} parents", chosen.limits.layers)));
         }
         let bytes = files.read(&name, limit)?;
         let old: OldLayer =

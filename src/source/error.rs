@@ -46,7 +46,7 @@ pub enum SourceError {
         reason: String,
     },
     /// The image has no part of this name.
-    #[error("{object} has no image '{name}'; it has: {}", list(.offered))]
+    #[error("{object} has no image '{name}'; available: {}", list(.offered))]
     NoSuchImage {
         /// The source.
         object: String,
@@ -56,7 +56,7 @@ pub enum SourceError {
         offered: Vec<String>,
     },
     /// Several images and no name to choose by.
-    #[error("{object} holds {} images; name one of: {}", .names.len(), list(.names))]
+    #[error("{object} has {} images; specify one of: {}", .names.len(), list(.names))]
     SeveralImages {
         /// The source.
         object: String,
@@ -64,7 +64,7 @@ pub enum SourceError {
         names: Vec<String>,
     },
     /// No image for the platform.
-    #[error("{object} has no image for {wanted}; it has: {}", list(.offered))]
+    #[error("{object} has no image for {wanted}; available: {}", list(.offered))]
     NoPlatform {
         /// The source.
         object: String,
@@ -87,7 +87,7 @@ pub enum SourceError {
     #[error(transparent)]
     Registry(#[from] Box<RegistryError>),
     /// No container engine gives the image.
-    #[error("no container engine gives {object}: {}", list(&.tried.iter().map(ToString::to_string).collect::<Vec<_>>()))]
+    #[error("image {object} not found in any container engine: {}", list(&.tried.iter().map(ToString::to_string).collect::<Vec<_>>()))]
     Engine {
         /// The image.
         object: String,
@@ -137,7 +137,7 @@ impl SourceError {
 
     pub(super) fn open(object: impl Into<String>, source: io::Error) -> Self {
         let hint = (source.kind() == io::ErrorKind::PermissionDenied)
-            .then(|| "it belongs to another user; copy it or ask for read permission".to_owned());
+            .then(|| "owned by another user; copy it or ask for read permission".to_owned());
         Self::Open { object: object.into(), source, hint }
     }
 }

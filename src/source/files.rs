@@ -50,9 +50,9 @@ impl Files {
         if !facts.is_dir() {
             return Err(SourceError::NotAnImage {
                 object: label,
-                reason: "it is not a folder".into(),
+                reason: "not a folder".into(),
                 hint: Some(
-                    "archives are opened with oci-archive:FILE, docker-archive:FILE or the bare path".into(),
+                    "open archives with oci-archive:FILE, docker-archive:FILE or the bare path".into(),
                 ),
             });
         }
@@ -95,7 +95,7 @@ impl Files {
             }
             Member::Streamed(_) | Member::Link(_) => Err(SourceError::Malformed {
                 object: object(),
-                reason: "it is not JSON, or too large for a document".into(),
+                reason: "not JSON, or too large for a document".into(),
             }),
             Member::Unusable(reason) => Err(SourceError::Malformed { object: object(), reason }),
         }
@@ -106,12 +106,12 @@ impl Files {
         match self.member(name) {
             Ok(Member::Section(section)) => Blob::Section(section),
             Ok(Member::Streamed(id)) => Blob::Streamed(id),
-            Ok(Member::Kept(_)) => Blob::Missing("its bytes are a JSON document, not a layer".into()),
-            Ok(Member::Link(_)) => Blob::Missing("it is a link without an end".into()),
+            Ok(Member::Kept(_)) => Blob::Missing("a JSON document, not a layer".into()),
+            Ok(Member::Link(_)) => Blob::Missing("cyclic link".into()),
             Ok(Member::Unusable(reason)) => Blob::Missing(reason),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let damage = self.fault().map(|fault| format!("; the archive is damaged: {fault}"));
-                Blob::Missing(format!("there is no {}{}", self.label_of(name), damage.unwrap_or_default()))
+                let damage = self.fault().map(|fault| format!("; damaged archive: {fault}"));
+                Blob::Missing(format!("no {}{}", self.label_of(name), damage.unwrap_or_default()))
             }
             Err(error) => Blob::Missing(format!("{}: {error}", self.label_of(name))),
         }
@@ -121,7 +121,7 @@ impl Files {
     fn blame(&self, error: io::Error) -> io::Error {
         match self.fault() {
             Some(fault) if error.kind() == io::ErrorKind::NotFound => {
-                io::Error::new(io::ErrorKind::NotFound, format!("{error}; the archive is damaged: {fault}"))
+                io::Error::new(io::ErrorKind::NotFound, format!("{error}; damaged archive: {fault}"))
             }
             _ => error,
         }
@@ -145,7 +145,7 @@ impl Files {
                         None => return Err(io::ErrorKind::NotFound.into()),
                     }
                 }
-                Err(io::Error::other("links without an end"))
+                Err(io::Error::other("cyclic links"))
             }
         }
     }
@@ -157,7 +157,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<Section> {
     let file = File::from(openat(CWD, path, flags, Mode::empty())?);
     let facts = file.metadata()?;
     if !facts.is_file() {
-        let what = if facts.is_dir() { "it is a folder" } else { "it is a device, pipe or socket" };
+        let what = if facts.is_dir() { "a folder" } else { "a device, pipe or socket" };
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")));
     }
     let length = facts.len();

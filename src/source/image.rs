@@ -82,7 +82,7 @@ pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
     let object = path.display().to_string();
     let facts = std::fs::metadata(path).map_err(|error| SourceError::open(&object, error))?;
     if !facts.is_dir() {
-        return Err(SourceError::NotAnImage { object, reason: "it is not a folder".into(), hint: None });
+        return Err(SourceError::NotAnImage { object, reason: "not a folder".into(), hint: None });
     }
     let layer = LayerSource {
         blob: Blob::Folder(path.to_owned()),
@@ -100,7 +100,7 @@ pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
 pub(super) fn size_mismatch(object: &str, what: &str, bytes: &[u8], claimed: u64) -> Option<Warning> {
     let found = bytes.len() as u64;
     (found != claimed).then(|| {
-        let message = format!("the {what} has {found} bytes, its descriptor says {claimed}");
+        let message = format!("{what} size mismatch: {found} bytes, the descriptor declares {claimed}");
         Warning::new(WarningCode::SizeMismatch, object, message)
     })
 }

@@ -88,9 +88,9 @@ fn probe(object: &str, bytes: &[u8]) -> Result<Probe, SourceError> {
     if probe.schema_version == Some(1) || probe.fs_layers.is_some() {
         return Err(SourceError::Unsupported {
             object: object.into(),
-            reason: "it is a manifest of Docker schema 1, which has no sizes and was given up in 2017".into(),
+            reason: "Docker manifest schema 1, which has no sizes and is deprecated".into(),
             hint: Some(
-                "pull and push the image again with a current tool: that makes a schema 2 manifest".into(),
+                "pull and push the image with a current tool, which writes a schema 2 manifest".into(),
             ),
         });
     }
@@ -107,7 +107,7 @@ pub(super) fn check_algorithm(digest: &Digest) -> Result<(), SourceError> {
         DigestAlgorithm::Sha256 | DigestAlgorithm::Sha384 | DigestAlgorithm::Sha512 => Ok(()),
         algorithm => Err(SourceError::Unsupported {
             object: digest.to_string(),
-            reason: format!("digests of the algorithm {algorithm} are not supported"),
+            reason: format!("unsupported digest algorithm {algorithm}"),
             hint: None,
         }),
     }
@@ -134,8 +134,7 @@ fn offers(
     let limits = chosen.limits;
     let mut offers = Vec::new();
     let (mut seen, mut documents) = (0, 0);
-    let too_many =
-        || malformed(store.label(), &format!("it names more than {} manifests", limits.index_descriptors));
+    let too_many = || malformed(store.label(), &format!("more than {} manifests", limits.index_descriptors));
     let first = |descriptor: &Descriptor| Offer {
         names: store.names(descriptor).into(),
         descriptor: descriptor.clone(),
@@ -166,7 +165,7 @@ fn offers(
         };
         documents += bytes.len() as u64;
         if documents > limits.documents_bytes {
-            let reason = format!("its indexes have more than {} bytes", limits.documents_bytes);
+            let reason = format!("indexes exceed {} bytes", limits.documents_bytes);
             return Err(malformed(store.label(), &reason));
         }
         let Ok(Probe { manifests: Some(_), .. }) = probe(&object, &bytes) else {
@@ -176,12 +175,12 @@ fn offers(
             continue;
         };
         if !intact {
-            let message = format!("its digest is not {} as claimed", offer.descriptor.digest());
+            let message = format!("digest mismatch: expected {}", offer.descriptor.digest());
             warnings.push(Warning::new(WarningCode::DigestMismatch, object.clone(), message));
         }
         warnings.extend(size_mismatch(&object, "index", &bytes, offer.descriptor.size()));
         if offer.within.len() >= limits.index_depth || offer.within.contains(offer.descriptor.digest()) {
-            let reason = format!("indexes are nested more than {} deep, or in a circle", limits.index_depth);
+            let reason = format!("indexes nested more than {} deep, or cyclic", limits.index_depth);
             return Err(malformed(&object, &reason));
         }
         let nested = parse_index(&object, &bytes)?;
@@ -206,7 +205,7 @@ fn image(store: &dyn Documents, offer: &Offer, chosen: &Chosen<'_>) -> Result<Im
     if !intact {
         image.intact = false;
         let message = format!(
-            "the manifest's digest is {}, not {} as claimed",
+            "manifest digest mismatch: {} instead of {}",
             digest::sha256_of(&bytes),
             offer.descriptor.digest()
         );
@@ -228,13 +227,12 @@ fn fill(
 ) -> Result<(), SourceError> {
     let probe = probe(object, &bytes)?;
     if probe.layers.is_none() {
-        return Err(malformed(object, &"it is no image manifest: it has no layers"));
+        return Err(malformed(object, &"not an image manifest: no layers"));
     }
     let manifest: ImageManifest =
         serde_json::from_slice(&bytes).map_err(|error| malformed(object, &json_fault(&error)))?;
     if manifest.layers().len() > chosen.limits.layers {
-        let reason =
-            format!("it names {} layers, more than {}", manifest.layers().len(), chosen.limits.layers);
+        let reason = format!("{} layers, limit {}", manifest.layers().len(), chosen.limits.layers);
         return Err(malformed(object, &reason));
     }
     image.media_type = probe
@@ -256,7 +254,7 @@ fn fill(
         }
         Err(error) => {
             image.intact = false;
-            let message = format!("there is no config to read: {error}");
+            let message = format!("no config: {error}");
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }
     }
@@ -268,9 +266,9 @@ fn fill(
 fn layer(store: &dyn Documents, descriptor: &Descriptor) -> LayerSource {
     let media_type = descriptor.media_type().to_string();
     let blob = match store.layer(descriptor) {
-        Blob::Missing(_) if is_foreign(descriptor) => Blob::Missing(
-            "it is a foreign layer, which its owner hands out and which is not in the image".into(),
-        ),
+        Blob::Missing(_) if is_foreign(descriptor) => {
+            Blob::Missing("foreign layer, distributed by its owner and not included in the image".into())
+        }
         blob => blob,
     };
     LayerSource {

@@ -84,11 +84,14 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
                 form = Transport::OciArchive;
                 oci::open(&files, &chosen)?
             } else {
-                let why = files.fault().map(|fault| format!("; it is damaged: {fault}")).unwrap_or_default();
+                let why =
+                    files.fault().map(|fault| format!("; damaged archive: {fault}")).unwrap_or_default();
                 return Err(SourceError::NotAnImage {
                     object: files.label().to_owned(),
-                    reason: format!("the archive has neither manifest.json nor index.json{why}"),
-                    hint: Some("a root filesystem in a tar (docker export) can be unpacked and opened as rootfs:FOLDER".into()),
+                    reason: format!("neither manifest.json nor index.json in the archive{why}"),
+                    hint: Some(
+                        "unpack a root filesystem in a tar (docker export) and open it as rootfs:DIR".into(),
+                    ),
                 });
             }
         }
@@ -99,7 +102,7 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
         Transport::Path => {
             return Err(SourceError::NotAnImage {
                 object: reference.text,
-                reason: "it is no path".into(),
+                reason: "not a path".into(),
                 hint: None,
             });
         }

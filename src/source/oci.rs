@@ -28,10 +28,10 @@ struct Store<'a> {
 pub(super) fn open(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceError> {
     let store = Store { files, naming: Naming::Layout, limit: chosen.limits.json_bytes };
     if !files.has("index.json") {
-        let why = files.fault().map(|fault| format!("; the archive is damaged: {fault}")).unwrap_or_default();
+        let why = files.fault().map(|fault| format!("; damaged archive: {fault}")).unwrap_or_default();
         return Err(SourceError::NotAnImage {
             object: files.label().into(),
-            reason: format!("it has no index.json, so it is no OCI image layout{why}"),
+            reason: format!("no index.json: not an OCI image layout{why}"),
             hint: None,
         });
     }
@@ -48,7 +48,7 @@ pub(super) fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Sou
     if !files.has("manifest.json") {
         return Err(SourceError::NotAnImage {
             object: files.label().into(),
-            reason: "it has no manifest.json".into(),
+            reason: "no manifest.json".into(),
             hint: None,
         });
     }
@@ -60,7 +60,7 @@ pub(super) fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Sou
 pub(super) fn add_fault(image: &mut Image, files: &Files) {
     if let Some(fault) = files.fault() {
         image.intact = false;
-        let message = format!("the archive could not be read to its end: {fault}");
+        let message = format!("cannot read the archive to its end: {fault}");
         image.warnings.push(Warning::new(WarningCode::ManifestOddity, files.label(), message));
     }
 }

@@ -90,7 +90,7 @@ impl Reference {
             hint: hint.map(str::to_owned),
         };
         if text.is_empty() || text.contains('\0') {
-            return Err(bad("it is empty or has a zero byte", None));
+            return Err(bad("empty or with a zero byte", None));
         }
         let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
         let transport = match scheme {
@@ -100,9 +100,8 @@ impl Reference {
             "dir" => Transport::Dir,
             "rootfs" => Transport::Rootfs,
             "sample" => {
-                let sample = Sample::named(rest).ok_or_else(|| {
-                    bad("there is no such sample", Some("the samples are sample:devel and sample:runtime"))
-                })?;
+                let sample = Sample::named(rest)
+                    .ok_or_else(|| bad("unknown sample", Some("expected sample:devel or sample:runtime")))?;
                 Transport::Sample(sample)
             }
             "registry" => Transport::Registry,
@@ -115,17 +114,17 @@ impl Reference {
             _ => rest,
         };
         if rest.is_empty() {
-            return Err(bad("nothing follows the transport", None));
+            return Err(bad("nothing after the transport", None));
         }
         if transport == Transport::Engine && !engine::is_name(rest) {
             return Err(bad(
-                "engines know images by a name with a tag or digest, or by an id",
-                Some("forms: docker-daemon:NAME:TAG, docker-daemon:sha256:ID, podman:NAME:TAG"),
+                "container engines identify images by name and tag, digest, or id",
+                Some("use docker-daemon:NAME:TAG, docker-daemon:sha256:ID or podman:NAME:TAG"),
             ));
         }
         let (location, select) = match transport {
             Transport::Oci | Transport::OciArchive | Transport::DockerArchive => {
-                split_select(rest).map_err(|digest| bad(&format!("'{digest}' is not a digest"), None))?
+                split_select(rest).map_err(|digest| bad(&format!("invalid digest '{digest}'"), None))?
             }
             _ => (rest, Select::Only),
         };
@@ -159,9 +158,9 @@ impl Reference {
             return Ok(made(Transport::Registry, text, Select::Only));
         }
         Err(bad(
-            "there is no such path, and it is not a name at a registry either",
+            "no such path, and not a valid image name",
             Some(
-                "forms: oci:FOLDER, oci-archive:FILE, docker-archive:FILE, dir:FOLDER, rootfs:FOLDER, sample:devel, or a path",
+                "use oci:DIR, oci-archive:FILE, docker-archive:FILE, dir:DIR, rootfs:DIR, sample:devel, or a path",
             ),
         ))
     }

@@ -62,7 +62,7 @@ fn the_size_is_told_to_the_byte_beside_the_limit() {
     let expected = "3.11 KiB (3,183 bytes) in 3 records, limit 488 KiB (500,000 bytes)\n";
     assert_eq!(told(&place.run_with(&[("CUTAWAY_CACHE_SIZE", "500kB")], &["cache", "size"])), expected);
     let wrong = place.run_with(&[("CUTAWAY_CACHE_SIZE", "much")], &["cache", "size"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("CUTAWAY_CACHE_SIZE: \"much\" is no size"), "{wrong:?}");
+    assert!(wrong.code == 2 && wrong.stderr.contains("CUTAWAY_CACHE_SIZE: invalid size \"much\""), "{wrong:?}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_cache_that_cannot_be_used_is_noted_and_changes_no_result() {
         assert_eq!((outcome.code, &outcome.stdout), (0, &without.stdout));
         let notes: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("note: ")).collect();
         assert!(notes.len() <= 1, "{notes:?}");
-        notes.first().is_some_and(|note| note.contains("The index cache is not used: CUTAWAY_CACHE_"))
+        notes.first().is_some_and(|note| note.contains("Index cache disabled: CUTAWAY_CACHE_"))
     };
     let wrong = ("CUTAWAY_CACHE_DIR", "relative");
     assert!(noted(&[wrong], &[]));

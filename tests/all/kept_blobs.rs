@@ -82,7 +82,7 @@ fn a_folder_that_others_may_write_to_is_not_used() {
     fs::set_permissions(blobs.folder(), fs::Permissions::from_mode(0o777)).unwrap();
     assert!(blobs.find(&digest('a')).is_none());
     let refused = blobs.begin(1).err().expect("it is not written to either").to_string();
-    assert!(refused.contains("other users may write to it"), "{refused}");
+    assert!(refused.contains("other users can write to it"), "{refused}");
 }
 
 #[test]

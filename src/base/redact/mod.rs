@@ -72,9 +72,9 @@ pub fn words(words: &[String]) -> Vec<String> {
 /// itself quotes the document, which may hold a secret at that place.
 pub fn json_fault(error: &serde_json::Error) -> String {
     let kind = match error.classify() {
-        serde_json::error::Category::Io => "the JSON cannot be read",
+        serde_json::error::Category::Io => "invalid JSON",
         serde_json::error::Category::Syntax => "JSON syntax error",
-        serde_json::error::Category::Data => "JSON data of an unexpected kind",
+        serde_json::error::Category::Data => "unexpected JSON type",
         serde_json::error::Category::Eof => "unexpected end of the JSON",
     };
     match error.line() {

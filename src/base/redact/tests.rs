@@ -28,9 +28,9 @@ fn values_go_by_name() {
 #[test]
 fn json_faults_quote_nothing() {
     let fault = serde_json::from_str::<Vec<String>>("\n\"TOKEN=x\"").unwrap_err();
-    assert_eq!(json_fault(&fault), "JSON data of an unexpected kind at line 2 column 9");
+    assert_eq!(json_fault(&fault), "unexpected JSON type at line 2 column 9");
     let fault = serde_json::from_value::<Vec<String>>("TOKEN=x".into()).unwrap_err();
-    assert_eq!(json_fault(&fault), "JSON data of an unexpected kind");
+    assert_eq!(json_fault(&fault), "unexpected JSON type");
     let fault = serde_json::from_str::<Vec<String>>("[\"").unwrap_err();
     assert_eq!(json_fault(&fault), "unexpected end of the JSON at line 1 column 2");
     let fault = serde_json::from_str::<Vec<String>>("[HUNTER2]").unwrap_err();

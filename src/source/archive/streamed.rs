@@ -27,9 +27,7 @@ pub(in crate::source) fn members(
         let (kind, size, stored) = (walk.member().kind, walk.member().size, walk.member().stored);
         let path = walk.member().path.clone();
         let found = match kind {
-            MemberKind::File if size != stored => {
-                Member::Unusable("it is a sparse member of the archive".into())
-            }
+            MemberKind::File if size != stored => Member::Unusable("sparse member of the archive".into()),
             MemberKind::File => {
                 let mut start = Vec::with_capacity(SNIFF_BYTES);
                 let sniffed = walk.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start);
@@ -43,7 +41,7 @@ pub(in crate::source) fn members(
                     if *kept > limits.archive_json_total {
                         let most = limits.archive_json_total;
                         Member::Unusable(format!(
-                            "not kept: the archive has more than {most} bytes of documents"
+                            "not kept: the documents of the archive exceed {most} bytes"
                         ))
                     } else if let Err(error) = walk.read_to_end(&mut start) {
                         fault = Some(stop(&error)?);

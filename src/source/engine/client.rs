@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
             }
             Self::NotAllowed => formatter.write_str("permission denied"),
             Self::Silent(limit) => write!(formatter, "no answer within {} s", limit.as_secs()),
-            Self::NoSuchImage => formatter.write_str("it has no such image"),
+            Self::NoSuchImage => formatter.write_str("no such image"),
         }
     }
 }
@@ -72,7 +72,7 @@ impl Client {
     pub(super) fn new(host: &Host) -> Result<Self, Failure> {
         let docker = match host {
             Host::Unix(path) => Docker::connect_with_unix(
-                path.to_str().ok_or(Failure::Other("its path is not UTF-8".into()))?,
+                path.to_str().ok_or(Failure::Other("path is not UTF-8".into()))?,
                 LIBRARY_LIMIT,
                 API_DEFAULT_VERSION,
             ),
@@ -85,10 +85,9 @@ impl Client {
     pub(super) async fn inspect(&self, name: &str) -> Result<Held, Failure> {
         let ImageInspect { id, repo_tags, root_fs, size, .. } =
             self.0.inspect_image(name).await.map_err(|error| meaning(&error))?;
-        let id = id.ok_or(Failure::Other("its answer names no image".into()))?;
+        let id = id.ok_or(Failure::Other("no image in the answer".into()))?;
         Ok(Held {
-            id: full_id(&id)
-                .ok_or(Failure::Other("its answer has no digest as the id of the image".into()))?,
+            id: full_id(&id).ok_or(Failure::Other("no digest as image id in the answer".into()))?,
             tags: names(repo_tags.unwrap_or_default()),
             diff_ids: root_fs.and_then(|layers| layers.layers).unwrap_or_default(),
             bytes: bytes(size),
@@ -139,15 +138,15 @@ pub(super) fn bytes(size: Option<i64>) -> Option<u64> {
 
 fn meaning(error: &Error) -> Failure {
     match error {
-        Error::SocketNotFoundError(_) => return Failure::NobodyThere("there is no such socket".into()),
+        Error::SocketNotFoundError(_) => return Failure::NobodyThere("no such socket".into()),
         Error::DockerResponseServerError { status_code: 404, .. } => return Failure::NoSuchImage,
         Error::DockerResponseServerError { status_code, message } => {
             let message = elide_end(&printable(message.trim()), SAID);
             let said = if message.is_empty() { String::new() } else { format!(": {message}") };
-            return Failure::Other(format!("it answers with status {status_code}{said}"));
+            return Failure::Other(format!("HTTP status {status_code}{said}"));
         }
         Error::JsonDataError { .. } | Error::JsonSerdeError { .. } => {
-            return Failure::Other("its answer is not that of an engine".into());
+            return Failure::Other("not an answer of a container engine".into());
         }
         _ => {}
     }
@@ -159,8 +158,8 @@ fn meaning(error: &Error) -> Failure {
     }
     match system {
         Some(ErrorKind::PermissionDenied) => Failure::NotAllowed,
-        Some(ErrorKind::NotFound) => Failure::NobodyThere("there is no such socket".into()),
-        Some(ErrorKind::ConnectionRefused) => Failure::NobodyThere("nobody listens there".into()),
+        Some(ErrorKind::NotFound) => Failure::NobodyThere("no such socket".into()),
+        Some(ErrorKind::ConnectionRefused) => Failure::NobodyThere("connection refused".into()),
         _ => Failure::Other(elide_end(&printable(&cause.to_string()), SAID)),
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn current(around: &Surroundings<'_>) -> Option<Context> {
         None => match read::<Config>(&folder.join("config.json"))? {
             Ok(config) => config.current?,
             Err(fault) => {
-                let host = Err(format!("config.json cannot be read: {fault}"));
+                let host = Err(format!("cannot read config.json: {fault}"));
                 return Some(Context { name: "of config.json".into(), host });
             }
         },
@@ -78,12 +78,11 @@ fn endpoint(folder: &Path, name: &str) -> Result<(String, bool), String> {
     let id = digest.trim_start_matches("sha256:");
     let contexts = folder.join("contexts");
     let meta = read::<Meta>(&contexts.join("meta").join(id).join("meta.json"));
-    let meta = meta
-        .ok_or("there is no such context")?
-        .map_err(|fault| format!("its meta.json cannot be read: {fault}"))?;
+    let meta =
+        meta.ok_or("no such context")?.map_err(|fault| format!("cannot read its meta.json: {fault}"))?;
     let host = meta.endpoints.docker.map(|endpoint| endpoint.host).unwrap_or_default();
     if host.is_empty() {
-        return Err("it has no address of a docker engine".into());
+        return Err("no Docker engine address".into());
     }
     // TLS without verifying is still TLS: keys for it lie in a folder of their own.
     let keys = contexts.join("tls").join(id).join("docker");
@@ -172,8 +171,8 @@ mod tests {
         for (config, meta, part) in [
             (named, None, "no such context"),
             (named, Some("{"), "meta.json"),
-            (named, Some(r#"{"Endpoints":{}}"#), "no address"),
-            (named, Some(r#"{"Endpoints":{"docker":{}}}"#), "no address"),
+            (named, Some(r#"{"Endpoints":{}}"#), "no Docker engine address"),
+            (named, Some(r#"{"Endpoints":{"docker":{}}}"#), "no Docker engine address"),
             ("[", None, "config.json"),
         ] {
             let contexts: Vec<(&str, &str, bool)> = meta.iter().map(|meta| ("far", *meta, false)).collect();

@@ -35,17 +35,17 @@ pub(super) fn parse(text: &str, tls: bool) -> Result<Host, Unusable> {
     let unusable = |reason: &str, hint: Option<String>| Err(Unusable { reason: reason.into(), hint });
     let Some((scheme, rest)) = text.split_once("://") else {
         return unusable(
-            "it is no address; one begins with unix:// or tcp://",
+            "not an address; expected unix:// or tcp://",
             text.starts_with('/').then(|| "write unix:// before the path".into()),
         );
     };
     match scheme {
         "unix" if rest.starts_with('/') => Ok(Host::Unix(rest.into())),
-        "unix" => unusable("the path of the socket does not begin with /", None),
+        "unix" => unusable("the socket path does not start with /", None),
         "tcp" | "http" if !tls => tcp(rest),
         "tcp" | "http" | "https" => unusable(
             "TCP with TLS is not supported",
-            Some("docker save -o image.tar IMAGE on that engine, then open image.tar".into()),
+            Some("run `docker save -o image.tar IMAGE` on that engine, then open image.tar".into()),
         ),
         "ssh" => {
             let host = rest.split('/').next().unwrap_or_default();
@@ -54,13 +54,15 @@ pub(super) fn parse(text: &str, tls: bool) -> Result<Host, Unusable> {
             unusable(
                 "ssh is not supported",
                 Some(format!(
-                    "ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock {host} and DOCKER_HOST=unix:///tmp/engine.sock, or docker -H ssh://{host} save -o image.tar IMAGE and open image.tar"
+                    "run `ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock {host}` and set \
+                    DOCKER_HOST=unix:///tmp/engine.sock; or run `docker -H ssh://{host} save -o image.tar IMAGE` and \
+                    open image.tar"
                 )),
             )
         }
-        "npipe" => unusable("named pipes are those of Windows", None),
-        "fd" => unusable("fd:// is for engines to listen on, not for clients", None),
-        _ => unusable("this kind of address is not known", Some("use unix:// or tcp://".into())),
+        "npipe" => unusable("named pipes are supported by Windows only", None),
+        "fd" => unusable("fd:// is for servers only", None),
+        _ => unusable("unknown address scheme", Some("use unix:// or tcp://".into())),
     }
 }
 
@@ -69,11 +71,11 @@ fn tcp(rest: &str) -> Result<Host, Unusable> {
     let rest = rest.trim_end_matches('/');
     let authority = rest.rsplit_once('@').map_or(rest, |(_, authority)| authority);
     if authority.contains(['/', '?', '#']) {
-        return unusable("it has a path behind the host, which is not supported");
+        return unusable("a path after the host is not supported");
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']' | '%');
     if authority.is_empty() || authority.starts_with(':') || !authority.chars().all(plain) {
-        return unusable("it names no host");
+        return unusable("no host");
     }
     let port = match authority.rsplit_once(']') {
         Some((_, after)) => after.strip_prefix(':'),
@@ -82,7 +84,7 @@ fn tcp(rest: &str) -> Result<Host, Unusable> {
     match port {
         None => Ok(Host::Tcp(format!("{authority}:{PORT}"))),
         Some(port) if port.parse::<u16>().is_ok() => Ok(Host::Tcp(authority.into())),
-        Some(_) => unusable("its port is no number"),
+        Some(_) => unusable("invalid port"),
     }
 }
 
@@ -108,22 +110,22 @@ mod tests {
     #[test]
     fn what_cannot_be_used_says_why() {
         for (text, tls, part) in [
-            ("/run/a.sock", false, "no address"),
-            ("", false, "no address"),
-            ("unix://run/a.sock", false, "does not begin with /"),
-            ("unix://", false, "does not begin with /"),
+            ("/run/a.sock", false, "not an address"),
+            ("", false, "not an address"),
+            ("unix://run/a.sock", false, "does not start with /"),
+            ("unix://", false, "does not start with /"),
             ("tcp://h:2376", true, "TLS"),
             ("https://h", false, "TLS"),
             ("tcp://", false, "no host"),
             ("tcp://:80", false, "no host"),
-            ("tcp://h:port", false, "no number"),
-            ("tcp://h:70000", false, "no number"),
+            ("tcp://h:port", false, "invalid port"),
+            ("tcp://h:70000", false, "invalid port"),
             ("tcp://h:80/v1", false, "path"),
             ("tcp://a b", false, "no host"),
             ("ssh://me@h", false, "ssh"),
             ("npipe:////./pipe/docker_engine", false, "Windows"),
-            ("fd://", false, "listen"),
-            ("gopher://h", false, "not known"),
+            ("fd://", false, "servers"),
+            ("gopher://h", false, "unknown"),
         ] {
             let reason = parse(text, tls).unwrap_err().reason;
             assert!(reason.contains(part), "{text}: {reason}");

@@ -39,7 +39,7 @@ pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Resu
         let result = match ask(&place, &name, context.cancel)? {
             Ok((client, held)) => {
                 if failures.iter().any(|(other, _)| other.host.is_ok()) {
-                    context.progress.tell(format!("{name} is held by {}", place.way));
+                    context.progress.tell(format!("{name} is in {}", place.way));
                 }
                 save::open(&place, &client, &held, &name, context)?
             }
@@ -77,9 +77,7 @@ fn hint(failures: &[(Place, Failure)], name: &Name) -> String {
     let of = |fits: &dyn Fn(&Failure) -> bool| failures.iter().find(|(_, failure)| fits(failure));
     let save = format!("docker save -o image.tar {name}, then open image.tar");
     if of(&|failure| matches!(failure, Failure::NotAllowed)).is_some() {
-        return format!(
-            "the group docker may use the socket of docker; or let somebody who may use it run {save}"
-        );
+        return format!("add the user to the group docker, or have an authorized user run {save}");
     }
     let address = failures.iter().find_map(|(_, failure)| match failure {
         Failure::Unusable(unusable) => unusable.hint.clone(),
@@ -89,9 +87,9 @@ fn hint(failures: &[(Place, Failure)], name: &Name) -> String {
         return printable(&address);
     }
     if of(&|failure| matches!(failure, Failure::NoSuchImage)).is_some() {
-        let list = "docker images or podman images lists what is there";
+        let list = "list local images with `docker images` or `podman images`";
         return match name.at_registry() {
-            Some(name) => format!("{list}; docker://{name} is read from its registry"),
+            Some(name) => format!("{list}; read it from its registry with docker://{name}"),
             None => list.to_owned(),
         };
     }
@@ -99,6 +97,6 @@ fn hint(failures: &[(Place, Failure)], name: &Name) -> String {
         return save;
     }
     format!(
-        "start an engine, such as by systemctl --user start podman.socket; or, where the image is, {save}"
+        "start an engine, such as `systemctl --user start podman.socket`; or, on the machine with the image, {save}"
     )
 }

@@ -44,7 +44,7 @@ pub(super) fn open(
     let image = match read(&files, held, name, context) {
         Err(SourceError::NotAnImage { .. }) if !whole => {
             let fault = files.fault().unwrap_or_default();
-            return Ok(Err(Failure::Other(format!("what tells the layers did not come: {fault}"))));
+            return Ok(Err(Failure::Other(format!("no data that identifies the layers: {fault}"))));
         }
         image => image?,
     };

@@ -148,7 +148,7 @@ impl<B> Drop for Reader<B> {
 }
 
 fn broken(failure: &Failure) -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionAborted, format!("the engine's stream broke off: {failure}"))
+    io::Error::new(io::ErrorKind::ConnectionAborted, format!("stream of the engine interrupted: {failure}"))
 }
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
         let mut two = [0; 2];
         reader.read_exact(&mut two).unwrap();
         let error = reader.read(&mut two).unwrap_err();
-        assert!(error.to_string().contains("broke off: gone"), "{error}");
+        assert!(error.to_string().contains("interrupted: gone"), "{error}");
         assert!(reader.read(&mut two).is_err(), "an end after an error");
     }
 

@@ -144,7 +144,7 @@ impl Auth {
             .collect();
         if !refused.is_empty() && !state.told && matches!(state.candidates.front(), Some(None)) {
             state.told = true;
-            let message = format!("{}: {}; asked without a login", session.host, refused.join(", "));
+            let message = format!("{}: {}; retrying anonymously", session.host, refused.join(", "));
             job.progress.tell(message);
         }
     }
@@ -228,7 +228,7 @@ async fn make(
         (Some(Credential::Password { user, password }), _) if challenges.contains(&Challenge::Basic) => {
             Ok(Ok(Proof::Password { user: user.clone(), password: password.clone() }))
         }
-        (Some(_), _) => Ok(Err("not of the kind that the registry asks for".into())),
+        (Some(_), _) => Ok(Err("not supported by this registry".into())),
         (None, _) => Ok(Err("refused (401)".into())),
     }
 }
@@ -244,7 +244,7 @@ async fn fetch(
 ) -> Result<Result<Proof, String>, Stop> {
     let server = printable(realm.host_str().unwrap_or("its token server"));
     if credential.is_some() && realm.scheme() == "http" && !session.may_speak_plain_to(realm) {
-        return Ok(Err(format!("not sent, since the token server {server} talks plain HTTP")));
+        return Ok(Err(format!("not sent: the token server {server} uses plain HTTP")));
     }
     let scope = scope.map_or_else(|| format!("repository:{}:pull", session.repository()), str::to_owned);
     let mut pairs: Vec<(&str, &str)> = service.map(|service| ("service", service)).into_iter().collect();
@@ -276,7 +276,7 @@ async fn fetch(
             let mut failure = session.failed(response, job).await?;
             failure.said = Some(match failure.said {
                 Some(said) => format!("(token server {server}) {said}"),
-                None => format!("this was its token server {server}"),
+                None => format!("from its token server {server}"),
             });
             return Err(Stop::Failed(failure));
         }
@@ -288,7 +288,7 @@ async fn fetch(
     if let Some(token) = token.filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic())) {
         return Ok(Ok(Proof::Token(token)));
     }
-    let fault = Fault::NotARegistry(format!("the token server {server} gave no token"));
+    let fault = Fault::NotARegistry(format!("no token from the token server {server}"));
     Err(Stop::Failed(Failure::of(fault)))
 }
 

@@ -48,7 +48,7 @@ impl RemoteBlob {
     }
 
     fn other_size(&self, bytes: &str) -> Fault {
-        Fault::Cut(format!("it has {bytes} bytes there, {} are claimed", self.size))
+        Fault::Cut(format!("size mismatch: {bytes} bytes at the registry, {} declared", self.size))
     }
 
     fn wanted(&self) -> String {
@@ -87,7 +87,7 @@ impl RemoteBlob {
         cancel.check()?;
         let end = offset.checked_add(length).filter(|end| *end <= self.size);
         let Some(end) = end else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the range is not within the blob"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "range outside the blob"));
         };
         if length == 0 {
             return Ok(Vec::new());
@@ -118,14 +118,14 @@ impl RemoteBlob {
             } else if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
                 Stop::Failed(Failure {
                     again: false,
-                    ..Failure::of(Fault::Cut("it is shorter there".into()))
+                    ..Failure::of(Fault::Cut("shorter at the registry".into()))
                 })
             } else if range.is_none_or(|range| range.start != start) {
-                Fault::NotARegistry("it gives another range than was asked for".into()).into()
+                Fault::NotARegistry("unexpected range in the answer".into()).into()
             } else {
                 match session.body(&mut answer, end - start, job).await {
                     Ok(bytes) if bytes.len() as u64 == end - start => return Ok(Some(bytes)),
-                    Ok(_) => Fault::Cut("the range ended early".into()).into(),
+                    Ok(_) => Fault::Cut("truncated range".into()).into(),
                     Err(stop) => stop,
                 }
             };
@@ -240,7 +240,7 @@ impl BlobReader {
                     let fault = self.blob.other_size(&self.at.to_string());
                     return Err(self.give_up(fault).await);
                 }
-                Ok(Ok(None)) => Fault::Cut(format!("it ended after {} of {size} bytes", self.at)).into(),
+                Ok(Ok(None)) => Fault::Cut(format!("ended after {} of {size} bytes", self.at)).into(),
                 Ok(Err(error)) => {
                     let secure = answer.response.url().scheme() == "https";
                     Stop::Failed(failure(&error, secure, times.connect))
@@ -269,9 +269,9 @@ impl BlobReader {
                 (StatusCode::PARTIAL_CONTENT, Some(range)) if range.start == at => {
                     return Ok(Answer { session, response, skip: 0, length: range.total });
                 }
-                (StatusCode::PARTIAL_CONTENT, _) => Fault::Cut("it went on at another place".into()),
+                (StatusCode::PARTIAL_CONTENT, _) => Fault::Cut("resumed at another offset".into()),
                 (StatusCode::RANGE_NOT_SATISFIABLE, _) => {
-                    let fault = Fault::Cut(format!("it has no more than {at} of {} bytes there", blob.size));
+                    let fault = Fault::Cut(format!("only {at} of {} bytes at the registry", blob.size));
                     let failure = Failure { again: false, ..Failure::of(fault) };
                     return Err(SourceError::Registry(Box::new(session.error(&wanted, failure).await)));
                 }

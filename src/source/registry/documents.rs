@@ -63,7 +63,7 @@ pub(super) fn open(repository: Repository, chosen: &Chosen<'_>, job: Job<'_>) ->
     let digest: Digest = document
         .digest
         .parse()
-        .map_err(|_| remote.repository.error(&place, Fault::WrongDigest("it cannot be computed".into())))?;
+        .map_err(|_| remote.repository.error(&place, Fault::WrongDigest("cannot be computed".into())))?;
     let descriptor = Descriptor::new(media_type, document.bytes.len() as u64, digest);
     let mut image =
         manifests::open_either(&remote, &remote.label, document.bytes, Some(&descriptor), chosen)?;
@@ -91,7 +91,7 @@ impl Remote<'_> {
             let claimed = if by_digest { Some(place) } else { said };
             // A page that wants a login comes with status 200, too.
             if claimed.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_err() {
-                return Err(Fault::NotARegistry("it is no JSON".into()));
+                return Err(Fault::NotARegistry("not JSON".into()));
             }
             check(claimed, bytes)
         })
@@ -140,14 +140,14 @@ fn check(claimed: Option<&str>, bytes: &[u8]) -> Result<String, Fault> {
     let hasher = claimed.parse::<Digest>().ok().as_ref().and_then(Hasher::for_digest);
     let Some(mut hasher) = hasher else {
         let claimed = printable(claimed);
-        return Err(Fault::WrongDigest(format!("{claimed} is none that can be checked")));
+        return Err(Fault::WrongDigest(format!("unsupported digest {claimed}")));
     };
     hasher.update(bytes);
     let found = hasher.finish();
     if found == claimed {
         return Ok(found);
     }
-    Err(Fault::WrongDigest(format!("{found} came, not {claimed}")))
+    Err(Fault::WrongDigest(format!("{found} instead of {claimed}")))
 }
 
 fn shortened(digest: &str) -> String {
@@ -226,7 +226,7 @@ pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, Sou
                 }
             };
             let Ok(page) = serde_json::from_slice::<Page>(&body) else {
-                let fault = Fault::NotARegistry("it is no list of tags".into());
+                let fault = Fault::NotARegistry("not a tag list".into());
                 return Err(SourceError::Registry(Box::new(session.error(TAGS, Failure::of(fault)).await)));
             };
             let room = MOST_TAGS - tags.len();

@@ -119,14 +119,14 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
     };
     // A pipe would be waited for.
     if !facts.is_file() {
-        return Err("it is no file".into());
+        return Err("not a regular file".into());
     }
     let mut bytes = Vec::new();
     fs::File::open(path)
         .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
         .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > limit {
-        return Err(format!("it is larger than {} MiB", limit >> 20));
+        return Err(format!("larger than {} MiB", limit >> 20));
     }
     Ok(Some(bytes))
 }

@@ -69,31 +69,30 @@ pub struct RegistryError {
 }
 
 /// What is wanted when tags are listed.
-pub(super) const TAGS: &str = "the list of tags";
+pub(super) const TAGS: &str = "the tag list";
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownHost => formatter.write_str("no such host is known here"),
-            Self::Unreachable(why) => write!(formatter, "it cannot be reached: {why}"),
-            Self::Certificate(why) => write!(formatter, "the connection is not trusted: {why}"),
-            Self::CaAsServer => formatter
-                .write_str("its certificate is that of a CA, which is not accepted as that of a server"),
-            Self::PlainHttp => formatter.write_str("it talks plain HTTP, not TLS"),
-            Self::WantsTls => formatter.write_str("it talks TLS, not plain HTTP"),
-            Self::Elsewhere(host, fault) => write!(formatter, "it leads to {host}, and there: {fault}"),
-            Self::Unauthorized => formatter.write_str("it wants a login that it accepts (401)"),
-            Self::Forbidden => formatter.write_str("access is denied (403)"),
-            Self::NotFound => formatter.write_str("there is no such thing (404)"),
+            Self::UnknownHost => formatter.write_str("host not found"),
+            Self::Unreachable(why) => write!(formatter, "connection failed: {why}"),
+            Self::Certificate(why) => write!(formatter, "untrusted TLS connection: {why}"),
+            Self::CaAsServer => formatter.write_str("a CA certificate is used as the server certificate"),
+            Self::PlainHttp => formatter.write_str("the server speaks plain HTTP, not TLS"),
+            Self::WantsTls => formatter.write_str("the server speaks TLS, not plain HTTP"),
+            Self::Elsewhere(host, fault) => write!(formatter, "redirected to {host}: {fault}"),
+            Self::Unauthorized => formatter.write_str("login required or rejected (401)"),
+            Self::Forbidden => formatter.write_str("access denied (403)"),
+            Self::NotFound => formatter.write_str("not found (404)"),
             Self::TooMany(_) => formatter.write_str("too many requests (429)"),
-            Self::Server(status) => write!(formatter, "the registry is in trouble ({status})"),
-            Self::NotARegistry(why) => write!(formatter, "the answer is none of a registry: {why}"),
-            Self::WrongDigest(why) => write!(formatter, "wrong digest: {why}"),
-            Self::Cut(why) => write!(formatter, "the connection broke: {why}"),
-            Self::Slow(time) => write!(formatter, "nothing came for {}", seconds(*time)),
+            Self::Server(status) => write!(formatter, "server error ({status})"),
+            Self::NotARegistry(why) => write!(formatter, "not an answer of a registry: {why}"),
+            Self::WrongDigest(why) => write!(formatter, "digest mismatch: {why}"),
+            Self::Cut(why) => write!(formatter, "connection interrupted: {why}"),
+            Self::Slow(time) => write!(formatter, "no data for {}", seconds(*time)),
             Self::TooLarge(most) => {
                 let most = crate::base::size::human(*most);
-                write!(formatter, "it is larger than the {most} that are allowed")
+                write!(formatter, "larger than the limit of {most}")
             }
             Self::Settings(why) => formatter.write_str(why),
         }
@@ -113,7 +112,7 @@ impl RegistryError {
     fn write_why(&self, formatter: &mut dyn fmt::Write) -> fmt::Result {
         write!(formatter, "{}", self.fault)?;
         if let Some(said) = &self.said {
-            write!(formatter, "; it says: {said}")?;
+            write!(formatter, "; server message: {said}")?;
         }
         for (place, tried) in self.tried.iter().enumerate() {
             let lead = if place == 0 { "; tried: " } else { ", " };
@@ -134,36 +133,42 @@ impl RegistryError {
     pub fn hint(&self) -> Option<String> {
         let host = &self.host;
         Some(match &self.fault {
-            Fault::UnknownHost => format!("check the name {host} and the network; HTTPS_PROXY names a proxy"),
+            Fault::UnknownHost => format!("check the host name {host} and the network; set HTTPS_PROXY to use a proxy"),
             Fault::Unreachable(_) => {
-                format!("check that {host} is up and its port is right; HTTPS_PROXY and NO_PROXY say what goes through a proxy")
+                format!("check that {host} is up and the port is right; HTTPS_PROXY and NO_PROXY control the proxy")
             }
             Fault::Certificate(why) if why.contains("signed") => format!(
-                "name its CA with --ca-file FILE or SSL_CERT_FILE, or put it into /etc/docker/certs.d/{host}/ca.crt"
+                "pass its CA with --ca-file FILE or SSL_CERT_FILE, or add it as /etc/docker/certs.d/{host}/ca.crt"
             ),
-            Fault::Certificate(why) if why.contains("alert") => format!("it may want a certificate of yours: put it with its key into /etc/docker/certs.d/{host}/client.cert and client.key"),
-            Fault::Certificate(_) => "the server needs a certificate that holds for this name and today; check this machine's clock, too".into(),
+            Fault::Certificate(why) if why.contains("alert") => format!("the server may require a client certificate: \
+                add it with its key as /etc/docker/certs.d/{host}/client.cert and client.key"),
+            Fault::Certificate(_) => "the server needs a certificate valid for this name and today; check this \
+                machine's clock too".into(),
             Fault::CaAsServer => {
-                "make a certificate for the server that is signed by the CA, and name the CA with --ca-file; or use plain HTTP with --plain-http".into()
+                "create a server certificate signed by the CA, and pass the CA with --ca-file; or use --plain-http".into()
             }
-            Fault::PlainHttp => "with --plain-http it is asked without TLS; what passes is then neither secret nor safe from changes".into(),
-            Fault::Elsewhere(other, _) => format!("check that this machine may reach {other}, too; HTTPS_PROXY and NO_PROXY say what goes through a proxy"),
-            Fault::WantsTls => "leave out --plain-http".into(),
+            Fault::PlainHttp => "use --plain-http to connect without TLS; traffic is then neither encrypted nor \
+                authenticated".into(),
+            Fault::Elsewhere(other, _) => format!("check that this machine can reach {other}; HTTPS_PROXY and NO_PROXY \
+                control the proxy"),
+            Fault::WantsTls => "omit --plain-http".into(),
             Fault::Unauthorized | Fault::Forbidden => {
-                format!("check the name; if it is private: docker login {host}, or podman login {host}")
+                format!("check the name; for a private repository, run docker login {host} or podman login {host}")
             }
             Fault::NotFound if self.wanted == TAGS => "check the name".into(),
             Fault::NotFound => {
-                format!("check the name and the tag; cutaway tags {host}/{} lists the tags", self.repository)
+                format!("check the name and the tag; list tags with `cutaway tags {host}/{}`", self.repository)
             }
             Fault::TooMany(wait) => {
-                let wait = wait.map_or_else(|| "wait a while".to_owned(), |wait| format!("wait {}", seconds(wait)));
-                format!("{wait}, or log in, which often allows more: docker login {host}, or podman login {host}")
+                let wait = wait.map_or_else(|| "wait".to_owned(), |wait| format!("wait {}", seconds(wait)));
+                format!("{wait}, or log in for a higher limit: docker login {host} or podman login {host}")
             }
-            Fault::Server(_) => format!("try again later; if it stays so, ask who runs {host}"),
-            Fault::NotARegistry(_) => format!("check that {host} is a registry, with the right port, and not a web page or a proxy that wants a login"),
-            Fault::WrongDigest(_) => "something between here and the registry changes what it sends, or its storage is damaged: nothing of it is shown".into(),
-            Fault::Cut(_) => "try again; a proxy or firewall may end long connections".into(),
+            Fault::Server(_) => format!("try again later; if it persists, contact the operator of {host}"),
+            Fault::NotARegistry(_) => format!("check that {host} is a registry on the right port, not a web page or a \
+                login page of a proxy"),
+            Fault::WrongDigest(_) => "a proxy modifies the data, or the registry's storage is damaged; nothing of it is \
+                used".into(),
+            Fault::Cut(_) => "try again; a proxy or firewall may close long connections".into(),
             Fault::Slow(_) => "try again later, or check the network".into(),
             Fault::TooLarge(_) | Fault::Settings(_) => return None,
         })
@@ -294,9 +299,9 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "cannot get the manifest of latest of team/app from registry.example:5000: it wants a login that it \
-             accepts (401); it says: authentication required (UNAUTHORIZED); tried: auth.json: refused (401), \
-             anonymous: refused"
+            "cannot get the manifest of latest of team/app from registry.example:5000: login required \
+             or rejected (401); server message: authentication required (UNAUTHORIZED); tried: auth.json: refused \
+             (401), anonymous: refused"
         );
         assert_eq!(error.login(), Some("registry.example:5000"));
         assert!(error.hint().is_some_and(|hint| hint.contains("podman login registry.example:5000")));
@@ -309,7 +314,7 @@ mod tests {
         assert!(hint(Fault::TooMany(Some(Duration::from_secs(90)))).contains("wait 90 s"));
         assert!(hint(Fault::PlainHttp).contains("--plain-http"));
         assert!(hint(Fault::CaAsServer).contains("signed by the CA"));
-        let unknown = Fault::Certificate("nobody who is trusted has signed its certificate".into());
+        let unknown = Fault::Certificate("certificate not signed by a trusted CA".into());
         let hint = hint(unknown);
         for way in ["--ca-file", "SSL_CERT_FILE", "/etc/docker/certs.d/registry.example:5000/ca.crt"] {
             assert!(hint.contains(way), "{hint}");

@@ -83,12 +83,12 @@ fn repository(
         text: redact::reference(&printable(&reference.text)),
         reason,
         hint: Some(
-            "a name at a registry is [HOST[:PORT]/]REPOSITORY[:TAG][@DIGEST], such as ghcr.io/team/app:1.2"
+            "image names have the form [HOST[:PORT]/]REPOSITORY[:TAG][@DIGEST], such as ghcr.io/team/app:1.2"
                 .into(),
         ),
     };
     if reference.transport != Transport::Registry {
-        return Err(unusable("it is no name at a registry".into()));
+        return Err(unusable("not a valid image name".into()));
     }
     Repository::new(Name::parse(&reference.location).map_err(unusable)?, access, progress)
 }

@@ -17,16 +17,16 @@ impl Name {
     /// Parses a name; the reason when it is none, which repeats nothing of the text: user info may be in it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.contains("://") {
-            return Err("a name has no scheme such as https:// in it".into());
+            return Err("remove the scheme, such as https://".into());
         }
         let has_user = text.split('/').next().is_some_and(|host| host.contains('@')) && text.contains('/');
         if has_user {
-            return Err("a name has no user and password in it; log in instead".into());
+            return Err("remove user and password; log in instead".into());
         }
         // Docker Hub would be asked for the name of a host.
         let first = text.split(['/', ':', '@']).next().unwrap_or_default();
         if !text.contains('/') && (first.contains('.') || first == "localhost") {
-            return Err("it names a host and no repository there".into());
+            return Err("a host without a repository".into());
         }
         let name: oci_client::Reference = text.parse().map_err(|error| format!("{error}"))?;
         Ok(Self {

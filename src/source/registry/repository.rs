@@ -83,7 +83,7 @@ impl Repository {
     ) -> Result<T, SourceError> {
         let mut tried = self.faults.clone();
         let Some((last, mirrors)) = self.places.split_last() else {
-            return Err(self.error(wanted, Fault::Settings("no place is known that has it".into())));
+            return Err(self.error(wanted, Fault::Settings("no location known that has it".into())));
         };
         for place in mirrors.iter().filter(|place| !place.given_up.load(Ordering::Relaxed)) {
             let session = match self.session(place) {
@@ -123,7 +123,7 @@ impl Repository {
         work: impl AsyncFn(&Arc<Session>, &mut Retries) -> Result<T, SourceError>,
     ) -> Result<T, SourceError> {
         let Some(last) = self.places.last() else {
-            return Err(self.error(wanted, Fault::Settings("no place is known that has it".into())));
+            return Err(self.error(wanted, Fault::Settings("no location known that has it".into())));
         };
         let session = self.session(last).map_err(|fault| self.error(wanted, fault))?;
         work(&session, retries).await
@@ -165,7 +165,7 @@ impl Place {
 
     fn give_up(&self, why: &str, tried: &mut Vec<Tried>, job: Job<'_>) {
         let gone = Tried { way: self.way(), result: why.to_owned() };
-        job.progress.tell(format!("{gone}; going on without it"));
+        job.progress.tell(format!("{gone}; continuing without it"));
         tried.push(gone);
         self.given_up.store(true, Ordering::Relaxed);
     }

@@ -153,7 +153,7 @@ impl Session {
         };
         let (made, most) = (retries.made(), retries.most());
         let message =
-            format!("{}: {}; asking again in {} ({made} of {most})", self.host, failure.fault, seconds(wait));
+            format!("{}: {}; retrying in {} ({made} of {most})", self.host, failure.fault, seconds(wait));
         job.progress.tell(message);
         pause(wait, job.cancel).await.map_err(|_| Cancelled.into())
     }
@@ -211,7 +211,7 @@ impl Session {
     ) -> Result<Response, Stop> {
         let url = |scheme: &str| {
             Url::parse(&format!("{scheme}://{}/v2/{path}", self.endpoint.host))
-                .map_err(|_| Fault::Settings(format!("{} is no host", printable(&self.endpoint.host))))
+                .map_err(|_| Fault::Settings(format!("invalid host {}", printable(&self.endpoint.host))))
         };
         if !self.is_plain() {
             match self.send(url("https")?, headers, proof, None, job).await {
@@ -268,14 +268,14 @@ impl Session {
             }
             let next = target(&url, response.headers())?;
             if url.scheme() == "https" && next.scheme() == "http" && !self.may_speak_plain_to(&next) {
-                return Err(Fault::NotARegistry("it redirects from TLS to plain HTTP".into()).into());
+                return Err(Fault::NotARegistry("redirect from TLS to plain HTTP".into()).into());
             }
             if next.origin() != url.origin() {
                 proof = None;
             }
             url = next;
         }
-        Err(Fault::NotARegistry(format!("it redirects more than {MOST_REDIRECTS} times")).into())
+        Err(Fault::NotARegistry(format!("more than {MOST_REDIRECTS} redirects")).into())
     }
 
     /// What it means that the answer is none.
@@ -302,7 +302,7 @@ impl Session {
             {
                 Fault::WantsTls
             }
-            _ if !here => Fault::NotARegistry(format!("{away}, to which it redirects, answers {status}")),
+            _ if !here => Fault::NotARegistry(format!("{away} (redirect target) answers {status}")),
             401 => Fault::Unauthorized,
             403 => Fault::Forbidden,
             404 => Fault::NotFound,
@@ -310,7 +310,7 @@ impl Session {
         };
         let mut said = said(&body, |text| self.auth.without_secrets(text));
         if let (Fault::Server(_), Some(after)) = (&fault, after) {
-            let wants = format!("come back in {}", seconds(after));
+            let wants = format!("retry after {}", seconds(after));
             said = Some(said.map_or_else(|| wants.clone(), |said| format!("{said}; {wants}")));
         }
         Ok(Failure { said, after, ..Failure::of(fault) })
@@ -344,7 +344,7 @@ fn is_redirect(status: StatusCode) -> bool {
 
 /// Where a redirect leads.
 fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
-    let broken = || Fault::NotARegistry("it redirects to nowhere".into());
+    let broken = || Fault::NotARegistry("redirect without a target".into());
     let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).ok_or_else(broken)?;
     let mut url = from.join(place).map_err(|_| broken())?;
     if !matches!(url.scheme(), "http" | "https") {

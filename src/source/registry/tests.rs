@@ -110,7 +110,7 @@ fn more_bytes_than_are_claimed_are_not_read() {
     let (text, fault) = read(&server.blob(4));
     let fault = fault.expect("an error");
     assert_eq!((text.as_str(), fault.kind()), ("0123", io::ErrorKind::ConnectionAborted));
-    assert!(fault.to_string().contains("it has 10 bytes there, 4 are claimed"), "{fault}");
+    assert!(fault.to_string().contains("10 bytes at the registry, 4 declared"), "{fault}");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_blob_that_is_shorter_there_ends_with_an_error_after_its_bytes() {
     let (text, fault) = read(&server.blob(10));
     let fault = fault.expect("an error");
     assert_eq!((text.as_str(), fault.kind()), ("0123", io::ErrorKind::ConnectionAborted));
-    assert!(fault.to_string().contains("it has 4 bytes there, 10 are claimed"), "{fault}");
+    assert!(fault.to_string().contains("4 bytes at the registry, 10 declared"), "{fault}");
     let source = std::error::Error::source(fault.get_ref().unwrap()).unwrap();
     assert!(source.is::<RegistryError>());
 }

@@ -66,8 +66,8 @@ impl Failure {
         };
         let proxy = variables.iter().find(|name| !direct && std::env::var_os(name).is_some());
         match (&mut self.fault, proxy) {
-            (Fault::Unreachable(why), Some(name)) => *why = format!("{why} ({name} names a proxy)"),
-            (Fault::Cut(why), _) if url.scheme() == "http" => why.push_str(" (asked by plain HTTP)"),
+            (Fault::Unreachable(why), Some(name)) => *why = format!("{why} (proxy set by {name})"),
+            (Fault::Cut(why), _) if url.scheme() == "http" => why.push_str(" (over plain HTTP)"),
             _ => {}
         }
     }
@@ -168,7 +168,7 @@ impl Transport {
             .build()
             // A system without any certificates; whom to trust is what the user said, which may be nobody.
             .or_else(|_| self.builder(kind).tls_certs_only(certificates).build())
-            .map_err(|error| Fault::Settings(format!("no client can be made: {}", deepest(&error))))?;
+            .map_err(|error| Fault::Settings(format!("cannot create an HTTP client: {}", deepest(&error))))?;
         clients.push((kind, client.clone()));
         Ok(client)
     }
@@ -219,7 +219,7 @@ fn read_certificates(path: &Path, certificates: &mut Vec<Certificate>) -> Result
         RootCertStore::empty().add(found).map_err(|error| unusable(&error))?;
     }
     if certificates.len() == before {
-        return Err(unusable(&"it holds no certificate in PEM form"));
+        return Err(unusable(&"no PEM certificate in it"));
     }
     Ok(())
 }
@@ -230,7 +230,7 @@ fn read_identity(certificate: &Path, key: &Path) -> Result<Identity, Fault> {
     bytes.extend(read_pem(certificate)?);
     Identity::from_pem(&bytes).map_err(|_| {
         let (certificate, key) = (shown(certificate), shown(key));
-        Fault::Settings(format!("{certificate} and {key} are no certificate with its key in PEM form"))
+        Fault::Settings(format!("{certificate} and {key} are not a PEM certificate and its key"))
     })
 }
 
@@ -264,7 +264,7 @@ pub(super) fn failure(error: &reqwest::Error, secure: bool, connect: Duration) -
         }
         (Some(rustls::Error::InvalidCertificate(why)), _) => certificate_fault(why),
         (Some(rustls::Error::AlertReceived(alert)), _) => {
-            Fault::Certificate(format!("it ends the handshake of TLS with the alert {alert:?}"))
+            Fault::Certificate(format!("the TLS handshake ended with alert {alert:?}"))
         }
         (Some(other), true) => Fault::Certificate(printable(&other.to_string())),
         (_, true) if error.is_timeout() => {
@@ -297,16 +297,16 @@ fn certificate_fault(why: &CertificateError) -> Fault {
             Fault::CaAsServer
         }
         CertificateError::UnknownIssuer => {
-            Fault::Certificate("nobody who is trusted has signed its certificate".into())
+            Fault::Certificate("certificate not signed by a trusted CA".into())
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            Fault::Certificate("its certificate has expired".into())
+            Fault::Certificate("certificate expired".into())
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            Fault::Certificate("its certificate is not valid yet".into())
+            Fault::Certificate("certificate not yet valid".into())
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            Fault::Certificate("its certificate is for another name".into())
+            Fault::Certificate("certificate for another name".into())
         }
         other => Fault::Certificate(printable(&other.to_string())),
     }
@@ -339,7 +339,7 @@ fn deepest(error: &(dyn Error + 'static)) -> String {
     }
     let words = cause.to_string();
     if words.starts_with("end of file before message length") {
-        return "it ended early".to_owned();
+        return "ended early".to_owned();
     }
     printable(&words)
 }

@@ -37,9 +37,9 @@ impl From<io::Error> for NoTable {
     fn from(error: io::Error) -> Self {
         let cancelled = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>);
         let why = if error.kind() == io::ErrorKind::Unsupported {
-            "the registry does not give parts of a blob".to_owned()
+            "the registry does not support range requests".to_owned()
         } else {
-            printable(&format!("the table of contents cannot be fetched: {error}"))
+            printable(&format!("cannot fetch the table of contents: {error}"))
         };
         Self { why, contradicts: false, cancelled }
     }
@@ -51,15 +51,15 @@ impl Claim {
         let digest = |name: &str| {
             let text = annotations.get(name)?;
             let digest = text.parse::<Digest>();
-            Some(digest.map_err(|_| Refused::new(format!("the annotation {name} is no digest: {text}"))))
+            Some(digest.map_err(|_| Refused::new(format!("annotation {name} is not a digest: {text}"))))
         };
         // Some writers of zstd:chunked name the digest of the JSON as well.
         if let Some(text) = annotations.get(chunked::POSITION) {
             let Some(digest) = digest(chunked::DIGEST) else {
-                return Err(Refused::new(format!("the annotation {} is missing", chunked::DIGEST)).into());
+                return Err(Refused::new(format!("annotation {} missing", chunked::DIGEST)).into());
             };
             let position = Position::parse(text);
-            let position = position.ok_or_else(|| Refused::new(format!("{text} is no place of a table")))?;
+            let position = position.ok_or_else(|| Refused::new(format!("invalid position {text}")))?;
             return Ok(Some(Self::Chunked(position, digest?)));
         }
         Ok(digest(estargz::DIGEST).transpose()?.map(Self::Estargz))
@@ -95,7 +95,7 @@ fn fetch_chunked(
 ) -> Result<Contents, NoTable> {
     let (size, length) = (fetched.size(), position.length);
     if position.offset.checked_add(length).is_none_or(|end| end > size) {
-        return Err(Refused::new("the table of contents lies behind the end of the layer").into());
+        return Err(Refused::new("the table of contents is beyond the end of the layer").into());
     }
     bounded(length, limits)?;
     let turn = Turn::for_bytes(length);
@@ -112,11 +112,13 @@ fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Res
     let tail_at = size.saturating_sub(TAIL);
     let tail = fetched.range(tail_at, size - tail_at)?;
     let Some((offset, footer)) = estargz::footer(&tail) else {
-        return Err(Refused::new("the layer does not end with the footer of eStargz").into());
+        return Err(Refused::new("the layer has no eStargz footer").into());
     };
     let end = size.saturating_sub(footer as u64);
     if offset >= end {
-        return Err(Refused::new("the footer names a table of contents behind the end of the layer").into());
+        return Err(
+            Refused::new("the footer points to a table of contents beyond the end of the layer").into()
+        );
     }
     bounded(end - offset, limits)?;
     let turn = Turn::for_bytes(end - offset);
@@ -148,9 +150,7 @@ fn bounded(length: u64, limits: &Limits) -> Result<(), Refused> {
     if length <= most {
         return Ok(());
     }
-    Err(Refused::new(format!(
-        "the table of contents takes {length} bytes, more than the {most} that are read"
-    )))
+    Err(Refused::new(format!("the table of contents has {length} bytes, the limit is {most}")))
 }
 
 /// The manifest is proven by its digest, and the table by what the manifest has of it.
@@ -158,13 +158,13 @@ fn prove(claimed: &Digest, bytes: &[u8]) -> Result<(), NoTable> {
     match digest::matches(claimed, bytes) {
         Some(true) => Ok(()),
         Some(false) => {
-            let why = format!(
-                "the table of contents does not have the digest {claimed} that the manifest has for it"
-            );
+            let why =
+                format!("the table of contents does not have the digest {claimed} declared by the manifest");
             Err(NoTable { why: printable(&why), contradicts: true, cancelled: false })
         }
-        None => {
-            Err(Refused::new(format!("the digest {claimed} of the table is of an unknown algorithm")).into())
-        }
+        None => Err(Refused::new(format!(
+            "the digest {claimed} of the table of contents has an unknown algorithm"
+        ))
+        .into()),
     }
 }

@@ -121,7 +121,7 @@ impl Cursor {
         let most = in_memory(part.size - self.within).min(buffer.len());
         let Some(wanted) = buffer.get_mut(..most).filter(|wanted| !wanted.is_empty()) else { return Ok(0) };
         let count = match self.give(&part, wanted) {
-            Ok(0) => Err(damaged("its bytes end too early")),
+            Ok(0) => Err(damaged("truncated")),
             given => given,
         };
         let count = count.inspect_err(|_| {
@@ -160,7 +160,7 @@ impl Cursor {
         let found = self.part_sum.replace(Sha256::new()).map(|sum| <[u8; 32]>::from(sum.finalize()));
         if part.sum.is_some() && part.sum != found {
             self.unproven = false;
-            return Err(damaged("its bytes do not have the digest that the table of contents has for them"));
+            return Err(damaged("digest mismatch with the table of contents"));
         }
         // One part that nothing proves leaves the file unproven until its end.
         let parts = bodies.parts(self.entry);
@@ -176,7 +176,7 @@ impl Cursor {
         match (bodies.sum(self.entry), file) {
             (Some(claimed), Some(found)) if claimed != found => {
                 self.unproven = false;
-                Err(damaged("its bytes do not have the digest that the table of contents has for it"))
+                Err(damaged("digest mismatch with the table of contents"))
             }
             (Some(_), Some(_)) => {
                 self.unproven = false;
@@ -227,7 +227,7 @@ fn inflater(window: &Arc<Mutex<Window>>, part: &Part) -> io::Result<Box<dyn Read
             decoder.window_log_max(WINDOW_LOG)?;
             Ok(Box::new(decoder))
         }
-        _ => Err(damaged("nothing compressed begins where the table of contents says")),
+        _ => Err(damaged("no compressed data at the offset given by the table of contents")),
     }
 }
 
@@ -236,5 +236,5 @@ fn damaged(why: &str) -> io::Error {
 }
 
 fn too_much() -> io::Error {
-    damaged("more is inflated than a layer may have")
+    damaged("more decompressed bytes than a layer may have")
 }

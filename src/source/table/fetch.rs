@@ -39,7 +39,7 @@ impl Fetched {
         }
         let most = self.size().saturating_mul(MOST_TIMES).saturating_add(REQUEST);
         let done = if self.bytes.saturating_add(length) > most {
-            Err(io::Error::other("the table of contents names the same bytes again and again"))
+            Err(io::Error::other("the table of contents names the same bytes too often"))
         } else {
             self.ranges.range(offset, length, &self.cancel, &self.progress)
         };
@@ -47,7 +47,7 @@ impl Fetched {
             if bytes.len() as u64 == length {
                 return Ok(bytes);
             }
-            let what = format!("{} bytes came where {length} were asked for", bytes.len());
+            let what = format!("{} bytes instead of {length}", bytes.len());
             Err(io::Error::new(io::ErrorKind::UnexpectedEof, what))
         });
         match &done {

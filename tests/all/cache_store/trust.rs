@@ -46,7 +46,7 @@ fn a_file_in_the_place_of_a_folder_is_noted_once() {
 fn a_folder_that_cannot_be_made_is_noted_once() {
     // Where nobody can make a folder, not even root.
     let note = one_note(Path::new("/proc/self/cutaway"));
-    assert!(note.starts_with("Nothing more is kept"), "{note}");
+    assert!(note.contains("is read-only for this run"), "{note}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_folder_that_others_may_write_to_is_not_believed() {
         let usual = fs::metadata(path).unwrap().permissions();
         fs::set_permissions(path, mode(bits)).unwrap();
         let note = one_note(place.path());
-        assert!(note.contains("others may write") || note.contains("other users may write"), "{note}");
+        assert!(note.contains("other users can write"), "{note}");
         fs::set_permissions(path, usual).unwrap();
     }
     assert_eq!(records(place.path()), [file], "nothing was kept there");
@@ -73,20 +73,20 @@ fn what_belongs_to_another_user_is_not_believed() {
     let place = folder();
     if fs::metadata(place.path()).unwrap().uid() != 0 {
         // Who is not root has folders of root's at hand, and cannot make others.
-        assert!(one_note(Path::new("/usr")).contains("belongs to another user"));
+        assert!(one_note(Path::new("/usr")).contains("another user"));
         return;
     }
     let file = put(place.path(), "a", b"false");
     for path in [place.path(), file.parent().unwrap()] {
         chown(path, Some(NOBODY), None).unwrap();
         let note = one_note(place.path());
-        assert!(note.contains("belongs to another user"), "{note}");
+        assert!(note.contains("another user"), "{note}");
         chown(path, Some(0), None).unwrap();
     }
     chown(&file, Some(NOBODY), None).unwrap();
     let cache = Cache::new(place.path().to_owned(), PLENTY);
     assert!(cache.get(&key("a")).is_none());
-    assert!(cache.take_notes().concat().contains("belongs to another user"));
+    assert!(cache.take_notes().concat().contains("another user"));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn settings_stand_side_by_side() {
     assert_eq!(environment[3], [Some(""), None, None]);
     assert_eq!(
         names(&comparison.settings),
-        ["entrypoint", "command", "user", "working folder", "ports", "platform", "label b", "label z"]
+        ["entrypoint", "command", "user", "working directory", "ports", "platform", "label b", "label z"]
     );
     let row = |name: &str| comparison.settings.iter().find(|row| row.name == name).unwrap();
     assert_eq!(values(row("entrypoint")), [Some("/bin/a two words"), Some("/bin/a two words"), None]);

@@ -41,17 +41,17 @@ fn without_any_engine_all_places_are_named_in_order() {
             TAG,
             "DOCKER_HOST: not set",
             "docker (unix:///var/run/docker.sock): ",
-            &format!("rootless docker (unix://{}/docker.sock): there is no such socket", run.display()),
+            &format!("rootless docker (unix://{}/docker.sock): no such socket", run.display()),
             "CONTAINER_HOST: not set",
             &format!(
-                "rootless podman (unix://{}/podman/podman.sock): there is no such socket",
+                "rootless podman (unix://{}/podman/podman.sock): no such socket",
                 run.display()
             ),
             "rootful podman (unix:///run/podman/podman.sock): ",
         ],
     );
     let message = machine.refusal(&[("CONTAINER_HOST", "unix:///nowhere")], &format!("podman:{TAG}"));
-    in_order(&message, &["CONTAINER_HOST (unix:///nowhere): there is no such socket", "rootless podman"]);
+    in_order(&message, &["CONTAINER_HOST (unix:///nowhere): no such socket", "rootless podman"]);
     assert!(!message.contains("docker.sock"), "{message}");
     assert!(message.contains("podman.socket"), "a hint: {message}");
 }
@@ -62,7 +62,7 @@ fn an_engine_without_the_image_is_named_with_the_others() {
     let socket = engine("one").at(&machine, "e.sock");
     let environment = [("DOCKER_HOST", &*socket.host()), ("CONTAINER_HOST", "unix:///nowhere")];
     let message = machine.refusal(&environment, "docker:example.org/other:1");
-    in_order(&message, &["DOCKER_HOST (unix://", "it has no such image", "CONTAINER_HOST", "no such socket"]);
+    in_order(&message, &["DOCKER_HOST (unix://", "no such image", "CONTAINER_HOST", "no such socket"]);
     assert!(message.contains("docker images"), "a hint: {message}");
     assert_eq!(socket.seen(), ["/images/example.org/other:1/json"]);
 }
@@ -104,10 +104,10 @@ fn addresses_that_cannot_be_used_are_named_with_what_to_do() {
             "ssh://me@far.example",
             &["ssh is not supported", "ssh -nNT -L", "docker -H ssh://far.example save"][..],
         ),
-        ("npipe:////./pipe/docker_engine", &["named pipes are those of Windows"][..]),
-        ("fd://", &["for engines to listen on"][..]),
-        ("tcp://me:hunter2@127.0.0.1:1", &["DOCKER_HOST (tcp://", "127.0.0.1:1): nobody listens there"][..]),
-        ("nonsense", &["it is no address"][..]),
+        ("npipe:////./pipe/docker_engine", &["named pipes are supported by Windows"][..]),
+        ("fd://", &["for servers only"][..]),
+        ("tcp://me:hunter2@127.0.0.1:1", &["DOCKER_HOST (tcp://", "127.0.0.1:1): connection refused"][..]),
+        ("nonsense", &["not an address"][..]),
     ] {
         let message = machine.refusal(&[("DOCKER_HOST", address)], REFERENCE);
         in_order(&message, parts);
@@ -186,7 +186,7 @@ fn a_stream_that_breaks_shows_what_came_and_is_not_kept() {
     assert_eq!(report["totals"]["layers"], 2);
     assert_eq!(report["layers"][1]["entries"], 5, "the layer that came whole is shown");
     assert!(
-        report["warnings"].to_string().contains("the engine's stream broke off"),
+        report["warnings"].to_string().contains("stream of the engine interrupted"),
         "{}",
         report["warnings"]
     );
@@ -202,7 +202,7 @@ fn a_stream_that_breaks_before_its_manifest_is_an_error_that_says_so() {
     let cut = Engine { cut: Some(200_000), ..whole };
     let socket = cut.at(&machine, "c.sock");
     let message = machine.refusal(&[("DOCKER_HOST", &socket.host())], REFERENCE);
-    in_order(&message, &["DOCKER_HOST (unix://", "what tells the layers did not come", "broke off"]);
+    in_order(&message, &["DOCKER_HOST (unix://", "no data that identifies the layers", "broke off"]);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn contexts_of_docker_are_followed() {
     same(&anywhere(by_config), &anywhere(by_variable));
     assert_eq!(socket.seen().len(), 3);
     let message = machine.refusal(&[("DOCKER_CONTEXT", "none")], REFERENCE);
-    in_order(&message, &["docker context none: there is no such context"]);
+    in_order(&message, &["docker context none: no such context"]);
     let folder = machine.path("elsewhere");
     fs::rename(machine.path("home/.docker"), &folder).unwrap();
     machine.report(&[("DOCKER_CONFIG", folder.to_str().unwrap())], REFERENCE);

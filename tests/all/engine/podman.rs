@@ -195,7 +195,7 @@ fn a_break_in_what_podman_sends_is_said_and_not_kept() {
     let environment = [("CONTAINER_HOST", &*proxy.host()), ("XDG_RUNTIME_DIR", "/nowhere")];
     let reference = format!("podman:{NAME}");
     let message = podman.machine.refusal(&environment, &reference);
-    assert!(message.contains("what tells the layers did not come"), "{message}");
+    assert!(message.contains("no data that identifies the layers"), "{message}");
     broken.store(false, Ordering::SeqCst);
     proxy.seen();
     same(&anywhere(podman.machine.report(&environment, &reference)), &podman.saved(NAME));
@@ -237,7 +237,7 @@ fn podman_lists_what_it_holds_and_each_reference_opens_it() {
 fn what_podman_does_not_have_is_said_for_each_place() {
     let Some(podman) = Podman::holding(&[]) else { return };
     let message = podman.machine.refusal(&[], "podman:localhost/nothing:1");
-    let place = format!("rootless podman ({}): it has no such image", podman.host());
+    let place = format!("rootless podman ({}): no such image", podman.host());
     assert!(message.contains(&place), "{message}");
     assert!(message.contains("CONTAINER_HOST: not set"), "{message}");
 }

@@ -58,7 +58,7 @@ fn a_kept_layer_that_was_changed_is_fetched_again() {
     fs::write(&path, wrong).unwrap();
     bench.proxy.forget();
     let told = report(&bench, &KEEP);
-    assert!(told.contains("is not what it was: it is fetched again"), "{told}");
+    assert!(told.contains("in the blob cache is damaged; fetching it again"), "{told}");
     assert_eq!(bench.layer_requests().len(), 1);
     assert_eq!(fs::read(&path).unwrap(), right);
 }

@@ -34,8 +34,8 @@ fn what_the_work_has_to_tell_is_shown_and_kept_in_the_log() {
     let port = overloaded();
     let mut window = window();
     window.open(&format!("127.0.0.1:{port}/team/tool:1"));
-    window.sees("asking again in 60 s");
-    let told = window.harness.query_all_by_label_contains("asking again in 60 s").count();
+    window.sees("retrying in 60 s");
+    let told = window.harness.query_all_by_label_contains("retrying in 60 s").count();
     assert!(told >= 2, "in the middle and in the status bar: {told}");
     assert!(shows(&window, "No warnings"), "that it waits is no warning");
     window.press(Modifiers::COMMAND, Key::Period);

@@ -116,7 +116,7 @@ fn a_file_that_is_written_to_while_it_is_read_is_told_and_not_kept() {
             analysis.warnings().into_iter().find(|warning| warning.code == WarningCode::SourceChanged);
         let warning = warning.unwrap();
         assert!(warning.subject.starts_with("layer "), "{warning:?}");
-        assert!(warning.message.contains("written to while it was read"), "{warning:?}");
+        assert!(warning.message.contains("changed while it was read"), "{warning:?}");
         settle(Path::new(&path));
         let later = bench.report(&path);
         assert_eq!(later.code, 0, "{name}: {}", later.stderr);

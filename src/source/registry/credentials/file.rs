@@ -128,7 +128,7 @@ impl Entry {
             return Some(Ok(Credential::Bearer(token)));
         }
         if let Some(auth) = filled(&self.auth) {
-            return Some(decode(&auth).ok_or_else(|| "its entry is not NAME:PASSWORD in base64".to_owned()));
+            return Some(decode(&auth).ok_or_else(|| "entry is not base64 NAME:PASSWORD".to_owned()));
         }
         let (user, password) = filled(&self.username).zip(filled(&self.password))?;
         Some(Ok(Credential::Password { user, password }))

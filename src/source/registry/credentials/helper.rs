@@ -54,7 +54,7 @@ pub(super) fn ask(
 ) -> Result<Credential, String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if name.len() > 100 || !name.bytes().all(plain) {
-        return Err("that is no plain name of a helper".into());
+        return Err("invalid helper name".into());
     }
     let program = find(name, environment).ok_or_else(|| format!("{} is not installed", shown(name)))?;
     let mut last = absent(host);
@@ -80,7 +80,7 @@ fn ask_one(program: &Path, server: &str, patience: Duration) -> Result<Option<Cr
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("it does not start: {error}"))?;
+        .map_err(|error| format!("cannot start: {error}"))?;
     let printed = talk(&mut child, server, patience);
     if printed.is_err() {
         // It may have ended by itself in between; then there is nothing to end.
@@ -98,8 +98,8 @@ fn judge(printed: &Printed) -> Result<Option<Credential>, String> {
     if !printed.well {
         let said = message(&printed.stderr, &printed.stdout);
         return Err(said.map_or_else(
-            || format!("it ended with {}", printed.status),
-            |said| format!("it ended with {}: {said}", printed.status),
+            || format!("failed: {}", printed.status),
+            |said| format!("failed: {}: {said}", printed.status),
         ));
     }
     let answer: Answer = serde_json::from_slice(&printed.stdout).map_err(|error| json_fault(&error))?;
@@ -139,7 +139,7 @@ fn talk(child: &mut Child, server: &str, patience: Duration) -> Result<Printed, 
     }
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
-    let late = || format!("did not answer within {} s", patience.as_secs());
+    let late = || format!("no answer within {} s", patience.as_secs());
     let stdout = receive(&stdout, left()).ok_or_else(late)??;
     let stderr = receive(&stderr, left()).ok_or_else(late)??;
     loop {
@@ -171,9 +171,9 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<
 
 fn receive(pipe: &Receiver<io::Result<Vec<u8>>>, patience: Duration) -> Option<Result<Vec<u8>, String>> {
     match pipe.recv_timeout(patience) {
-        Ok(Ok(bytes)) if bytes.len() as u64 > LARGEST_ANSWER => Some(Err("it printed too much".into())),
-        Ok(read) => Some(read.map_err(|error| format!("its answer cannot be read: {error}"))),
+        Ok(Ok(bytes)) if bytes.len() as u64 > LARGEST_ANSWER => Some(Err("output too large".into())),
+        Ok(read) => Some(read.map_err(|error| format!("invalid output: {error}"))),
         Err(RecvTimeoutError::Timeout) => None,
-        Err(RecvTimeoutError::Disconnected) => Some(Err("its answer cannot be read".into())),
+        Err(RecvTimeoutError::Disconnected) => Some(Err("invalid output".into())),
     }
 }

@@ -52,7 +52,7 @@ fn search_in(environment: &Environment, host: &str, repository: &str, access: &A
         let way = environment.shown(&path);
         match read(&path, LARGEST_FILE) {
             Ok(Some(bytes)) => search.document(&way, &bytes, &wanted, environment),
-            Ok(None) => search.without(&way, "there is no such file"),
+            Ok(None) => search.without(&way, "no such file"),
             Err(reason) => search.without(&way, &reason),
         }
     }
@@ -94,7 +94,7 @@ impl Search {
             // Some write it as a URL, with the login in it.
             let named = named.rsplit('@').next().unwrap_or_default();
             let shown = elide_middle(&printable(named), 100);
-            return self.without(way, &format!("it is for {shown}, not {host}"));
+            return self.without(way, &format!("for {shown}, not {host}"));
         }
         let password = environment.login_user.clone().zip(environment.login_password.clone());
         let credential = password

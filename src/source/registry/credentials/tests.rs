@@ -71,9 +71,9 @@ fn without_any_login_each_place_is_named() {
         [
             "this session's login: no entry for example.test:5000",
             "the environment: neither CUTAWAY_REGISTRY_HOST nor DOCKER_AUTH_CONFIG is set",
-            "~/run/containers/auth.json: there is no such file",
-            "~/.config/containers/auth.json: there is no such file",
-            "~/.docker/config.json: there is no such file",
+            "~/run/containers/auth.json: no such file",
+            "~/.config/containers/auth.json: no such file",
+            "~/.docker/config.json: no such file",
         ]
     );
 }
@@ -198,15 +198,15 @@ fn a_file_that_cannot_be_used_says_why_and_quotes_nothing() {
     let path = folder.path().join(".docker/config.json");
     for (text, reason) in [
         ("{\"auths\": HUNTER2}", "JSON syntax error at line 1 column 11"),
-        ("{\"auths\": \"HUNTER2\"}", "JSON data of an unexpected kind at line 1 column 19"),
+        ("{\"auths\": \"HUNTER2\"}", "unexpected JSON type at line 1 column 19"),
         ("", "unexpected end of the JSON at line 1 column 0"),
         (
             "{\"auths\": {\"example.test\": {\"auth\": \"HUNTER2!\"}}}",
-            "its entry is not NAME:PASSWORD in base64",
+            "entry is not base64 NAME:PASSWORD",
         ),
         (
             "{\"auths\": {\"example.test\": {\"auth\": \"SFVOVEVSMg==\"}}}",
-            "its entry is not NAME:PASSWORD in base64",
+            "entry is not base64 NAME:PASSWORD",
         ),
     ] {
         put(&path, text);
@@ -216,10 +216,10 @@ fn a_file_that_cannot_be_used_says_why_and_quotes_nothing() {
     }
     fs::File::create(&path).unwrap().set_len((16 << 20) + 1).unwrap();
     let search = look(&environment, "example.test");
-    assert_eq!(result(&search, "~/.docker/config.json"), "it is larger than 16 MiB");
+    assert_eq!(result(&search, "~/.docker/config.json"), "larger than 16 MiB");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert_eq!(result(&look(&environment, "example.test"), "~/.docker/config.json"), "it is no file");
+    assert_eq!(result(&look(&environment, "example.test"), "~/.docker/config.json"), "not a regular file");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_helper_that_fails_is_named_and_its_secret_is_not() {
     assert_eq!(refused("none"), "docker-credential-none is not installed");
     for name in ["../evil", "a b", "", "a/b", "a\u{202e}b"] {
         let expected =
-            if name.is_empty() { "no entry for example.test" } else { "that is no plain name of a helper" };
+            if name.is_empty() { "no entry for example.test" } else { "invalid helper name" };
         assert_eq!(refused(name), expected, "{name}");
     }
     helper(
@@ -280,17 +280,17 @@ fn a_helper_that_fails_is_named_and_its_secret_is_not() {
         "loud",
         "echo HUNTER2; echo 'the keychain has HUNTER2 and is locked' >&2; echo more >&2; exit 3",
     );
-    assert_eq!(refused("loud"), "it ended with exit status: 3: the keychain has <redacted> and is locked");
+    assert_eq!(refused("loud"), "failed: exit status: 3: the keychain has <redacted> and is locked");
     helper(&folder, "long", "printf 'a b%.0s' $(seq 500) >&2; exit 1");
     assert!(refused("long").len() < 260);
     helper(&folder, "odd", "echo '{\"Username\":\"me\",\"Secret\":[\"HUNTER2\"]}'");
-    assert_eq!(refused("odd"), "JSON data of an unexpected kind at line 1 column 26");
+    assert_eq!(refused("odd"), "unexpected JSON type at line 1 column 26");
     helper(&folder, "endless", "exec yes HUNTER2");
-    assert_eq!(refused("endless"), "it printed too much");
+    assert_eq!(refused("endless"), "output too large");
     let started = Instant::now();
     helper(&folder, "slow", "exec sleep 60");
-    assert_eq!(refused("slow"), "did not answer within 1 s");
+    assert_eq!(refused("slow"), "no answer within 1 s");
     helper(&folder, "orphan", "sleep 20 & exit 0");
-    assert_eq!(refused("orphan"), "did not answer within 1 s");
+    assert_eq!(refused("orphan"), "no answer within 1 s");
     assert!(started.elapsed() < Duration::from_secs(15), "a helper was waited for");
 }

@@ -60,7 +60,7 @@ impl Certificates {
             if files.contains(&key) {
                 self.identity.get_or_insert((certificate.clone(), key));
             } else {
-                let result = "there is no key beside it, which would have the same name and .key".to_owned();
+                let result = "no key beside it (same name, extension .key)".to_owned();
                 faults.push(Tried { way: environment.shown(certificate), result });
             }
         }

@@ -156,17 +156,17 @@ fn dropped_in(folder: &Path) -> Vec<PathBuf> {
 
 fn read_one(path: &Path, way: &str) -> Result<Vec<Registry>, String> {
     let Some(bytes) = read(path, LARGEST_FILE)? else { return Ok(Vec::new()) };
-    let text = str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let text = str::from_utf8(&bytes).map_err(|_| "not UTF-8".to_owned())?;
     let at = |place: usize, reason: &str| {
         let line = text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1;
         format!("line {line}: {}", elide_middle(&printable(reason), 200))
     };
     let document: Document = toml::from_str(text).map_err(|error| {
         let place = error.span().map_or(0, |span| span.start);
-        at(place, error.message().lines().next().unwrap_or("it is no TOML"))
+        at(place, error.message().lines().next().unwrap_or("not TOML"))
     })?;
     if let Some(old) = document.registries {
-        return Err(at(old.span().start, "this is version 1 of the format, which nothing reads any more"));
+        return Err(at(old.span().start, "version 1 of the format is no longer supported"));
     }
     let tables = document.registry.into_iter();
     tables
@@ -187,10 +187,10 @@ impl RegistryTable {
             plain_prefix(&self.prefix).map_err(|reason| (None, reason))?
         };
         if prefix.is_empty() {
-            return Err((None, "a registry has neither prefix nor location".into()));
+            return Err((None, "registry without prefix and location".into()));
         }
         if location.is_empty() && !prefix.starts_with("*.") {
-            return Err((None, format!("the registry {prefix} has no location")));
+            return Err((None, format!("registry {prefix} without location")));
         }
         let mirrors = self.mirror.into_iter().map(|mirror| {
             let place = mirror.span().start;
@@ -211,11 +211,11 @@ impl MirrorTable {
     fn mirror(self, by_digest_only: bool) -> Result<Mirror, String> {
         let location = cleaned(&self.location)?;
         if location.is_empty() {
-            return Err("a mirror has no location".into());
+            return Err("mirror without location".into());
         }
         let pulls = match (self.pull_from_mirror, by_digest_only) {
             (Some(_), true) => {
-                return Err("pull-from-mirror cannot stand beside mirror-by-digest-only".into());
+                return Err("pull-from-mirror and mirror-by-digest-only exclude each other".into());
             }
             (None, true) => Pulls::DigestOnly,
             (pulls, false) => pulls.unwrap_or_default(),
@@ -230,7 +230,7 @@ fn plain_prefix(prefix: &str) -> Result<String, String> {
         return Ok(cleaned);
     }
     if cleaned.is_empty() || cleaned.contains(['/', ':', '@']) {
-        return Err(format!("'{prefix}' is more than a wildcard and a domain"));
+        return Err(format!("'{prefix}' is not just a wildcard and a domain"));
     }
     Ok(format!("*.{cleaned}"))
 }
@@ -239,12 +239,12 @@ fn plain_prefix(prefix: &str) -> Result<String, String> {
 fn cleaned(text: &str) -> Result<String, String> {
     let cleaned = text.trim_end_matches('/');
     if cleaned.contains("://") {
-        return Err("a registry is named by host and path, without http:// or https://".into());
+        return Err("name a registry by host and path, without http:// or https://".into());
     }
     if let Some(odd) =
         cleaned.chars().find(|c| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#' | '*' | '@'))
     {
-        return Err(format!("a registry cannot have {odd:?} in its name"));
+        return Err(format!("invalid characters {odd:?} in a registry name"));
     }
     Ok(cleaned.to_owned())
 }

@@ -76,7 +76,7 @@ impl Places {
         else {
             self.faults.push(Tried {
                 way: "registries.conf".into(),
-                result: format!("the place {} has no repository", crate::base::text::printable(name)),
+                result: format!("location {} has no repository", crate::base::text::printable(name)),
             });
             return;
         };

@@ -159,24 +159,24 @@ fn a_faulty_file_is_named_with_its_line_and_left_out() {
     for (conf, reason) in [
         ("[[registry]\n", "line 1: "),
         ("\n[[registry]]\nlocation = 5\n", "line 3: invalid type: integer `5`, expected a string"),
-        ("\n\n[[registry]]\ninsecure = true\n", "line 3: a registry has neither prefix nor location"),
-        ("[[registry]]\nprefix = \"a.test\"\n", "line 1: the registry a.test has no location"),
+        ("\n\n[[registry]]\ninsecure = true\n", "line 3: registry without prefix and location"),
+        ("[[registry]]\nprefix = \"a.test\"\n", "line 1: registry a.test without location"),
         (
             "[[registry]]\nlocation = \"https://a.test\"\n",
-            "line 1: a registry is named by host and path, without http:// or https://",
+            "line 1: name a registry by host and path, without http:// or https://",
         ),
         (
             "[[registry]]\nprefix = \"*.a.test/x\"\nlocation = \"b.test\"\n",
-            "line 1: '*.a.test/x' is more than a wildcard and a domain",
+            "line 1: '*.a.test/x' is not just a wildcard and a domain",
         ),
         (
             "[[registry]]\nlocation = \"a.test\"\n\n[[registry.mirror]]\ninsecure = true\n",
-            "line 4: a mirror has no location",
+            "line 4: mirror without location",
         ),
         (
             "[[registry]]\nlocation = \"a.test\"\nmirror-by-digest-only = true\n[[registry.mirror]]\n\
              location = \"m.test\"\npull-from-mirror = \"all\"\n",
-            "line 4: pull-from-mirror cannot stand beside mirror-by-digest-only",
+            "line 4: pull-from-mirror and mirror-by-digest-only exclude each other",
         ),
         (
             "[[registry]]\nlocation = \"a.test\"\n[[registry.mirror]]\nlocation = \"m.test\"\npull-from-mirror = \"x\"\n",
@@ -184,7 +184,7 @@ fn a_faulty_file_is_named_with_its_line_and_left_out() {
         ),
         (
             "[registries.search]\nregistries = [\"a.test\"]\n",
-            "line 1: this is version 1 of the format, which nothing reads any more",
+            "line 1: version 1 of the format is no longer supported",
         ),
     ] {
         let places = places(conf, "a.test", "x", TAG);
@@ -235,7 +235,7 @@ fn certificates_are_found_in_all_folders_the_users_first() {
     let found = places_in(&environment, host, "a", TAG);
     assert_eq!(
         found.faults[0].to_string(),
-        "~/.config/containers/certs.d/example.test:5000/alone.cert: there is no key beside it, which would have the same name and .key"
+        "~/.config/containers/certs.d/example.test:5000/alone.cert: no key beside it (same name, extension .key)"
     );
     assert!(found.endpoints[0].identity.is_some());
 }
