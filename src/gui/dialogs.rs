@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// An answer sooner than anyone can click: there was no dialog.
 const TOO_SOON: Duration = Duration::from_millis(150);
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// An archive.

@@ -31,7 +31,7 @@ pub struct WindowOptions {
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.
     pub catalog: Option<Arc<Catalog>>,
-    /// Where layers that were read before are kept; `None` to read everything anew.
+    /// The layer cache; `None` disables it.
     pub cache: Option<Cache>,
     /// How registries and engines are reached.
     pub access: Access,

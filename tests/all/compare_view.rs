@@ -151,7 +151,7 @@ fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     harness.get_by_role_and_label(Role::Row, &row(&harness, "main")).click();
     settle(&mut harness);
     harness.get_by_label("~ differs from the baseline, +40 B");
-    harness.get_by_label("− not here, but in the baseline");
+    harness.get_by_label("− only in the baseline");
     assert_eq!(harness.get_all_by_label("-rw-r--r-- (644)").count(), 2);
     assert_eq!(harness.get_all_by_label("1: COPY . /").count(), 2, "layer and instruction");
     assert!(harness.query_by_role_and_label(Role::Button, "Show in Layers of C three").is_none());
@@ -252,7 +252,7 @@ fn images_that_are_read_failed_or_saved_say_so() {
     harness.state_mut().view.add(4);
     settle(&mut harness);
     assert_eq!(harness.state().view.columns(), [1, 2, 3]);
-    harness.get_by_label_contains("report.json cannot stand beside others");
+    harness.get_by_label_contains("Cannot compare report.json");
 }
 
 #[test]

@@ -532,7 +532,7 @@ fn a_desktop_without_dialogs_is_told() {
     });
     let mut window = Window { harness };
     window.click(Role::Button, "Open folder…");
-    window.sees("offers no file dialogs");
+    window.sees("File dialogs are not available");
     assert!(window.shows("1 error"));
 }
 
@@ -560,7 +560,7 @@ fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
             .iter()
             .any(|command| matches!(command, egui::OutputCommand::CopyText(text) if text == minimal))
     });
-    window.sees("is on the clipboard");
+    window.sees("Proposed Dockerfile copied");
     window.press(Modifiers::COMMAND, Key::K);
     window.types("close dockerfile");
     window.press(Modifiers::NONE, Key::Enter);

@@ -318,7 +318,7 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     settle(&mut harness);
     let wanted = Format::Markdown.write(&report(harness.state(), true), &Part::ALL);
     assert!(actions(&mut harness) == [Action::CopyText(wanted)]);
-    assert!(sees(&harness, "on the clipboard as Markdown"));
+    assert!(sees(&harness, "Report copied as Markdown"));
     harness.state_mut().proposing = Proposing::Failed("It broke".to_owned());
     settle(&mut harness);
     assert!(sees(&harness, "No proposed Dockerfile included: It broke"));
@@ -399,10 +399,10 @@ fn a_large_report_is_written_beside_the_window_and_only_lines_in_sight_are_paint
     // Frames go on while it is written.
     harness.run_steps(10);
     assert!(harness.state().view.is_busy());
-    assert!(sees(&harness, "Making HTML…"));
+    assert!(sees(&harness, "Creating HTML…"));
     harness.get_by_role_and_label(Role::RadioButton, "JSON").click();
     harness.run_steps(4);
-    assert!(sees(&harness, "Making JSON…"));
+    assert!(sees(&harness, "Creating JSON…"));
     drop(closed);
     settle(&mut harness);
     assert!(sees(&harness, "300,000 lines"));

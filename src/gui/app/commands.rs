@@ -36,9 +36,9 @@ impl Menu {
     }
 }
 
-/// One thing that the window can do.
+/// A command of the window.
 pub struct Command {
-    /// A stable name.
+    /// Stable ID.
     pub id: &'static str,
     /// Its name in menus and in the palette.
     pub title: &'static str,
@@ -50,7 +50,7 @@ pub struct Command {
     pub group: u8,
     /// The keys that run it; the first is the one that is shown.
     pub keys: &'static [KeyboardShortcut],
-    /// Why it cannot be run now.
+    /// Why it cannot run now.
     pub(crate) when: fn(&App) -> Result<(), &'static str>,
     /// What it does.
     pub(crate) run: fn(&mut App),

@@ -13,7 +13,7 @@ use crate::gui::models::typed::tidy;
 use crate::gui::views::gpu::MachineView;
 use crate::gui::views::{Action, View};
 
-/// How often the counters of running work are shown anew.
+/// Refresh interval of progress counters.
 const TICK: Duration = Duration::from_millis(100);
 
 impl App {
@@ -50,7 +50,7 @@ impl App {
         self.set_title();
     }
 
-    /// Carries out what panels and views asked for.
+    /// Runs the actions of panels and views.
     pub(super) fn carry_out(&mut self) {
         let requests = std::mem::take(&mut self.requests);
         if !requests.is_empty() {
@@ -82,7 +82,7 @@ impl App {
         }
     }
 
-    /// Carries out what a view of the tab in front asked for.
+    /// Runs an action of a view in the front tab.
     pub(crate) fn act(&mut self, action: Action) {
         if let Action::CopyText(text) = action {
             self.context.copy_text(text);

@@ -47,7 +47,7 @@ pub struct Setup {
     pub platform: Option<Platform>,
     /// Rules that are data; `None` for those that are built in.
     pub catalog: Option<Arc<Catalog>>,
-    /// Where layers that were read before are kept; `None` to read everything anew.
+    /// The layer cache; `None` disables it.
     pub cache: Option<Cache>,
     /// How registries and engines are reached.
     pub access: Access,
@@ -85,7 +85,7 @@ impl Default for Setup {
     }
 }
 
-/// What a panel asks for; carried out when the frame is painted.
+/// An action of a panel, run after the frame is painted.
 pub(crate) enum Request {
     /// Run a command.
     Run(&'static commands::Command),
@@ -202,7 +202,7 @@ impl App {
         app
     }
 
-    /// Calls `told` at each frame.
+    /// Calls `told` on each frame.
     pub fn on_frame(&mut self, told: impl FnMut() + 'static) {
         self.on_frame = Some(Box::new(told));
     }
@@ -235,7 +235,7 @@ impl App {
         self.front = Some(id);
     }
 
-    /// Registries that may be contacted without asking, as they are remembered: newest first.
+    /// Allowed registries, newest first.
     pub fn allowed_hosts(&self) -> Vec<String> {
         self.settings.hosts.clone()
     }

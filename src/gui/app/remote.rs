@@ -1,4 +1,4 @@
-//! Registries and engines: who may be contacted, logins, tags, images of engines.
+//! Registries and engines: permissions, logins, tags, engine images.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ pub(crate) struct Remote {
     pub(crate) login: Option<Login>,
     /// Whether the button that allows had the focus since the question came up.
     pub(crate) focused: bool,
-    /// Hosts that the user has allowed until the window closes, beside those that are remembered.
+    /// Hosts allowed until the window closes, besides the saved ones.
     hosts: BTreeSet<String>,
     /// Logins by host; [`crate::source::Logins`] defines their lifetime.
     users: BTreeMap<String, String>,
-    /// Hosts that a login is kept for.
+    /// Hosts with a login.
     logged_in: BTreeSet<String>,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Remote {
 pub(crate) struct Tags {
     /// The reference as it was given.
     pub(crate) text: String,
-    /// The repository as it may be shown.
+    /// The redacted repository.
     pub(crate) shown: String,
     pub(crate) host: String,
     pub(crate) list: TagList,
-    /// Whether the registry may not be asked yet.
+    /// Whether the registry is not allowed yet.
     pub(crate) waits: bool,
     reference: Reference,
 }
@@ -49,10 +49,10 @@ pub(crate) enum Retry {
     Tags,
 }
 
-/// What the user is asked before a host is contacted.
+/// The permission question for a host.
 pub(crate) struct Question {
     pub(crate) host: String,
-    /// What is asked for there.
+    /// The requested action.
     pub(crate) wanted: String,
     /// The tab that waits; `None` when it is the list of tags.
     pub(crate) tab: Option<u64>,
@@ -86,7 +86,7 @@ impl Remote {
 }
 
 impl App {
-    /// Whether a registry may be contacted without asking.
+    /// Whether a registry is allowed without a question.
     fn allows(&self, host: &str) -> bool {
         is_loopback(host) || self.remote.hosts.contains(host) || self.settings.knows_host(host)
     }
@@ -117,7 +117,7 @@ impl App {
         }
     }
 
-    /// What the user has to be asked now.
+    /// The open permission question.
     pub(crate) fn question(&self) -> Option<Question> {
         if let Some(tags) = self.remote.tags.as_ref().filter(|tags| tags.waits) {
             let wanted = tags.shown.clone();
@@ -193,7 +193,7 @@ impl App {
         self.remote.login = Some(Login::new(host, user, retry));
     }
 
-    /// Keeps a login until the window closes, and tries again what wanted it.
+    /// Stores a login until the window closes, and retries what failed without it.
     pub(crate) fn log_in(&mut self, host: String, user: String, password: Secret, retry: Option<Retry>) {
         let credential = Credential::Password { user: user.clone(), password: password.into_text() };
         self.options.access.logins.set(&host, credential);
@@ -219,7 +219,7 @@ impl App {
         self.remote.users.clear();
     }
 
-    /// Forgets which hosts may be contacted without asking.
+    /// Clears the allowed hosts.
     pub(crate) fn forget_hosts(&mut self) {
         self.remote.hosts.clear();
         self.settings.hosts.clear();

@@ -29,7 +29,7 @@ pub(crate) enum Phase {
     Running,
     /// Being read, but asked to stop.
     Stopping,
-    /// All that there is.
+    /// Complete.
     Done,
     /// Ended without a result.
     Failed(Failure),
@@ -44,7 +44,7 @@ enum Work {
     /// Waits for permission to connect to its registry.
     Asking(Box<Options>, Waker),
     Job(AnalysisJob),
-    /// Nothing more is done.
+    /// No work.
     Ended,
     /// A frozen state, for pictures.
     Still(Snapshot),
@@ -53,15 +53,15 @@ enum Work {
 /// An open image.
 pub(crate) struct Tab {
     pub(crate) id: u64,
-    /// The reference as it was given; never shown as it is.
+    /// The reference as given; never shown.
     pub(crate) text: String,
-    /// The reference as it may be shown.
+    /// The redacted reference.
     pub(crate) shown: String,
-    /// A few words for the tab.
+    /// The tab title.
     pub(crate) title: String,
     pub(crate) phase: Phase,
     pub(crate) analysis: Option<Arc<Analysis>>,
-    /// Grows with every news, over restarts too.
+    /// Generation: grows with every update, across reloads.
     pub(crate) generation: u64,
     pub(crate) view: View,
     pub(crate) overview: OverviewView,
@@ -77,13 +77,13 @@ pub(crate) struct Tab {
     pub(crate) saved_view: SavedView,
     /// Whether the file is a JSON document, and not an image.
     pub(crate) is_report: bool,
-    /// Which findings are to be carried out; what the user changed stays when the image is read anew.
+    /// The selected findings; user changes survive a reload.
     pub(crate) plan: ChosenPlan,
     /// The parts of the analysis already logged: documents, layers, merge, findings.
     told: Told,
     /// The host of its registry.
     pub(crate) host: Option<String>,
-    /// Whether the user named it where the program was started: that host may be contacted.
+    /// Whether the reference came from the command line: its host is allowed.
     pub(crate) asked_already: bool,
     /// How many messages of the work were taken, and the newest of them.
     messages: (usize, Option<String>),
@@ -148,7 +148,7 @@ impl Tab {
         }
     }
 
-    /// Starts anew; the view in front and its place stay.
+    /// Restarts the work; the current view and its position stay.
     pub(crate) fn again(&mut self, options: Options, waker: Waker) {
         self.work = Work::Look(Looking::start(&self.text, &waker), Box::new(options), waker);
         (self.saved, self.is_report) = (None, false);
@@ -173,7 +173,7 @@ impl Tab {
         }
     }
 
-    /// What can be shown of it.
+    /// The displayable state.
     pub(crate) fn holds(&self) -> Holds {
         self.saved
             .as_ref()
@@ -218,12 +218,12 @@ impl Tab {
         self.messages.1.as_deref().filter(|_| self.is_running())
     }
 
-    /// The host that waits to be allowed.
+    /// The host that waits for permission.
     pub(crate) fn asks(&self) -> Option<&str> {
         self.host.as_deref().filter(|_| self.phase == Phase::Asking)
     }
 
-    /// Its host may be contacted.
+    /// Allows its host.
     pub(crate) fn go_on(&mut self) {
         match std::mem::replace(&mut self.work, Work::Ended) {
             Work::Asking(options, waker) => {
@@ -234,7 +234,7 @@ impl Tab {
         }
     }
 
-    /// Looks for news; whether there were any.
+    /// Polls for updates; returns whether there were any.
     pub(crate) fn poll(&mut self) -> bool {
         if let Work::Look(looking, ..) = &mut self.work {
             return looking.take().is_some_and(|found| self.found(found));
@@ -293,7 +293,7 @@ impl Tab {
     }
 }
 
-/// What a title leaves out.
+/// Prefixes omitted from a title.
 const SCHEMES: [&str; 9] = [
     "oci:",
     "oci-archive:",

@@ -14,11 +14,11 @@ use crate::gui::views::compare::Around;
 use crate::gui::views::report::ReportContext;
 use crate::gui::views::{Action, View, ViewContext};
 
-/// Narrower than this, the rail leaves out its keys.
+/// Below this width, the rail omits its keys.
 const NARROW: f32 = 900.0;
 
 impl App {
-    /// Paints the window and notes what was asked for.
+    /// Paints the window and collects actions.
     pub(super) fn show(&mut self, ui: &mut Ui) {
         self.take_keys(ui);
         self.take_drops(ui);
@@ -134,7 +134,7 @@ impl App {
             && commands::command("view.find").is_some_and(|find| (find.when)(self).is_ok())
             && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, slash))
         {
-            // The sign itself must not land in the field that now gets the focus.
+            // The `/` itself must not reach the focused field.
             ui.input_mut(|input| input.events.retain(|event| *event != egui::Event::Text("/".to_owned())));
             self.find();
         }

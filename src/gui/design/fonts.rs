@@ -13,7 +13,7 @@ const SEMIBOLD_BYTES: &[u8] = include_bytes!("../../../assets/fonts/Inter-tnum-S
 pub fn font_definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let mut add = |name: &str, bytes: &'static [u8]| {
-        // Inter stands a little high in its line box.
+        // Inter sits slightly high in its line box.
         let tweak = FontTweak { y_offset_factor: 0.02, ..FontTweak::default() };
         fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes).tweak(tweak)));
     };

@@ -12,7 +12,7 @@ pub use fonts::font_definitions;
 pub use palette::{DARK, LIGHT};
 pub use style::apply;
 
-/// How many hues the layer palette has before it begins anew.
+/// Number of hues in the layer palette before it repeats.
 pub const LAYER_HUES: usize = 12;
 
 /// Everything that decides how the window looks, by meaning. Colours are defined only here.
@@ -52,28 +52,28 @@ pub struct Tokens {
     pub hovered: Color32,
     /// Every other row of a table.
     pub stripe: Color32,
-    /// A path that a layer brings. Goes with the sign `+`.
+    /// A path that a layer adds. Goes with the sign `+`.
     pub added: Color32,
     /// A path that a layer replaces. Goes with the sign `~`.
     pub changed: Color32,
     /// A path that a layer removes. Goes with the sign `−`.
     pub removed: Color32,
-    /// Bytes that a later layer hides. Goes with the sign `◦`.
+    /// Bytes shadowed by an upper layer. Goes with the sign `◦`.
     pub hidden: Color32,
-    /// Something to look at.
+    /// A warning.
     pub warning: Color32,
-    /// Something failed.
+    /// Failure.
     pub error: Color32,
-    /// Something is as it should be.
+    /// Success.
     pub success: Color32,
     /// Hues for layers, bottom first; neighbours differ in hue and lightness. See [`Tokens::layer`].
     pub layers: [Color32; LAYER_HUES],
-    /// What bytes are for, in the order of their classes: system, CUDA at run time, CUDA for building,
+    /// Classes of bytes, in this order: system, CUDA runtime, CUDA devel-only,
     /// frameworks, weights, application.
     pub classes: [Color32; 6],
-    /// Who brought a file: wheel, conda, toolkit, distribution, by hand.
+    /// Suppliers: wheel, conda, toolkit, distro, application.
     pub suppliers: [Color32; 5],
-    /// Kinds of GPU code: machine code, assembler text, code for the linker, others.
+    /// Kinds of GPU code: SASS, PTX, LTO, other.
     pub codes: [Color32; 4],
     /// Dark text for light fills, see [`Tokens::text_on`].
     pub ink: Color32,

@@ -96,8 +96,8 @@ impl Default for Browser {
 }
 
 impl Browser {
-    /// Takes in news of the analysis and of the work in the background. To be called each frame; it does
-    /// something only when there is news. `waker` is called when work is done.
+    /// Applies updates of the analysis and of background work. Called on each frame; it does
+    /// something only after an update. `waker` is called when work is done.
     pub fn update(&mut self, analysis: &Analysis, generation: u64, done: bool, waker: &Waker) {
         if self.generation != Some(generation) {
             self.generation = Some(generation);

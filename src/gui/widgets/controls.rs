@@ -18,9 +18,9 @@ pub enum Mark {
     Close,
     /// One more.
     Plus,
-    /// Something to look at.
+    /// A warning.
     Warning,
-    /// Something failed.
+    /// Failure.
     Error,
     /// Chosen, or proven.
     Tick,

@@ -127,7 +127,7 @@ pub fn halves(whole: Rangef) -> (Rangef, Rangef) {
 }
 
 /// Shows two texts in the room that is left. `row_at` makes a row, `spoken_at` returns its screen reader text,
-/// `tip_at` what the pointer is told on its mark.
+/// `tip_at` returns the tooltip of its mark.
 pub fn sides<'a>(
     ui: &mut Ui,
     salt: &str,

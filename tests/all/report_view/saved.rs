@@ -168,8 +168,8 @@ fn other_documents_are_refused_with_the_reason_and_can_be_tried_again() {
     window.press(Modifiers::COMMAND, Key::R);
     window.settles();
     window.click(Role::Button, "Open source image…");
-    window.sees("/nowhere/at/all.tar is not here");
+    window.sees("/nowhere/at/all.tar not found");
     assert!(view(&window, "Dockerfile").0);
     window.harness.get_by_role_and_label(Role::Tab, "Dockerfile").hover();
-    window.sees("this report proposes no Dockerfile");
+    window.sees("No proposed Dockerfile in this report");
 }

@@ -15,7 +15,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Warnings of what became known since the last call: a frame never looks at all of them anew.
+    /// New warnings since the last call: a frame never scans all of them again.
     pub(super) fn news(&mut self, analysis: &Analysis) -> Vec<Warning> {
         let mut news = Vec::new();
         if !std::mem::replace(&mut self.documents, true) {

@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 pub struct OpenImage {
     /// Its ID in the window.
     pub id: u64,
-    /// A few words for it, safe to show.
+    /// Its title, safe to show.
     pub title: String,
     /// Its reference, safe to show.
     pub shown: String,

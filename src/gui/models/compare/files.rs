@@ -67,7 +67,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Takes in what is wanted now, and what was made. To be called each frame; it does something only on news.
+    /// Applies requests and finished work. Called on each frame; does something only after an update.
     pub fn update(&mut self, model: &Arc<Model>, filter: &str, only: bool, sort: Sort, waker: &Waker) {
         if let Some(shown) = self.job.take() {
             self.take(shown);

@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use crate::compare::Change;
 use crate::gui::models::files::{QueryError, glob, size_range};
 
-/// What a filter asks for: all terms must match. An empty filter matches everything.
+/// A filter: all terms must match. An empty filter matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct Needle {
     names: Vec<Regex>,
@@ -19,7 +19,7 @@ impl Needle {
     /// they have a `/`, `size:>10M` for what an image has, `is:added` and the like for the change of a file.
     ///
     /// # Errors
-    /// When a term cannot be understood.
+    /// When a term is invalid.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         let mut needle = Self::default();
         for term in text.split_whitespace() {
@@ -40,17 +40,17 @@ impl Needle {
         Ok(needle)
     }
 
-    /// Whether it asks for nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty() && self.paths.is_empty() && self.sizes.is_none() && self.change.is_none()
     }
 
-    /// Whether it asks for whole paths.
+    /// Whether it has path terms.
     pub(super) fn has_paths(&self) -> bool {
         !self.paths.is_empty()
     }
 
-    /// Whether it asks for something that only files have.
+    /// Whether it has terms that apply to files only.
     pub(super) fn is_about_files(&self) -> bool {
         self.sizes.is_some() || self.change.is_some() && self.names.is_empty() && self.paths.is_empty()
     }

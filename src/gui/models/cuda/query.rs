@@ -26,7 +26,7 @@ enum Term {
     Word(String),
 }
 
-/// Why a filter cannot be understood.
+/// Why a filter is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryQueryError {
     /// A size or a glob.
@@ -49,18 +49,18 @@ impl LibraryQuery {
     /// part of name, soname, component, package or version; with a `/`, of the whole path.
     ///
     /// # Errors
-    /// When a term cannot be understood.
+    /// When a term is invalid.
     pub fn parse(text: &str) -> Result<Self, LibraryQueryError> {
         let terms = text.split_whitespace().map(term).collect::<Result<_, _>>()?;
         Ok(Self { terms })
     }
 
-    /// Whether it asks for nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Whether a file that is no library is what it asks for: it has a path and a size, and nothing else.
+    /// Whether a file that is not a library matches: it has only a path and a size.
     pub fn fits_file(&self, raw: &[u8], bytes: u64) -> bool {
         let name = raw.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         self.terms.iter().all(|term| match term {
@@ -71,7 +71,7 @@ impl LibraryQuery {
         })
     }
 
-    /// Whether a library is what it asks for.
+    /// Whether a library matches.
     pub fn fits(&self, library: &LibraryItem) -> bool {
         self.terms.iter().all(|term| match term {
             Term::Text(regex, part) => {
@@ -117,7 +117,7 @@ fn term(text: &str) -> Result<Term, LibraryQueryError> {
             }
             "component" => return Ok(Term::Component(value.to_lowercase())),
             "arch" => {
-                // `90` means every kind of code for it.
+                // `90` matches every kind of code for it.
                 let bare = value.chars().next().is_some_and(|c| c.is_ascii_digit());
                 return Ok(Term::Code(if bare { format!("_{value}") } else { value.to_lowercase() }));
             }

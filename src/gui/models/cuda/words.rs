@@ -6,10 +6,10 @@ use crate::cuda::{Flavor, HolderKind, Role, Strategy, Supplier, Use, VersionSour
 use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 use crate::rootfs::{NodeId, Rootfs};
 
-/// In place of what is not known.
+/// Placeholder for unknown values.
 pub const UNKNOWN: &str = "–";
 
-/// Who brought a file.
+/// The supplier of a file.
 pub const fn supplier(supplier: Supplier) -> &'static str {
     match supplier {
         Supplier::Wheel => "wheel",
@@ -20,7 +20,7 @@ pub const fn supplier(supplier: Supplier) -> &'static str {
     }
 }
 
-/// Whether something that runs reaches a file.
+/// The use of a file.
 pub const fn usage(usage: Use) -> &'static str {
     match usage {
         Use::Needed => "needed",

@@ -47,7 +47,7 @@ pub struct Drafts {
     /// Whether that work is what is wanted now.
     current: bool,
     model: Option<Arc<DockerfileModel>>,
-    /// What `model` was made of.
+    /// The inputs of `model`.
     proposals: Option<Arc<Proposals>>,
     problem: Option<Problem>,
     /// Grows with each new model.
@@ -77,8 +77,8 @@ impl Drafts {
         }
     }
 
-    /// Takes in news of the analysis, the plan and the work. To be called each frame; it does something only when
-    /// there is news. `waker` is called when work is done.
+    /// Applies updates of the analysis, the plan and the work. Called on each frame; does something only after
+    /// an update. `waker` is called when work is done.
     pub fn update(&mut self, analysis: &Arc<Analysis>, plan: &ChosenPlan, waker: &Waker) {
         let Some(findings) = &analysis.findings else {
             (self.model, self.problem, self.asked, self.current) = (None, None, None, false);
@@ -176,7 +176,7 @@ impl Drafts {
         self.number += 1;
     }
 
-    /// Tries again; a file is read anew.
+    /// Tries again; reads the file again.
     pub fn retry(&mut self) {
         if let Some(given) = self.given.take() {
             self.given = Some(Arc::new(GivenFile::new(given.path.clone())));

@@ -9,7 +9,7 @@ use crate::rootfs::PathId;
 const OPEN_AT_MOST: usize = 2_000;
 const STRIDE: usize = 1 << 14;
 
-/// What a filter asks for: all terms must match.
+/// A filter: all terms must match.
 #[derive(Clone, Debug)]
 pub struct Query {
     names: Vec<Regex>,
@@ -21,7 +21,7 @@ pub struct Query {
     hidden: bool,
 }
 
-/// Why a filter cannot be understood.
+/// Why a filter is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// Not a size.
@@ -44,7 +44,7 @@ impl Query {
     /// letters count only where the term has some.
     ///
     /// # Errors
-    /// When a term cannot be understood.
+    /// When a term is invalid.
     pub fn parse(text: &str, regex: bool) -> Result<Option<Self>, QueryError> {
         let mut query = Self {
             names: Vec::new(),

@@ -1,4 +1,4 @@
-//! What can go, as a list with details, and the plan that is made of it.
+//! Findings as a list with details, and the plan.
 
 mod details;
 mod files;

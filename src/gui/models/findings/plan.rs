@@ -102,7 +102,7 @@ pub struct Prediction {
 }
 
 impl ChosenPlan {
-    /// Takes in news of the analysis.
+    /// Applies updates of the analysis.
     pub fn update(&mut self, analysis: Option<&Arc<Analysis>>) {
         let findings = |analysis: Option<&Arc<Analysis>>| analysis.and_then(|one| one.findings.clone());
         let (old, new) = (findings(self.analysis.as_ref()), findings(analysis));

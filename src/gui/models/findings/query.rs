@@ -22,7 +22,7 @@ enum Term {
     Size(u64, u64),
 }
 
-/// Why a filter cannot be understood.
+/// Why a filter is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindingQueryError {
     /// A size.
@@ -50,18 +50,18 @@ impl FindingQuery {
     /// `layer:3`, `severity:high`, `size:>10M`; all others are parts of title, category or rule.
     ///
     /// # Errors
-    /// When a term cannot be understood.
+    /// When a term is invalid.
     pub fn parse(text: &str) -> Result<Self, FindingQueryError> {
         let terms = text.split_whitespace().map(term).collect::<Result<_, _>>()?;
         Ok(Self { terms })
     }
 
-    /// Whether it asks for nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Whether a finding is what it asks for.
+    /// Whether a finding matches.
     pub fn fits(&self, item: &FindingItem) -> bool {
         self.terms.iter().all(|term| match term {
             Term::Part(part) => {

@@ -9,8 +9,8 @@ use crate::cuda::compat::{Judge, Judgement, RunVerdict, TargetGpu, default_targe
 const WHY: usize = 160;
 const COMMON: &str = "common data-centre GPUs";
 
-/// The verdict on the GPUs that the image is meant for, else on those that data centres have most. `None` while it
-/// is not known, and for an image without CUDA.
+/// The verdict on the requested targets, or on common data-centre GPUs. `None` while it
+/// is unknown, and for an image without CUDA.
 pub fn runs_line(analysis: &Analysis) -> Option<String> {
     let needs = analysis.needs()?;
     if !needs.uses_cuda {

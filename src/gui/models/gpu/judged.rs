@@ -1,4 +1,4 @@
-//! On which machines an image would run: worked out off the painting thread, anew only on news.
+//! Compatibility of an image with machines: computed off the painting thread, only after updates.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl Judgements {
         Self { judge, ..Self::default() }
     }
 
-    /// Takes in news of the analysis, of the machine's devices (`machine` is their generation) and of the driver
+    /// Applies updates of the analysis, of the machine's devices (`machine` is their generation) and of the driver
     /// that is to be taken as given. To be called each frame.
     pub fn update(
         &mut self,

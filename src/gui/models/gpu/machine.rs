@@ -145,7 +145,7 @@ impl Machine {
         self.work = Some(Work { wanted, cancel, slot, seen: 0, latest, stopping: false });
     }
 
-    /// Takes in news; whether there were any.
+    /// Applies updates; returns whether there were any.
     pub fn poll(&mut self) -> bool {
         let Some(work) = &mut self.work else { return false };
         let Some((seen, news)) = work.slot.newest() else { return false };

@@ -19,7 +19,7 @@ impl TargetQuery {
         Self { words, verdicts: verdicts.clone() }
     }
 
-    /// Whether it asks for nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.verdicts.is_empty()
     }

@@ -6,7 +6,7 @@ use crate::base::text::{printable, sentence};
 use crate::gpu::{Check, GpuError, KernelVerdict, Stage};
 use crate::gui::models::format::count;
 
-/// How good news is.
+/// The tone of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// All is as it should be.
@@ -22,7 +22,7 @@ pub enum Tone {
 pub struct Headline {
     /// How good it is.
     pub tone: Tone,
-    /// In a sentence.
+    /// One sentence.
     pub text: String,
 }
 

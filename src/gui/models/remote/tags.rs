@@ -101,7 +101,7 @@ impl TagList {
         &mut self.filter
     }
 
-    /// Filters anew.
+    /// Filters again.
     pub fn filter(&mut self) {
         let wanted = self.filter.trim().to_lowercase();
         let fits = |tag: &String| tag.to_lowercase().contains(&wanted);

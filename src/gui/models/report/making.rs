@@ -117,8 +117,8 @@ impl Making {
         Self { writer, job: Background::default(), asked: None, number: 0, preview: None, problem: None }
     }
 
-    /// Takes in news of what the report is made from, of the choices and of the work. To be called each frame; it
-    /// starts work only when there is news.
+    /// Applies updates of the report's inputs, the options and the work. Called on each frame; it
+    /// starts work only after an update.
     pub fn update(&mut self, source: ReportSource<'_>, choice: &Choice, waker: &Waker) {
         let basis = basis(source, choice);
         let current =
@@ -141,7 +141,7 @@ impl Making {
         self.number += 1;
         (self.problem, self.asked) = (None, Some((basis.clone(), choice.clone())));
         let (number, writer, choice) = (self.number, Arc::clone(&self.writer), choice.clone());
-        // Another format of what is known already is only written anew.
+        // Another format of the same report is only rendered again.
         let known = self.preview.as_ref().filter(|preview| preview.basis == basis);
         let known = known.map(|preview| Arc::clone(&preview.report));
         let request = Request::new(source);

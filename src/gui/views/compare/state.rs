@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// Takes in news of the images and of work that is done.
+    /// Applies updates of the images and finished work.
     pub(super) fn update(&mut self, around: &Around, waker: &Waker) {
         let ready = self.columns.list().iter().filter_map(|id| {
             let image = around.image(*id)?;

@@ -84,7 +84,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Takes in news of the analysis; does something only when there is news.
+    /// Applies updates of the analysis; otherwise does nothing.
     pub(super) fn update(&mut self, ui: &Ui, context: &ViewContext<'_>) {
         let news = self.generation != Some(context.generation);
         if news {
@@ -174,7 +174,7 @@ impl State {
         self.rows.position(self.library()?)
     }
 
-    /// Rows are to be made anew.
+    /// Rows must be rebuilt.
     pub(super) fn changed(&mut self) {
         self.stale = true;
     }

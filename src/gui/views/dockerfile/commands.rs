@@ -66,7 +66,7 @@ impl DockerfileView {
         self.notice = Some(Notice::done("Proposed Dockerfile copied", ""));
     }
 
-    /// Takes in news while another view is in front that shows what is proposed.
+    /// Applies updates while another view shows the proposals.
     pub fn keep_up(&mut self, ui: &egui::Ui, context: &mut ViewContext<'_>) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());

@@ -49,7 +49,7 @@ pub(super) fn show(
 pub(super) fn nothing(ui: &mut Ui, model: &DockerfileModel, plan: &ChosenPlan, went: &mut Vec<Go>) {
     body(ui, "nothing", "", |ui| {
         ui.add_space(space::XS);
-        ui.label(RichText::new("No proposal").font(text::heading()));
+        ui.label(RichText::new("Reason").font(text::heading()));
         ui.add(Label::new(&model.reason).wrap().selectable(true));
         facts::notes(ui, model, went);
         if questions::of(plan).next().is_some() {

@@ -35,7 +35,7 @@ impl State {
         Self { drafts: Drafts::new(proposer), ..Self::default() }
     }
 
-    /// Takes in news.
+    /// Applies updates.
     pub(super) fn update(&mut self, context: &ViewContext<'_>, waker: &Waker) {
         self.drafts.update(context.analysis, context.plan, waker);
         if self.generation != self.drafts.generation() {

@@ -38,7 +38,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Takes in news of the analysis; does something only when there is news.
+    /// Applies updates of the analysis; otherwise does nothing.
     pub(super) fn update(&mut self, context: &ViewContext<'_>) {
         if self.generation == Some(context.generation) {
             return;

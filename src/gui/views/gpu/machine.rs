@@ -229,7 +229,7 @@ fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
     }
 }
 
-/// The sign of good or bad news, with its colour.
+/// The sign of a tone, with its colour.
 pub(super) fn tone(tokens: &Tokens, tone: Tone) -> (Mark, egui::Color32) {
     match tone {
         Tone::Good => (Mark::Proven, tokens.success),

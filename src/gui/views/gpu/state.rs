@@ -57,7 +57,7 @@ impl State {
         Self { judgements: Judgements::new(judge), ..Self::default() }
     }
 
-    /// Takes in news; does something only when there is news.
+    /// Applies updates; otherwise does nothing.
     pub(super) fn update(&mut self, context: &ViewContext<'_>, machine: &Machine, waker: &Waker) {
         let driver = self.driver.as_deref();
         let devices = || machine.devices();

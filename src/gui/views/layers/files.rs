@@ -39,7 +39,7 @@ impl FilesPane {
             card(ui, |ui| show_gap(ui, browser, &gap));
             return;
         }
-        // Where there is little room, the words that a screen reader says must do.
+        // On narrow panes, the screen reader text must suffice.
         if ui.available_height() >= LEGEND_FROM {
             let (above, below) = {
                 let rect = ui.available_rect_before_wrap();

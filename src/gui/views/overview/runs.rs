@@ -11,7 +11,7 @@ use crate::gui::models::gpu::runs_line;
 use crate::gui::views::{Action, View};
 use crate::jobs::Waker;
 
-/// The line, worked out anew for each inventory.
+/// The line, computed for each inventory.
 #[derive(Default)]
 pub(super) struct RunsOn {
     of: Option<usize>,

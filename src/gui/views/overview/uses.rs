@@ -20,7 +20,7 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Makes it anew when there is another inventory.
+    /// Rebuilds it for another inventory.
     pub(super) fn update(uses: &mut Option<Self>, analysis: &Analysis) {
         let both = analysis.inventory.as_ref().zip(analysis.merge.as_ref());
         let same = match (&both, &uses) {

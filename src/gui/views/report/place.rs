@@ -22,7 +22,7 @@ pub(super) struct Place {
     own: bool,
     /// What is wrong with it.
     said: Option<String>,
-    /// The path is that of a file, which may be replaced once that is said.
+    /// The file exists; it is replaced only after confirmation.
     exists: bool,
     wants_focus: bool,
     /// The image, the choice and the Dockerfile that the offer was made for.

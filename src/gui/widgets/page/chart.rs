@@ -1,4 +1,4 @@
-//! What a whole is made of: a bar with its legend.
+//! A breakdown: a bar with its legend.
 
 use egui::accesskit::Role;
 use egui::{Color32, Rect, RichText, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};

@@ -1,5 +1,5 @@
 //! Column widths of a table: as wide as their content while there is room; then long texts give
-//! way, and at last columns at the right, whose cells stand below a row when it is opened.
+//! way, and at last columns at the right, whose cells are below an expanded row.
 
 use egui::{Rangef, Ui};
 
@@ -41,7 +41,7 @@ pub(super) struct Columns {
     number: Vec<bool>,
     /// Whether any row has something behind it.
     details: bool,
-    /// Where each stands, from the left of the table; `None` for one that there is no room for.
+    /// Position of each, from the left of the table; `None` for one without room.
     pub(super) places: Vec<Option<Rangef>>,
     /// Whether rows can be opened: there is something behind them, or columns are left out.
     pub(super) opens: bool,

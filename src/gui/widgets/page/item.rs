@@ -1,4 +1,4 @@
-//! The pieces that a page is made of, and the way to what they show.
+//! The pieces of a page, and access to their content.
 
 use std::ops::Range;
 
