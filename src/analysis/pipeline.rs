@@ -24,12 +24,12 @@ use crate::source::{Access, Blob, Image, OpenContext, Reference, SourceError, op
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// Manifest and config only.
-    Documents,
-    /// Also what tables of contents tell of layers that have one; no layer is fetched.
-    Tables,
-    /// All layers: those with a table of contents by it and by the files that the inventory needs, the others whole.
+    Manifest,
+    /// Also tables of contents, for layers that have one; no layer is fetched.
+    Toc,
+    /// All layers: those with a table of contents by it and the files that the inventory needs, the others completely.
     #[default]
-    Whole,
+    Full,
 }
 
 /// How to analyse.
@@ -190,7 +190,7 @@ pub fn analyze(
     }
 
     let mut analysis = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if options.depth != Depth::Whole && !tables::is_any_read(&analysis) {
+    if options.depth != Depth::Full && !tables::is_any_read(&analysis) {
         // Nothing is merged, so that no sum over it is known.
         return Ok(Arc::new(analysis));
     }

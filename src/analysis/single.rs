@@ -45,9 +45,9 @@ pub(super) fn read_one(
     let (expected, blobs) = (expected(source, options.verify), options.access.blobs.as_ref());
     let subject = context.subject.as_str();
     let was_read = match options.depth {
-        Depth::Documents => false,
-        Depth::Tables => was_read(source, known),
-        Depth::Whole => Table::is_named(&source.annotations) && was_read(source, known),
+        Depth::Manifest => false,
+        Depth::Toc => was_read(source, known),
+        Depth::Full => Table::is_named(&source.annotations) && was_read(source, known),
     };
     let mut refused = None;
     if by_table(source, options) && !was_read {
@@ -114,9 +114,9 @@ pub(super) fn read_one(
 fn by_table(source: &LayerSource, options: &Options) -> bool {
     let is_remote = matches!(source.blob, Blob::Remote(_));
     match options.depth {
-        Depth::Documents => false,
-        Depth::Tables => true,
-        Depth::Whole => is_remote && !options.verify && options.access.blobs.is_none(),
+        Depth::Manifest => false,
+        Depth::Toc => true,
+        Depth::Full => is_remote && !options.verify && options.access.blobs.is_none(),
     }
 }
 

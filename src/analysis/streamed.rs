@@ -61,7 +61,7 @@ impl<'a> Streamed<'a> {
 
 impl Sink for Streamed<'_> {
     fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled> {
-        if self.options.depth != Depth::Whole {
+        if self.options.depth != Depth::Full {
             // It passes all the same, but nobody asked for what is in it.
             return Ok(usize::MAX);
         }
@@ -82,7 +82,7 @@ impl Sink for Streamed<'_> {
     }
 
     fn recall(&mut self, key: &SourceKey) -> Option<Vec<u8>> {
-        let known = self.known.filter(|_| self.options.depth == Depth::Whole)?;
+        let known = self.known.filter(|_| self.options.depth == Depth::Full)?;
         let record = known.archive(key)?;
         let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
         let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
@@ -92,7 +92,7 @@ impl Sink for Streamed<'_> {
     }
 
     fn keep(&mut self, key: &SourceKey, members: &[u8]) {
-        let Some(known) = self.known.filter(|_| self.options.depth == Depth::Whole) else { return };
+        let Some(known) = self.known.filter(|_| self.options.depth == Depth::Full) else { return };
         let mut digests = Vec::with_capacity(self.reads.len());
         for StreamedLayer { subject, read, whole, .. } in &self.reads {
             match read.digest.as_deref() {

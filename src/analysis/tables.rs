@@ -56,7 +56,7 @@ pub(super) fn read_tree(
         known.keep_table(place, &record);
     }
     let before =
-        known.filter(|_| depth == Depth::Whole).and_then(|(known, place)| known.listed(&place, context));
+        known.filter(|_| depth == Depth::Full).and_then(|(known, place)| known.listed(&place, context));
     if let Some(read) = before.filter(|read| read.index.len() == contents.entries().len()) {
         progress.add_passed(table.size());
         progress.add_entries(read.index.len() as u64);
@@ -94,12 +94,12 @@ pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Co
 /// Why a layer was not read at all, when `options` say so.
 pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String> {
     match (depth, refused) {
-        (Depth::Whole, _) => None,
-        (Depth::Documents, _) => Some("not read: --depth manifest".to_owned()),
-        (Depth::Tables, None) => {
+        (Depth::Full, _) => None,
+        (Depth::Manifest, _) => Some("not read: --depth manifest".to_owned()),
+        (Depth::Toc, None) => {
             Some("not read: --depth toc, and the manifest names no table of contents for it".to_owned())
         }
-        (Depth::Tables, Some(refused)) => Some(format!("not read: --depth toc, and {}", refused.why)),
+        (Depth::Toc, Some(refused)) => Some(format!("not read: --depth toc, and {}", refused.why)),
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) fn look_into_all(
 
 /// Says of layers that only their trees were asked for, when `options` say so.
 pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
-    if options.depth != Depth::Tables {
+    if options.depth != Depth::Toc {
         return;
     }
     let image = Arc::clone(&analysis.image);
@@ -295,7 +295,7 @@ pub(super) fn is_any_read(analysis: &Analysis) -> bool {
 
 /// Whether nothing was looked into because only so much was asked for.
 pub(super) fn is_shallow(options: &Options, layers: &[Layer]) -> bool {
-    options.depth != Depth::Whole && !layers.iter().all(Layer::is_complete)
+    options.depth != Depth::Full && !layers.iter().all(Layer::is_complete)
 }
 
 /// Lays out what will be fetched of layers that are read by their tables of contents, and says how much it is.

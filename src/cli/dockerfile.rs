@@ -122,7 +122,7 @@ pub(super) fn dockerfile(plan: &DockerfilePlan) -> anyhow::Result<ExitCode> {
     let options = Options { show_secrets: plan.show_secrets, plan: removal, ..Options::default() };
     let report = proposals.and_then(|proposals| RewriteReport::new(&analysis, proposals, &options));
     let Some(mut report) = report else {
-        if plan.read.depth != Depth::Whole {
+        if plan.read.depth != Depth::Full {
             anyhow::bail!("{}", plan.read.unread());
         }
         anyhow::bail!("no proposals for {}: the rules did not run", plan.read.shown());

@@ -84,7 +84,7 @@ pub enum SchemaName {
     /// cutaway compare
     Compare,
     /// cutaway dockerfile
-    Rewrite,
+    Dockerfile,
     /// cutaway gpu
     Gpu,
 }

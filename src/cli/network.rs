@@ -18,15 +18,15 @@ pub(super) struct Network {
     #[arg(long)]
     plain_http: bool,
     /// Cache compressed layers from registries, up to SIZE, such as 20GiB [default: off]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, env = "CUTAWAY_KEEP_BLOBS")]
-    keep_blobs: Option<u64>,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, env = "CUTAWAY_BLOB_CACHE")]
+    blob_cache: Option<u64>,
 }
 
 impl Network {
     /// Access to registries and engines.
     pub(super) fn access(&self) -> Access {
         let folder = || Settings::from_environment().map(|settings| settings.folder);
-        let limit = self.keep_blobs.filter(|limit| *limit > 0);
+        let limit = self.blob_cache.filter(|limit| *limit > 0);
         Access {
             plain_http: self.plain_http,
             ca_file: self.ca_file.clone(),

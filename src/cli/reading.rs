@@ -59,7 +59,7 @@ pub(super) struct How {
     #[arg(long)]
     verify: bool,
     /// How much of an image to read; less means less traffic at a registry
-    #[arg(long, value_enum, default_value = "whole")]
+    #[arg(long, value_enum, default_value = "full")]
     depth: DepthName,
     /// Verbose output
     #[arg(short, long)]
@@ -73,19 +73,19 @@ pub(super) struct How {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DepthName {
     /// Manifest and config only
-    Documents,
+    Manifest,
     /// Also tables of contents of layers that have one (eStargz, zstd:chunked)
-    Tables,
+    Toc,
     /// All layers
-    Whole,
+    Full,
 }
 
 impl From<DepthName> for Depth {
     fn from(name: DepthName) -> Self {
         match name {
-            DepthName::Documents => Self::Documents,
-            DepthName::Tables => Self::Tables,
-            DepthName::Whole => Self::Whole,
+            DepthName::Manifest => Self::Manifest,
+            DepthName::Toc => Self::Toc,
+            DepthName::Full => Self::Full,
         }
     }
 }

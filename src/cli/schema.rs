@@ -11,7 +11,7 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
     let schema = match name {
         SchemaName::Report => schema_of(Document::Report),
         SchemaName::Compare => schema_of(Document::Compare),
-        SchemaName::Rewrite => schema_of(Document::Rewrite),
+        SchemaName::Dockerfile => schema_of(Document::Dockerfile),
         #[cfg(feature = "gpu")]
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]

@@ -109,9 +109,9 @@ const LAYERS: &[&str] = &[
     "is_base",
     "created_by",
     "claimed_bytes",
-    "table.format",
-    "table.digest",
-    "table.fetched_bytes",
+    "toc.format",
+    "toc.digest",
+    "toc.fetched_bytes",
 ];
 
 /// A table with a heading, all of its rows.

@@ -234,16 +234,17 @@ pub struct DuplicateLine {
     pub identical: Option<bool>,
     /// Bytes of the copies that are not loaded, or need not be: Python packages load their own copies before.
     pub reclaimable_bytes: u64,
-    /// Which copy the loader takes, for whom.
-    pub picks: Vec<PickLine>,
+    /// Which copies NEEDED entries resolve to, and for which files.
+    #[serde(alias = "picks")]
+    pub resolved_by: Vec<ResolvedLine>,
 }
 
-/// A copy that the loader takes.
+/// A copy that NEEDED entries resolve to.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct PickLine {
-    /// The copy.
+pub struct ResolvedLine {
+    /// Path of the copy.
     pub path: String,
-    /// What loads it.
+    /// Files that load it.
     pub loaded_by: Vec<String>,
 }
 

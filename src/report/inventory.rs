@@ -2,8 +2,8 @@
 
 use super::cuda::{
     BasePart, ByHolder, ComponentLine, CudaPart, DuplicateLine, ForwardCompatPart, FrameworkLine,
-    GpuCodeLine, GpuCodeSumLine, IdenticalLine, LibraryLine, PackageLine, PackageName, PickLine, StackLine,
-    ToolkitLine, UnresolvedLine, WeightLine,
+    GpuCodeLine, GpuCodeSumLine, IdenticalLine, LibraryLine, PackageLine, PackageName, ResolvedLine,
+    StackLine, ToolkitLine, UnresolvedLine, WeightLine,
 };
 use crate::analysis::Analysis;
 use crate::base::text::escape;
@@ -195,10 +195,10 @@ impl Names<'_> {
                 paths: duplicate.libraries.iter().map(|place| library(*place)).collect(),
                 identical: duplicate.identical,
                 reclaimable_bytes: duplicate.reclaimable_bytes,
-                picks: duplicate
+                resolved_by: duplicate
                     .picks
                     .iter()
-                    .map(|pick| PickLine {
+                    .map(|pick| ResolvedLine {
                         path: library(pick.library),
                         loaded_by: self.objects(&pick.loaded_by),
                     })

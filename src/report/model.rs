@@ -201,9 +201,9 @@ pub struct LayerLine {
     /// Blob as stored, as the manifest claims.
     #[serde(default)]
     pub claimed_bytes: Option<u64>,
-    /// The table of contents that the layer was read by; null when it was read whole, or not at all.
-    #[serde(default)]
-    pub table: Option<TablePart>,
+    /// The table of contents that the layer was read from; null when the layer was read completely or not at all.
+    #[serde(default, alias = "table")]
+    pub toc: Option<TablePart>,
     /// Tar stream.
     pub uncompressed_bytes: Option<u64>,
     /// Regular files; null when the layer could not be read at all.
@@ -412,7 +412,7 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
         },
         compressed_bytes: read.and_then(|read| read.compressed_bytes),
         claimed_bytes: source.size,
-        table: layer.table.as_deref().map(|table| TablePart {
+        toc: layer.table.as_deref().map(|table| TablePart {
             format: table.format().as_str().into(),
             digest: table.digest().to_owned(),
             fetched_bytes: table.fetched_bytes(),

@@ -1,4 +1,4 @@
-//! A proposed Dockerfile, part of the schema `cutaway.rewrite/1`.
+//! A proposed Dockerfile, part of the schema `cutaway.dockerfile/1`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What is proposed for an image's Dockerfile, schema `cutaway.rewrite/1`.
+//! What is proposed for an image's Dockerfile, schema `cutaway.dockerfile/1`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::findings::{Finding, Findings, Plan};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
 /// The schema of what is proposed.
-const SCHEMA: &str = "cutaway.rewrite/1";
+const SCHEMA: &str = "cutaway.dockerfile/1";
 
 /// All that is proposed, and what it is proposed for.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

@@ -17,7 +17,7 @@ pub enum Document {
     /// `cutaway compare`.
     Compare,
     /// `cutaway dockerfile`.
-    Rewrite,
+    Dockerfile,
 }
 
 /// The schema of a document.
@@ -25,7 +25,7 @@ pub fn schema_of(document: Document) -> Value {
     match document {
         Document::Report => schema_for::<Report>(),
         Document::Compare => schema_for::<CompareReport>(),
-        Document::Rewrite => schema_for::<RewriteReport>(),
+        Document::Dockerfile => schema_for::<RewriteReport>(),
     }
 }
 

@@ -109,7 +109,7 @@ fn layers(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     more(out, report.layers.len(), MOST_LAYERS, "layers")?;
     for layer in report.layers.iter().take(MOST_LAYERS) {
-        if let Some(table) = &layer.table {
+        if let Some(table) = &layer.toc {
             let (number, format) = (layer.index, printable(&table.format));
             let (fetched, all) = (human(table.fetched_bytes), human_or_dash(layer.compressed_bytes));
             writeln!(

@@ -106,8 +106,11 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
             elide_end(&printable(&text), WIDTH - 12)
         )?;
         for path in duplicate.paths.iter().take(MOST_COPIES) {
-            let users =
-                duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
+            let users = duplicate
+                .resolved_by
+                .iter()
+                .find(|copy| copy.path == *path)
+                .map_or(0, |copy| copy.loaded_by.len());
             let runs =
                 || cuda.libraries.iter().any(|line| line.path == *path && line.usage != "unreferenced");
             let users = match users {

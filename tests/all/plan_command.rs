@@ -41,7 +41,7 @@ impl Scene {
 
     fn json(&self, options: &[&str]) -> Value {
         let answer = serde_json::from_str(&self.text(&[&["--format", "json"], options].concat())).unwrap();
-        schema::fits("rewrite", &answer);
+        schema::fits("dockerfile", &answer);
         answer
     }
 

@@ -160,7 +160,7 @@ fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
 
 /// What any answer holds to, whatever is proposed.
 fn check(answer: &Value) {
-    schema::fits("rewrite", answer);
+    schema::fits("dockerfile", answer);
     assert_eq!(answer["generator"]["name"], "cutaway");
     let (image, recipe) = (&answer["image"], &answer["recipe"]);
     let now = image["content_bytes"].as_u64().unwrap();

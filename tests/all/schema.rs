@@ -16,9 +16,9 @@ use crate::support::{Place, program};
 
 /// What has a schema in this build.
 const NAMES: &[&str] = if cfg!(feature = "gpu") {
-    &["report", "compare", "rewrite", "gpu"]
+    &["report", "compare", "dockerfile", "gpu"]
 } else {
-    &["report", "compare", "rewrite"]
+    &["report", "compare", "dockerfile"]
 };
 
 static SCHEMAS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
@@ -165,7 +165,7 @@ fn documents_fit_their_schemas() {
     let tree = format!("rootfs:{}", place.path("tree"));
     for image in ["sample:devel", "sample:runtime", &whole, &cut, &bare, &tree] {
         fits("report", &json_of(&place, &["report", image, "--target", "gpu:a100-80"]));
-        fits("rewrite", &json_of(&place, &["dockerfile", image]));
+        fits("dockerfile", &json_of(&place, &["dockerfile", image]));
     }
     for images in
         [&["sample:devel", "sample:runtime"][..], &[&whole, &cut, &tree, "sample:runtime"], &[&bare, &whole]]
@@ -231,7 +231,7 @@ fn a_wrong_document_does_not_fit() {
 #[test]
 fn a_build_without_the_check_of_the_gpu_says_that_it_has_no_schema_of_it() {
     let message = Place::new().failure(&["schema", "gpu"]);
-    assert!(message.contains("no check of the GPU"), "{message}");
+    assert!(message.contains("built without the GPU check"), "{message}");
 }
 
 /// Fields by what holds them.
@@ -267,7 +267,7 @@ const CONTRACT: &[(&str, Groups)] = &[
                 "layers[]",
                 "content_bytes entries files directories symlinks hardlinks whiteouts others wasted_bytes",
             ),
-            ("layers[]", "hides_bytes metadata_only_bytes created_by is_base class_bytes"),
+            ("layers[]", "hides_bytes metadata_only_bytes created_by is_base class_bytes toc claimed_bytes"),
             ("packages[]", "manager name version bytes files layer"),
             ("cuda.toolkit", "version flavor root cudnn_version"),
             ("cuda", "toolkits[] libraries[] components[] gpu_code[] duplicates[] frameworks[] stack[]"),
@@ -283,7 +283,7 @@ const CONTRACT: &[(&str, Groups)] = &[
             ("cuda.gpu_code[].by_holder", "libraries executables archives files"),
             (
                 "cuda.duplicates[]",
-                "soname paths[] identical reclaimable_bytes picks[].path picks[].loaded_by[]",
+                "soname paths[] identical reclaimable_bytes resolved_by[].path resolved_by[].loaded_by[]",
             ),
             ("cuda.frameworks[]", "name version cuda_version strategy path"),
             ("cuda.stack[]", "level name supplied_by paths[]"),
@@ -311,7 +311,7 @@ const CONTRACT: &[(&str, Groups)] = &[
         ],
     ),
     (
-        "rewrite",
+        "dockerfile",
         &[
             ("", "schema reason"),
             ("proposals[]", "id title applicability base_image dockerfile diff kept[]"),

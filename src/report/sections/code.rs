@@ -130,7 +130,8 @@ fn duplicate(cuda: &CudaPart, duplicate: &DuplicateLine) -> Row {
 
 /// Who loads a copy, in words.
 fn users(cuda: &CudaPart, duplicate: &DuplicateLine, path: &str) -> String {
-    let users = duplicate.picks.iter().find(|pick| pick.path == *path).map_or(0, |pick| pick.loaded_by.len());
+    let users =
+        duplicate.resolved_by.iter().find(|copy| copy.path == *path).map_or(0, |copy| copy.loaded_by.len());
     let runs = || cuda.libraries.iter().any(|line| line.path == *path && line.usage != "unreferenced");
     match users {
         0 if runs() => "in use".to_owned(),

@@ -68,7 +68,7 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
     if let Some(media_type) = &layer.media_type {
         facts.push(("Media type".to_owned(), code(media_type)));
     }
-    if let Some(table) = &layer.table {
+    if let Some(table) = &layer.toc {
         let (fetched, all) = (human(table.fetched_bytes), human_or_dash(layer.compressed_bytes));
         let text = format!(
             "{}, {fetched} of {all} fetched; the layer was not read completely",

@@ -61,9 +61,9 @@ fn two_copies_of_a_library_are_compared_byte_by_byte() {
             assert_eq!(duplicate["identical"], identical, "{what}");
             let copies = [format!("/{SITE}/{WHEEL}"), format!("/{TOOLKIT}")];
             assert_eq!(texts(&duplicate["paths"]), copies, "{what}");
-            let pick = &items(&duplicate["picks"])[0];
+            let pick = &items(&duplicate["resolved_by"])[0];
             assert_eq!(
-                (items(&duplicate["picks"]).len(), pick["path"].as_str()),
+                (items(&duplicate["resolved_by"]).len(), pick["path"].as_str()),
                 (1, Some(copies[0].as_str()))
             );
             assert_eq!(texts(&pick["loaded_by"]), ["/usr/bin/service"]);
@@ -79,7 +79,7 @@ fn nothing_is_too_many_when_nothing_is_loaded() {
         let duplicate = entry(&report.json["cuda"]["duplicates"], "soname", "libcublas.so.13");
         assert_eq!(duplicate["identical"], true);
         assert_eq!(number(&duplicate["reclaimable_bytes"]), 0);
-        assert_eq!(items(&duplicate["picks"]).len(), 0);
+        assert_eq!(items(&duplicate["resolved_by"]).len(), 0);
     });
 }
 

@@ -18,7 +18,7 @@ fn copy(folder: &str) -> Member {
 
 fn picks(report: &Report) -> Vec<(&str, Vec<&str>)> {
     let duplicates = items(&report.json["cuda"]["duplicates"]);
-    let picks = duplicates.iter().flat_map(|duplicate| items(&duplicate["picks"]));
+    let picks = duplicates.iter().flat_map(|duplicate| items(&duplicate["resolved_by"]));
     picks.map(|pick| (pick["path"].as_str().unwrap(), texts(&pick["loaded_by"]))).collect()
 }
 

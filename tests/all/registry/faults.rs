@@ -190,10 +190,7 @@ fn a_redirect_that_leads_nowhere_names_where_it_leads() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     bench.proxy.fault(Kind::Manifest, "", usize::MAX, Fault::Redirect(gone));
     let message = bench.fails(&[], &bench.reference());
-    assert!(
-        message.contains(&format!("redirected to 127.0.0.1:{gone}: connection failed")),
-        "{message}"
-    );
+    assert!(message.contains(&format!("redirected to 127.0.0.1:{gone}: connection failed")), "{message}");
 }
 
 #[test]
@@ -219,7 +216,7 @@ fn a_check_of_documents_alone_ends_with_its_verdict() {
         return;
     }
     let bench = Bench::new();
-    let outcome = bench.run(&[], &["check", &bench.reference(), "--depth", "documents"]);
+    let outcome = bench.run(&[], &["check", &bench.reference(), "--depth", "manifest"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, "verdict: fail reason=incomplete\n"));
     assert!(outcome.stderr.contains("not read because of --depth"), "{}", outcome.stderr);
 }

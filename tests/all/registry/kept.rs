@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::bench::{Bench, ready};
 use super::proxy::{Fault, Kind};
 
-const KEEP: [&str; 3] = ["--no-cache", "--keep-blobs", "10MiB"];
+const KEEP: [&str; 3] = ["--no-cache", "--blob-cache", "10MiB"];
 
 /// Runs a report that reads everything anew, but for kept layers.
 fn report(bench: &Bench, options: &[&str]) -> String {
@@ -72,7 +72,7 @@ fn no_more_is_kept_than_was_said() {
     let sizes: Vec<u64> = bench.image.layers.iter().map(|layer| layer.size).collect();
     // Room for the second and the third, not for the first.
     let limit = (sizes[1] + sizes[2] + 100).to_string();
-    let told = report(&bench, &["--no-cache", "--keep-blobs", &limit]);
+    let told = report(&bench, &["--no-cache", "--blob-cache", &limit]);
     let held: u64 = blobs(&bench).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert!(held > 0 && held <= sizes[1] + sizes[2] + 100, "{held} bytes of {sizes:?}; {told}");
 }

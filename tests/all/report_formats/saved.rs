@@ -36,6 +36,16 @@ fn it_is_told_that_it_is_a_saved_report() {
 }
 
 #[test]
+fn reports_with_the_earlier_names_of_fields_still_open() {
+    let place = Place::new();
+    let json = printed(&place, "sample:devel", &["--format", "json"]);
+    let earlier = json.replace("\"resolved_by\":", "\"picks\":").replace("\"toc\":", "\"table\":");
+    assert!(earlier.contains("\"picks\":") && earlier.contains("\"table\":"));
+    let saved = place.put("earlier.json", earlier);
+    assert!(printed(&place, &saved, &["--format", "json"]) == json);
+}
+
+#[test]
 fn what_needs_the_image_is_refused_by_name() {
     let place = Place::new();
     let saved = place.put("saved.json", printed(&place, "sample:runtime", &["--format", "json"]));

@@ -61,7 +61,7 @@ fn huge(name: &str) -> Value {
             "by_holder": {"libraries": 1, "executables": 0, "archives": 0, "files": 0},
         })),
         "duplicates": list(&|number| json!({
-            "soname": named(number), "paths": vec![name; several(number)], "identical": true, "reclaimable_bytes": number, "picks": [],
+            "soname": named(number), "paths": vec![name; several(number)], "identical": true, "reclaimable_bytes": number, "resolved_by": [],
         })),
         "identical": list(&|number| json!({"paths": vec![named(number); several(number)], "bytes": number})),
         "unresolved": list(&|number| json!({"path": named(number), "name": name})),

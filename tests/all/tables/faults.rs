@@ -19,7 +19,7 @@ fn is_read_whole(bench: &Bench) -> Vec<Value> {
     let usual = theirs["warnings"].take();
     assert_eq!(ours, theirs);
     for layer in report.layers() {
-        assert_eq!((&layer["verified"], &layer["table"]), (&"digest".into(), &Value::Null));
+        assert_eq!((&layer["verified"], &layer["toc"]), (&"digest".into(), &Value::Null));
     }
     let usual = usual.as_array().unwrap();
     warnings.as_array().unwrap().iter().filter(|warning| !usual.contains(warning)).cloned().collect()
@@ -131,7 +131,7 @@ fn a_layer_without_a_table_is_not_read_where_only_tables_are() {
         return;
     }
     let bench = Bench::new(image(Format::Estargz, &|packed| packed.annotate = Vec::clear));
-    let report = unread(&bench.place, &bench.reference(), "tables");
+    let report = unread(&bench.place, &bench.reference(), "toc");
     assert_eq!(report.code, 2);
     assert_eq!(report.json["totals"]["merged_bytes"], Value::Null);
     assert_eq!(bench.layer_requests().len(), 0);

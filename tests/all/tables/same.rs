@@ -20,7 +20,7 @@ pub fn of_no_source(report: &Report) -> Value {
         json["plan"]["compressed_bytes_after"] = Value::Null;
     }
     for layer in json["layers"].as_array_mut().unwrap() {
-        for name in ["verified", "uncompressed_bytes", "table"] {
+        for name in ["verified", "uncompressed_bytes", "toc"] {
             layer[name] = Value::Null;
         }
     }
@@ -60,13 +60,13 @@ fn the_report_by_tables_is_that_of_the_whole_layers() {
         let requests = bench.layer_requests();
         assert!(requests.iter().all(|seen| seen.status == 206), "{requests:#?}");
         let fetched: u64 =
-            report.layers().iter().map(|layer| layer["table"]["fetched_bytes"].as_u64().unwrap()).sum();
+            report.layers().iter().map(|layer| layer["toc"]["fetched_bytes"].as_u64().unwrap()).sum();
         // The two files of 3 MiB that nobody asks for are more than half of it.
         assert!(fetched < bench.layer_bytes() * 6 / 10, "{fetched} of {}", bench.layer_bytes());
         assert!(requests.len() <= 24, "{requests:#?}");
         for (layer, line) in bench.image.layers.iter().zip(report.layers()) {
-            assert_eq!(line["table"]["format"], format.as_str());
-            assert!(layer.annotations.iter().any(|(_, text)| line["table"]["digest"] == text.as_str()));
+            assert_eq!(line["toc"]["format"], format.as_str());
+            assert!(layer.annotations.iter().any(|(_, text)| line["toc"]["digest"] == text.as_str()));
             assert_eq!(line["verified"], "none");
             assert_eq!(line["compressed_bytes"], layer.size);
             assert_eq!(line["uncompressed_bytes"], Value::Null);
@@ -83,7 +83,7 @@ fn whoever_asks_for_proof_gets_the_layers_read_whole() {
     let report = bench.place.report_with(&bench.reference(), &["--verify"]);
     assert_eq!(report.code, 0);
     for layer in report.layers() {
-        assert_eq!((&layer["verified"], &layer["table"]), (&"both".into(), &Value::Null));
+        assert_eq!((&layer["verified"], &layer["toc"]), (&"both".into(), &Value::Null));
     }
     // What was read whole is known from then on, and tells more than the table.
     bench.proxy.forget();
@@ -98,7 +98,7 @@ fn the_tree_costs_less_than_a_twentieth() {
     }
     for (format, most) in [(Format::Estargz, 2), (Format::ZstdChunked, 1)] {
         let bench = Bench::new(image(format, &|_| ()));
-        let report = bench.place.report_with(&bench.reference(), &["--depth", "tables"]);
+        let report = bench.place.report_with(&bench.reference(), &["--depth", "toc"]);
         assert_eq!(report.code, 2);
         let bytes: u64 = bench.layer_requests().iter().map(|seen| seen.bytes).sum();
         assert!(bytes * 20 < bench.layer_bytes(), "{format}: {bytes} of {}", bench.layer_bytes());
@@ -121,7 +121,7 @@ fn the_tree_costs_less_than_a_twentieth() {
         // A layout that lies here says the same.
         let place = Place::new();
         let reference = format!("oci:{}", place.put_layout("layout", &Layout::of(&bench.image, "1")));
-        let local = place.report_with(&reference, &["--depth", "tables"]);
+        let local = place.report_with(&reference, &["--depth", "toc"]);
         assert_eq!(local.json["totals"], report.json["totals"]);
         assert_eq!(local.json["layers"], report.json["layers"]);
     }
@@ -141,14 +141,14 @@ fn documents_alone_tell_the_sizes_that_are_claimed() {
         return;
     }
     let bench = Bench::new(image(Format::ZstdChunked, &|_| ()));
-    let report = unread(&bench.place, &bench.reference(), "documents");
+    let report = unread(&bench.place, &bench.reference(), "manifest");
     assert_eq!(bench.layer_requests().len(), 0);
     let folder = Place::new();
     let layout = format!("oci:{}", folder.put_layout("layout", &Layout::of(&bench.image, "1")));
     let archive = folder.put("image.tar", Layout::of(&bench.image, "1").archive());
     let packed =
         folder.put("image.tar.gz", crate::fixtures::packing::gzip(&Layout::of(&bench.image, "1").archive()));
-    let others = [&layout, &archive, &packed].map(|reference| unread(&folder, reference, "documents"));
+    let others = [&layout, &archive, &packed].map(|reference| unread(&folder, reference, "manifest"));
     for report in [report].iter().chain(&others) {
         assert_eq!(report.code, 2);
         for (name, value) in report.json["totals"].as_object().unwrap() {
@@ -161,7 +161,7 @@ fn documents_alone_tell_the_sizes_that_are_claimed() {
         }
         for (line, layer) in report.layers().iter().zip(&bench.image.layers) {
             assert_eq!(line["claimed_bytes"], layer.size);
-            for name in ["compressed_bytes", "content_bytes", "entries", "files", "table"] {
+            for name in ["compressed_bytes", "content_bytes", "entries", "files", "toc"] {
                 assert_eq!(line[name], Value::Null, "{name}");
             }
         }
@@ -170,7 +170,7 @@ fn documents_alone_tell_the_sizes_that_are_claimed() {
     }
     // The other formats say so, too.
     for format in ["text", "html", "markdown"] {
-        let outcome = folder.run(&["report", &layout, "--depth", "documents", "--format", format]);
+        let outcome = folder.run(&["report", &layout, "--depth", "manifest", "--format", format]);
         assert_eq!(outcome.code, 2);
         assert!(outcome.stdout.contains("claimed by the manifest"), "{}", outcome.stdout);
     }

@@ -23,11 +23,11 @@ fn the_second_opening_fetches_neither_table_nor_files() {
         assert!(bench.proxy.bytes() < 64 << 10, "{format}: {} bytes", bench.proxy.bytes());
         let told = |mut json: Value| {
             for layer in json["layers"].as_array_mut().unwrap() {
-                assert!(layer["table"]["fetched_bytes"].take().is_u64());
+                assert!(layer["toc"]["fetched_bytes"].take().is_u64());
             }
             json
         };
-        assert!(second.layers().iter().all(|layer| layer["table"]["fetched_bytes"] == 0));
+        assert!(second.layers().iter().all(|layer| layer["toc"]["fetched_bytes"] == 0));
         assert_eq!(told(second.json), told(first.json), "{format}");
     }
 }
@@ -38,7 +38,7 @@ fn a_tree_alone_is_looked_into_the_next_time() {
         return;
     }
     let bench = Bench::new(image(Format::Estargz, &|_| ()));
-    let tree = bench.place.report_with(&bench.reference(), &["--depth", "tables"]);
+    let tree = bench.place.report_with(&bench.reference(), &["--depth", "toc"]);
     assert_eq!(tree.code, 2);
     let fetched: u64 = bench.layer_requests().iter().map(|seen| seen.bytes).sum();
     bench.proxy.forget();
@@ -53,7 +53,7 @@ fn a_tree_alone_is_looked_into_the_next_time() {
         assert!(last + 1 < layer.size, "{seen:?} of {} bytes", layer.size);
     }
     // What is known whole does not make a tree more than a tree.
-    let tree = bench.place.report_with(&bench.reference(), &["--depth", "tables"]);
+    let tree = bench.place.report_with(&bench.reference(), &["--depth", "toc"]);
     assert_eq!(tree.code, 2);
     assert_eq!(tree.json["cuda"], Value::Null);
 }
