@@ -239,7 +239,7 @@ fn the_stack_ends_where_the_host_begins() {
     let runtime = stack.boxes[5].spoken();
     assert_eq!(
         runtime,
-        "CUDA runtime: cudart 13.0.96, missing. torch needs libcupti.so.13, which nobody brings."
+        "CUDA runtime: cudart 13.0.96, missing. torch needs libcupti.so.13, which is missing."
     );
     let classes = ClassItem::all(&analysis.inventory.as_ref().unwrap().classes.merged);
     assert_eq!(classes[2].spoken(), "CUDA devel-only: 4.39 GiB, 45.9 %");

@@ -157,7 +157,7 @@ pub(crate) fn refused() -> Failure {
         login: Some("127.0.0.1:1".to_owned()),
         tried: vec![tried("config.json", "no entry for 127.0.0.1:1"), tried("anonymous", "refused")],
         ..Failure::new(
-            "cannot get the tags of team/tool from 127.0.0.1:1: it wants a login (401); tried: \
+            "cannot get the tags of team/tool from 127.0.0.1:1: login required (401); tried: \
              config.json: no entry for 127.0.0.1:1, anonymous: refused",
         )
     }
@@ -182,6 +182,6 @@ fn dialogs_come_to_rest_in_a_small_window() {
     assert!(send.bottom() < 420.0, "all of the dialog is in sight: {send:?}");
     window.press(Modifiers::NONE, Key::Escape);
     palette(&mut window, "list tags");
-    window.sees("it wants a login (401)");
+    window.sees("login required (401)");
     window.harness.run();
 }

@@ -520,7 +520,7 @@ fn stack(rootfs: &Rootfs) -> Vec<StackLevel> {
             &["cudart 13.0.96"],
             &[Missing],
             "",
-            "torch needs libcupti.so.13, which nobody brings.",
+            "torch needs libcupti.so.13, which is missing.",
         ),
         level(Level::Driver, &["libcuda.so.1"], &[Host], "", "At least driver 580 for CUDA 13.0."),
         level(Level::KernelDriver, &["nvidia.ko"], &[Host], "", ""),

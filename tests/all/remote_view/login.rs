@@ -15,7 +15,7 @@ fn a_login_for_tags_is_asked_again_until_it_is_right_and_never_shown() {
     let mut window = window_of(remote, access.clone());
     type_into(&mut window, Role::TextInput, "Path or reference", NOBODY);
     window.click(Role::Button, "Tags…");
-    window.sees("it wants a login (401)");
+    window.sees("login required (401)");
     assert!(shows(&window, "config.json: no entry for 127.0.0.1:1"), "what was tried stands in lines");
     assert!(shows(&window, "Check the name"));
     window.click(Role::Button, "Log in…");
@@ -28,7 +28,7 @@ fn a_login_for_tags_is_asked_again_until_it_is_right_and_never_shown() {
     assert!(!told(&window).contains("swordfish"), "{}", told(&window));
     window.press(Modifiers::NONE, Key::Enter);
     window.until("second answer", |_| asked.lock().unwrap().len() == 2);
-    window.sees("it wants a login (401)");
+    window.sees("login required (401)");
 
     window.click(Role::Button, "Log in…");
     let value = |role, name| window.harness.get_by_role_and_label(role, name).value().unwrap_or_default();
@@ -41,7 +41,7 @@ fn a_login_for_tags_is_asked_again_until_it_is_right_and_never_shown() {
     assert!(access.logins.get("127.0.0.1:1").is_some(), "all that read images use it");
 
     window.press(Modifiers::NONE, Key::Escape);
-    palette(&mut window, "forget logins");
+    palette(&mut window, "clear logins");
     assert_eq!(access.logins.get("127.0.0.1:1"), None);
 }
 
@@ -63,7 +63,7 @@ fn a_tab_that_failed_for_want_of_a_login_is_tried_again_with_it() {
     window.settles();
     // Nobody listens there: another failure in the place of the first says that it was tried.
     window.sees("Cannot open image");
-    assert!(!shows(&window, "it wants a login (401)"));
+    assert!(!shows(&window, "login required (401)"));
     let right = Credential::Password { user: "me".into(), password: "hunter2".into() };
     assert!(access.logins.get("127.0.0.1:1") == Some(right));
     window.press(Modifiers::COMMAND, Key::J);
