@@ -1,8 +1,8 @@
-//! Every regular file of every layer, sorted by its path and its package.
+//! Classifies every regular file of every layer by path and package.
 //!
-//! A file is an inode: the layer and entry that hold its bytes, whatever its names. Each name outside the caches of
-//! package managers is judged by its own rule. A file has no category when one of these names has none: removing the
-//! other names frees nothing. Its names in caches count only when it has no name outside.
+//! A file is an inode: the layer and entry that store its bytes, whatever its names. Each name outside package manager
+//! caches is judged by its own rule. A file has no category when one of these names has none: removing the other names
+//! frees nothing. Its names in caches count only when it has no name outside.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,12 +19,12 @@ use crate::jobs::both;
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::{NodeId, Rootfs};
 
-/// What a file was sorted by.
+/// The kind of rule that classified a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By<'c> {
-    /// A rule about paths.
+    /// A path rule.
     Path(&'c DevelPath),
-    /// A rule about the package that owns it.
+    /// A rule for the package that owns it.
     Package,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Sorted<'c> {
 }
 
 impl<'c> Sorted<'c> {
-    /// The id of the rule about paths that it was sorted by.
+    /// The id of the path rule that classified it.
     pub(super) fn rule(&self) -> Option<&'c str> {
         match self.by {
             By::Path(rule) => Some(&rule.id),
@@ -50,17 +50,17 @@ impl<'c> Sorted<'c> {
 #[derive(Debug)]
 pub(super) struct Census<'c> {
     pub(super) files: Vec<Sorted<'c>>,
-    /// The names of these files beyond the one in `files`, names in caches left out.
+    /// Further names of the files in `files`, without names in caches.
     further: Further<'c>,
     linked: Linked<'c>,
     rootfs: &'c Rootfs,
-    /// Asked for every file that rules look at.
+    /// Program or library of each inode; every rule looks up its files here.
     objects: hashbrown::HashMap<Inode, ObjectId>,
 }
 
 type Further<'c> = hashbrown::HashMap<Inode, Vec<Sorted<'c>>>;
 
-/// By rule of a cache: files with names in that cache and outside of any.
+/// By cache rule: number of files with names both in that cache and outside of all caches.
 type Linked<'c> = BTreeMap<&'c str, u64>;
 
 impl<'c> Census<'c> {
@@ -90,30 +90,30 @@ impl<'c> Census<'c> {
         Self { files, further, linked, rootfs, objects: links.ids().filter_map(object).collect() }
     }
 
-    /// A file under each of its names outside caches, or once when it has none there.
+    /// A file under each of its names outside caches; once when it has none there.
     pub(super) fn names<'s>(&'s self, file: &'s Sorted<'c>) -> impl Iterator<Item = &'s Sorted<'c>> {
         let further = self.further.get(&(file.item.layer, file.item.entry));
         std::iter::once(file).chain(further.into_iter().flatten())
     }
 
-    /// How many files have names in the cache of a rule and outside of any cache: hard links, which free nothing
-    /// when they are removed from the cache alone.
+    /// Number of files that are hard-linked from a rule's cache to a path outside of all caches. Removing only the name
+    /// in the cache frees nothing.
     pub(super) fn linked_outside(&self, rule: &str) -> u64 {
         self.linked.get(rule).copied().unwrap_or_default()
     }
 
-    /// A node that shows the bytes of an inode; `None` when a later layer hides it.
+    /// A node with the bytes of an inode; `None` when it is shadowed by an upper layer.
     pub(super) fn node_of(&self, inode: Inode) -> Option<NodeId> {
         self.rootfs.first_name(inode.0, inode.1)
     }
 
-    /// The program or library that an inode is.
+    /// The ELF object of an inode.
     pub(super) fn object_of(&self, inode: Inode) -> Option<ObjectId> {
         self.objects.get(&inode).copied()
     }
 }
 
-/// How many of the lower layers have about half of all entries.
+/// Number of lower layers that together hold about half of all entries.
 fn middle(rootfs: &Rootfs, layers: usize) -> u16 {
     let entries = |layer: u16| rootfs.layer(layer).len();
     let half = (0..layer16(layers)).map(entries).sum::<usize>() / 2;
@@ -125,11 +125,9 @@ fn middle(rootfs: &Rootfs, layers: usize) -> u16 {
     layer16((0..layer16(layers)).take_while(is_below).count())
 }
 
-/// What the files of a package are, by the rules about packages.
-///
-/// Whether only the name of the package tells stands beside it.
+/// The category of a package's files by the package rules, and whether only the package name determines it.
 fn category_of_package(catalog: &Catalog, package: &Package) -> Option<(Category, bool)> {
-    // What pip installs is told by its paths only.
+    // Files installed by pip are classified by path only.
     if package.manager == "pip" {
         return None;
     }
@@ -157,7 +155,7 @@ impl<'c> Sorter<'_, 'c> {
             let names = self.rootfs.names(layer, entry);
             let own = self.rootfs.node_showing(layer, entry);
             let node = names.first().copied().or(own);
-            // It has no further name, and none instead of that of its entry.
+            // Not hard-linked: its only name is that of its entry.
             let item = Item { layer, entry, node, bytes: index.size(entry) };
             if names.len() < 2 && node.is_none_or(|node| own == Some(node)) {
                 let folder = self.folder(index, index.dir(entry), &mut folders);
@@ -171,7 +169,7 @@ impl<'c> Sorter<'_, 'c> {
     }
 
     fn folder(&mut self, index: &LayerIndex, dir: DirId, known: &mut [Option<FolderState>]) -> FolderState {
-        // From the folder up to one that is known, and down again.
+        // Up to the nearest folder with a known state, and down again.
         let mut way = Vec::new();
         let mut at = dir;
         let mut state = loop {
@@ -193,7 +191,7 @@ impl<'c> Sorter<'_, 'c> {
         state
     }
 
-    /// A file that has other names than that of its entry.
+    /// Classifies a file with names other than that of its entry.
     fn sort_names(&mut self, item: Item, names: &[NodeId]) -> Option<Sorted<'c>> {
         let (mut cached, mut outside) = (Vec::new(), Vec::new());
         let mut stays = false;
@@ -220,7 +218,7 @@ impl<'c> Sorter<'_, 'c> {
         }
         let mut own = if outside.is_empty() { cached } else { outside };
         let first = *own.iter().min_by_key(|name| name.category)?;
-        // Content for building is judged name by name. Other rules judge files of one kind.
+        // Build content is judged name by name. Other rules apply to files of one kind.
         let alike = |name: &Sorted<'c>| match first.category {
             category if category.is_devel() => name.category.is_devel(),
             _ => name.rule() == first.rule(),
@@ -243,17 +241,17 @@ impl<'c> Sorter<'_, 'c> {
             return Some((Category::named(&rule.category)?, By::Path(rule)));
         }
         let owner = self.input.inventory.owners.of(node?)?;
-        // The licence stays with a package that stays in the database.
+        // The licence is kept with a package that stays in the database.
         if self.rootfs.node(node?).name() == b"copyright" {
             return None;
         }
         let (category, by_name) = (*self.packages.get(owner)?)?;
-        // A name that ends in -dev says nothing of a program in the package.
+        // A package name that ends in -dev proves nothing about a program in the package.
         let runs = by_name && self.is_program(node?);
         (!runs).then_some((category, By::Package))
     }
 
-    /// Whether the folder of a toolkit that a file lies in is called like one: `cuda-12-service` is none.
+    /// Whether a file is in a toolkit folder with a valid name: `cuda-12-service` is not one.
     fn is_in_toolkit(&self, node: NodeId) -> bool {
         let path = self.rootfs.node(node).path();
         let root = self.input.catalog.toolkit_root(&path).map_or(&b""[..], |(root, _)| root);
@@ -262,7 +260,7 @@ impl<'c> Sorter<'_, 'c> {
         version.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
     }
 
-    /// Whether a file is a program or library, or can be started.
+    /// Whether a file is an executable, a shared object, or has an executable bit.
     fn is_program(&self, node: NodeId) -> bool {
         let Some((layer, entry)) = self.rootfs.node(node).content() else { return false };
         let read = self.input.layers.get(usize::from(layer)).and_then(Option::as_ref);

@@ -1,7 +1,7 @@
-//! What is read at run time although it looks like content for building, and by whom.
+//! Build content that is read at run time, and its readers.
 //!
-//! What can be read has names: the words of `read_as` and `reads_devel` in the catalogue, such as `nvcc`,
-//! `ptxas` or `headers`. A demand says that somebody reads what has one of these names.
+//! Each thing that can be read has a name: one of the words of `read_as` and `reads_devel` in the catalogue, such as
+//! `nvcc`, `ptxas` or `headers`. A demand records that a reader uses the thing with one of these names.
 
 mod words;
 
@@ -23,38 +23,38 @@ use crate::rootfs::Node;
 /// Whether a demand is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Certainty {
-    /// Something that is installed reads it at run time.
+    /// An installed component reads it at run time.
     Known,
-    /// Something names it: whether it is read is a question.
+    /// Something mentions it: whether it is read is an open question.
     Asked,
 }
 
-/// Somebody who reads something at run time.
+/// A run-time reader of build content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Demand {
     pub(super) certainty: Certainty,
-    /// Who, for people: `triton 3.5.1`, `/app/serve.py`.
+    /// Display name of the reader: `triton 3.5.1`, `/app/serve.py`.
     pub(super) who: String,
-    /// The same as evidence.
+    /// The reader as evidence.
     pub(super) user: User,
-    /// Why, as the end of a sentence that begins with who.
+    /// Predicate of the sentence whose subject is `who`.
     pub(super) why: String,
-    /// The folder of Python packages that it lies in: it takes copies in wheels beside it first.
+    /// The reader's site-packages folder: copies in wheels of that folder are used first.
     pub(super) site: Option<Vec<u8>>,
-    /// Only a whole toolkit will do, no wheel's part of it.
+    /// Needs a whole toolkit: the part in a wheel is not enough.
     pub(super) whole_toolkit: bool,
 }
 
-/// All demands, by what is read.
+/// All demands, by name of what is read.
 #[derive(Debug, Default)]
 pub(super) struct Demands {
     /// Each with the name of what is read, in order.
     list: Vec<(&'static str, Demand)>,
-    /// Copies in wheels: what they stand for, and the packages folder.
+    /// Copies in wheels: the name of what they provide, and the site-packages folder.
     copies: BTreeSet<(&'static str, Vec<u8>)>,
 }
 
-/// Demands on one thing that are kept: thousands of files of an application may name a compiler.
+/// Most demands recorded for one name: thousands of application files may mention a compiler.
 const MOST: usize = 256;
 
 impl Demands {
@@ -73,14 +73,14 @@ impl Demands {
         demands
     }
 
-    /// Who reads what has this name, by place, as far as a file in this packages folder (or in none) can be
-    /// what they read. Certain ones first.
+    /// Readers of this name, by index, as far as they can read a file in this site-packages folder (or outside of any).
+    /// Certain ones first.
     pub(super) fn on<'d>(&'d self, name: &'d str, copy: Option<&'d [u8]>) -> impl Iterator<Item = u32> + 'd {
         let serves = move |demand: &Demand| match (copy, &demand.site) {
-            // A copy in a wheel serves those beside it; who lies elsewhere may have that folder in its path.
-            // Environments may see the packages of the system.
+            // A copy in a wheel is for readers in the same site-packages; readers elsewhere may have that folder in
+            // their path. Virtual environments may see the system packages.
             (Some(copy), Some(site)) => copy == site || copy.starts_with(b"/usr/"),
-            // The toolkit's copy is spare for whoever has one beside it.
+            // The toolkit copy is unused by a reader with its own copy in a wheel.
             (None, Some(site)) => {
                 let key = known(name).map(|(key, _)| key);
                 demand.whole_toolkit || !key.is_some_and(|key| self.copies.contains(&(key, site.clone())))
@@ -92,17 +92,17 @@ impl Demands {
         found.map(|(place, _)| index32(place))
     }
 
-    /// A demand by its place.
+    /// A demand by its index.
     pub(super) fn get(&self, place: u32) -> Option<&Demand> {
         self.list.get(place as usize).map(|(_, demand)| demand)
     }
 
-    /// The folders of Python packages in which a wheel has a copy of what has this name.
+    /// The site-packages folders in which a wheel has a copy of this name.
     pub(super) fn copies_of<'d>(&'d self, name: &'d str) -> impl Iterator<Item = &'d [u8]> {
         self.copies.iter().filter(move |(key, _)| *key == name).map(|(_, site)| site.as_slice())
     }
 
-    /// Whether anybody at all reads what has this name.
+    /// Whether this name has any reader.
     pub(super) fn any(&self, name: &str) -> bool {
         self.list.iter().any(|(known, _)| *known == name)
     }
@@ -124,7 +124,7 @@ impl Demands {
         }
     }
 
-    /// What frameworks read, by the catalogue.
+    /// Readers from the catalogue's frameworks.
     fn frameworks(&mut self, facts: &Facts<'_>) {
         for framework in &facts.inventory.frameworks {
             let Some(rule) = facts.catalog.framework(&framework.name) else { continue };
@@ -141,7 +141,7 @@ impl Demands {
                 whole_toolkit: false,
             };
             for name in &rule.reads_devel {
-                // The libraries of torch alone, for C++, compile nothing: that is torch.compile in Python.
+                // libtorch without Python compiles nothing: torch.compile is Python.
                 let of_python = matches!(name.as_str(), "compiler" | "headers-torch");
                 if of_python && framework.package.is_none() && demand.site.is_none() {
                     continue;
@@ -149,9 +149,8 @@ impl Demands {
                 self.add(name, &demand);
             }
             for name in &rule.asks_devel {
-                let why =
-                    "starts a C or C++ compiler when the service calls torch.compile or a Triton kernel";
-                // Whoever names a compiler for a framework that starts one means it.
+                let why = "runs a C or C++ compiler when the service calls torch.compile or a Triton kernel";
+                // Setting CC for a framework that runs a compiler is deliberate.
                 let named = ["CC", "CXX"]
                     .iter()
                     .any(|name| facts.variable(name).is_some_and(|value| !value.is_empty()));
@@ -161,7 +160,7 @@ impl Demands {
         }
     }
 
-    /// Variables that name where parts of a toolkit are to be taken from.
+    /// Variables that set the location of parts of a toolkit.
     fn settings(&mut self, facts: &Facts<'_>) {
         const SETTINGS: [(&str, &[&str]); 6] = [
             ("TRITON_PTXAS_PATH", &["ptxas"]),
@@ -173,7 +172,7 @@ impl Demands {
         ];
         for (name, reads) in SETTINGS {
             if facts.variable(name).is_some_and(|value| !value.is_empty()) {
-                // CC is set in many images by habit; a path that something is taken from is not.
+                // Many images set CC by habit; an explicit TRITON_* path is deliberate.
                 let certainty = if name.starts_with("TRITON") { Certainty::Known } else { Certainty::Asked };
                 self.setting(name, reads, certainty);
             }
@@ -185,8 +184,8 @@ impl Demands {
     }
 
     fn setting(&mut self, name: &str, reads: &[&str], certainty: Certainty) {
-        let who = format!("the variable {name}");
-        let why = "says where it is to be taken from".to_owned();
+        let who = format!("ENV {name}");
+        let why = "sets its location".to_owned();
         let user = User::Setting(format!("ENV {name}"));
         for read in reads {
             let demand = Demand {
@@ -201,7 +200,7 @@ impl Demands {
         }
     }
 
-    /// What entrypoint and command start.
+    /// Programs started by entrypoint and command.
     fn command(&mut self, facts: &Facts<'_>) {
         for text in facts.command() {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
@@ -214,7 +213,7 @@ impl Demands {
         }
     }
 
-    /// What files of the application name.
+    /// Mentions in application files.
     fn mentions(&mut self, facts: &Facts<'_>) {
         for mention in &facts.inventory.mentions {
             let who = elide_middle(&facts.shown(mention.node), TOLD);
@@ -227,14 +226,13 @@ impl Demands {
     fn word(&mut self, word: &str, certainty: Certainty, who: &str, user: &dyn Fn() -> User) {
         let Some((word, reads)) = WORDS.iter().find(|(known, _)| *known == word) else { return };
         for read in *reads {
-            let why = format!("names {word}");
+            let why = format!("mentions {word}");
             let (who, user) = (who.to_owned(), user());
             self.add(read, &Demand { certainty, who, user, why, site: None, whole_toolkit: true });
         }
     }
 
-    /// Folders in which frameworks keep what they compiled: what was compiled before will be again, for another
-    /// GPU or version.
+    /// Folders in which frameworks cache kernels they compiled: another GPU or version triggers the next compilation.
     fn compiled_before(&mut self, facts: &Facts<'_>) {
         const KEPT: [&str; 3] = [".cache/torch_extensions", ".cache/flashinfer", ".cache/deep_gemm"];
         let homes = facts.paths.lookup(b"/home").map(|home| facts.node(home).children());
@@ -251,7 +249,7 @@ impl Demands {
                 certainty: Certainty::Asked,
                 who: facts.shown(node),
                 user: User::File(node),
-                why: "holds what was compiled at run time before".to_owned(),
+                why: "contains code that was compiled at run time".to_owned(),
                 site: None,
                 whole_toolkit: true,
             };
@@ -261,7 +259,7 @@ impl Demands {
         }
     }
 
-    /// Programs that compile with NVRTC, and are not known to bring the headers that their sources include.
+    /// Users of NVRTC that are not known to ship the headers that their sources include.
     fn nvrtc_users(&mut self, facts: &Facts<'_>) {
         let links = &facts.inventory.links;
         let is_known = |id: ObjectId| {
@@ -285,7 +283,7 @@ impl Demands {
                         certainty: Certainty::Asked,
                         who: elide_middle(&facts.shown(links.object(id).node), TOLD),
                         user: User::Object(id),
-                        why: "compiles with NVRTC, maybe sources that include CUDA's headers".to_owned(),
+                        why: "compiles with NVRTC; its sources may include CUDA headers".to_owned(),
                         site: None,
                         whole_toolkit: true,
                     },
@@ -294,7 +292,7 @@ impl Demands {
         }
     }
 
-    /// Compilers of Python, which compile when a module is imported or when a package is built.
+    /// Python compilers: they compile when a module is imported or a package is built.
     fn compilers_of_python(&mut self, facts: &Facts<'_>) {
         const COMPILERS: [&str; 4] = ["cython", "pythran", "transonic", "pyccel"];
         for package in facts.inventory.packages.iter().filter(|package| package.manager == "pip") {
@@ -316,7 +314,7 @@ impl Demands {
         }
     }
 
-    /// Python packages that nobody listed start git.
+    /// Any Python package may run git: the catalogue does not list all that do.
     fn python(&mut self, facts: &Facts<'_>) {
         let python = facts.inventory.packages.iter().find(|package| package.manager == "pip");
         if let Some(package) = python {
@@ -328,7 +326,7 @@ impl Demands {
                     certainty: Certainty::Asked,
                     user: User::Package("Python packages".to_owned(), root),
                     who,
-                    why: "may start git at run time, as GitPython, wandb and mlflow do".to_owned(),
+                    why: "may run git at run time, as GitPython, wandb and mlflow do".to_owned(),
                     site: None,
                     whole_toolkit: true,
                 },
@@ -337,13 +335,13 @@ impl Demands {
     }
 }
 
-/// The folder of Python packages that a framework lies in: its path may be that folder itself.
+/// The site-packages folder of a framework: its path may be that folder itself.
 fn site_of(path: &[u8]) -> Option<Vec<u8>> {
     let inside = [path, b"/"].concat();
     site_root(&inside).map(|(site, _)| site.to_vec())
 }
 
-/// What wheels have copies of. The name of the file tells: a folder of headers may be that of another library.
+/// Copies in wheels, by file name: a headers folder may belong to another library.
 fn copies(facts: &Facts<'_>) -> BTreeSet<(&'static str, Vec<u8>)> {
     let mut copies = BTreeSet::new();
     for sorted in &facts.census.files {
@@ -358,7 +356,7 @@ fn copies(facts: &Facts<'_>) -> BTreeSet<(&'static str, Vec<u8>)> {
             _ => continue,
         };
         let path = facts.path(node);
-        // Triton's own tools are for nobody else.
+        // Only Triton uses the tools that it ships.
         let of_nvidia = path.windows(8).any(|part| part == b"/nvidia/")
             && !path.windows(8).any(|part| part == b"/triton/");
         if let (Some((site, _)), true) = (site_root(&path), of_nvidia) {

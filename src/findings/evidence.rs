@@ -1,7 +1,7 @@
-//! What besides its path says that a file is what the catalogue takes it for.
+//! Evidence beyond the path that a file is what the catalogue classifies it as.
 //!
-//! A path alone is enough in caches and toolkits only. Elsewhere the content of a file, its name among others of
-//! its kind, or the package that lists it must agree.
+//! A path alone is enough only in caches and toolkits. Elsewhere the content of a file, its name, or the package that
+//! lists it must agree.
 
 use super::census::{By, Sorted};
 use super::facts::Facts;
@@ -12,37 +12,37 @@ use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
 use crate::rootfs::NodeId;
 
-/// Whether a file is what its path says.
+/// Whether the evidence confirms the path rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Agreement {
     /// Content, owner or a toolkit agree with the path.
     Agrees,
-    /// Nothing but the path says so.
+    /// Only the path matches.
     Doubtful(Doubt),
     /// It is something else.
     Denies,
 }
 
-/// What speaks against a file that its path alone takes for content for building.
+/// Why a file that its path classifies as build content may be something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Doubt {
     /// No package lists it.
     Unowned,
-    /// A package lists it that is not there for building.
+    /// The package that lists it is not a build package.
     Foreign,
-    /// Its name or content is not of the kind.
+    /// Its name or content does not match the kind.
     Kind,
     /// It is a test, which other modules may import.
     Test,
-    /// A setting of the image names a folder that holds it.
+    /// A setting of the image names a folder above it.
     Folder,
-    /// Only the name of its package says so.
+    /// Only the name of its package matches.
     PackageName,
-    /// A package that is not for building depends on the one that lists it.
+    /// A package that is not a build package depends on the one that lists it.
     Dependent,
 }
 
-/// Extensions in folders of headers. Headers of C++ may have none.
+/// File extensions in header folders. C++ headers may have none.
 const HEADERS: [&[u8]; 22] = [
     b"h",
     b"hh",
@@ -68,19 +68,19 @@ const HEADERS: [&[u8]; 22] = [
     b"cu",
 ];
 
-/// Extensions of documentation; sections of the manual are numbers.
+/// File extensions of documentation; manual sections are numbers.
 const DOCUMENTS: [&[u8]; 21] = [
     b"gz", b"bz2", b"xz", b"zst", b"txt", b"md", b"rst", b"html", b"htm", b"css", b"pdf", b"ps", b"png",
     b"svg", b"jpg", b"gif", b"info", b"tex", b"changes", b"dox", b"adoc",
 ];
 
-/// Extensions of what build systems read.
+/// File extensions of build system metadata.
 const METADATA: [&[u8]; 4] = [b"pc", b"cmake", b"m4", b"la"];
 
-/// Extensions of descriptions of interfaces in development packages.
+/// File extensions of interface descriptions in development packages.
 const DESCRIPTIONS: [&[u8]; 7] = [b"gir", b"vapi", b"deps", b"pri", b"prl", b"mk", b"in"];
 
-/// Whether a file is what the rule about its path, or its package, takes it for.
+/// Whether a file matches the rule for its path or its package.
 pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Agreement {
     let Some(node) = file.item.node else { return Agreement::Agrees };
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Ag
             Owner::Other => Agreement::Doubtful(Doubt::Foreign),
             Owner::None => Agreement::Doubtful(Doubt::Unowned),
         },
-        // Linker scripts and empty archives are told by their package.
+        // Linker scripts and empty archives are recognised by their package.
         Evidence::Archive => match binary {
             Some(FileFacts::Archive(_)) => Agreement::Agrees,
             Some(FileFacts::Elf(elf)) if elf.kind == ElfKind::Relocatable => Agreement::Agrees,
@@ -125,7 +125,7 @@ pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Ag
     }
 }
 
-/// A file that has its category from its package.
+/// A file classified by its package.
 fn by_package(
     facts: &Facts<'_>,
     file: &Sorted<'_>,
@@ -151,7 +151,7 @@ fn by_package(
     }
 }
 
-/// What must agree with a path: what the rule says, else by its category.
+/// The evidence that a path needs: that of its rule, else the default of its category.
 fn evidence(rule: &DevelPath) -> Evidence {
     if let Some(evidence) = rule.evidence {
         return evidence;
@@ -178,7 +178,7 @@ fn document(facts: &Facts<'_>, node: NodeId, name: &[u8], binary: Option<&FileFa
         return Agreement::Doubtful(Doubt::Folder);
     }
     let owner = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
-    // Packages of Debian and Fedora must work without their documentation.
+    // Debian and Fedora require that packages work without their documentation.
     let of_system = owner.is_some_and(|package| !matches!(package.manager, "pip" | "conda"));
     let extension = extension(name);
     let section = extension.first().is_some_and(u8::is_ascii_digit) && extension.len() < 8;
@@ -186,10 +186,10 @@ fn document(facts: &Facts<'_>, node: NodeId, name: &[u8], binary: Option<&FileFa
     if !runs && (of_system || plain) { Agreement::Agrees } else { Agreement::Doubtful(Doubt::Kind) }
 }
 
-/// A test belongs to a package that is installed, or to Python's own library.
+/// A test must belong to an installed package or to Python's standard library.
 fn test(facts: &Facts<'_>, node: NodeId) -> Agreement {
     let path = facts.path(node);
-    // The folder of the library holds `os.py`.
+    // The standard library folder contains `os.py`.
     let of_python = crate::cuda::links::site_root(&path).is_none() && {
         let mut folder = facts.paths.parent(node);
         loop {
@@ -208,7 +208,7 @@ fn test(facts: &Facts<'_>, node: NodeId) -> Agreement {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// A package that is there for building.
+    /// A build package.
     ForBuilding,
     Other,
     None,
@@ -222,7 +222,7 @@ fn owner(facts: &Facts<'_>, node: NodeId) -> Owner {
     }
 }
 
-/// Whether a path lies in a prefix of conda, which holds `conda-meta`, or in a package that it installed.
+/// Whether a path is in a conda prefix, which contains `conda-meta`, or in a conda package.
 fn is_in_conda(facts: &Facts<'_>, node: NodeId) -> bool {
     let owner = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
     if owner.is_some_and(|package| package.manager == "conda") {

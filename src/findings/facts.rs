@@ -1,4 +1,4 @@
-//! The image as rules look at it.
+//! The facts that rules evaluate.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,54 +17,53 @@ use crate::layer::{ContentHash, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
 use crate::source::Image;
 
-/// What findings are made from.
+/// The input of the rules.
 pub struct Input<'a> {
     /// Config and history.
     pub image: &'a Image,
-    /// Layers as they were read, bottom first; `None` for those without bytes.
+    /// Layers, bottom first; `None` for those without bytes.
     pub layers: &'a [Option<Arc<LayerRead>>],
     /// The merged view.
     pub merge: &'a Merge,
-    /// What was read of bodies after the layers.
+    /// File contents read after the layers.
     pub bodies: &'a Bodies,
-    /// What is known of the CUDA content.
+    /// The CUDA inventory.
     pub inventory: &'a Inventory,
-    /// The rules that are data.
+    /// The catalogue of rules.
     pub catalog: &'a Catalog,
-    /// Whether all of the image could be read. What could not may hold who uses something.
+    /// Whether the whole image was read. An unread part may contain a user of any file.
     pub complete: bool,
-    /// GPUs that the image is meant for.
+    /// Target GPUs.
     pub targets: &'a [TargetGpu],
-    /// Days since 1970, to tell what is past its support; `None` when that is not to be told.
+    /// Today in days since 1970, for end-of-support dates; `None` skips those checks.
     pub today: Option<u32>,
 }
 
-/// What rules look at: the input, and what all of them want to know of it.
+/// The input, and what several rules derive from it.
 pub struct Facts<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) rootfs: &'a Rootfs,
     pub(super) inventory: &'a Inventory,
     pub(super) catalog: &'a Catalog,
     pub(super) paths: Paths<'a>,
-    /// Every file of every layer, sorted into categories by its path.
+    /// Every file of every layer, classified by path and package.
     pub(super) census: Census<'a>,
-    /// What is read at run time although it looks like content for building.
+    /// Build content that is read at run time.
     pub(super) demands: Demands,
-    /// Installed packages of Python: name in the form of PEP 503, and version.
+    /// Installed Python packages: name in the form of PEP 503, and version.
     pub(super) installed: HashSet<(String, String)>,
-    /// Files that variables, the command or files of the application name.
+    /// Files mentioned by variables, the command or application files.
     pub(super) named: Named,
-    /// By package: the rule by which it is there for building, and whether it is one of the driver. Of packages
-    /// of the system only.
+    /// By package: the rule that makes it a build package, and whether it is a driver package. System packages only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
-    /// By package that is there for building: one that is not, and depends on it, directly or through others.
+    /// By build package: an installed package that is not one and depends on it, directly or indirectly.
     dependents: HashMap<usize, usize>,
 }
 
 impl<'a> Facts<'a> {
     pub(super) fn new(input: &'a Input<'a>) -> Self {
         let rootfs = &input.merge.rootfs;
-        // Asking the rules takes microseconds, and packages have many files.
+        // A rule lookup takes microseconds, and packages have many files.
         let rules = |package: &Package| match package.manager {
             "pip" => (None, false),
             manager => (
@@ -112,8 +111,8 @@ impl<'a> Facts<'a> {
         escape(&self.path(id))
     }
 
-    /// Paths of the merged view, folders that only paths below them name aside, whose last part is wanted. Names
-    /// are read in the order in which they lie in memory, which for many is far faster than by node.
+    /// Paths of the merged view whose last part matches, without folders that exist only as parents. Names are read in
+    /// memory order, which for many is far faster than by node.
     pub(super) fn nodes_named(&self, wanted: impl Fn(&[u8]) -> bool) -> Vec<NodeId> {
         let mut nodes = Vec::new();
         for layer in 0..layer16(self.input.layers.len()) {
@@ -125,19 +124,19 @@ impl<'a> Facts<'a> {
         nodes
     }
 
-    /// The rule by which the package at a place of [`Inventory::packages`] is there for building.
+    /// The rule that makes a package (index in [`Inventory::packages`]) a build package.
     pub(super) fn devel_rule(&self, place: usize) -> Option<&'a PackageRule> {
         self.package_rules.get(place)?.0
     }
 
-    /// An installed package that is not there for building and depends on the one at a place of
-    /// [`Inventory::packages`]. Of packages of the system only.
+    /// An installed package that is not a build package and depends on this one (index in [`Inventory::packages`]).
+    /// System packages only.
     pub(super) fn dependent(&self, place: usize) -> Option<&'a Package> {
         self.inventory.packages.get(*self.dependents.get(&place)?)
     }
 
     fn dependents(&self) -> HashMap<usize, usize> {
-        /// Packages with no more files bring nothing but their licence and changes: they only pull in others.
+        /// Packages with so few files contain only a licence and a changelog: they exist to pull in others.
         const META: u64 = 2;
         let packages = &self.inventory.packages;
         let of_system = |package: &Package| matches!(package.manager, "dpkg" | "rpm" | "apk");
@@ -169,34 +168,34 @@ impl<'a> Facts<'a> {
         found
     }
 
-    /// Whether the package at a place of [`Inventory::packages`] is one of the driver.
+    /// Whether a package (index in [`Inventory::packages`]) is a driver package.
     pub(super) fn is_of_driver(&self, place: usize) -> bool {
         self.package_rules.get(place).is_some_and(|rules| rules.1)
     }
 
-    /// The package that owns a path, in [`Inventory::packages`].
+    /// The package that owns a path, as an index in [`Inventory::packages`].
     pub(super) fn owner(&self, node: NodeId) -> Option<usize> {
         self.inventory.owners.of(node)
     }
 
-    /// The links of an inode, when it is a program or library.
+    /// The ELF object of an inode.
     pub(super) fn object_of(&self, inode: Inode) -> Option<(ObjectId, &'a Object)> {
         let id = self.census.object_of(inode)?;
         Some((id, self.inventory.links.object(id)))
     }
 
-    /// What was picked up of the files of a layer.
+    /// Facts about the files of a layer.
     pub(super) fn layer(&self, number: u16) -> Option<&'a LayerRead> {
         self.input.layers.get(usize::from(number))?.as_deref()
     }
 
-    /// What a binary says.
+    /// Facts about a binary.
     pub(super) fn binary(&self, inode: Inode) -> Option<&'a FileFacts> {
         let known = self.input.bodies.binaries.get(&inode);
         known.or_else(|| self.layer(inode.0)?.facts.binary(inode.1))
     }
 
-    /// Proof of an inode's content, when its bytes were read.
+    /// Hash of an inode's content, when its bytes were read.
     pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
         let passed = self.layer(inode.0).and_then(|read| read.facts.hash(inode.1));
         passed.or_else(|| self.input.bodies.hashes.get(&inode))
@@ -208,7 +207,7 @@ impl<'a> Facts<'a> {
         config.and_then(|config| config.env().as_deref()).unwrap_or_default()
     }
 
-    /// One variable of it; the last one counts.
+    /// One variable of the environment; the last definition counts.
     pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
         let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
         self.environment().iter().rev().find_map(value)
@@ -222,8 +221,8 @@ impl<'a> Facts<'a> {
         words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()
     }
 
-    /// Whether a library comes with every flavour of the CUDA image that this one is built on, as libcudart does: no
-    /// smaller flavour is without it.
+    /// Whether a library is part of every flavor of the CUDA image that this one is built on, as libcudart is: no
+    /// smaller flavor lacks it.
     pub(super) fn is_of_every_flavor(&self, library: &Library) -> bool {
         let Some(base) = &self.inventory.base else { return false };
         let layers = if base.flavor == Flavor::Base {
@@ -234,7 +233,7 @@ impl<'a> Facts<'a> {
         usize::from(library.layer) < layers
     }
 
-    /// How many layers from the bottom belong to the recognised base image; 0 when that is not known.
+    /// Number of layers of the recognised base image; 0 when unknown.
     pub(super) fn base_layers(&self) -> usize {
         self.inventory.base.as_ref().map_or(0, |base| base.layers)
     }

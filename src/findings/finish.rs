@@ -1,4 +1,4 @@
-//! From what rules say to findings: bytes, layers, owners, ids, order and sums.
+//! Turns drafts into findings: bytes, layers, owners, ids, order and sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,26 +10,26 @@ use super::rules;
 use super::value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};
 use crate::base::text::elide_middle;
 
-/// What a rule has to say, before its bytes are counted.
+/// A finding before its bytes are counted.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) rule: &'static Rule,
     pub(super) verdict: Verdict,
-    /// The rule's, unless a rule finds files of several.
+    /// The rule's category, unless the rule covers several.
     pub(super) category: Category,
-    /// When it is another than the rule's.
+    /// Overrides the severity of the rule.
     pub(super) severity: Option<Severity>,
     pub(super) title: String,
     pub(super) reason: String,
     pub(super) proof: Vec<String>,
     pub(super) question: Option<String>,
-    /// What to do; empty for what the rule itself says in general.
+    /// What to do; empty for the fix of the rule.
     pub(super) fix: String,
     pub(super) items: Vec<Item>,
     pub(super) subjects: Vec<String>,
     pub(super) users: Vec<User>,
     pub(super) potential_bytes: u64,
-    /// Places of other drafts: what holds only when those are carried out.
+    /// Indexes of other drafts: this one applies only together with them.
     pub(super) rests_on: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ impl Draft {
     }
 }
 
-/// Applies all rules. Looks at no byte of the image.
+/// Applies all rules. Reads no bytes of the image.
 pub fn findings(input: &Input<'_>) -> Findings {
     let facts = Facts::new(input);
     let mut drafts = rules::run(&facts);
@@ -75,22 +75,22 @@ pub fn findings(input: &Input<'_>) -> Findings {
     Findings { list, reclaimable, metadata_only: rules::metadata_only(&facts), warnings: Vec::new() }
 }
 
-/// What could not be read may hold whoever uses a file: nothing is certain then.
+/// An unread part may contain a user of any file: nothing is certain then.
 fn doubt(draft: &mut Draft) {
     if draft.verdict == Verdict::Safe {
         draft.verdict = Verdict::Unsure;
-        draft.question = Some("Do the parts of the image that could not be read use it?".to_owned());
-        draft.proof.push("parts of the image could not be read, see the warnings".to_owned());
+        draft.question = Some("Does a part of the image that was not read use it?".to_owned());
+        draft.proof.push("not certain: parts of the image were not read, see the warnings".to_owned());
     }
 }
 
-/// A rule about files that has none left says nothing.
+/// A draft about files is dropped when it has none left.
 fn is_worth_telling(draft: &Draft) -> bool {
     let named = !draft.category.has_bytes() && !draft.subjects.is_empty();
     !draft.items.is_empty() || named || draft.potential_bytes > 0
 }
 
-/// A file that two rules found stays with the first in the order of categories.
+/// A file found by two rules is kept by the one whose category comes first.
 fn keep_each_file_once(drafts: &mut [Draft]) {
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     order.sort_by_key(|place| (drafts[*place].category, *place));
@@ -118,7 +118,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         let none = Share { layer: item.layer, bytes: 0, files: 0, merged_bytes: 0 };
         let share = layers.entry(item.layer).or_insert(none);
         share.files += 1;
-        // A rule without bytes of its own names files whose bytes others count.
+        // Files of a rule without bytes of its own are counted by other rules.
         if has_bytes {
             share.bytes += item.bytes;
             share.merged_bytes += if item.node.is_some() { item.bytes } else { 0 };
@@ -135,12 +135,12 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
     let cut = draft.proof.len().saturating_sub(MOST_STATEMENTS);
     draft.proof.truncate(MOST_STATEMENTS);
     draft.proof.iter_mut().chain(&mut draft.subjects).for_each(elide);
-    draft.proof.extend((cut > 0).then(|| format!("and {cut} more statements of this kind")));
+    draft.proof.extend((cut > 0).then(|| format!("{cut} more statements not shown")));
     [&mut draft.title, &mut draft.reason].into_iter().chain(draft.question.as_mut()).for_each(elide);
     let fix = if draft.fix.is_empty() { draft.rule.fix.to_owned() } else { draft.fix };
     let note = later_layer_note(facts, &layers, has_bytes && bytes > 0);
     let fix = match (draft.verdict, note) {
-        (Verdict::Needed, _) => "Nothing, as long as that is so.".to_owned(),
+        (Verdict::Needed, _) => "No action: required at run time.".to_owned(),
         (_, Some(note)) => format!("{fix} {note}"),
         (_, None) => fix,
     };
@@ -167,8 +167,8 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
     }
 }
 
-/// Statements of a finding that are kept, and characters of each: names and paths of strangers may be of any
-/// length, and as many as an image has files.
+/// Most statements per finding, and characters per statement. Names and paths are untrusted input of any length, and an
+/// image may have millions of files.
 const MOST_STATEMENTS: usize = 200;
 const TEXT: usize = 1_000;
 
@@ -178,7 +178,7 @@ fn elide(text: &mut String) {
     }
 }
 
-/// What is needed is good to know; what weighs much matters more than its kind.
+/// Required at run time is information; size outweighs the rule's severity.
 fn severity(rule: &Rule, verdict: Verdict, bytes: u64) -> Severity {
     const MUCH: u64 = 256 << 20;
     const LITTLE: u64 = 1 << 20;
@@ -191,7 +191,7 @@ fn severity(rule: &Rule, verdict: Verdict, bytes: u64) -> Severity {
     }
 }
 
-/// Who owns the files, in a sentence.
+/// The packages that own the files, as a statement.
 fn owners(facts: &Facts<'_>, packages: &BTreeSet<usize>) -> Option<String> {
     const MOST: usize = 8;
     if packages.is_empty() {
@@ -207,13 +207,13 @@ fn owners(facts: &Facts<'_>, packages: &BTreeSet<usize>) -> Option<String> {
     Some(format!("owned by {}{more}", names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ")))
 }
 
-/// That removing files in a later layer frees nothing, with the layers that hold them.
+/// The note that removing files in an upper layer frees nothing, with the layers that contain them.
 fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Option<String> {
     if !has_bytes {
         return None;
     }
     if layers.iter().all(|share| share.merged_bytes == 0) {
-        return Some("That a later layer hides them has freed nothing.".to_owned());
+        return Some("An upper layer already shadows them, which frees no space.".to_owned());
     }
     let base = facts.base_layers();
     let numbers: Vec<String> = layers.iter().map(|share| share.layer.to_string()).collect();
@@ -221,14 +221,14 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
     let of_base = layers.iter().filter(|share| usize::from(share.layer) < base).count();
     Some(if of_base == layers.len() {
         format!(
-            "All of it lies in the base image ({noun} {list}): deleting in a layer above frees nothing, only another base or a build stage does."
+            "All of it is in the base image ({noun} {list}): deleting it in an upper layer frees no space. Use another base image or a build stage."
         )
     } else {
-        format!("Deleting in a layer above {noun} {list} frees nothing: what is to go must not be put in.")
+        format!("Deleting files above {noun} {list} frees no space: do not add them in the first place.")
     })
 }
 
-/// Ids that are the same for the same image: rule, verdict, and a number when there are several.
+/// Sets ids that are stable for the same image: rule, verdict, and a number when there are several.
 fn name<'f>(list: impl Iterator<Item = &'f mut Finding>) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for finding in list {
@@ -239,7 +239,7 @@ fn name<'f>(list: impl Iterator<Item = &'f mut Finding>) {
     }
 }
 
-/// Gives each finding the ids of those that it rests on, from the places of their drafts.
+/// Resolves `rests_on` from draft indexes to finding ids.
 fn rest(list: Vec<(usize, Vec<usize>, Finding)>) -> Vec<Finding> {
     let ids: BTreeMap<usize, String> =
         list.iter().map(|(place, _, finding)| (*place, finding.id.clone())).collect();

@@ -1,11 +1,11 @@
-//! Folders that belong to a finding as a whole.
+//! Folders that belong entirely to one finding.
 
 use std::collections::BTreeMap;
 
 use super::value::Item;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
-/// A folder of which every file belongs to one finding.
+/// A folder whose files all belong to one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeFolder {
     /// The folder.
@@ -16,15 +16,15 @@ pub struct WholeFolder {
     pub bytes: u64,
 }
 
-/// The topmost folders of which every entry is a file of `items`, such a folder, or an empty one, in the order of the
-/// merged view. Folders of one file are left out.
+/// The topmost folders in which every entry is a file of `items`, such a folder, or an empty one, in the order of the
+/// merged view. Folders with one file are left out.
 pub fn whole_folders(rootfs: &Rootfs, items: &[Item]) -> Vec<WholeFolder> {
     let mut counts: BTreeMap<NodeId, usize> = BTreeMap::new();
     let visible = items.iter().filter(|item| item.node.is_some());
     for node in visible.flat_map(|item| rootfs.all_names(item.layer, item.entry)) {
         *counts.entry(rootfs.node(node).parent().id()).or_default() += 1;
     }
-    // Folders come before what they hold.
+    // Folders come before their entries.
     let mut whole = Vec::new();
     while let Some((id, count)) = counts.pop_last() {
         let folder = rootfs.node(id);
@@ -44,7 +44,7 @@ pub fn whole_folders(rootfs: &Rootfs, items: &[Item]) -> Vec<WholeFolder> {
     whole.iter().filter(topmost).map(folder).filter(|folder| folder.files > 1).collect()
 }
 
-/// Whether a folder holds nothing but empty folders.
+/// Whether a folder contains only empty folders.
 fn is_empty(node: Node<'_>) -> bool {
     let mut open = vec![node];
     while let Some(node) = open.pop() {

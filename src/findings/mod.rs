@@ -1,5 +1,5 @@
-//! In: image, layers, merged view, inventory, catalogue, the GPUs that the image is meant for.
-//! Out: [`Findings`]: what should not be there, each with a verdict, its proof and its bytes; plans, policies.
+//! In: image, layers, merged view, inventory, catalogue, target GPUs.
+//! Out: [`Findings`]: unnecessary or faulty content, each with a verdict, its proof and its bytes; plans, policies.
 //! Must not know: how layers are read, how a Dockerfile is changed, or how anything is shown.
 
 mod census;

@@ -1,5 +1,4 @@
-//! Which files something names: variables and the command by their path, files of the application by the name of
-//! a library.
+//! Files mentioned elsewhere: by path in variables and the command, by library name in application files.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,27 +8,27 @@ use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::split_library_name;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Files of the image that something names.
+/// Mentioned files of the image.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    /// By file: the setting that names its path.
+    /// By file: the setting that contains its path.
     settings: BTreeMap<NodeId, String>,
-    /// By folder of shared data: the setting that names its path.
+    /// By shared data folder: the setting that contains its path.
     folders: BTreeMap<NodeId, String>,
-    /// By name of a library, without version: the file that names it.
+    /// By library name without version: the file that mentions it.
     libraries: BTreeMap<Vec<u8>, NodeId>,
-    /// Whether there was more in the settings than is looked at.
+    /// Whether the settings exceeded the limits below.
     pub(super) cut: bool,
 }
 
-/// Words of settings that are looked up, and parts of paths and links on the way of all of them: a real image
-/// has some hundred. Paths through long links cost milliseconds each.
+/// Most words of settings that are looked up, and most path parts and links followed for all of them: a real image has
+/// some hundred. Paths through long links cost milliseconds each.
 const WORDS: usize = 10_000;
 const STEPS: u64 = 1 << 22;
-/// Characters of a name or path that are told.
+/// Most characters of a name or path in a text.
 pub(super) const TOLD: usize = 120;
 
-/// Variables that list folders to search: they name no file.
+/// Variables that list search folders: they name no file.
 const LISTS: [&str; 9] = [
     "PATH",
     "LD_LIBRARY_PATH",
@@ -67,7 +66,7 @@ impl Named {
         named
     }
 
-    /// The files whose absolute paths stand in a text. Links are followed.
+    /// Collects files whose absolute paths occur in a text. Links are followed.
     fn paths<'t>(
         &mut self,
         facts: &Facts<'_>,
@@ -87,7 +86,7 @@ impl Named {
             }
             *words -= 1;
             let found = facts.paths.walk(NodeId::ROOT, part.as_bytes(), steps);
-            // What runs out of steps may have named a file.
+            // A lookup that ran out of steps may have named a file.
             self.cut |= *steps == 0;
             let Some(node) = found else { continue };
             match facts.node(node).kind() {
@@ -100,7 +99,7 @@ impl Named {
         }
     }
 
-    /// What names a file, or the library that it is.
+    /// The setting or file that mentions a file, by path or as a library.
     pub(super) fn user(&self, facts: &Facts<'_>, node: NodeId) -> Option<User> {
         if let Some(setting) = self.settings.get(&node) {
             return Some(User::Setting(setting.clone()));
@@ -108,7 +107,7 @@ impl Named {
         self.library(facts.node(node).name())
     }
 
-    /// The setting that names a folder of shared data above a file.
+    /// The setting that contains the path of a shared data folder above a file.
     pub(super) fn folder(&self, facts: &Facts<'_>, node: NodeId) -> Option<&str> {
         if self.folders.is_empty() {
             return None;
@@ -123,7 +122,7 @@ impl Named {
         None
     }
 
-    /// The file that names a library, by a file name or soname of it.
+    /// The file that mentions a library, by its file name or soname.
     pub(super) fn library(&self, name: &[u8]) -> Option<User> {
         if self.libraries.is_empty() {
             return None;
@@ -133,7 +132,7 @@ impl Named {
     }
 }
 
-/// Whether a folder lies in one of shared data. A prefix, such as `/opt/conda`, is named for its programs.
+/// Whether a folder is in a shared data folder. A prefix, such as `/opt/conda`, is named for its programs.
 fn holds_shared(path: &[u8]) -> bool {
     memchr::memmem::find(path, b"/share/").is_some()
 }

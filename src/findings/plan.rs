@@ -9,7 +9,7 @@ use super::value::{Finding, Findings, Verdict};
 use crate::base::words::words;
 use crate::layer::LayerRead;
 
-/// The answer to the question of a finding. All questions are put so that yes means: used, keep it.
+/// The answer to the question of a finding. Every question is phrased so that yes means: used, keep it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Answer {
     /// Yes: it is used and stays.
@@ -37,15 +37,15 @@ pub struct Plan {
     answers: BTreeMap<String, Answer>,
 }
 
-/// Sizes of the image when a plan is carried out so that the files are never put in.
+/// Sizes of the image after a plan is applied by never adding the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicted {
     /// Bytes of the merged view.
     pub merged_bytes: u64,
     /// Bytes of the regular files of all layers.
     pub content_bytes: u64,
-    /// Blobs as stored: each layer shrinks as its content does, which is an estimate. `None` where the size of
-    /// a blob is not known.
+    /// Blobs as stored. An estimate: each layer shrinks in proportion to its content. `None` when a blob's size is
+    /// unknown.
     pub compressed_bytes: Option<u64>,
     /// Bytes that each layer loses, bottom first.
     pub layers: Vec<u64>,
@@ -71,7 +71,7 @@ impl Plan {
         };
         let mut chosen: BTreeSet<String> =
             findings.list.iter().filter(wanted).map(|one| one.id.clone()).collect();
-        // A cause may have causes of its own.
+        // Dependencies can be chained.
         while let Some(one) =
             findings.list.iter().find(|one| chosen.contains(&one.id) && !is_free(one, &chosen))
         {
@@ -105,7 +105,7 @@ impl Plan {
         self.chosen.contains(id)
     }
 
-    /// Puts a finding in, or takes it out, whatever its verdict is.
+    /// Adds or removes a finding, whatever its verdict is.
     pub fn set(&mut self, id: &str, chosen: bool) {
         if chosen {
             self.chosen.insert(id.to_owned());
@@ -114,13 +114,12 @@ impl Plan {
         }
     }
 
-    /// The ids, in the order of `findings`; those that are not there any more are left out.
+    /// The ids, in the order of `findings`, without those that no longer exist.
     pub fn ids<'f>(&self, findings: &'f Findings) -> Vec<&'f str> {
         findings.list.iter().map(|one| one.id.as_str()).filter(|id| self.contains(id)).collect()
     }
 
-    /// What the image is when the plan is carried out. Files have one finding each, so sums of findings are
-    /// sums of files.
+    /// Predicts the sizes after the plan. Every file belongs to one finding, so sums of findings are sums of files.
     pub fn predict(
         &self,
         findings: &Findings,
@@ -154,18 +153,18 @@ impl Plan {
     }
 }
 
-/// Whether a plan may hold a finding: it has bytes of its own, and is not required at run time.
+/// Whether a plan can contain a finding: it has bytes of its own, and is not required at run time.
 pub(super) fn is_removable(finding: &Finding) -> bool {
     finding.verdict != Verdict::Needed && finding.bytes > 0
 }
 
-/// Whether all findings that one rests on are removed with it.
+/// Whether all findings that one depends on are removed with it.
 fn is_free(finding: &Finding, chosen: &BTreeSet<String>) -> bool {
     finding.rests_on.iter().all(|cause| chosen.contains(cause))
 }
 
-/// A blob without so many bytes of content in so many files: each takes its header and padding along, 768
-/// bytes on average, and what is left is compressed as well as the whole was.
+/// The size of a blob without this content: each file also has a header and padding, 768 bytes on average, and the rest
+/// is assumed to compress at the same ratio.
 fn shrunk(compressed: u64, uncompressed: u64, bytes: u64, files: u64) -> u64 {
     const BESIDE: u64 = 768;
     let gone = bytes.saturating_add(files.saturating_mul(BESIDE)).min(uncompressed);

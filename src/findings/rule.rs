@@ -1,32 +1,34 @@
-//! Rules as data: what a rule is called, and the page of the manual that is made from it.
+//! Rules as data, and their manual pages.
 
 use std::fmt::Write as _;
 
 use super::rules::ALL;
 use super::value::{Category, Severity};
 
-/// A rule, and what the manual says of it.
+/// A rule and its manual page.
 #[derive(Debug)]
 pub struct Rule {
     /// Its stable name, as in reports and `cutaway.toml`.
     pub id: &'static str,
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
-    /// What its findings are sorted as.
+    /// The category of its findings.
     pub category: Category,
-    /// How much a finding matters when nothing else is said.
+    /// The default severity.
     pub severity: Severity,
-    /// What to do about a finding when nothing more exact is said, in one sentence.
+    /// The default fix, in one sentence.
     pub fix: &'static str,
-    /// What it finds.
+    /// What it detects.
     pub finds: &'static str,
-    /// Why that matters.
+    /// Why it matters.
     pub matters: &'static str,
-    /// An example, in Markdown: what leads to a finding.
+    /// An example that causes a finding, in Markdown.
     pub example: &'static str,
-    /// What to do, in Markdown: the example put right.
+    /// How a finding is proven.
+    pub proven: &'static str,
+    /// What to do, in Markdown: the corrected example.
     pub remedy: &'static str,
-    /// Where its facts come from.
+    /// Sources of its facts.
     pub source: &'static str,
 }
 
@@ -48,7 +50,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The page of the manual about a rule, in Markdown. `assets/manual/rules/ID.md` is this.
+/// The manual page of a rule, in Markdown: the text of `assets/manual/rules/ID.md`.
 pub fn page(rule: &Rule) -> String {
     let mut page = String::new();
     let (id, title) = (rule.id, rule.title);
@@ -56,11 +58,12 @@ pub fn page(rule: &Rule) -> String {
     // Writing to a String cannot fail.
     writeln!(page, "# {title}\n\nRule `{id}` · category `{category}` · severity {severity}\n").ok();
     for (head, text) in [
-        ("What it finds", rule.finds),
+        ("What it detects", rule.finds),
         ("Why it matters", rule.matters),
         ("Example", rule.example),
+        ("How it is proven", rule.proven),
         ("What to do", rule.remedy),
-        ("Where the facts come from", rule.source),
+        ("Sources", rule.source),
     ] {
         writeln!(page, "## {head}\n\n{}\n", text.trim()).ok();
     }
@@ -69,7 +72,7 @@ pub fn page(rule: &Rule) -> String {
     page
 }
 
-/// Chapters of the manual that are no rule: name and text.
+/// Manual chapters other than rules: name and text.
 const CHAPTERS: [(&str, &str); 11] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),

@@ -1,7 +1,7 @@
-//! What the rules find: values for views, reports and plans.
+//! Findings as values for views, reports and plans.
 //!
-//! Files are named by layer and entry, and by a node of the merged view where a container sees them, so that
-//! whoever shows them turns them into paths.
+//! Files are identified by layer and entry, and by a node of the merged view when a container sees them; callers turn
+//! them into paths.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::cuda::links::ObjectId;
 use crate::layer::EntryId;
 use crate::rootfs::NodeId;
 
-/// Whether something can go.
+/// Whether a finding is removable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It can be removed, with the proof.
+    /// Removable, with a proof.
     Safe,
-    /// Whether it can be removed depends on a question that the image does not answer.
+    /// Needs review: it depends on a question that the image does not answer.
     Unsure,
-    /// It looks like content for building, and is used at run time here.
+    /// Required at run time: it looks like build content, but something uses it.
     Needed,
 }
 
 impl Verdict {
-    /// All of them, in the order in which they are shown.
+    /// All verdicts, in display order.
     pub const ALL: [Self; 3] = [Self::Safe, Self::Unsure, Self::Needed];
 
     /// The name in reports.
@@ -37,16 +37,16 @@ impl Verdict {
     }
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// It breaks the service, leaks a secret, or costs more than anything else.
+    /// Breaks the service, leaks a secret, or costs the most.
     High,
-    /// It costs much, or breaks the service on some machines.
+    /// Costs much, or breaks the service on some machines.
     Medium,
-    /// It costs little.
+    /// Costs little.
     Low,
-    /// It is good to know.
+    /// Information.
     Info,
 }
 
@@ -59,14 +59,14 @@ words!(Severity {
 
 macro_rules! categories {
     ($($variant:ident = $name:literal: $doc:literal,)*) => {
-        /// What kind of thing is found. The order is that in which a file is sorted: it has the first that fits.
+        /// The category of a finding. A file belongs to the first one that matches.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Category {
             $(#[doc = $doc] $variant,)*
         }
 
         impl Category {
-            /// All of them, in order.
+            /// All categories, in order.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The name in reports.
@@ -78,24 +78,24 @@ macro_rules! categories {
 }
 
 categories! {
-    PackageCaches = "package-caches": "What package managers downloaded and keep.",
-    BuildArtifacts = "build-artifacts": "What a build left behind.",
-    Stubs = "stubs": "Libraries to link against, without code.",
+    PackageCaches = "package-caches": "Download caches of package managers.",
+    BuildArtifacts = "build-artifacts": "Files left by a build.",
+    Stubs = "stubs": "Stub libraries: for linking only, without code.",
     StaticLibraries = "static-libraries": "Static libraries.",
-    Headers = "headers": "Headers of C, C++ and CUDA.",
+    Headers = "headers": "C, C++ and CUDA headers.",
     Profilers = "profilers": "Profilers and their libraries.",
-    Debuggers = "debuggers": "Debuggers and checkers.",
-    Compilers = "compilers": "Compilers, assemblers and linkers: of CUDA, and of C and C++.",
-    BuildMetadata = "build-metadata": "What tells build systems where things are.",
+    Debuggers = "debuggers": "Debuggers and memory checkers.",
+    Compilers = "compilers": "Compilers, assemblers and linkers: CUDA, C and C++.",
+    BuildMetadata = "build-metadata": "Build system metadata: pkg-config, CMake packages.",
     DocsSamples = "docs-samples": "Documentation and samples.",
     BuildTools = "build-tools": "Build systems, code generators, version control.",
-    DriverLibraries = "driver-libraries": "Parts of the driver, which the host supplies.",
-    Duplicates = "duplicates": "Second copies.",
-    UnusedLibraries = "unused-libraries": "Libraries that nothing reaches.",
-    Overwritten = "overwritten": "Bytes that a later layer hides.",
-    UnusedGpuCode = "unused-gpu-code": "GPU code for other GPUs than those that the image is meant for.",
+    DriverLibraries = "driver-libraries": "Driver files, which the host supplies.",
+    Duplicates = "duplicates": "Duplicate files.",
+    UnusedLibraries = "unused-libraries": "Unreferenced libraries.",
+    Overwritten = "overwritten": "Files shadowed by an upper layer.",
+    UnusedGpuCode = "unused-gpu-code": "GPU code that no target uses.",
     Weights = "weights": "Model weights.",
-    Secrets = "secrets": "Names that tell of secrets.",
+    Secrets = "secrets": "Names that indicate secrets.",
     Configuration = "configuration": "Environment, labels and the base image.",
 }
 
@@ -110,7 +110,7 @@ impl Category {
         self <= Self::Overwritten
     }
 
-    /// Whether it is content for building: what the budget `devel_bytes` counts.
+    /// Whether it is build content, which the budget `devel_bytes` counts.
     pub fn is_devel(self) -> bool {
         matches!(
             self,
@@ -127,20 +127,20 @@ impl Category {
     }
 }
 
-/// A regular file of a layer that a finding is about.
+/// A regular file of a layer, part of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
     /// The layer that holds its bytes.
     pub layer: u16,
     /// The entry in that layer.
     pub entry: EntryId,
-    /// A path of the merged view that shows it; `None` when a later layer hides it.
+    /// A path of the merged view with its content; `None` when shadowed by an upper layer.
     pub node: Option<NodeId>,
     /// Its logical bytes.
     pub bytes: u64,
 }
 
-/// What of a finding lies in one layer.
+/// The part of a finding in one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The layer.
@@ -149,91 +149,91 @@ pub struct Share {
     pub bytes: u64,
     /// How many files.
     pub files: u64,
-    /// Of `bytes`: what a container sees. The rest is hidden by a later layer already.
+    /// Of `bytes`: visible in a container. The rest is shadowed by an upper layer.
     pub merged_bytes: u64,
 }
 
-/// What uses something at run time, or names it.
+/// A user of a file at run time, or a mention of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum User {
-    /// A program or library of the image that loads it, with its way to a root in [`crate::cuda::links::Links`].
+    /// A program or library of the image that loads it; its chain to a root is in [`crate::cuda::links::Links`].
     Object(ObjectId),
-    /// A framework or package, such as `triton 3.5.1`, and where it lies.
+    /// A framework or package, such as `triton 3.5.1`, and its path.
     Package(String, Vec<u8>),
-    /// A file of the application that names it.
+    /// An application file that mentions it.
     File(NodeId),
     /// A setting of the image, such as `ENV XLA_FLAGS`, without its value.
     Setting(String),
 }
 
-/// One thing that a rule has found.
+/// A finding of a rule.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What tells it from all others of the image: the rule, the verdict, and a word when that is not enough.
-    /// The same image gives the same ids.
+    /// Unique id within the image: the rule, the verdict, and a number when there are several. The same image gives the
+    /// same ids.
     pub id: String,
     /// The rule.
     pub rule: &'static Rule,
-    /// How much it matters here.
+    /// The severity.
     pub severity: Severity,
-    /// Whether it can go. For what has no files of its own: `Safe` when it is certainly wrong or superfluous.
+    /// The verdict. A finding without files is `Safe` when it is certainly wrong or superfluous.
     pub verdict: Verdict,
-    /// What kind of thing it is.
+    /// The category.
     pub category: Category,
-    /// One line: what and where.
+    /// One line: what, and in which layer or folder.
     pub title: String,
-    /// Why the verdict is what it is, in sentences.
+    /// The reason for the verdict, in sentences.
     pub reason: String,
-    /// The single statements that the verdict rests on.
+    /// The statements that prove the verdict.
     pub proof: Vec<String>,
-    /// For `Unsure`: the question that would settle it.
+    /// For `Unsure`: the question whose answer decides.
     pub question: Option<String>,
     /// What to do.
     pub fix: String,
     /// Its files, each inode once, by layer and entry.
     pub items: Vec<Item>,
-    /// Sum of their bytes: what the layers lose when they are not put in.
+    /// Sum of their bytes: saved in the layers when the files are never added.
     pub bytes: u64,
-    /// Of `bytes`: what the unpacked image loses.
+    /// Of `bytes`: saved in the merged view.
     pub merged_bytes: u64,
-    /// The same by layer, bottom first.
+    /// By layer, bottom first.
     pub layers: Vec<Share>,
-    /// Things without bytes of their own: names of variables, libraries that are missing.
+    /// Subjects without bytes of their own: names of variables, missing libraries.
     pub subjects: Vec<String>,
-    /// Owners of the files, as places in [`crate::cuda::Inventory::packages`]; sorted.
+    /// Owners of the files, as indexes in [`crate::cuda::Inventory::packages`]; sorted.
     pub packages: Vec<usize>,
-    /// Who uses or names it.
+    /// Users and mentions.
     pub users: Vec<User>,
-    /// Bytes that nobody can cut today, such as GPU code inside linked libraries.
+    /// Bytes that no tool can remove today, such as GPU code inside linked libraries.
     pub potential_bytes: u64,
-    /// Ids of other findings: this one holds only when all of those are carried out; sorted.
+    /// Ids of other findings: this one is removable only together with all of them; sorted.
     pub rests_on: Vec<String>,
 }
 
-/// What can be gained.
+/// Reclaimable bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reclaimable {
     /// Bytes of the findings with the verdict `Safe`.
     pub safe_bytes: u64,
     /// Bytes of those with `Unsure`.
     pub unsure_bytes: u64,
-    /// What no tool can cut from a linked library today.
+    /// Bytes that no tool can remove from a linked library today.
     pub potential_bytes: u64,
-    /// `safe` and `unsure` bytes by category; only those with bytes.
+    /// `Safe` and `Unsure` bytes by category, without categories that have none.
     pub by_category: BTreeMap<Category, u64>,
 }
 
-/// Everything that the rules found.
+/// All findings of an image.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// By verdict, then most bytes first, then severity and id.
+    /// Sorted by verdict, then bytes (largest first), then severity and id.
     pub list: Vec<Finding>,
-    /// What can be gained.
+    /// Reclaimable bytes.
     pub reclaimable: Reclaimable,
-    /// Of the bytes that each layer hides: those whose new content is the same. `None` while some pairs were
-    /// not compared.
+    /// By layer: of the bytes that it shadows, those whose new content is the same. `None` while some pairs have not
+    /// been compared.
     pub metadata_only: Vec<Option<u64>>,
-    /// What went wrong while the rules looked.
+    /// Faults while the rules ran.
     pub warnings: Vec<Warning>,
 }
 

@@ -1,8 +1,7 @@
-//! The verdict on files that look like content for building.
+//! The verdict on build content.
 //!
-//! A file is needed when something that runs loads it, or when something that is installed reads what it is at
-//! run time. It is a question when something of the application only names it. It is safe when neither is so,
-//! and the statements that say this are its proof.
+//! A file is needed when a reachable program loads it, or when an installed component reads it at run time. It is
+//! unsure when something only mentions it. Otherwise it is safe, and the statements about these searches are its proof.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,44 +19,44 @@ use crate::cuda::Use;
 use crate::cuda::catalog::PathScope;
 use crate::cuda::links::{Object, ObjectId, RootKind, site_root};
 
-/// Readers of one thing that are told of, and chains from a library to what starts it: an image may have
-/// thousands, and a handful is proof enough.
+/// Most readers of one thing, and most chains from a library to its root, in a proof: an image may have thousands, and
+/// a handful is proof enough.
 const MOST_READERS: usize = 16;
 
-/// Python packages that are told of one by one; those beyond are told by the folder that holds them.
+/// Most Python packages with a finding of their own; the others form one finding per site-packages folder.
 const MOST_PLACES: usize = 200;
 
-/// Where files lie that are told of together.
+/// The location of files that form one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// A CUDA toolkit, by its root.
+    /// A CUDA toolkit, by its root folder.
     Toolkit(Vec<u8>),
     /// A Python package, by its folder.
     Python(Vec<u8>),
-    /// All Python packages of a folder.
+    /// All Python packages of a site-packages folder.
     Packages(Vec<u8>),
     /// Anywhere else.
     System,
 }
 
-/// Why a verdict is what it is; what is the same is told once.
+/// The reason for a verdict; files with the same reason form one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Because {
-    /// No path leads to it.
+    /// Shadowed: no path leads to it.
     Hidden,
-    /// Nobody loads or reads it.
+    /// Nothing loads or reads it.
     Free,
-    /// Programs and libraries that run load it.
+    /// Reachable programs or libraries load it.
     Loaded,
-    /// It is read at run time, or named, by these.
+    /// These read it at run time, or mention it.
     Read(Vec<u32>),
-    /// A setting or a file of the application names it.
+    /// A setting or an application file mentions it.
     Named(User),
-    /// Nobody names it, but not all that may start it could be searched.
+    /// Nothing mentions it, but not all programs that may start it could be searched.
     Unsearched,
-    /// A Python package brought a tool that nothing known reads.
+    /// A tool in a Python package without a known user.
     Tool,
-    /// Nothing but its path says what it is.
+    /// Only its path matches.
     Doubtful(Doubt),
 }
 
@@ -74,12 +73,12 @@ struct Key {
 struct Group {
     items: Vec<Item>,
     loaded: Vec<ObjectId>,
-    /// What the rules say that such files are read as.
+    /// Names under which the rules list such files as read at run time.
     read_as: BTreeSet<String>,
     elf: usize,
 }
 
-/// Judges every file of the census that is content for building, and tells of those with one reason together.
+/// Judges all build content, and groups files with the same reason.
 pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
@@ -138,7 +137,7 @@ fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
     }
 }
 
-/// The path of a file: as a container sees it, or in its layer when it is hidden.
+/// The path of a file: as a container sees it, or in its layer when shadowed.
 pub(super) fn path_of(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Vec<u8> {
     match sorted.item.node {
         Some(node) => facts.path(node),
@@ -157,7 +156,7 @@ pub(super) fn place(facts: &Facts<'_>, path: &[u8]) -> Place {
     }
 }
 
-/// What a file is read as, by the rules about its path and about the package that owns it.
+/// The name under which a file is read, by the rules for its path and for the package that owns it.
 fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item = &'f str> {
     let by_path = match sorted.by {
         By::Path(rule) => Some(rule),
@@ -166,14 +165,14 @@ fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item 
     let owner = sorted.item.node.and_then(|node| facts.owner(node));
     let by_package = owner.and_then(|place| facts.devel_rule(place));
     let of_path = by_path.and_then(|rule| rule.read_as.as_deref());
-    // What the path says is nearer: headers in the compiler's package are headers. That builds read static
-    // libraries and metadata is no more than a habit; those of the C library are the compiler's.
+    // The path is more specific: headers in a compiler package are headers. That builds read static libraries and
+    // metadata is only a default; those of the C library belong to the compiler.
     let is_exact = of_path.is_some_and(|name| name != "cmake");
     let of_package = by_package.and_then(|rule| rule.read_as.as_deref()).filter(|_| !is_exact);
     of_path.into_iter().chain(of_package)
 }
 
-/// Whether something that runs loads an object, other than that it can be started by its name.
+/// Whether a used object loads this one, not only its own start by name.
 pub(super) fn is_loaded(facts: &Facts<'_>, object: &Object) -> bool {
     match &object.root {
         Some(root) if root.kind == RootKind::Executable => is_loaded_by_others(facts, object),
@@ -188,7 +187,7 @@ fn is_loaded_by_others(facts: &Facts<'_>, object: &Object) -> bool {
     others.any(|id| links.object(*id).usage != Use::Unreferenced)
 }
 
-/// What a package brings beside its programs, such as messages and modules of Perl, is used when one of them is.
+/// Other files of a package, such as messages and Perl modules, are used when one of its programs is.
 fn follow_programs(facts: &Facts<'_>, judged: &mut [(&Sorted<'_>, Because, Option<ObjectId>)]) {
     let owner = |sorted: &Sorted<'_>| facts.owner(sorted.item.node?);
     let mut used: BTreeMap<usize, Because> = BTreeMap::new();
@@ -212,8 +211,8 @@ fn follow_programs(facts: &Facts<'_>, judged: &mut [(&Sorted<'_>, Because, Optio
     }
 }
 
-/// What speaks most against removing a file, of all its names. `None` when one of them is not that of content for
-/// building.
+/// The strongest reason to keep a file, over all of its names. `None` when one of the names is not that of build
+/// content.
 fn because_of_all(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Option<(Because, Option<ObjectId>)> {
     let mut worst: Option<(Because, Option<ObjectId>)> = None;
     for name in facts.census.names(sorted) {
@@ -240,7 +239,7 @@ fn because(
         return (Because::Hidden, None);
     }
     let object = facts.object_of((sorted.item.layer, sorted.item.entry));
-    // Extension modules of a test are roots only because they are there.
+    // Extension modules in tests are roots only because they exist.
     let is_test = agreement == Agreement::Doubtful(Doubt::Test);
     if let Some((id, object)) = object
         && (if is_test { is_loaded_by_others(facts, object) } else { is_loaded(facts, object) })
@@ -266,7 +265,7 @@ fn because(
     if of_wheel && sorted.category == Category::Compilers {
         return (Because::Tool, None);
     }
-    // What is started or opened by its name may be named where nobody looked.
+    // Files that are run or opened by name may be mentioned in files that were not searched.
     let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
     if facts.named.cut || (by_name && facts.inventory.searched.programs_left_out > 0) {
         return (Because::Unsearched, None);
@@ -274,14 +273,14 @@ fn because(
     (Because::Free, None)
 }
 
-/// What whoever compiles or links at run time reads of all that is installed outside toolkits.
+/// The name of everything installed outside toolkits that compiling or linking at run time reads.
 fn libraries(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
     let is_read =
         matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
     (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
 
-/// What a tool is called where the rules do not say what it is read as.
+/// The name of a tool that the rules do not list as read.
 fn tool_names(sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = super::demand::tool_name(str::from_utf8(name).unwrap_or_default());
@@ -303,11 +302,12 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         Place::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
         Place::Python(folder) => format!(" in the Python package {}", escape(folder)),
         Place::Packages(site) => format!(" in the Python packages of {}", escape(site)),
-        Place::System => " of the system".to_owned(),
+        Place::System => String::new(),
     };
     let title = match (&key.because, &key.place) {
-        (Because::Doubtful(Doubt::Test), Place::System) => "Tests of Python's standard library".to_owned(),
+        (Because::Doubtful(Doubt::Test), Place::System) => "Python standard library tests".to_owned(),
         (Because::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
+        (_, Place::System) => format!("System {}", rule.title.to_lowercase()),
         _ => format!("{}{place}", rule.title),
     };
     let mut draft = Draft::new(rule, key.verdict, title);
@@ -315,8 +315,8 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
     draft.items = group.items;
     match key.because {
         Because::Hidden => {
-            draft.title.push_str(", already hidden by a later layer");
-            "A later layer deletes or replaces these files: no path of the container leads to them, and every pull still loads them."
+            draft.title.push_str(", already shadowed by an upper layer");
+            "An upper layer deletes or replaces these files. No path in a container leads to them, but every pull downloads them."
                 .clone_into(&mut draft.reason);
             draft.proof.push("no path of the merged view leads to any of these files".to_owned());
         }
@@ -328,18 +328,18 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         }
         Because::Named(user) => named(facts, user, &mut draft),
         Because::Unsearched => {
-            "Nothing that is known uses these files. Not all programs of the image could be searched for their names."
+            "No known user, but not all programs of the image could be searched for their names."
                 .clone_into(&mut draft.reason);
             draft.proof.push(super::rules::searched(facts, "them"));
             draft.question =
-                Some("Do the programs that could not be searched start or open them?".to_owned());
+                Some("Do the programs that were not searched run or open these files?".to_owned());
         }
         Because::Tool => {
-            "A Python package brought these tools. No framework that is known to run them is installed."
+            "A Python package contains these tools. No framework known to run them is installed."
                 .clone_into(&mut draft.reason);
             let (Place::Python(folder) | Place::Packages(folder)) = &key.place else { return Some(draft) };
             let folder = escape(folder);
-            draft.question = Some(format!("Does anything run the tools in {folder} when the service runs?"));
+            draft.question = Some(format!("Does anything run the tools in {folder} at run time?"));
         }
         Because::Doubtful(doubt) => doubtful(facts, doubt, &mut draft),
         Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
@@ -354,17 +354,17 @@ fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {
         User::Package(name, _) => name.clone(),
         User::Object(id) => facts.shown(facts.inventory.links.object(*id).node),
     };
-    draft.reason = format!("{who} names what lies here.");
-    draft.proof.push(format!("{who} names it"));
+    draft.reason = format!("Mentioned by {who}.");
+    draft.proof.push(format!("{who} mentions them"));
     if matches!(user, User::File(_)) {
-        draft.question = Some(format!("Does {who} use it when the service runs?"));
+        draft.question = Some(format!("Does {who} use them at run time?"));
     }
     draft.users.push(user);
 }
 
 fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
     let links = &facts.inventory.links;
-    "Something that runs loads these libraries or programs.".clone_into(&mut draft.reason);
+    "Reachable programs load these files.".clone_into(&mut draft.reason);
     for id in objects.iter().take(MOST_READERS) {
         let chain: Vec<String> =
             links.chain(*id).iter().map(|step| facts.shown(links.object(*step).node)).collect();
@@ -374,7 +374,7 @@ fn loaded(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
         draft.users.extend(links.chain(*id).get(1).map(|user| User::Object(*user)));
     }
     if let Some(more) = objects.len().checked_sub(MOST_READERS).filter(|more| *more > 0) {
-        draft.proof.push(format!("and {more} more of them in the same way"));
+        draft.proof.push(format!("and {more} more chains"));
     }
 }
 
@@ -393,99 +393,98 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
     }
     draft.proof.dedup();
     if !certain && let Some(first) = demands.first() {
-        draft.question =
-            Some(format!("Does this happen when the service runs: {} {}?", first.who, first.why));
+        draft.question = Some(format!("Are these files used at run time? {} {}.", first.who, first.why));
     }
 }
 
-/// Nothing but the path says what these files are.
+/// Files that only their path classifies.
 fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     let first = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node)).min();
     let first = elide_middle(&first.unwrap_or_default(), TOLD);
     let count = draft.items.len();
-    let these = if count == 1 { first } else { format!("{first} or another of these {count} files") };
+    let these = if count == 1 { first } else { format!("{first} or any other of these {count} files") };
     let (title, reason, question) = match doubt {
         Doubt::Unowned => (
-            ", in no package",
-            "No installed package lists these files: they were put there by hand.",
+            ", not owned by a package",
+            "No installed package owns these files: they were added outside package managers.",
             format!("Does the service run {these}?"),
         ),
         Doubt::Foreign => (
-            ", in packages that are not for building",
-            "Installed packages list these files, and these packages are not there for building.",
+            ", owned by non-development packages",
+            "Installed packages own these files, and they are not development packages.",
             format!("Does one of these packages, or the service, run or read {these}?"),
         ),
         Doubt::Kind => (
-            ", by path alone",
-            "Only the folder says what these files are: their names or contents do not.",
+            ", by path only",
+            "Only the path suggests what these files are: their names and contents do not.",
             format!("Does the service run or read {these}?"),
         ),
         Doubt::Test => (
             "",
-            "These files lie in folders of tests. Which modules import them was not computed.",
-            format!("Does anything that runs import {these}, as packages do that use test.support?"),
+            "These files are in test folders. Which modules import them is unknown.",
+            format!("Does the service import {these}, as users of test.support do?"),
         ),
         Doubt::PackageName => (
-            ", by the name of their packages alone",
-            "Only the names of their packages say that these files are for building.",
+            ", by package name only",
+            "Only the names of their packages suggest development files.",
             format!("Does the service run or read {these}?"),
         ),
         Doubt::Dependent => (
-            ", which installed packages depend on",
-            "Packages that are not there for building depend on the packages that list these files.",
-            format!("Does one of the packages that depend on them use {these}?"),
+            ", required by installed packages",
+            "Packages that are not development packages depend on the packages that own these files.",
+            format!("Does one of the dependent packages use {these}?"),
         ),
         Doubt::Folder => (
-            ", in a folder that a setting names",
-            "A setting of the image names a folder that holds these files.",
+            ", in a configured folder",
+            "A setting of the image names a folder that contains these files.",
             format!("Does the service read {these}?"),
         ),
     };
     draft.title.push_str(title);
     reason.clone_into(&mut draft.reason);
     let statement = match doubt {
-        Doubt::Unowned => "no package database of the image lists them".to_owned(),
-        Doubt::Foreign => "the catalogue knows no rule by which their packages are for building".to_owned(),
-        Doubt::Kind => "neither content, name nor owner agrees with the path".to_owned(),
-        Doubt::Test => "installed packages or Python's own library hold them".to_owned(),
-        Doubt::PackageName => "neither content nor path agrees with the names of their packages".to_owned(),
+        Doubt::Unowned => "no package database lists them".to_owned(),
+        Doubt::Foreign => "the catalogue does not list their packages as development packages".to_owned(),
+        Doubt::Kind => "neither content, name nor owner confirms the path".to_owned(),
+        Doubt::Test => "they belong to installed packages or Python's standard library".to_owned(),
+        Doubt::PackageName => "neither content nor path confirms the names of their packages".to_owned(),
         Doubt::Dependent => depends(facts, &draft.items),
         Doubt::Folder => {
             let node = draft.items.iter().find_map(|item| item.node);
             let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
-            format!("{setting} names a folder above them")
+            format!("{setting} names a parent folder")
         }
     };
     draft.proof.push(statement);
     draft.question = Some(question);
 }
 
-/// Who depends on the packages that list these files.
+/// The dependents of the packages that own these files.
 fn depends(facts: &Facts<'_>, items: &[Item]) -> String {
     let owners: BTreeSet<usize> = items.iter().filter_map(|item| facts.owner(item.node?)).collect();
     let pair = |place: &usize| {
         let package = facts.inventory.packages.get(*place)?;
-        Some(format!("{} depends on {}, maybe through others", facts.dependent(*place)?.name, package.name))
+        Some(format!("{} depends on {}, directly or indirectly", facts.dependent(*place)?.name, package.name))
     };
     owners.iter().filter_map(pair).take(MOST_READERS).collect::<Vec<_>>().join("; ")
 }
 
-/// What was looked at and did not speak against taking the files away.
+/// Adds the searches that found no user.
 fn free(facts: &Facts<'_>, place: &Place, elf: usize, read_as: &BTreeSet<String>, draft: &mut Draft) {
     let inventory = facts.inventory;
     let used = inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
-    "Nothing that runs loads these files, and nothing that is installed is known to read them at run time."
+    "Unreferenced: no reachable program loads these files, and no installed component is known to read them at run time."
         .clone_into(&mut draft.reason);
     if elf > 0 {
         draft.proof.push(format!(
-            "none of the {elf} programs and libraries among them is needed, by the loader's rules, by any of the {used} that something reachable loads"
+            "0 of their {elf} programs and libraries are needed by the {used} reachable programs and libraries (NEEDED, resolved as ld.so does)"
         ));
-        draft.proof.push(
-            "nothing that is reached opens them at run time, by the table of what libraries open".to_owned(),
-        );
+        draft
+            .proof
+            .push("no reachable library opens them at run time, per the catalogue's dlopen table".to_owned());
     } else {
         draft.proof.push(format!(
-            "none of them is an ELF program or library: the {used} that something reachable loads cannot need them"
+            "0 ELF programs or libraries among them: the {used} reachable programs and libraries cannot load them"
         ));
     }
     if !read_as.is_empty() {
@@ -493,31 +492,31 @@ fn free(facts: &Facts<'_>, place: &Place, elf: usize, read_as: &BTreeSet<String>
         let readers = readers(facts, &names);
         let frameworks: Vec<String> = inventory.frameworks.iter().map(|one| one.name.to_string()).collect();
         let installed = if frameworks.is_empty() {
-            "none is installed".to_owned()
+            "none installed".to_owned()
         } else {
             format!("installed: {}", frameworks.join(", "))
         };
         draft.proof.push(format!(
-            "no installed framework reads them at run time; those that would: {readers}; {installed}"
+            "no installed framework reads them at run time; known readers: {readers}; {installed}"
         ));
     }
     if let Place::Toolkit(_) = place {
         for name in read_as {
             for copy in facts.demands.copies_of(name) {
                 let copy = escape(copy);
-                draft.proof.push(format!("whoever reads {name} in {copy} has a copy in a wheel there"));
+                draft.proof.push(format!("readers of {name} in {copy} use the copy in a wheel there"));
             }
         }
     }
     draft.proof.push(super::rules::searched(facts, "them"));
 }
 
-/// Frameworks that would read one of these, by the catalogue.
+/// Frameworks that read one of these names, per the catalogue.
 fn readers(facts: &Facts<'_>, names: &[&str]) -> String {
     let reads = |rule: &&crate::cuda::catalog::Framework| {
         rule.reads_devel.iter().any(|read| names.contains(&read.as_str()))
     };
     let known: Vec<&str> =
         facts.catalog.frameworks().iter().filter(reads).map(|rule| rule.name.as_str()).collect();
-    if known.is_empty() { "none is known".to_owned() } else { known.join(", ") }
+    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
 }

@@ -1,21 +1,21 @@
-//! Names of what is read at run time, and the words in files and commands that ask for it.
+//! Names of what is read at run time, and the words in files and commands that imply it.
 
-/// Names of what is read, with why, as the end of a sentence.
+/// Names of what is read, each with the predicate of a sentence about its reader.
 const NAMES: [(&str, &str); 19] = [
-    ("builder-resources", "builds TensorRT engines, for which it opens the builder's resources"),
-    ("cmake", "builds with cmake, make or the like"),
-    ("compiler", "starts a C or C++ compiler, which reads the headers of the system"),
-    ("cudadevrt", "links libcudadevrt into the kernels that it compiles"),
-    ("cudart-static", "may link programs with nvcc, which takes the static runtime"),
+    ("builder-resources", "builds TensorRT engines with the builder resources"),
+    ("cmake", "builds with CMake, make or similar"),
+    ("compiler", "runs a C or C++ compiler, which reads the system headers"),
+    ("cudadevrt", "links libcudadevrt into compiled kernels"),
+    ("cudart-static", "may link with nvcc, which uses the static CUDA runtime"),
     ("cupti", "profiles with CUPTI"),
     ("debugger", "runs a debugger"),
     ("git", "runs git"),
     ("headers", "compiles kernels against the CUDA headers"),
-    ("headers-numpy", "compiles extensions against the headers of numpy"),
+    ("headers-numpy", "compiles extensions against the NumPy headers"),
     ("headers-torch", "compiles extensions against the headers in its own package"),
-    ("libdevice", "links libdevice into the kernels that it compiles"),
+    ("libdevice", "links libdevice into compiled kernels"),
     ("libnvvm", "compiles kernels with libnvvm"),
-    ("libraries", "compiles or links against what is installed"),
+    ("libraries", "compiles or links against installed libraries"),
     ("make", "runs make"),
     ("ninja", "builds extensions with ninja"),
     ("nvcc", "compiles CUDA code with nvcc"),
@@ -23,10 +23,10 @@ const NAMES: [(&str, &str); 19] = [
     ("ptxas", "assembles kernels with ptxas"),
 ];
 
-/// What compiling with nvcc reads besides nvcc.
+/// Read by nvcc besides nvcc itself.
 pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
 
-/// What words in files and commands ask for.
+/// Names implied by words in files and commands.
 pub(super) const WORDS: [(&str, &[&str]); 43] = [
     ("cc", &["compiler", "libraries"]),
     ("c++", &["compiler", "libraries"]),

@@ -1,4 +1,4 @@
-//! Changes of the default plan: by options, and by a plan that was saved.
+//! Changes to the default plan: by options and by a saved plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ const NAMED: usize = 8;
 /// Characters of an id, a title or a question in a message.
 const SHOWN: usize = 160;
 
-/// What the user asks for, on top of a saved plan or of all that is safe.
+/// Changes requested by the user, on top of a saved plan or of all safe findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChanges {
     /// The plan to start from; `None` for all safe findings.
@@ -25,12 +25,12 @@ pub struct PlanChanges {
     pub answers: Vec<(String, Answer)>,
 }
 
-/// A plan that was saved: untrusted until it is applied to findings.
+/// A saved plan: untrusted until it is applied to findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavedPlan {
-    /// Digest of the manifest of the image that it was made for.
+    /// Manifest digest of the image that it was made for.
     pub manifest_digest: Option<String>,
-    /// Digest of the config of that image.
+    /// Config digest of that image.
     pub config_digest: Option<String>,
     /// The findings to remove.
     pub findings: Vec<SavedFinding>,
@@ -41,11 +41,11 @@ pub struct SavedPlan {
 /// A finding of a saved plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavedFinding {
-    /// Where the document names it, such as `findings[2]`.
+    /// Its location in the document, such as `findings[2]`.
     pub place: String,
     /// Its id when the plan was saved.
     pub id: String,
-    /// Its title then. Ids are numbered by size: the title tells findings of one rule apart.
+    /// Its title when the plan was saved. Ids are numbered by size: the title distinguishes findings of one rule.
     pub title: Option<String>,
 }
 
@@ -117,7 +117,7 @@ pub enum PlanError {
         /// The one that stays.
         cause: String,
     },
-    /// The id names another finding than when the plan was saved.
+    /// The id belongs to another finding than when the plan was saved.
     #[error("finding {id} is now {now:?}; the plan has {saved:?}")]
     Renamed {
         /// The id.
@@ -127,7 +127,7 @@ pub enum PlanError {
         /// Title in the plan.
         saved: String,
     },
-    /// The question of a finding is another than when it was answered.
+    /// The question of a finding changed since it was answered.
     #[error("the question of finding {id} is now {now:?}; the plan answers {saved:?}")]
     OtherQuestion {
         /// The finding.
@@ -137,7 +137,7 @@ pub enum PlanError {
         /// The question in the plan.
         saved: String,
     },
-    /// Something is wrong with an entry of a saved plan.
+    /// An entry of a saved plan is invalid.
     #[error("{place}: {source}")]
     Saved {
         /// Where in the document.
@@ -148,7 +148,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What the user can do about it.
+    /// What to try next.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Unknown { near, .. } if !near.is_empty() => {
@@ -161,11 +161,11 @@ impl PlanError {
             }
             Self::NoFiles { rule, .. } => format!("`cutaway explain {rule}` shows the fix"),
             Self::NoQuestion { id, verdict: Verdict::Safe } => {
-                format!("--keep {id} takes it out of the plan")
+                format!("use --keep {id} to keep its files")
             }
             Self::RestsOn { cause, .. } => format!("remove {cause} too"),
             Self::Renamed { .. } | Self::OtherQuestion { .. } => {
-                "the image or the rules changed since the plan was saved: make the plan again".to_owned()
+                "the image or the rules changed since the plan was saved: create a new plan".to_owned()
             }
             Self::Saved { source, .. } => return source.hint(),
             Self::Conflict { .. } | Self::Needed { .. } | Self::NoQuestion { .. } => return None,
@@ -174,8 +174,8 @@ impl PlanError {
 }
 
 impl SavedPlan {
-    /// Whether the plan was made for the image with these digests; `None` when that cannot be told. One image
-    /// has several manifests, by how it is stored, and one config.
+    /// Whether the plan was made for the image with these digests; `None` when unknown. One image has several
+    /// manifests, depending on how it is stored, and one config.
     pub fn is_for(&self, manifest: Option<&str>, config: Option<&str>) -> Option<bool> {
         let same = |saved: &Option<String>, now: Option<&str>| Some(saved.as_deref()? == now?);
         let (manifest, config) = (same(&self.manifest_digest, manifest), same(&self.config_digest, config));
@@ -184,7 +184,7 @@ impl SavedPlan {
 }
 
 impl PlanChanges {
-    /// Looks for requests that contradict each other; needs no findings.
+    /// Checks for contradicting requests; needs no findings.
     ///
     /// # Errors
     /// [`PlanError::Conflict`].
@@ -278,8 +278,8 @@ impl<'f> Places<'f> {
         Self { findings, by_id: findings.list.iter().map(|one| (one.id.as_str(), one)).collect() }
     }
 
-    /// The finding that a saved plan means: the id and the title fit, or one other finding of the same rule and
-    /// verdict has the title.
+    /// The finding that a saved plan refers to: id and title match, or exactly one finding of the same rule and verdict
+    /// has the title.
     fn find(&self, entry: &SavedFinding) -> Result<&'f Finding, PlanError> {
         let with_id = self.by_id.get(entry.id.as_str()).copied();
         let Some(title) = &entry.title else {

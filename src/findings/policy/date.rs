@@ -1,4 +1,4 @@
-//! Days of the calendar, without a clock.
+//! Calendar dates, without a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct Date(pub u32);
 
 impl Date {
-    /// The day of the Gregorian calendar; `None` when there is none, or it is before 1970 or after 9999.
+    /// The day of a Gregorian date; `None` when the date is invalid, before 1970 or after 9999.
     pub fn of(year: u32, month: u32, day: u32) -> Option<Self> {
         if !(1970..=9999).contains(&year) || day == 0 || day > days_of(year, month)? {
             return None;
@@ -19,7 +19,7 @@ impl Date {
     }
 }
 
-/// As ISO 8601 writes it: `2026-01-31`.
+/// In the form of ISO 8601: `2026-01-31`.
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut year, mut month, mut left) = (1970, 1, self.0);
@@ -39,7 +39,7 @@ impl FromStr for Date {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fault = || "it is no day of the calendar of the form YYYY-MM-DD, from 1970 on".to_owned();
+        let fault = || "not a date in the form YYYY-MM-DD, 1970 or later".to_owned();
         let shape = |(place, byte): (usize, u8)| match place {
             4 | 7 => byte == b'-',
             _ => byte.is_ascii_digit(),

@@ -1,4 +1,4 @@
-//! The file as it is read: every fault with its line and column.
+//! Parsing of `cutaway.toml`: every fault with its line and column.
 
 use std::collections::BTreeSet;
 
@@ -14,24 +14,24 @@ use crate::findings::rule::{Rule, rule, rules};
 /// Bytes of a `cutaway.toml`: a thousand ignores have some 200 KiB.
 pub const FILE_BYTES: usize = 1 << 20;
 
-/// Ignores of one file: each is held against every file that a rule found.
+/// Most ignores in one file: each is matched against every file that a rule found.
 const MOST_IGNORES: usize = 1000;
-/// Targets of one file: the catalogue has fewer.
+/// Most targets in one file: the catalogue has fewer.
 const MOST_TARGETS: usize = 200;
 
-/// Why a `cutaway.toml` was not taken.
+/// Why a `cutaway.toml` was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// It is larger than it needs to be.
-    #[error("cannot read {file}: it has more than {limit} bytes")]
+    /// It exceeds the size limit.
+    #[error("cannot read {file}: more than {limit} bytes")]
     TooLarge {
         /// The file.
         file: String,
         /// What is allowed.
         limit: usize,
     },
-    /// It is no TOML, holds a key that means nothing, lacks one, or has a value that cannot be.
-    #[error("cannot use {file}, line {line}, column {column}: {message}")]
+    /// Invalid TOML, an unknown or missing key, or an invalid value.
+    #[error("invalid {file}, line {line}, column {column}: {message}")]
     Fault {
         /// The file.
         file: String,
@@ -41,13 +41,13 @@ pub enum PolicyError {
         column: usize,
         /// What is wrong.
         message: String,
-        /// What may be meant.
+        /// A suggestion.
         hint: Option<String>,
     },
 }
 
 impl PolicyError {
-    /// What the user can do about it.
+    /// What to try next.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::TooLarge { .. } => None,
@@ -109,24 +109,23 @@ struct IgnoreTable {
     expires: Option<Spanned<Value>>,
 }
 
-/// Where something is wrong, and what.
+/// A fault and its location.
 struct Fault {
     at: usize,
     message: String,
     hint: Option<String>,
 }
 
-/// A fault in the value that stands there.
+/// A fault at a value.
 fn fault<T>(value: &Spanned<T>, message: impl Into<String>) -> Fault {
     Fault { at: value.span().start, message: message.into(), hint: None }
 }
 
 impl Policy {
-    /// Reads a `cutaway.toml`. `name` is what errors call it.
+    /// Parses a `cutaway.toml`. `name` is the file name in errors.
     ///
     /// # Errors
-    /// When it is no TOML, has an unknown key, names an unknown rule, or has a value that cannot be: with line
-    /// and column.
+    /// Invalid TOML, an unknown key, an unknown rule or an invalid value: with line and column.
     pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
         if text.len() > FILE_BYTES {
             return Err(PolicyError::TooLarge { file: name.to_owned(), limit: FILE_BYTES });
@@ -145,10 +144,10 @@ impl Policy {
 
     fn from_document(name: &str, text: &str, document: Document) -> Result<Self, Fault> {
         if let Some(first) = document.targets.get(MOST_TARGETS) {
-            return Err(fault(first, format!("there are more than {MOST_TARGETS} targets")));
+            return Err(fault(first, format!("more than {MOST_TARGETS} targets")));
         }
         if let Some(first) = document.ignore.get(MOST_IGNORES) {
-            return Err(fault(first, format!("there are more than {MOST_IGNORES} ignores")));
+            return Err(fault(first, format!("more than {MOST_IGNORES} ignores")));
         }
         let mut denied = BTreeSet::new();
         for pattern in &document.rules.deny {
@@ -184,7 +183,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 
 fn filled(value: Spanned<String>) -> Result<String, Fault> {
     if value.get_ref().trim().is_empty() {
-        return Err(fault(&value, "it is empty"));
+        return Err(fault(&value, "empty value"));
     }
     Ok(value.into_inner())
 }
@@ -222,14 +221,15 @@ fn regression(table: &RegressionTable) -> Result<Regression, Fault> {
 fn bytes(value: Option<&Spanned<Value>>) -> Result<Option<u64>, Fault> {
     let Some(value) = value else { return Ok(None) };
     let size = match value.get_ref() {
-        Value::Integer(number) => u64::try_from(*number)
-            .map_err(|_| fault(value, format!("{number} is no size: it is negative")))?,
+        Value::Integer(number) => {
+            u64::try_from(*number).map_err(|_| fault(value, format!("{number} is not a size: negative")))?
+        }
         Value::String(text) => size::parse(text).map_err(|reason| fault(value, reason))?,
         other => {
             let what = other.type_str();
             return Err(fault(
                 value,
-                format!("a size is an integer or a text such as \"4 GiB\", not {what}"),
+                format!("expected an integer or a size such as \"4 GiB\", found {what}"),
             ));
         }
     };
@@ -241,26 +241,25 @@ fn ratio(value: &Spanned<f64>) -> Result<f64, Fault> {
     if (0.0..=1.0).contains(&number) {
         return Ok(number);
     }
-    Err(fault(value, format!("efficiency is between 0 and 1, and {number} is not")))
+    Err(fault(value, format!("efficiency must be between 0 and 1, found {number}")))
 }
 
-/// The rules that an id or a glob means: at least one.
+/// The rules that match an id or a glob: at least one.
 fn known_rules(pattern: &Spanned<String>) -> Result<BTreeSet<&'static str>, Fault> {
     let text = pattern.get_ref();
     if !text.contains('*') {
         return match rule(text) {
             Some(known) => Ok(BTreeSet::from([known.id])),
-            None => {
-                Err(Fault { hint: Some(hint(text)), ..fault(pattern, format!("there is no rule {text:?}")) })
-            }
+            None => Err(Fault { hint: Some(hint(text)), ..fault(pattern, format!("unknown rule {text:?}")) }),
         };
     }
-    let glob = Pattern::new(text).map_err(|reason| fault(pattern, format!("the glob {text:?}: {reason}")))?;
+    let glob =
+        Pattern::new(text).map_err(|reason| fault(pattern, format!("invalid glob {text:?}: {reason}")))?;
     let fitting: BTreeSet<_> = ids().filter(|id| glob.is_match(id)).collect();
     if fitting.is_empty() {
         return Err(Fault {
             hint: Some(hint("")),
-            ..fault(pattern, format!("no rule fits the glob {text:?}"))
+            ..fault(pattern, format!("no rule matches the glob {text:?}"))
         });
     }
     Ok(fitting)
@@ -282,10 +281,10 @@ fn hint(name: &str) -> String {
 fn ignore(table: Spanned<IgnoreTable>) -> Result<Ignore, Fault> {
     let table = table.into_inner();
     let path = table.path.as_ref().map(|path| {
-        Pattern::new(path.get_ref()).map_err(|reason| fault(path, format!("the glob of the path: {reason}")))
+        Pattern::new(path.get_ref()).map_err(|reason| fault(path, format!("invalid path glob: {reason}")))
     });
     if table.reason.get_ref().trim().is_empty() {
-        return Err(fault(&table.reason, "the reason is empty: say why this is accepted"));
+        return Err(fault(&table.reason, "empty reason: state why this is accepted"));
     }
     Ok(Ignore {
         rules: known_rules(&table.rule)?,
@@ -299,9 +298,9 @@ fn ignore(table: Spanned<IgnoreTable>) -> Result<Ignore, Fault> {
 fn date(value: &Spanned<Value>) -> Result<Date, Fault> {
     let parsed = match value.get_ref() {
         Value::String(text) => text.parse(),
-        // A date alone; one with a time of day does not parse.
+        // A plain date; a date with a time of day does not parse.
         Value::Datetime(moment) => moment.to_string().parse(),
-        other => Err(format!("a day is written YYYY-MM-DD, and this is {}", other.type_str())),
+        other => Err(format!("expected a date in the form YYYY-MM-DD, found {}", other.type_str())),
     };
-    parsed.map_err(|reason: String| fault(value, format!("the day on which it expires: {reason}")))
+    parsed.map_err(|reason: String| fault(value, format!("invalid expiry date: {reason}")))
 }

@@ -1,4 +1,4 @@
-//! Whether an image holds to a policy.
+//! Checks an image against a policy.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::base::size::human;
 use crate::findings::value::{Category, Verdict};
 
 impl Policy {
-    /// Judges an image. An ignore counts up to and on the day on which it expires.
+    /// Checks an image. An ignore applies up to and including its expiry date.
     pub fn judge(&self, measured: &Measured<'_>, today: Date) -> Outcome {
         let mut sieve = Sieve::new(&self.ignores, measured.rootfs, today);
         let counted = findings_left(measured, &mut sieve);
@@ -80,23 +80,23 @@ impl Policy {
     }
 }
 
-/// What is safe or unsure, after the ignores; `None` when the rules have not looked, or broke off: then they found
-/// less than there is.
+/// Safe and unsure bytes after the ignores; `None` when the rules did not run or were cut short: then they found less
+/// than there is.
 pub(super) fn findings_left<'m>(measured: &Measured<'m>, sieve: &mut Sieve<'_>) -> Option<Vec<Left<'m>>> {
     let findings = measured.findings.filter(|findings| findings.warnings.is_empty())?;
     let counted = findings.list.iter().filter(|finding| finding.verdict != Verdict::Needed);
     Some(counted.map(|finding| sieve.left(finding)).collect())
 }
 
-pub(super) const NOT_KNOWN: &str = "the image does not say it";
-pub(super) const NOT_LOOKED: &str = "the rules could not look at the image";
+pub(super) const NOT_KNOWN: &str = "not available from this image";
+pub(super) const NOT_LOOKED: &str = "not evaluated: the rules did not complete";
 
 fn at_most(name: &'static str, limit: u64, actual: Option<u64>, detail: String) -> Check {
     let ok = actual.is_some_and(|actual| actual <= limit);
     Check { name, ok, actual: actual.map(Amount::Bytes), limit: Amount::Bytes(limit), detail }
 }
 
-/// Sums by category, largest first; empty when there is but one.
+/// Sums by category, largest first; empty when there is only one.
 fn made_of(parts: &[(&'static str, u64)]) -> String {
     let mut sums: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
     for (name, bytes) in parts {

@@ -1,4 +1,4 @@
-//! `cutaway.toml`: what a project asks of its images, and whether one holds to it.
+//! `cutaway.toml`: the policy of a project, and the check of an image against it.
 
 mod date;
 mod document;
@@ -22,43 +22,43 @@ use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{HostTargets, TargetGpu, parse_targets};
 use pattern::Pattern;
 
-/// What a project asks of its images. Without a file it asks nothing.
+/// The policy of a project. Without a file there are no requirements.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// The file, as errors call it.
+    /// The file name in errors.
     file: String,
     targets: Vec<Written>,
-    /// The deployment profile, as it is written. The check itself does not use it.
+    /// The deployment profile as written. The check itself does not use it.
     pub profile: Option<String>,
-    /// What sizes may be.
+    /// Size limits.
     pub budget: Budget,
-    /// How much more the last image of a comparison may have than the first.
+    /// Limits for the growth from the first to the last image of a comparison.
     pub regression: Regression,
     /// Ids of the rules whose findings fail the check: denied, and not allowed.
     denied: BTreeSet<&'static str>,
     ignores: Vec<Ignore>,
 }
 
-/// What sizes may be, in bytes; `None` is not asked for.
+/// Size limits in bytes; `None` when unset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
-    /// Blobs of all layers as stored, at most.
+    /// Maximum bytes of all layer blobs as stored.
     pub compressed_bytes: Option<u64>,
-    /// What a container sees, at most.
+    /// Maximum bytes of the merged view.
     pub merged_bytes: Option<u64>,
-    /// Content for building that is safe or unsure, at most.
+    /// Maximum bytes of build content with verdict safe or unsure.
     pub devel_bytes: Option<u64>,
-    /// What layers hold and no container sees, at most.
+    /// Maximum wasted bytes.
     pub wasted_bytes: Option<u64>,
-    /// Second copies, at most.
+    /// Maximum bytes of duplicates.
     pub duplicate_bytes: Option<u64>,
-    /// GPU code for other GPUs than the targets, at most.
+    /// Maximum bytes of GPU code that no target uses.
     pub dead_gpu_code_bytes: Option<u64>,
-    /// `merged_bytes / content_bytes`, at least.
+    /// Minimum of `merged_bytes / content_bytes`.
     pub efficiency: Option<f64>,
 }
 
-/// A text of the file, and where it stands.
+/// A string of the file and its position.
 #[derive(Clone, Debug)]
 struct Written {
     text: String,
@@ -66,10 +66,10 @@ struct Written {
     column: usize,
 }
 
-/// Something that somebody looked at and accepts.
+/// An accepted finding.
 #[derive(Clone, Debug)]
 struct Ignore {
-    /// As it is written: an id or a glob.
+    /// As written: an id or a glob.
     rule: String,
     rules: BTreeSet<&'static str>,
     path: Option<Pattern>,
@@ -78,11 +78,10 @@ struct Ignore {
 }
 
 impl Policy {
-    /// GPUs that the image is meant for; none when the file does not say. `host` is asked for this machine's when
-    /// it is one of them.
+    /// Target GPUs; none when the file sets none. `host` is called when this machine's GPU is one of them.
     ///
     /// # Errors
-    /// When one cannot be used: with line and column.
+    /// An unknown or unusable target: with line and column.
     pub fn targets(
         &self,
         catalog: &Catalog,
@@ -101,7 +100,7 @@ impl Policy {
         Ok(read.into_iter().flatten().collect())
     }
 
-    /// Whether the file says which GPUs the image is meant for.
+    /// Whether the file sets targets.
     pub fn names_targets(&self) -> bool {
         !self.targets.is_empty()
     }

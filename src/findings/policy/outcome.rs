@@ -1,34 +1,34 @@
-//! What is judged, and what came of it.
+//! Input and result of a check.
 
 use super::date::Date;
 use crate::findings::rule::Rule;
 use crate::findings::value::{Findings, Verdict};
 use crate::rootfs::Rootfs;
 
-/// What is judged: sizes of the report, and what the rules found. `None` is unknown, and never passes.
+/// Measured sizes and findings. `None` is unknown, and never passes.
 pub struct Measured<'a> {
-    /// Whether all of the image could be read.
+    /// Whether the whole image was read.
     pub complete: bool,
-    /// Blobs as stored.
+    /// Bytes of the blobs as stored.
     pub compressed_bytes: Option<u64>,
-    /// What a container sees.
+    /// Bytes of the merged view.
     pub merged_bytes: Option<u64>,
-    /// What layers hold and no container sees.
+    /// Wasted bytes.
     pub wasted_bytes: Option<u64>,
     /// `merged_bytes / content_bytes`.
     pub efficiency: Option<f64>,
-    /// What the rules found.
+    /// The findings.
     pub findings: Option<&'a Findings>,
     /// The merged view, for the paths of files.
     pub rootfs: &'a Rootfs,
 }
 
-/// A figure that a budget is about.
+/// A measured figure or a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// Bytes, of which there may be at most so many.
+    /// Bytes; the limit is a maximum.
     Bytes(u64),
-    /// A ratio from 0 to 1, which must be reached.
+    /// A ratio from 0 to 1; the limit is a minimum.
     Ratio(f64),
 }
 
@@ -37,17 +37,17 @@ pub enum Amount {
 pub struct Check {
     /// Its key in `[budget]`.
     pub name: &'static str,
-    /// Whether it is kept.
+    /// Whether it passes.
     pub ok: bool,
-    /// What the image has; `None` when that is unknown.
+    /// The measured figure; `None` when unknown.
     pub actual: Option<Amount>,
-    /// What the policy asks for.
+    /// The limit.
     pub limit: Amount,
-    /// What the figure is made of, or why it is unknown; may be empty.
+    /// Breakdown of the figure, or why it is unknown; may be empty.
     pub detail: String,
 }
 
-/// A finding whose rule is denied, and of which something is left after the ignores.
+/// A finding of a denied rule that the ignores do not cover completely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
     /// The rule.
@@ -58,63 +58,63 @@ pub struct Failing {
     pub verdict: Verdict,
     /// One line: what and where.
     pub title: String,
-    /// Bytes that are left.
+    /// Bytes not ignored.
     pub bytes: u64,
-    /// Files that are left.
+    /// Files not ignored.
     pub files: usize,
-    /// The first files or names that are left, safe to show.
+    /// The first files or names not ignored, escaped.
     pub examples: Vec<String>,
     /// What to do.
     pub fix: String,
 }
 
-/// What an ignore took out of the findings.
+/// What an ignore removed from the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// The rule, as it is written.
+    /// The rule as written.
     pub rule: String,
-    /// The path, as it is written.
+    /// The path as written.
     pub path: Option<String>,
     /// Why it is accepted.
     pub reason: String,
-    /// The last day on which it counts.
+    /// The last day on which it applies.
     pub expires: Option<Date>,
-    /// Bytes that it took out, each file with the first ignore that fits.
+    /// Bytes that it removed; each file counts for the first ignore that matches.
     pub bytes: u64,
     /// Files, or names of findings without files.
     pub things: usize,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Budgets that are set, in the order of the manual.
     pub checks: Vec<Check>,
     /// Findings that fail the check, in the order of the findings.
     pub failing: Vec<Failing>,
-    /// Ids of findings of which the ignores leave nothing.
+    /// Ids of findings that are ignored completely.
     pub accepted: Vec<String>,
-    /// Ignores that took something out, in the order of the file.
+    /// Ignores that matched, in the order of the file.
     pub ignored: Vec<Ignored>,
-    /// Ignores that do not count any more, or fit nothing.
+    /// Ignores that expired or match nothing.
     pub notes: Vec<String>,
-    /// Why the check fails, in stable words; empty when it passes.
+    /// Why the check fails, as stable identifiers; empty when it passes.
     pub reasons: Vec<String>,
 }
 
 impl Outcome {
-    /// Whether the image holds to the policy.
+    /// Whether the check passes.
     pub fn passes(&self) -> bool {
         self.reasons.is_empty()
     }
 
-    /// The verdict as the last line of output has it.
+    /// The verdict line, the last line of output.
     pub fn verdict(&self) -> String {
         verdict(&self.reasons)
     }
 }
 
-/// The verdict as the last line of output has it.
+/// The verdict line, the last line of output.
 pub(super) fn verdict(reasons: &[String]) -> String {
     if reasons.is_empty() {
         "verdict: pass".to_owned()

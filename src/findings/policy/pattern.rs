@@ -1,14 +1,14 @@
-//! Globs over rules and paths, and names that are nearly right.
+//! Globs over rules and paths, and suggestions for misspelled names.
 
 use regex::{Regex, RegexBuilder};
 
-/// Bytes of one glob. Longer ones are several.
+/// Most bytes of one glob.
 const GLOB_BYTES: usize = 1 << 10;
-/// Bytes that one compiled glob may take: one of the longest takes less than half of it.
+/// Most bytes of one compiled glob: one of the longest takes less than half of it.
 const COMPILED_BYTES: usize = 1 << 20;
 
-/// A glob: `*` is any run without a slash, `**` any run at all, and `/**/` also a single slash. Nothing else
-/// has a meaning.
+/// A glob: `*` matches any characters except a slash, `**` any characters, and `/**/` also a single slash. Nothing else
+/// is special.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) text: String,
@@ -18,10 +18,10 @@ pub(super) struct Pattern {
 impl Pattern {
     pub(super) fn new(glob: &str) -> Result<Self, String> {
         if glob.is_empty() {
-            return Err("it is empty".to_owned());
+            return Err("empty".to_owned());
         }
         if glob.len() > GLOB_BYTES {
-            return Err(format!("it has more than {GLOB_BYTES} bytes"));
+            return Err(format!("more than {GLOB_BYTES} bytes"));
         }
         let regex = RegexBuilder::new(&regex_of(glob)).size_limit(COMPILED_BYTES).build();
         Ok(Self { text: glob.to_owned(), regex: regex.map_err(|error| error.to_string())? })
@@ -54,7 +54,7 @@ fn regex_of(glob: &str) -> String {
     text
 }
 
-/// Those of `known` that somebody who wrote `name` may have meant: at most three, the nearest first.
+/// The names of `known` similar to `name`: at most three, nearest first.
 pub fn near<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     const MOST: usize = 3;
     /// No name is longer; the work grows with the square.
@@ -72,7 +72,7 @@ pub fn near<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k
     found.into_iter().take(MOST).map(|(_, known)| known).collect()
 }
 
-/// How many letters must be put in, taken away or replaced to make one text the other (Levenshtein).
+/// The Levenshtein distance of two texts.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (line, letter) in a.chars().enumerate() {

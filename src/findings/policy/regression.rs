@@ -1,4 +1,4 @@
-//! How much more one image may have than another.
+//! Limits for the growth from one image to another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,34 +9,34 @@ use super::outcome::{Measured, verdict};
 use super::sieve::{Left, Sieve};
 use crate::findings::value::Category;
 
-/// A difference of ratios that is none: they are quotients of whole bytes.
+/// Tolerance for ratios, which are quotients of whole bytes.
 const SAME_RATIO: f64 = 1e-9;
 
-/// How much more the last image of a comparison may have than the first; `None` is not asked for.
+/// Limits for the growth from the first to the last image of a comparison; `None` when unset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Regression {
-    /// Blobs of all layers as stored.
+    /// Bytes of all layer blobs as stored.
     pub compressed_bytes: Option<u64>,
-    /// What a container sees.
+    /// Bytes of the merged view.
     pub merged_bytes: Option<u64>,
-    /// Content for building that is safe or unsure.
+    /// Bytes of build content with verdict safe or unsure.
     pub devel_bytes: Option<u64>,
-    /// What layers hold and no container sees.
+    /// Wasted bytes.
     pub wasted_bytes: Option<u64>,
-    /// Second copies.
+    /// Bytes of duplicates.
     pub duplicate_bytes: Option<u64>,
-    /// GPU code for other GPUs than the targets.
+    /// Bytes of GPU code that no target uses.
     pub dead_gpu_code_bytes: Option<u64>,
-    /// How far `merged_bytes / content_bytes` may fall.
+    /// Maximum drop of `merged_bytes / content_bytes`.
     pub efficiency: Option<f64>,
-    /// What a node that holds the first image may have to pull for the last: no growth, the whole of it.
+    /// Maximum bytes to pull for the last image on a node that has the first: the total, not a difference.
     pub pull_bytes: Option<u64>,
     /// Rules that must not find more in the last image than in the first.
     pub new_findings: BTreeSet<&'static str>,
 }
 
 impl Regression {
-    /// Whether nothing is asked.
+    /// Whether no limit is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -44,24 +44,24 @@ impl Regression {
 
 /// Two images of a comparison.
 pub struct Compared<'a> {
-    /// Whether all images of the comparison could be read.
+    /// Whether all images of the comparison were read completely.
     pub complete: bool,
     /// The first of them.
     pub first: Measured<'a>,
     /// The last of them.
     pub last: Measured<'a>,
-    /// What a node that holds the first pulls for the last.
+    /// Bytes to pull for the last image on a node that has the first.
     pub pull_bytes: Option<u64>,
 }
 
-/// A difference that a check is about; below zero when there is less of it.
+/// A measured difference or a limit; negative for a decrease.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Difference {
     /// Bytes.
     Bytes(i64),
     /// Of two ratios.
     Ratio(f64),
-    /// How many rules find more.
+    /// Number of rules that find more.
     Rules(usize),
 }
 
@@ -70,12 +70,11 @@ pub enum Difference {
 pub struct Growth {
     /// The key.
     pub name: &'static str,
-    /// Whether it is kept.
+    /// Whether it passes.
     pub ok: bool,
-    /// How much more the last image has; for `efficiency`, how far it fell; for `pull_bytes`, what is pulled.
-    /// `None` when that is unknown.
+    /// The growth; for `efficiency`, the drop; for `pull_bytes`, the bytes to pull. `None` when unknown.
     pub actual: Option<Difference>,
-    /// What is allowed.
+    /// The limit.
     pub limit: Difference,
     /// Why the figure is unknown; empty when it is known.
     pub detail: String,
@@ -92,23 +91,23 @@ impl Growth {
     }
 }
 
-/// What came of holding a comparison to a policy.
+/// The result of checking a comparison against a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Regressed {
     /// The keys that are set, in the order of the manual.
     pub checks: Vec<Growth>,
-    /// Why it fails, in stable words; empty when it passes.
+    /// Why it fails, as stable identifiers; empty when it passes.
     pub reasons: Vec<String>,
 }
 
 impl Regressed {
-    /// The verdict as the last line of output has it.
+    /// The verdict line, the last line of output.
     pub fn verdict(&self) -> String {
         verdict(&self.reasons)
     }
 }
 
-/// What the findings of an image leave after the ignores.
+/// Sums over the findings of an image after the ignores.
 struct Side {
     devel: u64,
     duplicates: u64,
@@ -118,7 +117,7 @@ struct Side {
 }
 
 impl Policy {
-    /// Holds a comparison to `[regression]`. What is unknown never passes.
+    /// Checks a comparison against `[regression]`. An unknown figure never passes.
     pub fn judge_growth(&self, compared: &Compared<'_>, today: Date) -> Regressed {
         let checks = self.growths(compared, today);
         let reasons = if compared.complete {
@@ -163,7 +162,7 @@ impl Policy {
                     "pull_bytes",
                     limit,
                     compared.pull_bytes.map(signed),
-                    "the size of a layer is not known",
+                    "the size of a layer is unknown",
                 )
             }),
             (!asked.new_findings.is_empty()).then(|| {
@@ -215,7 +214,7 @@ fn why(known: bool, unknown: &str) -> String {
     if known { String::new() } else { unknown.to_owned() }
 }
 
-/// Sizes are far below: the largest file system has 2^63 bytes.
+/// Sizes never get close: the largest file system has 2^63 bytes.
 fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }

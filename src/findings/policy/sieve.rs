@@ -1,4 +1,4 @@
-//! Takes out of findings what is ignored.
+//! Removes ignored files from findings.
 
 use super::Ignore;
 use super::date::Date;
@@ -7,10 +7,10 @@ use crate::base::text::{escape, printable};
 use crate::findings::value::{Finding, Item};
 use crate::rootfs::Rootfs;
 
-/// How many files or names of a failing finding are told.
+/// Most files or names listed per failing finding.
 const SHOWN: usize = 3;
 
-/// What is left of a finding after the ignores.
+/// The rest of a finding after the ignores.
 pub(super) struct Left<'a> {
     pub(super) finding: &'a Finding,
     pub(super) bytes: u64,
@@ -36,7 +36,7 @@ impl Left<'_> {
         }
     }
 
-    /// How many things are left: files, or names where these are more, or the finding itself.
+    /// Number of things not ignored: files, or names where these are more, or the finding itself.
     pub(super) fn things(&self) -> usize {
         if self.something { self.files.max(self.names).max(1) } else { 0 }
     }
@@ -49,7 +49,7 @@ impl Left<'_> {
     }
 }
 
-/// All ignores, and what each took out.
+/// All ignores, and what each removed.
 pub(super) struct Sieve<'a> {
     ignores: Vec<Taken<'a>>,
     rootfs: &'a Rootfs,
@@ -72,14 +72,14 @@ impl<'a> Sieve<'a> {
         Self { ignores: ignores.iter().map(taken).collect(), rootfs }
     }
 
-    /// Takes out of a finding what is ignored.
+    /// Removes ignored files from a finding.
     pub(super) fn left<'f>(&mut self, finding: &'f Finding) -> Left<'f> {
         let mut left = Left {
             finding,
             bytes: 0,
             potential_bytes: finding.potential_bytes,
             files: 0,
-            // Names beside files go all at once or not at all.
+            // Names are ignored all at once or not at all.
             names: if finding.items.is_empty() { 0 } else { finding.subjects.len() },
             examples: Vec::new(),
             something: false,
@@ -88,10 +88,10 @@ impl<'a> Sieve<'a> {
         let by_path = self.ignores.iter().any(|taken| taken.ignore.path.is_some() && taken.counts_for(rule));
         let by_name = self.takes_all_names(finding);
         for item in &finding.items {
-            // Paths are made only where somebody asks for them, or they are shown.
+            // Paths are built only when a glob or the output needs them.
             let wanted = by_path || left.examples.len() < SHOWN;
             let path = if wanted { shown_path(self.rootfs, *item) } else { String::new() };
-            // Files of rules without bytes of their own are counted by others.
+            // Files of rules without bytes of their own are counted by other rules.
             let bytes = if finding.category.has_bytes() { item.bytes } else { 0 };
             if self.take(rule, Some(&path), bytes) {
                 continue;
@@ -122,7 +122,7 @@ impl<'a> Sieve<'a> {
         left
     }
 
-    /// The ignore that takes a finding with its files because the paths of ignores fit all of its names.
+    /// The ignore that covers a whole finding because path globs match all of its names.
     fn takes_all_names(&mut self, finding: &Finding) -> Option<usize> {
         let of = |name: &String| {
             let name = printable(name);
@@ -138,7 +138,7 @@ impl<'a> Sieve<'a> {
         places.first().copied()
     }
 
-    /// Whether an ignore takes this out; the first one that fits has its bytes.
+    /// Whether an ignore matches; the bytes count for the first one.
     fn take(&mut self, rule: &str, name: Option<&str>, bytes: u64) -> bool {
         let mut took = false;
         for taken in self.ignores.iter_mut().filter(|taken| taken.counts_for(rule)) {
@@ -164,9 +164,9 @@ impl<'a> Sieve<'a> {
             let what = path.as_deref().map_or_else(String::new, |path| format!(" on {path}"));
             let name = format!("ignore {number} ({}{what})", ignore.rule);
             if let Some(last) = ignore.expires.filter(|_| taken.expired) {
-                notes.push(format!("{name} expired on {last} and does not count any more"));
+                notes.push(format!("{name} expired on {last} and is no longer applied"));
             } else if !taken.fits && rules_looked {
-                notes.push(format!("{name} fits no finding that is safe or unsure"));
+                notes.push(format!("{name} matches no finding that is removable or needs review"));
             } else if taken.things > 0 {
                 ignored.push(Ignored {
                     rule: ignore.rule.clone(),
@@ -193,7 +193,7 @@ impl Taken<'_> {
     }
 }
 
-/// The path of a file, escaped: as a container sees it, or in its layer when it is hidden.
+/// The path of a file, escaped: as a container sees it, or in its layer when shadowed.
 fn shown_path(rootfs: &Rootfs, item: Item) -> String {
     match item.node {
         Some(node) => escape(&rootfs.node(node).path()),

@@ -41,7 +41,12 @@ fn faults_name_line_column_and_cause() {
         ("[[ignore]]\nrule = \"stubs\"\nreason = \" \"", 3, 10, "empty reason"),
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\npath = \"\"", 4, 8, "empty"),
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = \"2026-02-29\"", 4, 11, "not a date"),
-        ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 2026-02-01T10:00:00Z", 4, 11, "expected a date"),
+        (
+            "[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 2026-02-01T10:00:00Z",
+            4,
+            11,
+            "expected a date",
+        ),
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 20260201", 4, 11, "YYYY-MM-DD"),
         ("targets = [\"gpu:l4\", \" \"]", 1, 22, "empty value"),
         ("profile = \"\"", 1, 11, "empty value"),
@@ -70,10 +75,7 @@ fn targets_are_looked_up_where_they_stand() {
         .unwrap()
         .targets(Catalog::builtin(), &|| Err("no GPU".to_owned()))
         .unwrap_err();
-    assert!(
-        error.to_string().contains("cutaway.toml, line 2, column 3: unknown target gpu:l44"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("cutaway.toml, line 2, column 3: unknown target gpu:l44"), "{error}");
     assert!(error.hint().unwrap().contains("gpu:l4"), "{error}");
     let policy = Policy::parse("cutaway.toml", "targets = [\"gpu:l4\", \"cc=8.6\"]").unwrap();
     let targets = policy.targets(Catalog::builtin(), &|| Err("no GPU".to_owned())).unwrap();

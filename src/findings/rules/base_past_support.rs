@@ -1,4 +1,4 @@
-//! Base images that nobody looks after any more.
+//! Base images past end of support.
 
 use std::fmt::Write as _;
 
@@ -12,22 +12,21 @@ use crate::formats::os_release::{self, OsRelease};
 
 pub(super) static RULE: Rule = Rule {
     id: "base-past-support",
-    title: "Base image past its support",
+    title: "Base image past end of support",
     category: Category::Configuration,
     severity: Severity::Medium,
-    fix: "Build on a release that is looked after.",
-    finds: "A release of the distribution whose security updates have ended, and a tag of nvidia/cuda that NVIDIA's policy ends: of a point release that a later one replaces, or of a major version two before the newest.",
-    matters: "Faults that are found later stay in. NVIDIA deletes tags from Docker Hub and NGC six months after they end: the image can no longer be built, and the layers of the base may vanish under those that were built on it.",
+    fix: "Build on a supported release.",
+    finds: "A distribution release whose security updates have ended, and an nvidia/cuda tag that NVIDIA's policy ends: a point release with a successor, or a major version two before the newest.",
+    matters: "New vulnerabilities stay unpatched. NVIDIA deletes tags from Docker Hub and NGC six months after they end: the image can no longer be built, and images built on them may lose their base layers.",
     example: r"```dockerfile
 FROM nvidia/cuda:11.8.0-runtime-ubuntu20.04
 ```",
+    proven: "The release from `/etc/os-release`, or the recognised nvidia/cuda tag, compared with the end dates in the catalogue and today's date. Without a date (`--today`, else the clock) the rule does not run.",
     remedy: r"```dockerfile
 FROM nvidia/cuda:12.9.1-runtime-ubuntu24.04
 ```
 
-Take the newest point release of the CUDA version that you need. Where the old one must stay, keep a copy of the base image in a registry of your own. Extended support that is paid for (Ubuntu Pro, Debian ELTS) cannot be seen in an image.
-
-Dates are compared with the day of the report; without one (`--today`, the clock) the rule says nothing.",
+Use the newest point release of the CUDA version you need. If the old one must stay, keep a copy of the base image in your own registry. Paid extended support (Ubuntu Pro, Debian ELTS) is not visible in an image.",
     source: "nvidia/cuda, doc/support-policy.md; ubuntu.com/about/release-cycle; wiki.debian.org/DebianReleases and LTS; centos.org, end of life dates.",
 };
 
@@ -50,21 +49,20 @@ fn distribution(facts: &Facts<'_>, today: u32) -> Option<Draft> {
         return None;
     }
     let name = &release.name;
-    let mut draft = Draft::new(&RULE, Verdict::Safe, format!("{name} is past its support"));
+    let mut draft = Draft::new(&RULE, Verdict::Safe, format!("{name} is past end of support"));
     draft.subjects = vec![name.clone()];
-    draft.reason = format!("The security updates of {name} ended on {}.", release.end_of_support);
+    draft.reason = format!("Security updates for {name} ended on {}.", release.end_of_support);
     if let (Some(date), Some(end)) = (&release.long_term, release.long_term_end()) {
         if today <= end {
             draft.severity = Some(Severity::Low);
             draft.verdict = Verdict::Unsure;
-            draft.question =
-                Some("Are the updates of the long-term team installed, and are they enough?".to_owned());
-            write!(draft.reason, " A team of volunteers goes on for the main packages until {date}.").ok();
+            draft.question = Some("Are LTS updates installed, and are they sufficient?".to_owned());
+            write!(draft.reason, " LTS volunteers support the main packages until {date}.").ok();
         } else {
-            write!(draft.reason, " Those of the long-term team ended on {date}.").ok();
+            write!(draft.reason, " LTS support ended on {date}.").ok();
         }
     }
-    draft.proof.push(format!("os-release says {name}; dates: {}", release.source));
+    draft.proof.push(format!("/etc/os-release: {name}; dates: {}", release.source));
     draft.fix = "Build on a later release of the distribution.".into();
     Some(draft)
 }
@@ -82,22 +80,20 @@ fn toolkit(facts: &Facts<'_>) -> Option<Draft> {
     let reason = match (old_major, replacing) {
         (true, _) => {
             let newest = newest.first().copied().unwrap_or_default();
-            format!(
-                "NVIDIA looks after images of two majors of CUDA: with {newest} out, those of {major} have ended."
-            )
+            format!("NVIDIA supports images of two CUDA major versions: since {newest}, {major} has ended.")
         }
         (false, Some(later)) => format!(
-            "NVIDIA ends the images of a point release when a later one is out, here {}.",
+            "NVIDIA ends support for a point release when its successor is published, here {}.",
             later.version
         ),
         (false, None) => return None,
     };
     let reference = printable(reference);
-    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("{reference} has ended"));
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("{reference} is past end of support"));
     draft.severity = Some(if old_major { Severity::Medium } else { Severity::Low });
     draft.reason = format!("{reason} Tags are deleted six months later.");
     draft.proof.extend(base.evidence.iter().map(|text| printable(text)));
-    draft.question = Some(format!("Can {reference} still be pulled, or is a copy of it kept?"));
+    draft.question = Some(format!("Can {reference} still be pulled, or is a copy kept?"));
     if let Some(later) = replacing {
         draft.fix =
             format!("Build on nvidia/cuda:{}, the newest point release of that version.", later.version);

@@ -1,4 +1,4 @@
-//! What a build left behind.
+//! Files left by a build.
 
 mod judge;
 
@@ -17,15 +17,16 @@ pub(super) static RULE: Rule = Rule {
     title: "Build artifacts",
     category: Category::BuildArtifacts,
     severity: Severity::Medium,
-    fix: "Build in a stage of its own, and copy out of it only what runs.",
-    finds: "What a build left behind: object files (told by their ELF header, not by their name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, `node_modules/.cache`, and core dumps.",
-    matters: "Nobody reads them when the service runs, and they are often larger than what was built. A `.git` folder also holds every file that was ever deleted from the repository.",
+    fix: "Build in a separate stage and copy only the results.",
+    finds: "Files left by a build: object files (by ELF header, not by name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, `node_modules/.cache`, and core dumps.",
+    matters: "A running service does not read them, and they are often larger than the result. A `.git` folder also contains every file ever deleted from the repository.",
     example: r"```dockerfile
 COPY . /app
 RUN pip wheel -w /wheels /app && pip install /wheels/*.whl
 RUN cmake -S /app/kernels -B /app/build && cmake --build /app/build
 ```",
-    remedy: r"Name what is copied, keep `.git` and `build` out with a `.dockerignore`, and build in a stage:
+    proven: "ELF headers identify object files and core dumps; marker files such as `CMakeCache.txt` identify build trees. A file that a reachable program loads, or that the entrypoint runs, is `needed`. Other programs and resources in build folders are `unsure`. Object files of the C library and gcc (`crt1.o`) belong to the compiler. The run-time build caches of torch and FlashInfer are not reported.",
+    remedy: r"Copy named paths, exclude `.git` and `build` with a `.dockerignore`, and build in a stage:
 
 ```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
@@ -34,24 +35,22 @@ RUN cmake -S /src -B /build && cmake --install /build --prefix /out
 
 FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY --from=build /out/ /usr/local/
-```
-
-A build folder may hold the very program that the image runs. What something loads, or the entrypoint starts, is told as `needed`, and other programs and resources in such folders as a question. Object files of the C library and of gcc (`crt1.o`) belong to the compiler, and what torch and FlashInfer compile at run time is left alone.",
-    source: "Manuals of CMake, ninja, cargo, setuptools, git and libtool, as the catalogue names them in `leftovers.toml`.",
+```",
+    source: "Manuals of CMake, ninja, cargo, setuptools, git and libtool, as listed in the catalogue file `leftovers.toml`.",
 };
 
-/// What is told of together, by the id of its rule in the catalogue, and what it is called.
+/// Kinds of artifacts: the id of the catalogue rule, and the title.
 const KINDS: [(&str, &str); 11] = [
     ("artifact-git", "Git repositories"),
     ("artifact-cmake", "CMake build files"),
     ("artifact-cargo", "Cargo build files"),
-    ("artifact-temp", "Temporary files of setuptools"),
+    ("artifact-temp", "setuptools temporary files"),
     ("artifact-ninja", "Ninja build files"),
-    ("artifact-autotools", "Logs and caches of autotools"),
+    ("artifact-autotools", "autotools logs and caches"),
     ("artifact-objects", "Object files"),
     ("artifact-wheel", "Wheels"),
     ("artifact-sdist", "Source archives"),
-    ("artifact-node", "Caches of Node tools"),
+    ("artifact-node", "Node tool caches"),
     ("artifact-core", "Core dumps"),
 ];
 
@@ -82,18 +81,16 @@ fn draft(facts: &Facts<'_>, id: &str, title: &str, because: Because, group: Grou
     let mut draft = Draft::new(&RULE, Verdict::Safe, title.to_owned());
     draft.items = group.items;
     if id == "artifact-git" {
-        "Keep .git out of the build context with a .dockerignore, or clone and delete it in one instruction."
-            .clone_into(&mut draft.fix);
+        "Exclude .git with a .dockerignore, or clone and delete it in one RUN.".clone_into(&mut draft.fix);
     }
     match because {
         Because::Hidden => common::tell_hidden(&mut draft),
         Because::Loaded => {
             draft.verdict = Verdict::Needed;
             draft.title.push_str(", in use");
-            "Something that runs loads these programs or libraries from the build folder."
-                .clone_into(&mut draft.reason);
+            "Reachable programs load these files from the build folder.".clone_into(&mut draft.reason);
             common::tell_chains(facts, &group.loaded, &mut draft);
-            "Install them to where they belong, and leave the build folder behind."
+            "Install them outside the build folder, and do not ship the build folder."
                 .clone_into(&mut draft.fix);
         }
         Because::Asked { title, reason, question, users } => {
@@ -105,8 +102,7 @@ fn draft(facts: &Facts<'_>, id: &str, title: &str, because: Because, group: Grou
             draft.users = users;
         }
         Because::Free(statements) => {
-            "A build leaves these files behind, and nothing reads them when the service runs."
-                .clone_into(&mut draft.reason);
+            "Left by a build. Nothing reads these files at run time.".clone_into(&mut draft.reason);
             draft.proof = statements;
         }
     }

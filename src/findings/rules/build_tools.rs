@@ -8,14 +8,15 @@ pub(super) static RULE: Rule = Rule {
     title: "Build tools",
     category: Category::BuildTools,
     severity: Severity::Medium,
-    fix: "Leave them in a build stage, or install and purge them in one RUN instruction.",
-    finds: "What builds are driven by: make, cmake, ninja, autotools, bison, flex, pkg-config, ccache, git.",
-    matters: "They are some 100 MB, and no service is built when it runs. Some packages start one all the same: FlashInfer and torch.utils.cpp_extension run ninja, GitPython and wandb run git.",
+    fix: "Keep them in a build stage, or install and purge them in one RUN.",
+    finds: "Build tools: make, cmake, ninja, autotools, bison, flex, pkg-config, ccache, git.",
+    matters: "About 100 MB that a running service does not use. Exceptions: FlashInfer and torch.utils.cpp_extension run ninja, GitPython and wandb run git.",
     example: r"```dockerfile
 RUN apt-get update && apt-get install -y build-essential cmake git
 RUN cmake -B build && make -C build install
 ```",
-    remedy: r"Build in one stage, and copy what runs into another:
+    proven: "By path and by the package that owns the files. `needed` when an installed component is known to run a tool, `unsure` when a file or command mentions one.",
+    remedy: r"Build in one stage, and copy the result into another:
 
 ```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build

@@ -1,4 +1,4 @@
-//! What several rules about files ask.
+//! Helpers shared by several rules about files.
 
 use crate::base::text::printable;
 use crate::cuda::Use;
@@ -8,10 +8,10 @@ use crate::findings::finish::Draft;
 use crate::findings::value::{Item, User};
 use crate::rootfs::NodeId;
 
-/// How many statements of one kind a proof names before it counts the rest.
+/// Most statements of one kind in a proof; the rest is counted.
 const NAMED: usize = 8;
 
-/// The way from a file to the root that loads it, in a sentence.
+/// The chain from a file to the root that loads it, as a statement.
 pub(super) fn chain(facts: &Facts<'_>, id: ObjectId) -> String {
     let links = &facts.inventory.links;
     let steps = links.chain(id);
@@ -21,7 +21,7 @@ pub(super) fn chain(facts: &Facts<'_>, id: ObjectId) -> String {
     format!("{}{why}", shown.join(" ← "))
 }
 
-/// Adds the way to each of these objects to the proof, and who loads it to the evidence.
+/// Adds the chain of each object to the proof, and its direct user to the evidence.
 pub(super) fn tell_chains(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
     for id in objects.iter().take(NAMED) {
         draft.proof.push(chain(facts, *id));
@@ -35,8 +35,8 @@ pub(super) fn tell_chains(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut D
         .extend(objects.iter().filter_map(|id| links.chain(*id).get(1).map(|user| User::Object(*user))));
 }
 
-/// Whether something that runs loads an object, other than the objects of its own kind: it is started by the
-/// image itself, or a used object that is not `inside` needs or opens it.
+/// Whether an object is loaded from outside its own kind: the image itself starts it, or a used object that is not
+/// `inside` needs or opens it.
 pub(super) fn is_loaded_from_outside(
     facts: &Facts<'_>,
     id: ObjectId,
@@ -52,7 +52,7 @@ pub(super) fn is_loaded_from_outside(
     is_started || users.any(|user| !inside(*user) && links.object(*user).usage != Use::Unreferenced)
 }
 
-/// The path of a file: as a container sees it, or in its layer when it is hidden.
+/// The path of a file: as a container sees it, or in its layer when shadowed.
 pub(super) fn path_of(facts: &Facts<'_>, item: &Item) -> Vec<u8> {
     match item.node {
         Some(node) => facts.path(node),
@@ -65,7 +65,7 @@ pub(super) fn name_of(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-/// What follows the last point of a name; empty when there is none.
+/// The extension of a name; empty when there is none.
 pub(in crate::findings) fn extension(name: &[u8]) -> &[u8] {
     match name.iter().rposition(|byte| *byte == b'.') {
         Some(at) => name.get(at + 1..).unwrap_or_default(),
@@ -73,33 +73,31 @@ pub(in crate::findings) fn extension(name: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a path holds a text.
+/// Whether a path contains a text.
 pub(super) fn holds(path: &[u8], part: &[u8]) -> bool {
     memchr::memmem::find(path, part).is_some()
 }
 
-/// A file beside another one.
+/// Whether a file exists next to another one.
 pub(super) fn beside(facts: &Facts<'_>, node: NodeId, name: &[u8]) -> bool {
     facts.paths.child(facts.paths.parent(node), name).is_some()
 }
 
-/// That no path leads to files.
+/// Title, reason and proof for files that no path leads to.
 pub(super) fn tell_hidden(draft: &mut Draft) {
-    draft.title.push_str(", already hidden by a later layer");
-    "A later layer deletes or replaces these files: no path of the container leads to them, and every pull still loads them.".clone_into(&mut draft.reason);
+    draft.title.push_str(", already shadowed by an upper layer");
+    "An upper layer deletes or replaces these files. No path in a container leads to them, but every pull downloads them.".clone_into(&mut draft.reason);
     draft.proof.push("no path of the merged view leads to any of these files".to_owned());
 }
 
-/// What was looked at for names, as a statement about `what`.
+/// The result of the search for mentions, as a statement about `what`.
 pub(in crate::findings) fn searched(facts: &Facts<'_>, what: &str) -> String {
     let searched = &facts.inventory.searched;
     match (searched.files, searched.left_out) {
-        (0, 0) => format!("the image has no files of an application that could be searched for {what}"),
-        (files, 0) => format!("none of {files} files of the application names {what}"),
+        (0, 0) => format!("no application files to search for {what}"),
+        (files, 0) => format!("0 of {files} application files mention {what}"),
         (files, left_out) => {
-            format!(
-                "none of {files} files of the application names {what}; {left_out} more could not be searched"
-            )
+            format!("0 of {files} application files mention {what}; {left_out} more could not be searched")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The forward-compatibility driver where the loader always looks.
+//! The forward-compatibility driver on the loader path.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,21 @@ pub(super) static RULE: Rule = Rule {
     title: "Compatibility driver on the loader path",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "Take the folder out: the container toolkit decides by the host's driver.",
-    finds: "The folder of the forward-compatibility driver (`/usr/local/cuda/compat`) in `LD_LIBRARY_PATH` or in the loader's configuration.",
-    matters: "The folder holds a libcuda that works with older drivers of data-centre GPUs only. On the loader's path it is taken on every host: with a driver as new or newer the first call fails with error 803 (system has unsupported display driver / cuda driver combination), on GeForce with 804 (not supported on this device). From release 1.17 on the container toolkit looks at the host's driver and takes the folder where it helps.",
+    fix: "Remove the folder from the path: the container toolkit adds it when the host driver needs it.",
+    finds: "The forward-compatibility driver folder (`/usr/local/cuda/compat`) in `LD_LIBRARY_PATH` or in the loader configuration.",
+    matters: "The folder contains a libcuda for hosts with older drivers and data-centre GPUs. On the loader path it is loaded on every host: with a driver as new or newer the first call fails with error 803 (system has unsupported display driver / cuda driver combination), on GeForce with 804 (not supported on this device). From release 1.17 on, the container toolkit checks the host driver and uses the folder only where it helps.",
     example: r"```dockerfile
 FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
 ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:$LD_LIBRARY_PATH
 ```",
-    remedy: r"Leave the folder where it is and out of every path:
+    proven: "The folder is in `LD_LIBRARY_PATH` or the loader configuration, also through links. It is `needed` while the entrypoint is that of NVIDIA's framework images, which checks the host driver first.",
+    remedy: r"Leave the folder in place, but out of every path:
 
 ```dockerfile
 FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
 ```
 
-On hosts with an older container toolkit and an older driver, set `LD_LIBRARY_PATH` when the container is started, there and nowhere else. NVIDIA's framework images decide in their entrypoint: they are told as `needed` while it is the entrypoint.",
+On hosts with an older container toolkit and an older driver, set `LD_LIBRARY_PATH` when you start the container, on those hosts only.",
     source: "docs.nvidia.com/deploy/cuda-compatibility, forward compatibility; nvidia-container-toolkit changelog 1.17 to 1.20; CUDA driver API, errors 803 and 804.",
 };
 
@@ -43,7 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
-    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("The compatibility driver in {by}"));
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Compatibility driver in {by}"));
     let names: Vec<String> = folders.iter().map(|folder| shown_folder(&folder.path)).collect();
     let holds_driver = folders.iter().any(|folder| {
         let files = facts.paths.children_of(&folder.path);
@@ -53,18 +54,17 @@ fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
         && facts.command().iter().any(|word| word.ends_with("/nvidia_entrypoint.sh"));
     if decides && folders.iter().all(|folder| folder.file.is_none()) {
         draft.verdict = Verdict::Needed;
-        draft.reason = "The entrypoint of NVIDIA's framework images puts the driver there only where the host's is older.".into();
+        draft.reason = "The entrypoint of NVIDIA's framework images enables the compatibility driver only when the host driver is older.".into();
         draft.proof.push("the entrypoint is nvidia_entrypoint.sh, and _CUDA_COMPAT_PATH is set".to_owned());
     } else if holds_driver {
         draft.reason = format!(
-            "{by} names the compatibility driver, so it is taken whatever driver the host has: error 803 with one that is as new or newer, 804 on GeForce."
+            "{by} contains the compatibility driver folder, so it is loaded on every host: error 803 with a driver as new or newer, 804 on GeForce."
         );
-        draft.question = Some("Does this image run on data-centre GPUs with an older driver only, under a container toolkit before 1.17?".to_owned());
+        draft.question = Some("Does this image run only on data-centre GPUs with an older driver and a container toolkit before 1.17?".to_owned());
     } else {
         draft.severity = Some(Severity::Low);
-        draft.reason = format!(
-            "{by} names the folder of the compatibility driver, and no libcuda is there in this image."
-        );
+        draft.reason =
+            format!("{by} contains the compatibility driver folder, but the image has no libcuda there.");
         draft.question = Some("Is a compatibility driver mounted there?".to_owned());
     }
     for library in &facts.inventory.libraries {
@@ -73,14 +73,13 @@ fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
         if let Some(version) = &note.cuda_version {
             let version = crate::base::text::printable(version);
             let path = facts.shown(library.node);
-            draft.proof.push(format!(
-                "{path} brings CUDA {version} to drivers of the branches {}",
-                drivers.join(", ")
-            ));
+            draft
+                .proof
+                .push(format!("{path} enables CUDA {version} on driver branches {}", drivers.join(", ")));
         }
     }
     for folder in folders {
-        draft.proof.push(format!("{by} names {}", shown_folder(&folder.path)));
+        draft.proof.push(format!("{by} contains {}", shown_folder(&folder.path)));
         draft.users.push(match folder.file {
             Some(file) => User::File(file),
             None => User::Setting(by.to_owned()),
@@ -88,7 +87,7 @@ fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
     }
     draft.subjects = vec![by.to_owned()];
     draft.fix = format!(
-        "Take {} out of {by}: the container toolkit decides by the host's driver.",
+        "Remove {} from {by}: the container toolkit adds it when the host driver needs it.",
         names.join(" and ")
     );
     draft

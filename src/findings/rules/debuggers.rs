@@ -1,4 +1,4 @@
-//! Debuggers and checkers of memory.
+//! Debuggers and memory checkers.
 
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Severity};
@@ -8,13 +8,14 @@ pub(super) static RULE: Rule = Rule {
     title: "Debuggers",
     category: Category::Debuggers,
     severity: Severity::Low,
-    fix: "Leave them in a build stage, or debug in an image of its own.",
+    fix: "Keep them in a build stage, or debug in a separate image.",
     finds: "cuda-gdb, compute-sanitizer, gdb, valgrind, strace and their files.",
-    matters: "They are some 140 MB in a CUDA toolkit, and they are made to look into other processes.",
+    matters: "About 140 MB in a CUDA toolkit. They can inspect other processes.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 ```",
-    remedy: r"Build in one stage, and copy what runs into another:
+    proven: "By path and by the package that owns the files. `needed` or `unsure` when a file or command mentions one.",
+    remedy: r"Build in one stage, and copy the result into another:
 
 ```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build

@@ -1,4 +1,4 @@
-//! Images that end on a base for building.
+//! Final stages on a devel base image.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,15 @@ pub(super) static RULE: Rule = Rule {
     title: "Devel image as final stage",
     category: Category::Configuration,
     severity: Severity::Medium,
-    fix: "Build in a stage on the devel image, and copy what runs into the runtime flavour.",
-    finds: "Images whose last stage is built on a devel flavour of a CUDA image, or, where the base is not recognised, that hold a whole CUDA toolkit with its compiler.",
-    matters: "The devel flavour of CUDA 13.0 adds 4.5 GB to the runtime one: static libraries, headers, compilers, debuggers, Nsight Compute. No layer above can take them away. The files themselves are told by rules of their own; this finding is about the line that brings them, and has no bytes.",
+    fix: "Build in a stage on the devel image, and copy the result into the runtime flavor.",
+    finds: "Images whose final stage is built on a devel flavor of a CUDA image, or, if the base is not recognised, that contain a whole CUDA toolkit with its compiler.",
+    matters: "The devel flavor of CUDA 13.0 adds 4.5 GB to the runtime flavor: static libraries, headers, compilers, debuggers, Nsight Compute. No upper layer can remove them. Other rules count the files; this finding is about the `FROM` line and has no bytes.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 RUN pip install -r requirements.txt
 COPY . /app
 ```",
+    proven: "The base image is recognised by its configuration and layers, the toolkit by its files. `needed` when something is known to run nvcc at run time (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`).",
     remedy: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
 RUN pip install --target /packages -r requirements.txt
@@ -34,14 +35,14 @@ COPY --from=build /packages /packages
 COPY . /app
 ```
 
-Where all CUDA libraries come with wheels, the plain distribution is enough. Services that run nvcc (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`) keep the devel image, or the base flavour with the packages that they need; this is told as `needed`.",
+If wheels ship all CUDA libraries, the plain distribution is enough. Services that run nvcc keep the devel image, or use the base flavor with the packages that they need.",
     source: "nvidia/cuda Dockerfiles; installed sizes of the packages of CUDA 13.0.2.",
 };
 
-/// What a build on the runtime flavour lacks, besides nvcc, by the names of demands.
+/// Demand names, besides nvcc, that the runtime flavor does not serve.
 const OTHERS: [&str; 6] = ["ptxas", "headers", "libdevice", "libnvvm", "cudadevrt", "cupti"];
 
-/// Libraries that are named.
+/// Most libraries listed.
 const NAMED: usize = 4;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -55,7 +56,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             let name = base.reference.as_deref().map_or_else(|| "a CUDA devel image".to_owned(), printable);
             (name, base.layers, base.evidence.clone())
         }
-        // The toolkit was installed on top of a lesser flavour: the base is not what brings it.
+        // The toolkit was installed on a smaller flavor: the base does not contain it.
         (None, Some(toolkit)) if toolkit.flavor == Flavor::Devel && !told => {
             let name = format!("the CUDA toolkit {}", escape(&toolkit.root));
             (name, 0, vec![toolkit.evidence.clone()])
@@ -77,16 +78,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         .take(NAMED)
         .collect();
     let title = match base {
-        Some(_) => format!("The final stage is built on {subject}"),
-        None => format!("The final stage holds {subject} with its compiler"),
+        Some(_) => format!("Final stage built on {subject}"),
+        None => format!("Final stage contains {subject} with its compiler"),
     };
     let mut draft = Draft::new(&RULE, Verdict::Safe, title);
     draft.reason = format!(
-        "Content for building of {} came with {}.",
+        "{} of build content in {}.",
         human(bytes),
         match base {
             Some(_) if layers > 0 => format!("its {layers} layers"),
-            _ => "it and beside it".to_owned(),
+            _ => "it and next to it".to_owned(),
         }
     );
     draft.proof = evidence.iter().map(|text| printable(text)).collect();
@@ -100,22 +101,20 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let of_others: Vec<(bool, String)> = OTHERS.iter().flat_map(|name| readers(name)).collect();
     if of_nvcc.iter().any(|(known, _)| *known) {
         draft.verdict = Verdict::Needed;
-        draft.reason.push_str(" nvcc is run at run time.");
+        draft.reason.push_str(" nvcc runs at run time.");
     } else if let Some((_, first)) = of_nvcc.first() {
         draft.verdict = Verdict::Unsure;
-        draft.question = Some(format!("Is nvcc run when the service runs? {first}."));
+        draft.question = Some(format!("Does the service run nvcc? {first}."));
     } else if !loaded.is_empty() || !of_others.is_empty() {
         draft.verdict = Verdict::Unsure;
-        draft.question = Some(
-            "Does the service use other parts of the devel flavour than those that the proof names?"
-                .to_owned(),
-        );
-        draft.reason.push_str(" Nothing is known to run nvcc, yet parts of it are used at run time.");
+        draft.question =
+            Some("Does the service use parts of the devel flavor beyond those in the proof?".to_owned());
+        draft.reason.push_str(" Nothing is known to run nvcc, but other parts are used at run time.");
     } else {
         draft.reason.push_str(" Nothing is known to run nvcc or to read its parts at run time.");
     }
     for path in loaded {
-        draft.proof.push(format!("{path} comes with the devel content, and something that runs loads it"));
+        draft.proof.push(format!("{path} is part of the devel content, and a reachable program loads it"));
     }
     let told: BTreeSet<String> = of_nvcc.into_iter().chain(of_others).map(|(_, text)| text).collect();
     draft.proof.extend(told);

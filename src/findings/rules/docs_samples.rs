@@ -1,4 +1,4 @@
-//! Documentation, manual pages and samples of CUDA and of the system.
+//! Documentation, manual pages and samples of CUDA and the system.
 
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Severity};
@@ -8,13 +8,14 @@ pub(super) static RULE: Rule = Rule {
     title: "Documentation and samples",
     category: Category::DocsSamples,
     severity: Severity::Low,
-    fix: "Leave them out: exclude them when packages are installed.",
-    finds: "Documentation, manual pages and samples of CUDA and of the system. Licences are left alone.",
-    matters: "No service reads them. In the system they are many small files, which slow unpacking down.",
+    fix: "Exclude them when packages are installed.",
+    finds: "Documentation, manual pages and samples of CUDA and the system. Licences are kept.",
+    matters: "No service reads them. System documentation is many small files, which slows unpacking.",
     example: r"```dockerfile
 RUN apt-get install -y libcudnn9-samples-cuda-13
 ```",
-    remedy: r"Do not install samples, and tell dpkg to leave documentation out before the first install:
+    proven: "By path and by the package that owns the files. Debian and Fedora require that packages work without their documentation.",
+    remedy: r"Do not install samples, and exclude documentation in dpkg before the first install:
 
 ```dockerfile
 RUN printf 'path-exclude /usr/share/doc/*\npath-include /usr/share/doc/*/copyright\npath-exclude /usr/share/man/*\n' > /etc/dpkg/dpkg.cfg.d/no-docs

@@ -1,4 +1,4 @@
-//! Which parts of the driver the image asks the host for.
+//! The driver capabilities that the image requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,29 +16,30 @@ pub(super) static RULE: Rule = Rule {
     title: "Driver capabilities",
     category: Category::Configuration,
     severity: Severity::Medium,
-    fix: "Ask for what is used: NVIDIA_DRIVER_CAPABILITIES=compute,utility for CUDA.",
-    finds: "`NVIDIA_DRIVER_CAPABILITIES` that lacks what the libraries of the image load (compute for libcuda, utility for NVML, video for NVDEC and NVENC, graphics for OpenGL and OptiX), or that asks for parts of the driver that nothing in the image is known to load.",
-    matters: "The container toolkit mounts libraries of the driver by this list. What is missing fails when it is loaded: without `compute` there is no libcuda.so.1, and every CUDA call says that the driver is insufficient. What is too much puts the graphics driver into the reach of the service.",
+    fix: "Request only what is used: NVIDIA_DRIVER_CAPABILITIES=compute,utility for CUDA.",
+    finds: "`NVIDIA_DRIVER_CAPABILITIES` without a capability that the image's libraries need (compute for libcuda, utility for NVML, video for NVDEC and NVENC, graphics for OpenGL and OptiX), or with capabilities that nothing in the image is known to use.",
+    matters: "The container toolkit mounts driver libraries by this list. A missing library fails when it is loaded: without `compute` there is no libcuda.so.1, and every CUDA call reports an insufficient driver. An unnecessary capability exposes the graphics driver to the service.",
     example: r"```dockerfile
 ENV NVIDIA_DRIVER_CAPABILITIES=utility
 ```",
+    proven: "Driver libraries that reachable programs need or open, and names in application files, compared with the variable. A missing capability is reported only when a library requires it.",
     remedy: r"```dockerfile
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
 ```
 
-This is what NVIDIA's base images set, and what the toolkit takes when the variable is not there. Add `video` for hardware decoding and encoding, `graphics` for rendering. Hosts that use CDI mount all parts whatever it says.",
+NVIDIA's base images set this value, and the toolkit uses it when the variable is unset. Add `video` for hardware decoding and encoding, `graphics` for rendering. Hosts with CDI mount all parts regardless of the variable.",
     source: "libnvidia-container, src/nvc_info.c; nvidia-container-toolkit documentation, driver capabilities; nvidia/cuda Dockerfiles.",
 };
 
-/// What the toolkit gives when the variable is not there.
+/// The toolkit's default when the variable is unset.
 const DEFAULT: [&str; 2] = ["compute", "utility"];
 
-/// A library of the driver that something asks for.
+/// A driver library that something needs or opens.
 struct Asked {
-    /// Who asks for what, in words.
+    /// The request as a statement.
     statement: String,
     user: User,
-    /// Whether its opener does without.
+    /// Whether it is optional for its opener.
     optional: bool,
 }
 
@@ -63,8 +64,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         elide_end(&printable(&pair), 100)
     });
     let statement = shown.map_or_else(
-        || "NVIDIA_DRIVER_CAPABILITIES is not set: compute and utility are given".to_owned(),
-        |shown| format!("the environment of the image has {shown}"),
+        || "NVIDIA_DRIVER_CAPABILITIES is unset: the default is compute,utility".to_owned(),
+        |shown| format!("the image sets {shown}"),
     );
     let mut drafts = Vec::new();
     drafts.extend(too_narrow(&asked, &given, &statement));
@@ -72,10 +73,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// Of those who ask for one capability: how many are kept.
+/// Most requests recorded per capability.
 const MOST: usize = 64;
 
-/// By capability: who asks for libraries of it.
+/// Requests for driver libraries, by capability.
 fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
     let links = &facts.inventory.links;
     let mut asked: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
@@ -83,7 +84,7 @@ fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
         if let Some(capability) = capability(facts, name) {
             let verb = if optional { "may open" } else { "loads" };
             let list = asked.entry(capability.to_owned()).or_default();
-            // Many may ask, of which few are told: one firm one is enough to know.
+            // There may be many requests, and few are shown: one firm request is enough.
             let firm = list.iter().filter(|one| !one.optional).count();
             if list.len() < MOST || (!optional && firm < MOST) {
                 let statement = format!("{} {verb} {}", elide_middle(&who, 200), printable(name));
@@ -112,7 +113,7 @@ fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
     asked
 }
 
-/// The capability that brings a library; none for what only some ways of mounting bring.
+/// The capability that mounts a library; none for libraries that only some mount modes provide.
 fn capability<'a>(facts: &Facts<'a>, name: &str) -> Option<&'a str> {
     facts.catalog.driver_capability(name.as_bytes()).filter(|capability| *capability != "any")
 }
@@ -135,7 +136,7 @@ fn too_narrow(
     let of_cuda = names.contains(&"compute");
     draft.severity = Some(if of_cuda { Severity::High } else { Severity::Medium });
     draft.reason = format!(
-        "Without {} the container toolkit does not mount libraries of the driver that are loaded here.",
+        "Without {} the container toolkit does not mount driver libraries that the image loads.",
         names.join(" and "),
     );
     draft.proof.push(statement.to_owned());
@@ -145,7 +146,7 @@ fn too_narrow(
             draft.users.push(one.user.clone());
         }
     }
-    draft.question = Some("Do all hosts mount the whole driver, as those with CDI do?".to_owned());
+    draft.question = Some("Do all hosts mount the whole driver, as with CDI?".to_owned());
     let mut wanted: BTreeSet<&str> = given.clone();
     wanted.extend(&names);
     let wanted: Vec<&str> = wanted.into_iter().collect();
@@ -164,27 +165,28 @@ fn too_wide(
     let idle: Vec<&str> = BEYOND
         .into_iter()
         .filter(|name| all || named.contains(*name))
-        // What draws on a display loads the libraries of graphics.
+        // Display output uses the libraries of graphics.
         .filter(|name| !asked.contains_key(if *name == "display" { "graphics" } else { *name }))
         .collect();
-    // Whoever uses a part of what `all` adds has a reason to write it.
+    // An image that uses a part of what `all` adds has a reason to set it.
     let excused = all && idle.len() + 2 < BEYOND.len();
     if idle.is_empty() || excused {
         return None;
     }
     let title = if all {
-        "NVIDIA_DRIVER_CAPABILITIES asks for the whole driver".to_owned()
+        "NVIDIA_DRIVER_CAPABILITIES requests the whole driver".to_owned()
     } else {
-        format!("NVIDIA_DRIVER_CAPABILITIES asks for {} too", idle.join(", "))
+        format!("NVIDIA_DRIVER_CAPABILITIES requests unused {}", idle.join(", "))
     };
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     draft.severity = Some(Severity::Low);
-    draft.reason = format!("Nothing in this image is known to load what {} bring.", idle.join(", "));
+    draft.reason = format!("Nothing in the image is known to use the libraries of {}.", idle.join(", "));
     draft.proof.push(statement.to_owned());
-    draft
-        .proof
-        .push(format!("no program or library in use needs, opens or names a library of {}", idle.join(", ")));
-    draft.question = Some("Does the service decode video, or draw?".to_owned());
+    draft.proof.push(format!(
+        "no reachable program or library needs, opens or mentions a library of {}",
+        idle.join(", ")
+    ));
+    draft.question = Some("Does the service decode video or render graphics?".to_owned());
     let mut wanted: BTreeSet<&str> = DEFAULT.into_iter().collect();
     wanted.extend(asked.keys().map(String::as_str));
     let wanted: Vec<&str> = wanted.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Parts of the driver, which the host supplies.
+//! Driver files, which the host supplies.
 
 use std::collections::HashSet;
 
@@ -16,20 +16,21 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 
 pub(super) static RULE: Rule = Rule {
     id: "driver-libraries",
-    title: "Parts of the driver",
+    title: "Driver files",
     category: Category::DriverLibraries,
     severity: Severity::High,
-    fix: "Install cuda-libraries-X-Y in place of cuda or cuda-runtime-X-Y, and no driver package: the container toolkit brings the host's driver.",
-    finds: "Parts of NVIDIA's driver in the image: libcuda, libnvidia-ml and their like outside the folders `compat` and `stubs`, files of driver packages, kernel modules and firmware.",
-    matters: "The driver must fit the kernel module of the host, so the container toolkit puts the host's libraries into every container. A second copy in the image is loaded in its place or beside it: `nvidia-smi` says `Driver/library version mismatch`, or CUDA fails with error 803.",
+    fix: "Install cuda-libraries-X-Y instead of cuda or cuda-runtime-X-Y, and no driver package: the container toolkit mounts the host driver.",
+    finds: "Files of NVIDIA's driver in the image: libcuda, libnvidia-ml and similar outside `compat` and `stubs` folders, files of driver packages, kernel modules and firmware.",
+    matters: "The driver libraries must match the host's kernel module, so the container toolkit mounts the host's into every container. A second copy in the image is loaded instead of them or in addition: `nvidia-smi` reports `Driver/library version mismatch`, or CUDA fails with error 803.",
     example: r"```dockerfile
 RUN apt-get update && apt-get install -y cuda-runtime-12-4
 ```",
+    proven: "File names and packages that belong to the driver by libnvidia-container's list. `safe` when no reachable program loads them, `unsure` when one does.",
     remedy: r"```dockerfile
 RUN apt-get update && apt-get install -y --no-install-recommends cuda-libraries-12-4
 ```
 
-`cuda-runtime-12-4` and `cuda` pull the driver in, `cuda-libraries-12-4` does not. Libraries in `compat` are another matter: they are the forward-compatibility driver, and stay.",
+`cuda-runtime-12-4` and `cuda` install the driver, `cuda-libraries-12-4` does not. Libraries in `compat` are the forward-compatibility driver and are not reported here.",
     source: "libnvidia-container, src/nvc_info.c: what is mounted from the host; packages of the CUDA repository.",
 };
 
@@ -77,13 +78,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn unused(items: Vec<Item>) -> Draft {
-    let mut draft = Draft::new(&RULE, Verdict::Safe, "Parts of the driver that nothing loads".to_owned());
+    let mut draft = Draft::new(&RULE, Verdict::Safe, "Driver files, never loaded".to_owned());
     draft.severity = Some(Severity::High);
-    "The host supplies the driver: the container toolkit mounts its libraries and programs into the container. Nothing in the image loads these copies.".clone_into(&mut draft.reason);
+    "The container toolkit mounts the host driver into the container. Nothing in the image loads these copies.".clone_into(&mut draft.reason);
     draft.proof = vec![
-        "their names, or the packages that own them, are those of the driver, which libnvidia-container mounts from the host".to_owned(),
-        "none of them is needed or opened, by the loader's rules, by anything that runs, other parts of the driver aside".to_owned(),
-        "none of them lies in a folder compat or stubs".to_owned(),
+        "their names or packages belong to the driver, which libnvidia-container mounts from the host"
+            .to_owned(),
+        "no reachable program or library outside the driver needs or opens them".to_owned(),
+        "none of them is in a compat or stubs folder".to_owned(),
     ];
     draft.items = items;
     draft
@@ -91,16 +93,19 @@ fn unused(items: Vec<Item>) -> Draft {
 
 fn used(facts: &Facts<'_>, objects: &[ObjectId], items: Vec<Item>) -> Draft {
     let mut draft =
-        Draft::new(&RULE, Verdict::Unsure, "Parts of the driver that the loader takes".to_owned());
+        Draft::new(&RULE, Verdict::Unsure, "Driver files, loaded by reachable programs".to_owned());
     draft.severity = Some(Severity::High);
-    "Something that runs loads these copies, unless the host's driver is mounted over them. A driver that does not fit the host's kernel module fails.".clone_into(&mut draft.reason);
-    draft.question = Some("Is a container of this image started without the NVIDIA container toolkit, which mounts the host's driver?".to_owned());
+    "Reachable programs load these copies unless the host driver is mounted over them. A driver that does not match the host's kernel module fails.".clone_into(&mut draft.reason);
+    draft.question = Some(
+        "Is this image started without the NVIDIA container toolkit, which mounts the host driver?"
+            .to_owned(),
+    );
     common::tell_chains(facts, objects, &mut draft);
     draft.items = items;
     draft
 }
 
-/// Paths whose names or packages are those of the driver; a path may stand there twice.
+/// Paths whose names or packages belong to the driver; a path may occur twice.
 fn candidates(facts: &Facts<'_>) -> Vec<NodeId> {
     let programs = facts.catalog.host_libraries().iter().flat_map(|host| &host.programs);
     let programs: HashSet<&[u8]> = programs.map(String::as_bytes).collect();
@@ -108,7 +113,7 @@ fn candidates(facts: &Facts<'_>) -> Vec<NodeId> {
     programs.iter().filter_map(|name| name.first()).for_each(|byte| first[usize::from(*byte)] = true);
     let is_program =
         |name: &[u8]| name.first().is_some_and(|byte| first[usize::from(*byte)]) && programs.contains(name);
-    // Names of firmware are like many others: they count in a folder of this name only.
+    // Firmware names are generic: they count only in a folder named `firmware`.
     let has_firmware = (0..layer16(facts.input.layers.len()))
         .map(|layer| facts.rootfs.layer(layer))
         .any(|index| (0..index32(index.dir_count())).any(|dir| index.dir_name(DirId(dir)) == b"firmware"));
@@ -138,7 +143,7 @@ fn is_program(facts: &Facts<'_>, name: &[u8]) -> bool {
     programs.into_iter().any(|one| one.as_bytes() == name)
 }
 
-/// Whether a file of the merged view is a part of the driver: by its name, its package, or its folder.
+/// Whether a file of the merged view belongs to the driver: by its name, its package or its folder.
 fn is_of_driver(facts: &Facts<'_>, node: Node<'_>) -> bool {
     let name = node.name();
     let by_name = facts.catalog.is_driver(name);
@@ -155,7 +160,7 @@ fn is_of_driver(facts: &Facts<'_>, node: Node<'_>) -> bool {
     let is_elf = || {
         node.content().is_some_and(|inode| facts.object_of(inode).is_some() || facts.binary(inode).is_some())
     };
-    // Containers that were saved while a driver was mounted keep empty files in its place.
+    // Images committed while a driver was mounted keep empty files in its place.
     let is_left = || node.bytes() == 0 && common::holds(name, b".so.");
     by_owner
         || (by_name && (is_elf() || is_left()))

@@ -1,4 +1,4 @@
-//! Second copies: libraries of one name of which one is loaded, and files of one content.
+//! Duplicates: libraries of one name of which one copy is loaded, and identical files.
 
 mod copies;
 mod same;
@@ -10,25 +10,24 @@ use crate::findings::value::{Category, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "duplicates",
-    title: "Second copies",
+    title: "Duplicates",
     category: Category::Duplicates,
     severity: Severity::Medium,
-    fix: "Take the libraries from one supplier: the wheels on a plain base image, or the toolkit and packages built against it.",
-    finds: "Libraries that lie in the image twice for the same CUDA, of which the loader takes one and nothing reaches the other; libraries of a toolkit or the system that only Python packages load, and not when the packages load copies of their own before, by `onnxruntime.preload_dlls()` or another import; and large files that have the same bytes.",
-    matters: "Wheels of torch bring their own CUDA. On an image with a toolkit cuBLAS, cuDNN, cuFFT and the others are there twice: more than 1.5 GB with CUDA 13.0. Which copy is loaded depends on the order of folders, and may change with it.",
+    fix: "Use one supplier for the libraries: wheels on a plain base image, or the toolkit and packages built against it.",
+    finds: "Libraries with two copies for the same CUDA, of which one is loaded and the other is unreferenced. Libraries of a toolkit or the system that only Python packages load, and only if the packages have not loaded their own copies first (`onnxruntime.preload_dlls()`, another import). Large identical files.",
+    matters: "torch wheels ship their own CUDA. On an image with a toolkit, cuBLAS, cuDNN, cuFFT and others exist twice: more than 1.5 GB with CUDA 13.0. Which copy is loaded depends on the order of search folders, and may change with it.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-cudnn-runtime-ubuntu24.04
 RUN pip install torch
 ```",
-    remedy: r"The wheels bring all that they need but the driver:
+    proven: "The loader's search is followed for every reachable program. A toolkit copy is `safe` only when everything that loads the library is in the same site-packages folder as the loaded copy. A wheel copy is `unsure`: pip records it as installed, and packages that depend on it may look there. Identical files are compared by BLAKE3 hash.",
+    remedy: r"The wheels ship everything they need except the driver:
 
 ```dockerfile
 FROM python:3.12-slim
 RUN pip install --no-cache-dir torch
-```
-
-A wheel's copy is told as a question: pip's records say that it is installed, and whoever needs that package may look there. A toolkit's copy is only told as removable when everything that loads the library lies in the same packages folder as the copy that is loaded. Copies of which either the toolkit's or the wheel's is loaded, as the program calls it, are a question about the toolkit's.",
-    source: "Files of CUDA 13.0.2 beside the wheels of torch 2.9; ld.so(8) for which copy is taken.",
+```",
+    source: "Files of CUDA 13.0.2 and of the torch 2.9 wheels; ld.so(8) for which copy is loaded.",
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -1,4 +1,4 @@
-//! Headers of C, C++ and CUDA.
+//! C, C++ and CUDA headers.
 
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Severity};
@@ -8,13 +8,14 @@ pub(super) static RULE: Rule = Rule {
     title: "Headers",
     category: Category::Headers,
     severity: Severity::Low,
-    fix: "Leave them in a build stage, or build on an image without them.",
-    finds: "Headers of C, C++ and CUDA: `/usr/include`, `include` of a CUDA toolkit, those of cuDNN, NCCL and TensorRT.",
-    matters: "Only compilers read them. They are small but many: each is a file to unpack when a machine pulls the image. Some frameworks compile at run time and need theirs; taking those away is an outage.",
+    fix: "Keep them in a build stage, or use a base image without them.",
+    finds: "C, C++ and CUDA headers: `/usr/include`, `include` of a CUDA toolkit, those of cuDNN, NCCL and TensorRT.",
+    matters: "Only compilers read them. They are small but many: each is a file to unpack on every pull. Some frameworks compile at run time and fail without their headers.",
     example: r"```dockerfile
 RUN apt-get install -y libcublas-dev-13-0
 ```",
-    remedy: r"Install what runs instead of what builds (`libcublas-13-0`), and build in a stage of its own:
+    proven: "By path and by the package that owns the files. `needed` when an installed framework reads them: CuPy, Numba and NVRTC users read the CUDA headers; torch.compile and Triton read the system and Python headers.",
+    remedy: r"Install the runtime package instead of the development package (`libcublas-13-0`), and build in a separate stage:
 
 ```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
@@ -23,8 +24,6 @@ RUN make -C /src install DESTDIR=/out
 
 FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY --from=build /out/ /
-```
-
-CuPy, Numba and programs that use NVRTC read the CUDA headers at run time; torch.compile and Triton read those of the system and of Python. They are told as `needed`.",
+```",
     source: "Files of CUDA 13.0.2; cupy/cupy issue 8466; triton 3.9.0.",
 };

@@ -1,4 +1,4 @@
-//! Files that were stored again because their mode, owner or time changed.
+//! Files copied to an upper layer because their mode, owner or time changed.
 
 use std::collections::BTreeMap;
 
@@ -14,43 +14,44 @@ use crate::source::Blob;
 
 pub(super) static RULE: Rule = Rule {
     id: "metadata-copies",
-    title: "Files stored again by chmod, chown or touch",
+    title: "Files copied by chmod, chown or touch",
     category: Category::Overwritten,
     severity: Severity::Medium,
-    fix: "Set owner and mode when the files are put in: COPY --chown and --chmod, or in the same RUN.",
-    finds: "Files that a later layer holds again with the same bytes and another mode, owner or time. Their content is compared by its hash.",
-    matters: "A layer stores whole files, not changes. `chown -R` over a folder of 5 GB adds a layer of 5 GB, and every pull brings both.",
+    fix: "Set owner and mode when you add the files: COPY --chown and --chmod, or in the same RUN.",
+    finds: "Files stored again by an upper layer with the same content and another mode, owner or time.",
+    matters: "A layer stores whole files, not changes. `chown -R` over a folder of 5 GB adds a layer of 5 GB, and every pull downloads both.",
     example: r"```dockerfile
 COPY models /models
 RUN chown -R app:app /models
 ```",
+    proven: "Both copies have the same path and the same BLAKE3 hash over all bytes.",
     remedy: r"```dockerfile
 COPY --chown=app:app models /models
 ```
 
-For what a RUN makes, change owner and mode in that same RUN.",
+For files created by a RUN, change owner and mode in that same RUN.",
     source: "OCI image specification, layer: changesets hold whole files; Dockerfile reference, COPY --chown and --chmod.",
 };
 
-/// What is known of the content of a pair.
+/// Whether a pair has the same content; `None` when unknown.
 fn is_same(facts: &Facts<'_>, one: (u16, EntryId), other: (u16, EntryId)) -> Option<bool> {
     if let (Some(one), Some(other)) = (facts.hash(one), facts.hash(other)) {
         return Some(one == other);
     }
-    // The second look hashes what its samples do not tell apart: where it can read, no hash means other bytes.
+    // The second pass hashes files whose samples are equal: where it can read, no hash means different content.
     let told_apart =
         is_readable(facts, one.0) && is_readable(facts, other.0) && facts.inventory.waits_for.is_none();
     told_apart.then_some(false)
 }
 
-/// Whether the second look can read files of a layer.
+/// Whether the second pass can read files of a layer.
 fn is_readable(facts: &Facts<'_>, layer: u16) -> bool {
     let blob = facts.input.image.layers.get(usize::from(layer)).map(|layer| &layer.blob);
     let plain = facts.layer(layer).is_some_and(|read| read.compression == Some(Compression::None));
     matches!(blob, Some(Blob::Section(_))) && plain
 }
 
-/// What differs between two entries, in words.
+/// The metadata that differs between two entries.
 fn changes(facts: &Facts<'_>, one: (u16, EntryId), other: (u16, EntryId)) -> Vec<&'static str> {
     let (old, new) = (facts.rootfs.layer(one.0), facts.rootfs.layer(other.0));
     let mut changes = Vec::new();
@@ -78,34 +79,39 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
-    let what = if changes.is_empty() { "nothing".to_owned() } else { changes.join(", ") };
+    let name = |change: &&str| match *change {
+        "mode" => "permissions (chmod)",
+        "owner" => "ownership (chown)",
+        _ => "timestamps (touch)",
+    };
+    let names: Vec<&str> = changes.iter().map(name).collect();
+    let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let title = if changes.is_empty() {
-        format!("Layer {by} stores files of layer {layer} again without a change")
+        format!("Layer {by} copies files from layer {layer} without a change")
     } else {
-        format!("Layer {by} stores files of layer {layer} again to change their {what}")
+        format!("Layer {by} copies files from layer {layer} to change {what}")
     };
     let mut draft = Draft::new(&RULE, Verdict::Safe, title);
-    draft.reason = format!(
-        "The bytes of these files are the same in layer {by} as in layer {layer}. What changed: {what}."
-    );
+    draft.reason =
+        format!("The content of these files is the same in layer {by} as in layer {layer}. Changed: {what}.");
     draft.proof = vec![
-        format!("each file and the one at its path in layer {by} have the same BLAKE3 hash over all bytes"),
-        "no path of the merged view leads to the copies below".to_owned(),
+        format!("each file and its copy in layer {by} have the same BLAKE3 hash over all bytes"),
+        "no path of the merged view leads to the lower copies".to_owned(),
     ];
     draft.fix = match changes {
         ["time"] => format!(
-            "Change the files in the instruction that made layer {layer}, or leave their times alone in that of layer {by}."
+            "Change the files in the instruction that created layer {layer}, or do not touch them in that of layer {by}."
         ),
         _ => format!(
-            "Set owner and mode in the instruction that made layer {layer} (COPY --chown, --chmod, or the same RUN), not in that of layer {by}."
+            "Set owner and mode in the instruction that created layer {layer} (COPY --chown, --chmod, or the same RUN), not in that of layer {by}."
         ),
     };
     draft.items = items;
     draft
 }
 
-/// By layer: of the bytes that it hides, those whose new content is the same. `None` while some pair of files
-/// of one size could not be compared.
+/// By layer: of the bytes that it shadows, those whose new content is the same. `None` while some pair of files of one
+/// size has not been compared.
 pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
     let mut sums = vec![Some(0_u64); facts.input.layers.len()];
     for (hidden, by) in copies(facts.rootfs) {

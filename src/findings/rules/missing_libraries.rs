@@ -1,4 +1,4 @@
-//! Libraries that programs need and nobody supplies.
+//! Libraries that programs need and that are not found.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +16,24 @@ pub(super) static RULE: Rule = Rule {
     title: "Missing libraries",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "Install the packages that hold them, or copy them into the final stage.",
-    finds: "Names that programs and libraries in use need (NEEDED) and that the loader finds nowhere: not in the folders that it searches, not among what was loaded before, not in the host's driver. Libraries that are opened at run time are not counted, since their openers do without.",
-    matters: "The loader does not start a program that lacks a library: `error while loading shared libraries`. An extension module fails when it is imported, which may be long after the start.",
+    fix: "Install the packages that contain them, or copy them into the final stage.",
+    finds: "NEEDED entries of reachable programs and libraries that do not resolve: not in the search folders, not among already loaded libraries, not in the host driver. Libraries opened with dlopen are not counted, since they are optional.",
+    matters: "A program with a missing library does not start: `error while loading shared libraries`. An extension module fails on import, which may be long after the start.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-base-ubuntu24.04
 # Needs libcublas.so.13, which is in the runtime flavour.
 COPY --from=build /out/service /usr/local/bin/
 ```",
+    proven: "NEEDED, RPATH and RUNPATH are resolved as glibc does. Driver libraries (`libcuda.so.1`, `libnvidia-ml.so.1`) come from the host and are not reported. Mounts at run time are not visible in an image, so the finding is a question.",
     remedy: r"```dockerfile
 FROM nvidia/cuda:13.0.2-base-ubuntu24.04
 RUN apt-get update && apt-get install -y --no-install-recommends libcublas-13-0 && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/service /usr/local/bin/
-```
-
-Libraries of the driver (`libcuda.so.1`, `libnvidia-ml.so.1`) come from the host and are not told. What is mounted when the container starts cannot be seen here: then the finding is a question that you can answer.",
-    source: "ld.so(8); NEEDED, RPATH and RUNPATH of the files, followed as glibc does.",
+```",
+    source: "ld.so(8); NEEDED, RPATH and RUNPATH of the files.",
 };
 
-/// Statements in one finding; a broken image may lack thousands of names.
+/// Most statements in one finding; a broken image may lack thousands of names.
 const TOLD: usize = 100;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -67,7 +66,7 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
     let mut names: Vec<String> = missing.iter().map(|(name, _)| name.clone()).collect();
     names.dedup();
     let who = match severity {
-        Severity::High => "what the image starts",
+        Severity::High => "the entrypoint",
         Severity::Medium => "extension modules",
         _ => "other programs and libraries",
     };
@@ -81,12 +80,12 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
     let more = names.len().checked_sub(3).filter(|more| *more > 0);
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
     draft.reason = format!(
-        "The loader finds {}{more} in none of its folders. {}",
+        "Not found: {}{more}. {}",
         few.join(", "),
         match severity {
             Severity::High => "The service does not start.",
             Severity::Medium => "Importing the modules fails.",
-            _ => "These do not start, or their openers do without them.",
+            _ => "The programs do not start, or the libraries are optional for their openers.",
         },
     );
     for (name, id) in missing.iter().take(TOLD) {
@@ -104,7 +103,7 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
         let inode = facts.node(links.object(*id).node).content();
         draft.items.extend(inode.map(|inode| item(&facts.census, facts.rootfs, inode)));
     }
-    draft.question = Some(format!("Is {} mounted, or put in, when the container starts?", few.join(" or ")));
+    draft.question = Some(format!("Is {} mounted or added when the container starts?", few.join(" or ")));
     draft.subjects = names;
     draft
 }

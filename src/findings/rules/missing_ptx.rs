@@ -1,4 +1,4 @@
-//! GPUs on which files with GPU code have nothing to run.
+//! Targets for which files have no GPU code.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,18 @@ use crate::rootfs::NodeId;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-ptx",
-    title: "No code for a target",
+    title: "No GPU code for a target",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "Build for the target too, or with PTX.",
-    finds: "Libraries and programs that are used and hold GPU code, of which nothing runs on a target: no machine code (SASS) of its major version up to its minor, and no PTX that the driver could compile there. Also those where only PTX fits, which is compiled at the first start, and code of the application without any PTX.",
-    matters: "The first kernel that such a file starts fails with error 209, `no kernel image is available for execution on the device`. Where only PTX fits, the first start compiles for seconds or minutes, and every start where the cache in `~/.nv/ComputeCache` does not last. Code without PTX ends with the newest major version that it was built for.",
+    fix: "Build for the target as well, or include PTX.",
+    finds: "Reachable libraries and programs with GPU code that does not run on a target: no SASS of its major version up to its minor version, and no PTX that the driver can compile for it. Also files where only PTX fits, which is JIT-compiled at the first start, and application code without any PTX.",
+    matters: "The first kernel launch fails with error 209, `no kernel image is available for execution on the device`. If only PTX fits, the first start compiles for seconds or minutes, and every start does if the cache in `~/.nv/ComputeCache` is not kept. Code without PTX does not run on later major versions.",
     example: r"```dockerfile
 # Runs on no GPU but those of compute capability 9.x.
 RUN nvcc -arch=sm_90 -o /usr/local/bin/service service.cu
 ```",
-    remedy: r"One piece of SASS for each major version of the targets, and PTX of the newest:
+    proven: "The fatbin containers and cubins of every reachable file, compared with each target. Files with code for one architecture only (`sm_90a`) are skipped: their opener selects by GPU.",
+    remedy: r"SASS for each major version of the targets, and PTX of the newest:
 
 ```dockerfile
 RUN nvcc -gencode arch=compute_75,code=sm_75 \
@@ -35,32 +36,32 @@ RUN nvcc -gencode arch=compute_75,code=sm_75 \
          -o /usr/local/bin/service service.cu
 ```
 
-Wheels of CUDA builds of PyTorch hold no PTX: a GPU that they were not built for needs another build of them. Files that hold code for one architecture alone (`sm_90a`) are left out: what opens them chooses by the GPU.",
+CUDA builds of PyTorch wheels contain no PTX: a GPU outside their list needs another build.",
     source: "CUDA C++ Programming Guide, application compatibility; CUDA driver API, CUDA_ERROR_NO_BINARY_FOR_GPU; wheels of torch 2.9.1.",
 };
 
-/// Files that are named for each target.
+/// Most files listed per target.
 const NAMED: usize = 12;
 
-/// A file whose code is asked for.
+/// A reachable file with GPU code.
 struct Holder<'a> {
     node: NodeId,
     supplier: Supplier,
     code: Vec<&'a GpuCode>,
-    /// Whether a root reaches it without a choice.
+    /// Whether a root always loads it.
     firm: bool,
     /// Whether the entrypoint does.
     started: bool,
 }
 
-/// Makes the finding about files on targets.
+/// Creates the findings.
 type Tell = fn(&Facts<'_>, &[&TargetGpu], &[&Holder<'_>]) -> Draft;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let holders = used_holders(facts);
     let mut drafts = Vec::new();
     for (wanted, make) in [(Fit::Never, fails as Tell), (Fit::Jit, compiles)] {
-        // Targets with the same files are told of together.
+        // Targets with the same files form one finding.
         let mut groups: BTreeMap<Vec<usize>, Vec<&TargetGpu>> = BTreeMap::new();
         for target in facts.input.targets {
             let best = |holder: &Holder<'_>| holder.code.iter().map(|row| on(target, row)).max();
@@ -87,7 +88,7 @@ fn on(target: &TargetGpu, row: &GpuCode) -> Fit {
     fit(target.sm, row.kind, row.arch, row.suffix)
 }
 
-/// Files with SASS or PTX that something that runs reaches, or that are started themselves.
+/// Reachable files with SASS or PTX, or roots themselves.
 fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
     let links = &facts.inventory.links;
     let firmly = links.firmly_used();
@@ -96,7 +97,7 @@ fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
         let code: Vec<&GpuCode> = code.iter().filter(|row| row.is_for_running()).collect();
         let Some(inode) = facts.node(node).content() else { continue };
         let Some((id, object)) = facts.object_of(inode) else { continue };
-        // One architecture on purpose: who opens it asks the GPU first.
+        // One architecture on purpose: the opener checks the GPU first.
         let on_purpose = code.iter().all(|row| row.suffix == Some(Suffix::A));
         if object.usage == Use::Unreferenced && object.root.is_none() || code.is_empty() || on_purpose {
             continue;
@@ -119,7 +120,7 @@ fn draft(facts: &Facts<'_>, title: String, files: &[&Holder<'_>]) -> Draft {
     draft
 }
 
-/// Which files, target by target.
+/// Lists the files of each target.
 fn tell(facts: &Facts<'_>, draft: &mut Draft, targets: &[&TargetGpu], files: &[&Holder<'_>], what: &str) {
     let more = files.len().checked_sub(NAMED).filter(|more| *more > 0);
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
@@ -136,11 +137,11 @@ fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Dr
     let mut draft = draft(facts, format!("No GPU code for {all}"), files);
     let count = files.len();
     draft.reason = format!(
-        "{count} {} code for these GPUs, neither SASS that runs there nor PTX that can be compiled: what {} there fails with error 209 (no kernel image).",
-        if count == 1 { "file that is used has no" } else { "files that are used have no" },
-        if count == 1 { "it starts" } else { "they start" },
+        "{count} {} code for these GPUs: no SASS that runs there and no PTX to compile. Kernels that {} fail with error 209 (no kernel image).",
+        if count == 1 { "reachable file has no" } else { "reachable files have no" },
+        if count == 1 { "it launches" } else { "they launch" },
     );
-    tell(facts, &mut draft, targets, files, "has nothing to run in");
+    tell(facts, &mut draft, targets, files, "has no code in");
     let asked_for = facts.input.targets != default_targets(facts.catalog);
     let started = files.iter().any(|file| file.firm && file.started);
     draft.severity = Some(match (files.iter().any(|file| file.firm), asked_for) {
@@ -155,10 +156,10 @@ fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Dr
     let flags: Vec<String> =
         numbers.iter().map(|sm| format!("-gencode arch=compute_{sm},code=sm_{sm}")).collect();
     draft.fix = if files.iter().all(|file| file.supplier == Supplier::Application) {
-        format!("Build for them too: nvcc {}.", flags.join(" "))
+        format!("Build for them as well: nvcc {}.", flags.join(" "))
     } else {
         format!(
-            "Take builds of these packages that support {all}, and build your own code with {}.",
+            "Use builds of these packages that support {all}, and build your own code with {}.",
             flags.join(" ")
         )
     };
@@ -167,18 +168,19 @@ fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Dr
 
 fn compiles(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Draft {
     let all = names(targets.iter().copied());
-    let mut draft = draft(facts, format!("Compiled at the first start on {all}"), files);
+    let mut draft = draft(facts, format!("JIT compilation at the first start on {all}"), files);
     draft.reason = format!(
-        "For these GPUs {} only PTX: the driver compiles it when it is loaded first, and its PTX version must not be newer than the driver.",
-        if files.len() == 1 { "a file that is used has" } else { "files that are used have" },
+        "{} reachable {} only PTX for these GPUs: the driver compiles it on first load, and the PTX version must not be newer than the driver.",
+        files.len(),
+        if files.len() == 1 { "file has" } else { "files have" },
     );
-    tell(facts, &mut draft, targets, files, "finds only PTX in");
+    tell(facts, &mut draft, targets, files, "has only PTX in");
     draft.severity = Some(Severity::Low);
-    draft.fix = "Build with SASS for them, or keep the driver's cache (CUDA_CACHE_PATH) on a volume.".into();
+    draft.fix = "Build with SASS for them, or keep the driver cache (CUDA_CACHE_PATH) on a volume.".into();
     draft
 }
 
-/// Code of the application that has no PTX that any later GPU could compile.
+/// Application code without PTX that a later GPU could compile.
 fn without_ptx(facts: &Facts<'_>, holders: &[Holder<'_>]) -> Option<Draft> {
     let lasts = |row: &&GpuCode| row.kind == GpuKind::Ptx && row.suffix.is_none();
     let files: Vec<&Holder<'_>> = holders
@@ -190,11 +192,13 @@ fn without_ptx(facts: &Facts<'_>, holders: &[Holder<'_>]) -> Option<Draft> {
     let mut draft = draft(facts, title, &files);
     draft.severity = Some(Severity::Info);
     draft.reason = format!(
-        "The application's own code has no PTX: it runs on no GPU with a later major version than {newest}."
+        "The application code has no PTX: it does not run on GPUs with a major version after {newest}."
     );
     for file in files.iter().take(NAMED) {
         let major = file.code.iter().map(|row| row.arch / 10).max().unwrap_or_default();
-        draft.proof.push(format!("{} ends with compute capability {major}.x", facts.shown(file.node)));
+        draft
+            .proof
+            .push(format!("{} supports GPUs up to compute capability {major}.x", facts.shown(file.node)));
     }
     draft.question = Some("Does the image run only on GPUs that it has code for today?".to_owned());
     let arch = files.iter().flat_map(|file| &file.code).map(|row| row.arch).max().unwrap_or_default();

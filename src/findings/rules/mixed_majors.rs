@@ -1,4 +1,4 @@
-//! Two majors of one library in one process.
+//! Two major versions of one library in one process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,29 +13,30 @@ use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "mixed-majors",
-    title: "Several majors of one library",
+    title: "Mixed major versions of a library",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "Bring everything that runs in one process to one major version of CUDA.",
-    finds: "Two major versions of libcudart, cuBLAS, cuDNN or NCCL that one program or module reaches, by what the loader finds for it; and, as a note, two that different ones reach.",
-    matters: "Two majors in one process have symbols of the same names and states of their own: memory of one handed to the other fails far from the cause, and cuDNN crashes. In different processes they only cost their bytes.",
+    fix: "Use one CUDA major version for everything in one process.",
+    finds: "Two major versions of libcudart, cuBLAS, cuDNN or NCCL loaded by one program or module; and, as information, two loaded by different ones.",
+    matters: "Two major versions in one process share symbol names but not state: memory passed from one to the other fails far from the cause, and cuDNN crashes. In separate processes they only cost bytes.",
     example: r"```dockerfile
 FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04
 # Built for CUDA 11: brings libcudart.so.11.0 beside libcudart.so.12.
 RUN pip install torch==2.1.2+cu118
 ```",
+    proven: "NEEDED entries and required dlopens are followed from each root, as the loader resolves them.",
     remedy: r"```dockerfile
 FROM python:3.12-slim
 RUN pip install torch --index-url https://download.pytorch.org/whl/cu128
 ```
 
-Take builds for one CUDA version of every package that runs in one process. An extension that was compiled here must be compiled against the CUDA that torch was built with.",
+Use builds for one CUDA version for all packages in one process. Compile extensions against the CUDA version that torch was built with.",
     source: "Sonames of the libraries; cuDNN support matrix; ld.so(8) on the scope of symbols.",
 };
 
 const COMPONENTS: [&str; 4] = ["cudart", "cublas", "cudnn", "nccl"];
 
-/// Ways that are told of one pair.
+/// Most chains listed per pair.
 const WAYS: usize = 3;
 
 /// The libraries of one component by major version.
@@ -65,7 +66,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
     let links = &facts.inventory.links;
-    // By root: the first step towards each major.
+    // By root: the chain to each major version.
     let mut reached: BTreeMap<ObjectId, BTreeMap<u32, Vec<ObjectId>>> = BTreeMap::new();
     for (major, libraries) in majors {
         for library in libraries {
@@ -83,7 +84,7 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
     };
     let mut draft;
     if both.is_empty() {
-        draft = Draft::new(&RULE, Verdict::Unsure, format!("{component} {list} for different programs"));
+        draft = Draft::new(&RULE, Verdict::Unsure, format!("{component} {list} in different programs"));
         let modules = |major: &u32| {
             reached.iter().any(|(root, ways)| {
                 let kind = links.object(*root).root.as_ref().map(|root| root.kind);
@@ -92,10 +93,11 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
         };
         let in_python = majors.keys().filter(|major| modules(major)).count() > 1;
         draft.severity = Some(if in_python { Severity::Low } else { Severity::Info });
-        draft.reason =
-            format!("Both majors of {component} are used, and nothing reaches both by what it needs.");
+        draft.reason = format!(
+            "Both major versions of {component} are used, but no program loads both through required libraries."
+        );
         draft.question = Some(if in_python {
-            "Does each Python process import modules of one major only?".to_owned()
+            "Does each Python process import modules of one major version only?".to_owned()
         } else {
             "Do these programs need different versions of CUDA?".to_owned()
         });
@@ -108,9 +110,7 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
         let first = both.first().map(|(root, _)| facts.shown(links.object(**root).node)).unwrap_or_default();
         let more = both.len().checked_sub(1).filter(|more| *more > 0);
         let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
-        draft.reason = format!(
-            "{first}{more} loads both majors of {component} into one process, by what the loader finds for it."
-        );
+        draft.reason = format!("{first}{more} loads both major versions of {component} into one process.");
         draft.question = Some(format!("Does {first} need both, and work with both loaded?"));
         for (root, ways) in both.iter().take(WAYS) {
             for (major, steps) in *ways {
@@ -129,8 +129,8 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
     draft
 }
 
-/// Roots that load a library without a choice, each with the way to it: the library first. Ways go by NEEDED and
-/// by what is opened and not done without; who opens several majors of it takes the first that is there.
+/// Roots that always load a library, each with its chain: the library first. Chains follow NEEDED and required dlopens;
+/// an opener of several major versions loads the first that exists.
 fn roots_of(links: &Links, library: ObjectId, majors: &Majors) -> Vec<(ObjectId, Vec<ObjectId>)> {
     let mut from: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
     let mut known = BTreeSet::from([library]);
@@ -170,7 +170,7 @@ fn leads_to(found: &Resolution, wanted: ObjectId) -> bool {
     matches!(found, Resolution::Found { object, .. } if *object == wanted)
 }
 
-/// Whether an opener opens several majors of what it opens here.
+/// Whether an opener opens several major versions of what it opens here.
 fn chooses(links: &Links, opener: ObjectId, wanted: ObjectId, majors: &Majors) -> bool {
     let of_component = majors.values().flatten().any(|library| *library == wanted);
     let opens =

@@ -1,5 +1,5 @@
-//! All rules, one file each: what it is called, what the manual says, and, where files alone do not tell, how it
-//! looks. Rules about content for building are judged together, in [`super::verdict`].
+//! All rules, one file each: name, manual text and, for rules that need more than path and package, their detection.
+//! Rules about build content are evaluated together, in [`super::verdict`].
 
 mod base_past_support;
 mod build_artifacts;
@@ -80,19 +80,19 @@ pub(super) static ALL: &[&Rule] = &[
     &visible_devices::RULE,
 ];
 
-/// Lets every rule look. What several rules find is kept by the first category.
+/// Runs all rules. A file found by several belongs to the first category.
 pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
     let (of_image, mut drafts) = both(|| of_image(facts), || of_builds(facts));
     drafts.extend(of_image);
     drafts
 }
 
-/// Rules that rest on what others found. No file may be in two drafts before.
+/// Rules that depend on the drafts of others. A file must be in one draft at most.
 pub(super) fn run_on(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     orphaned_packages::find(facts, drafts)
 }
 
-/// Those about what building leaves behind.
+/// Rules about build content, caches and artifacts.
 fn of_builds(facts: &Facts<'_>) -> Vec<Draft> {
     let mut drafts = verdict::devel(facts);
     drafts.extend(package_caches::find(facts));
@@ -100,7 +100,7 @@ fn of_builds(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// All others.
+/// All other rules.
 fn of_image(facts: &Facts<'_>) -> Vec<Draft> {
     let mut drafts = driver_libraries::find(facts);
     drafts.extend(duplicates::find(facts));
@@ -125,12 +125,12 @@ fn of_image(facts: &Facts<'_>) -> Vec<Draft> {
 
 pub(super) use common::{extension, searched};
 
-/// Of the bytes that each layer hides: those whose new content is the same, where that is known.
+/// By layer: of the bytes that it shadows, those whose new content is the same, if known.
 pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
     metadata_copies::metadata_only(facts)
 }
 
-/// The rule about content for building that a file of the census falls under.
+/// The build content rule for a classified file.
 pub(super) fn of_file(file: &Sorted<'_>, place: &Place) -> &'static Rule {
     if matches!(file.by, By::Path(rule) if rule.evidence == Some(Evidence::Test)) {
         return &python_tests::RULE;

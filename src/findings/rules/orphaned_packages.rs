@@ -24,13 +24,14 @@ pub(super) static RULE: Rule = Rule {
     title: "Packages only needed by removed packages",
     category: Category::BuildTools,
     severity: Severity::Medium,
-    fix: "Purge build tools together with what they brought, in the RUN instruction that installs them; or install them in a build stage.",
-    finds: "Packages that were installed as dependencies, and that no package needs any more once the compilers, build tools and headers of the other findings are removed: what `apt-get autoremove` would take. Dependencies are read from the databases of dpkg, rpm and apk. Which packages are dependencies is read from `/var/lib/apt/extended_states`, from the state of dnf5 and the history of dnf4, and from `/etc/apk/world`; without such a record nothing is found. Packages of the base image stay.",
-    matters: "`build-essential cmake git` brings some 110 MiB besides compilers: ICU, sanitizer runtimes, Perl modules, clients of network protocols. They stay when only the build tools themselves are deleted.",
+    fix: "Purge build tools and their dependencies in the RUN that installs them, or install them in a build stage.",
+    finds: "Packages installed as dependencies that no package needs once the compilers, build tools and headers of the other findings are removed: what `apt-get autoremove` would remove. Packages of the base image stay.",
+    matters: "`build-essential cmake git` installs about 110 MiB besides compilers: ICU, sanitizer runtimes, Perl modules, network clients. They stay when only the build tools are deleted.",
     example: r"```dockerfile
 RUN apt-get update && apt-get install -y build-essential cmake git
 RUN cmake -B build && cmake --build build && cmake --install build
 ```",
+    proven: "Dependencies come from the databases of dpkg, rpm and apk. The record of packages installed as dependencies is `/var/lib/apt/extended_states`, the dnf5 state or dnf4 history, or `/etc/apk/world`; without it nothing is reported. A package stays when a file outside the removed packages loads one of its libraries, a script names one of its programs as interpreter, the command, a variable or a link refers to one of its files, or an application program contains the name of one of its libraries. Programs, interpreter modules and data files may be used without a trace: those packages are `unsure`.",
     remedy: r"Remove the build tools with their dependencies in the instruction that installs them:
 
 ```dockerfile
@@ -40,18 +41,18 @@ RUN apt-get update && apt-get install -y --no-install-recommends build-essential
     && rm -rf /var/lib/apt/lists/*
 ```
 
-Or build in a stage of its own, and copy the result. A package is kept when a file outside of the removed packages loads one of its libraries, when a script names one of its programs as interpreter, when the command, a variable or a link outside names one of its files, or when a program of the application holds the name of one of its libraries. Programs, modules of interpreters and data files may be used without a trace: those packages are reported with a question.",
+Or build in a separate stage and copy the result.",
     source: "apt: `apt-pkg/depcache.cc` (MarkRequired) and apt.conf(5), APT::AutoRemove; dnf: `libdnf/transaction`, dnf5 system-state(7); apk-world(5).",
 };
 
-/// Statements of a proof that name one package each.
+/// Most dependency chains in a proof.
 const CHAINS: usize = 150;
-/// Times that what is used is followed to what it needs; real images take two or three.
+/// Most rounds in which users are followed to what they need; real images take two or three.
 const ROUNDS: usize = 100;
-/// Names in a list of a sentence.
+/// Most names in a list.
 const NAMED: usize = 12;
 
-/// Why a group of packages is a question, as bits.
+/// Reasons for a question, as bits.
 mod doubt {
     pub(super) const MODULES: u8 = 1;
     pub(super) const PROGRAMS: u8 = 2;
@@ -60,7 +61,7 @@ mod doubt {
     pub(super) const UNSEARCHED: u8 = 16;
 }
 
-/// Finds the packages; `drafts` hold what all other rules found.
+/// Finds the packages. `drafts` are the drafts of all other rules.
 pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let packages = &facts.inventory.packages;
     let is_devel = |place: usize| facts.devel_rule(place).is_some_and(|rule| rule.category.is_some());
@@ -117,13 +118,13 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     scene.drafts(&doubts, found.unsearched, drafts)
 }
 
-/// What other drafts say of files.
+/// Files of other drafts.
 struct Claims {
-    /// By file: the draft with which it goes.
+    /// By file: the draft that removes it.
     safe: HashMap<Inode, usize>,
-    /// The same as a set.
+    /// The same files as a set.
     gone: HashSet<Inode>,
-    /// Files that other findings call needed, or ask about.
+    /// Files that other findings mark as needed or unsure.
     disputed: HashSet<Inode>,
 }
 
@@ -142,7 +143,7 @@ impl Claims {
         Self { gone: safe.keys().copied().collect(), safe, disputed }
     }
 
-    /// Whether another finding does not let one of these files go.
+    /// Whether another finding keeps one of these files.
     fn is_disputed(&self, facts: &Facts<'_>, nodes: &[NodeId]) -> bool {
         let inode = |node: &NodeId| facts.node(*node).content();
         nodes.iter().filter_map(inode).any(|inode| self.disputed.contains(&inode))
@@ -164,11 +165,11 @@ fn files_by_package(facts: &Facts<'_>) -> Vec<Vec<NodeId>> {
     files
 }
 
-/// By package: whether it is there for building, and all that it has but documents goes with other findings. One
-/// that has only documents and links goes when all goes that it is there for.
+/// By package: whether it is a development package whose content, except documents, is removed with other findings. One
+/// with only documents and links is removed with all packages that it depends on.
 fn removed(facts: &Facts<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<bool> {
     let packages = &facts.inventory.packages;
-    // Without its list, files of a package may stay that nobody knows as its own.
+    // Without its file list, unknown files of a package may stay.
     let is_listed = |package: &Package| is_system(package) && package.files.is_some();
     let is_devel = |place: usize| {
         packages.get(place).is_some_and(is_listed)
@@ -192,7 +193,7 @@ fn removed(facts: &Facts<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<boo
         empty.extend((!left && !goes).then_some(place));
     }
     for _ in 0..ROUNDS {
-        // What it only recommends is no part of it: `python3-dev` goes without `libc6-dev`.
+        // Recommended packages do not count: `python3-dev` is removed without `libc6-dev`.
         let is_stay = |place: &usize| is_devel(*place) && removed.get(*place) == Some(&false);
         let stays: HashSet<&str> = (0..packages.len())
             .filter(is_stay)
@@ -249,8 +250,7 @@ impl Scene<'_, '_> {
         self.files.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What the files of a package are for: the most telling of them. Those that go with other findings do not
-    /// count.
+    /// The most telling kind of a package's files, without those that other findings remove.
     fn kind(&self, place: usize) -> Kind {
         let is_left = |node: &&NodeId| {
             let inode = self.facts.node(**node).content();
@@ -261,8 +261,8 @@ impl Scene<'_, '_> {
         kinds.min().unwrap_or(Kind::Nothing)
     }
 
-    /// By package: why it is a question, as bits of [`doubt`]; 0 for what is certain. What a questionable package
-    /// needs is a question too.
+    /// By package: its reasons for a question, as bits of [`doubt`]; 0 when certain. Dependencies of a questionable
+    /// package are questionable too.
     fn doubts(&self, unsearched: bool, uses: &[uses::Use]) -> BTreeMap<usize, u8> {
         let kinds: BTreeMap<usize, Kind> = self.unneeded().map(|place| (place, self.kind(place))).collect();
         let whole = self.whole_sources(&kinds);
@@ -283,7 +283,7 @@ impl Scene<'_, '_> {
         let stays = |place: &usize| !self.is_unneeded(*place) && self.removed.get(*place) == Some(&false);
         for place in (0..self.removed.len()).filter(stays) {
             for suggested in self.graph.suggests(place) {
-                // What is a question anyway needs no second one.
+                // One question is enough.
                 if let Some(why) = doubts.get_mut(suggested).filter(|why| **why == 0) {
                     *why = doubt::SUGGESTED;
                 }
@@ -306,20 +306,22 @@ impl Scene<'_, '_> {
         doubts
     }
 
-    /// Whether a package with programs needs modules of the same source: `perl` and `perl-modules` go together.
+    /// Whether a package with programs needs modules of the same source package: `perl` and `perl-modules` are removed
+    /// together.
     fn is_interpreter(&self, place: usize, kinds: &BTreeMap<usize, Kind>) -> bool {
         let source = self.source(place);
         let is_own = |next: &usize| kinds.get(next) == Some(&Kind::Modules) && self.source(*next) == source;
         self.graph.keeps(place).iter().any(is_own)
     }
 
-    /// What a package was built from.
+    /// The source package of a package.
     fn source(&self, place: usize) -> Option<(&str, &str)> {
         let package = self.package(place)?;
         Some((package.manager, package.source.as_deref().unwrap_or(&package.name)))
     }
 
-    /// By source: whether programs or libraries of it go, and nothing of it stays. Data of such a source are theirs.
+    /// By source package: whether its programs or libraries are removed and none of it stays. Its data packages belong
+    /// to them.
     fn whole_sources(&self, kinds: &BTreeMap<usize, Kind>) -> HashSet<(&str, &str)> {
         let of_data = kinds.iter().filter(|(_, kind)| **kind == Kind::Data);
         let asked: HashSet<(&str, &str)> = of_data.filter_map(|(place, _)| self.source(*place)).collect();
@@ -358,7 +360,7 @@ impl Scene<'_, '_> {
             let mut draft = self.draft(why, manager, &places, &ways, unsearched);
             draft.items = items;
             draft.rests_on = self.rests_on(manager, drafts);
-            // What several questions are about goes when all of them are answered so.
+            // Packages of several questions are removed when all are answered with no.
             let parts = made.iter().enumerate().filter(|(_, (other, _))| *other & why == *other);
             draft.rests_on.extend(parts.map(|(at, _)| drafts.len() + at));
             made.push((why, draft));
@@ -366,7 +368,7 @@ impl Scene<'_, '_> {
         made.into_iter().map(|(_, draft)| draft).collect()
     }
 
-    /// The files of packages that no other finding has, and that have no name outside.
+    /// Files of the packages that no other finding has and that have no name outside.
     fn items(&self, places: &[usize]) -> Vec<Item> {
         let facts = self.facts;
         let mut seen = HashSet::new();
@@ -386,7 +388,7 @@ impl Scene<'_, '_> {
         items
     }
 
-    /// The drafts with which the removed packages go.
+    /// The drafts that remove the packages.
     fn rests_on(&self, manager: &str, drafts: &[Draft]) -> Vec<usize> {
         let mut places = BTreeSet::new();
         for place in (0..self.removed.len()).filter(|place| self.removed.get(*place) == Some(&true)) {
@@ -415,12 +417,12 @@ impl Scene<'_, '_> {
         let verdict = if why == 0 { Verdict::Safe } else { Verdict::Unsure };
         let title = match why {
             0 => "",
-            doubt::MODULES => ": modules of interpreters",
+            doubt::MODULES => ": interpreter modules",
             doubt::PROGRAMS => ": programs",
             doubt::DATA => ": data files",
             doubt::SUGGESTED => ", suggested by others",
-            doubt::UNSEARCHED => ", as far as could be searched",
-            _ => ": shared dependencies of those",
+            doubt::UNSEARCHED => ", not fully searched",
+            _ => ": shared dependencies",
         };
         let mut draft = Draft::new(&RULE, verdict, format!("{}{title}", RULE.title));
         draft.reason = format!(
@@ -440,10 +442,7 @@ impl Scene<'_, '_> {
         if let Some(record) = places.iter().find_map(|place| self.package(*place)?.automatic) {
             draft.proof.push(format!("{record} {}", mark(manager)));
         }
-        draft.proof.push(
-            "no package that stays depends on one of them, by the dependencies in the package database"
-                .to_owned(),
-        );
+        draft.proof.push("no remaining package depends on one of them, per the package database".to_owned());
         self.prove_unused(places, &mut draft);
         let bytes =
             |place: &usize| self.package(*place).and_then(|package| package.bytes).unwrap_or_default();
@@ -456,11 +455,11 @@ impl Scene<'_, '_> {
                 .map(|place| format!("{} ({})", self.chain(*place, ways), human(bytes(place)))),
         );
         let more = order.len().checked_sub(CHAINS).filter(|more| *more > 0);
-        draft.proof.extend(more.map(|more| format!("and {more} more packages in the same way")));
+        draft.proof.extend(more.map(|more| format!("and {more} more packages")));
         draft
     }
 
-    /// That nothing which stays loads or names the files.
+    /// Adds the proof that no remaining file loads or mentions the files.
     fn prove_unused(&self, places: &[usize], draft: &mut Draft) {
         let facts = self.facts;
         let inodes: HashSet<Inode> = places
@@ -471,16 +470,16 @@ impl Scene<'_, '_> {
         let objects = inodes.iter().filter(|inode| facts.object_of(**inode).is_some()).count();
         if objects > 0 {
             draft.proof.push(format!(
-                "none of their {objects} programs and libraries is needed or opened by a program or library that stays"
+                "0 of their {objects} programs and libraries are needed or opened by a remaining program or library"
             ));
         }
         draft.proof.push(
-            "no script that stays names one of their programs as its interpreter, and neither the command nor a variable names one of their files".to_owned(),
+            "no remaining script uses one of their programs as interpreter, and neither the command nor a variable mentions one of their files".to_owned(),
         );
-        draft.proof.push(common::searched(facts, "one of their libraries"));
+        draft.proof.push(common::searched(facts, "any of their libraries"));
     }
 
-    /// The way from a package to the removed package that brought it.
+    /// The chain from a package to the removed package that depends on it.
     fn chain(&self, place: usize, ways: &HashMap<usize, usize>) -> String {
         let mut names = vec![self.name(place).to_owned()];
         let mut at = place;
@@ -503,11 +502,11 @@ impl Scene<'_, '_> {
             0 => return None,
             doubt::MODULES => {
                 let modules = list(&of_kind(Kind::Modules));
-                format!("Does the application load modules of {modules}, or start one of their programs?")
+                format!("Does the application load modules of {modules}, or run one of their programs?")
             }
             doubt::PROGRAMS => {
                 let programs = list(&self.programs(places));
-                format!("Does the application start one of these programs: {programs}?")
+                format!("Does the application run one of these programs: {programs}?")
             }
             doubt::DATA => format!("Does the application read files of {}?", list(&of_kind(Kind::Data))),
             doubt::UNSEARCHED => match unsearched {
@@ -515,20 +514,20 @@ impl Scene<'_, '_> {
                     let shown = self.facts.shown(node);
                     format!("Does {shown} or another program that was not searched open these libraries?")
                 }
-                None => "Do the programs that could not be searched open these libraries?".to_owned(),
+                None => "Do the programs that were not searched open these libraries?".to_owned(),
             },
             doubt::SUGGESTED => {
                 let names: Vec<String> = places.iter().map(|place| self.name(*place).to_owned()).collect();
-                format!("Does a package that suggests them use {}?", list(&names))
+                format!("Does a package that suggests {} use it?", list(&names))
             }
             _ => {
                 let names: Vec<String> = places.iter().map(|place| self.name(*place).to_owned()).collect();
-                format!("Does the application use {} or what needs them?", list(&names))
+                format!("Does the application use {} or a package that needs it?", list(&names))
             }
         })
     }
 
-    /// The names of the programs of packages.
+    /// The program names of packages.
     fn programs(&self, places: &[usize]) -> Vec<String> {
         let mut names = BTreeSet::new();
         for node in places.iter().flat_map(|place| self.nodes(*place)) {
@@ -552,23 +551,23 @@ impl Scene<'_, '_> {
 
 struct RemovedNames {
     all: Vec<String>,
-    /// Those that were installed by name.
+    /// Packages that were installed by name.
     asked: Vec<String>,
 }
 
-/// The first of some names, and how many more there are.
+/// The first names of a list and the number of the others.
 fn list(names: &[String]) -> String {
     let more = names.len().checked_sub(NAMED).filter(|more| *more > 0);
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
     format!("{}{more}", names.get(..NAMED).unwrap_or(names).join(", "))
 }
 
-/// What the record says of the packages.
+/// The entry in the record, as the end of a statement.
 fn mark(manager: &str) -> &'static str {
     match manager {
         "dpkg" => "marks them as installed automatically (Auto-Installed: 1)",
-        "apk" => "names none of them",
-        _ => "records them as installed as dependencies",
+        "apk" => "lists none of them",
+        _ => "records them as dependencies",
     }
 }
 
@@ -583,5 +582,5 @@ fn fix(manager: &str, asked: &[String]) -> String {
         "rpm" => format!("dnf remove -y {names}"),
         _ => format!("apk del {names}"),
     };
-    format!("Run `{command}` in the RUN instruction that installs them; or install them in a build stage.")
+    format!("Run `{command}` in the RUN that installs them, or install them in a build stage.")
 }

@@ -1,4 +1,4 @@
-//! Bytes that a layer holds and a later one hides.
+//! Files shadowed by an upper layer.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,26 @@ pub(super) static RULE: Rule = Rule {
     title: "Overwritten and deleted files",
     category: Category::Overwritten,
     severity: Severity::Medium,
-    fix: "Delete files in the instruction that makes them, or do not make them.",
-    finds: "Files that a layer holds and that no path of the container leads to, because a later layer deleted or replaced them.",
-    matters: "A layer never changes: what a later one deletes is still downloaded and unpacked by everyone who pulls the image.",
+    fix: "Delete files in the instruction that creates them, or do not create them.",
+    finds: "Files in a layer that no container path leads to, because an upper layer deleted or replaced them.",
+    matters: "Layers are immutable: every pull downloads and unpacks what an upper layer deletes.",
     example: r"```dockerfile
 RUN curl -O https://example.org/model.tar && tar xf model.tar
 RUN rm model.tar
 ```",
-    remedy: r"Make and delete in one instruction, or mount what is only needed for it:
+    proven: "The layers are merged as the OCI specification defines. No path of the merged view leads to the file.",
+    remedy: r"Create and delete in one instruction, or mount what is needed only once:
 
 ```dockerfile
 RUN curl -O https://example.org/model.tar && tar xf model.tar && rm model.tar
 ```
 
-When the files come from the base image, only another base frees their bytes.",
+If the files come from the base image, only another base image saves the bytes.",
     source: "OCI image specification, layer: whiteouts hide files of lower layers.",
 };
 
-/// The layer that holds the bytes, and the one that hides them; `None` for what happens within the base image,
-/// which nobody who builds on it can change.
+/// The layer with the bytes, and the one that shadows them; `None` within the base image, which cannot be changed from
+/// here.
 type Pair = Option<(u16, u16)>;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -49,27 +50,27 @@ fn draft(facts: &Facts<'_>, pair: Pair, items: Vec<Item>) -> Draft {
     let base = facts.base_layers();
     let (title, reason, fix) = match pair {
         None => (
-            "The base image hides files of its own".to_owned(),
-            "Layers of the base image delete or replace these files of layers below. Every pull still loads them."
+            "Files overwritten inside the base image".to_owned(),
+            "Layers of the base image delete or replace these files of lower layers. Every pull downloads them."
                 .to_owned(),
-            "Only another base image is without them: whoever makes the base would have to merge its instructions."
+            "Use another base image: only its maintainer can merge the instructions."
                 .to_owned(),
         ),
         Some((layer, by)) if layer == by => (
-            format!("Layer {layer} holds files twice"),
-            "A later entry of the same layer has taken the paths of these files.".to_owned(),
-            format!("Make layer {layer} with a builder that stores each path once."),
+            format!("Layer {layer} contains paths twice"),
+            "A later entry of the same layer replaces these files.".to_owned(),
+            format!("Build layer {layer} with a builder that stores each path once."),
         ),
         Some((layer, by)) => (
-            format!("Layer {by} hides files of layer {layer}"),
-            format!("Layer {by} deletes or replaces these files of layer {layer}. Every pull still loads them."),
+            format!("Layer {by} overwrites files of layer {layer}"),
+            format!("Layer {by} deletes or replaces these files of layer {layer}. Every pull downloads them."),
             if usize::from(layer) < base {
                 format!(
-                    "The instruction that made layer {by} hides what the base image brought in layer {layer}: keep the base's files, or build on a base without them."
+                    "The instruction of layer {by} shadows files of the base image in layer {layer}: keep the base's files, or use a base image without them."
                 )
             } else {
                 format!(
-                    "Merge the instructions that made layers {layer} and {by}, or delete the files in the RUN that made layer {layer}."
+                    "Merge the instructions of layers {layer} and {by}, or delete the files in the RUN of layer {layer}."
                 )
             },
         ),

@@ -1,4 +1,4 @@
-//! What package managers downloaded and keep, and hubs of models.
+//! Package manager caches and model hub folders.
 
 mod links;
 
@@ -23,31 +23,32 @@ pub(super) static RULE: Rule = Rule {
     title: "Package caches",
     category: Category::PackageCaches,
     severity: Severity::Medium,
-    fix: "Delete them in the instruction that installs, or keep them in a cache mount of the build.",
-    finds: "What package managers downloaded and keep: lists and archives of apt, caches of yum, dnf, apk and zypper, of pip, uv, poetry and conda, of npm, yarn and pnpm, of cargo, go, bazel, ccache, maven and gradle. Also folders of model hubs such as `~/.cache/huggingface`, which are told apart: a service may load its model from there.",
-    matters: "They are read only when something is installed, which a running container does not do. With wheels of CUDA pip's cache alone is 3 GB, a second copy of everything that was installed.",
+    fix: "Delete them in the RUN that installs, or use a cache mount.",
+    finds: "Package manager caches: apt lists and archives, and caches of yum, dnf, apk, zypper, pip, uv, poetry, conda, npm, yarn, pnpm, cargo, go, bazel, ccache, maven and gradle. Model hub folders such as `~/.cache/huggingface` are separate findings: a service may load its model from there.",
+    matters: "Caches are read only by installations, which a running container does not do. With CUDA wheels the pip cache alone is 3 GB: a second copy of everything installed.",
     example: r"```dockerfile
 RUN apt-get update && apt-get install -y libgomp1
 RUN pip install torch
 ```",
-    remedy: r"Delete in the same instruction, or let the builder keep the cache outside the image:
+    proven: "By path, and by marker files where the path alone is ambiguous. No symbolic link outside leads into the cache, nothing outside loads a file from it, and no command or variable mentions it. A cache that links lead into (`uv --link-mode symlink`, conda soft links) is `needed`. Files hard-linked to installed files (conda and uv) free nothing: the reason counts them, the bytes exclude them.",
+    remedy: r"Delete in the same instruction, or keep the cache outside the image:
 
 ```dockerfile
 RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
 RUN --mount=type=cache,target=/root/.cache/pip pip install torch
 ```
 
-A `RUN rm` of its own hides the files and frees nothing. A cache that symbolic links lead into (`uv --link-mode symlink`, conda with soft links) is in use, and is told as `needed`. Files that are hard-linked to an installed file (conda and uv do that) free nothing when they are removed from the cache: they are counted in the reason, and their bytes are not in the finding. Such a file goes when all of its other names go.",
-    source: "Manuals of the package managers, as the catalogue names them in `leftovers.toml`.",
+A separate `RUN rm` shadows the files and frees nothing.",
+    source: "Manuals of the package managers, as listed in the catalogue file `leftovers.toml`.",
 };
 
-/// A cache, by the id of its rule in the catalogue.
+/// A cache, by the id of its catalogue rule.
 struct Kind {
     id: &'static str,
     title: &'static str,
-    /// A part of its paths by which settings name it.
+    /// The part of its path that settings mention.
     marker: &'static str,
-    /// Programs that read it when they are what the image starts.
+    /// Programs that read it if the image starts them.
     programs: &'static [&'static str],
     fix: &'static str,
 }
@@ -59,35 +60,35 @@ macro_rules! kinds {
 }
 
 static KINDS: [Kind; 22] = kinds![
-    "cache-apt", "Lists and archives of apt", "/var/lib/apt/lists", [],
-        "End the instruction that installs with `rm -rf /var/lib/apt/lists/*`, and keep /var/cache/apt in a cache mount.";
-    "cache-yum", "Caches of dnf and yum", "/var/cache/dnf", [], "End the instruction that installs with `dnf clean all`.";
-    "cache-apk", "Cache of apk", "/var/cache/apk", [], "Install with `apk add --no-cache`.";
-    "cache-zypper", "Cache of zypper", "/var/cache/zypp", [], "End the instruction that installs with `zypper clean --all`.";
-    "cache-pacman", "Cache of pacman", "/var/cache/pacman", [], "End the instruction that installs with `pacman -Scc --noconfirm`.";
-    "cache-pip", "Cache of pip", ".cache/pip", [], "Install with `pip install --no-cache-dir`, or with `RUN --mount=type=cache,target=/root/.cache/pip`.";
-    "cache-uv", "Cache of uv", ".cache/uv", ["uv", "uvx"], "Install with `uv sync --no-cache`, or with `RUN --mount=type=cache,target=/root/.cache/uv` and UV_LINK_MODE=copy.";
-    "cache-poetry", "Cache of poetry", ".cache/pypoetry", ["poetry"], "Install with `poetry install --no-cache`, or with a cache mount.";
-    "cache-pipenv", "Cache of pipenv", ".cache/pipenv", ["pipenv"], "End the instruction that installs with `pipenv --clear`.";
-    "cache-conda", "Packages that conda keeps", "/pkgs", [], "End the instruction that installs with `conda clean --all --yes`.";
-    "cache-npm", "Cache of npm", "/.npm", ["npx"], "End the instruction that installs with `npm cache clean --force`, or use a cache mount.";
-    "cache-yarn", "Cache of yarn", ".cache/yarn", [], "End the instruction that installs with `yarn cache clean`, or use a cache mount.";
-    "cache-pnpm", "Store of pnpm", "pnpm", ["pnpm"], "Use a cache mount for the store: `RUN --mount=type=cache,target=/root/.local/share/pnpm/store`.";
-    "cache-cargo", "Registry of cargo", "cargo/registry", ["cargo"], "Build in a stage of its own, and copy the program out of it.";
-    "cache-go", "Modules and build cache of go", "go/pkg/mod", ["go"], "Build in a stage of its own, and copy the program out of it.";
-    "cache-bazel", "Outputs of bazel", ".cache/bazel", ["bazel", "bazelisk"], "Build in a stage of its own, and copy the program out of it.";
-    "cache-ccache", "Cache of compilers", "ccache", [], "Keep it in a cache mount: `RUN --mount=type=cache,target=/root/.cache/ccache`.";
-    "cache-maven", "Repository of maven", ".m2", ["mvn", "mvnw", "java"], "Build in a stage of its own, and copy the archive out of it.";
-    "cache-gradle", "Caches of gradle", ".gradle", ["gradle", "gradlew", "java"], "Build in a stage of its own, and copy the archive out of it.";
-    "hub-huggingface", "Models and data of the Hugging Face hub", ".cache/huggingface", [],
-        "Keep what the service loads, and delete the rest in the instruction that downloads; or mount the models when the container starts.";
-    "hub-torch", "Models of the PyTorch hub", ".cache/torch", [],
-        "Keep what the service loads, and delete the rest in the instruction that downloads; or mount the models when the container starts.";
-    "hub-modelscope", "Models of ModelScope", ".cache/modelscope", [],
-        "Keep what the service loads, and delete the rest in the instruction that downloads; or mount the models when the container starts.";
+    "cache-apt", "apt lists and archives", "/var/lib/apt/lists", [],
+        "End the installing RUN with `rm -rf /var/lib/apt/lists/*`, and keep /var/cache/apt in a cache mount.";
+    "cache-yum", "dnf and yum caches", "/var/cache/dnf", [], "End the installing RUN with `dnf clean all`.";
+    "cache-apk", "apk cache", "/var/cache/apk", [], "Install with `apk add --no-cache`.";
+    "cache-zypper", "zypper cache", "/var/cache/zypp", [], "End the installing RUN with `zypper clean --all`.";
+    "cache-pacman", "pacman cache", "/var/cache/pacman", [], "End the installing RUN with `pacman -Scc --noconfirm`.";
+    "cache-pip", "pip download cache", ".cache/pip", [], "Install with `pip install --no-cache-dir`, or with `RUN --mount=type=cache,target=/root/.cache/pip`.";
+    "cache-uv", "uv cache", ".cache/uv", ["uv", "uvx"], "Install with `uv sync --no-cache`, or with `RUN --mount=type=cache,target=/root/.cache/uv` and UV_LINK_MODE=copy.";
+    "cache-poetry", "poetry cache", ".cache/pypoetry", ["poetry"], "Install with `poetry install --no-cache`, or with a cache mount.";
+    "cache-pipenv", "pipenv cache", ".cache/pipenv", ["pipenv"], "End the installing RUN with `pipenv --clear`.";
+    "cache-conda", "conda package cache", "/pkgs", [], "End the installing RUN with `conda clean --all --yes`.";
+    "cache-npm", "npm cache", "/.npm", ["npx"], "End the installing RUN with `npm cache clean --force`, or use a cache mount.";
+    "cache-yarn", "yarn cache", ".cache/yarn", [], "End the installing RUN with `yarn cache clean`, or use a cache mount.";
+    "cache-pnpm", "pnpm store", "pnpm", ["pnpm"], "Use a cache mount for the store: `RUN --mount=type=cache,target=/root/.local/share/pnpm/store`.";
+    "cache-cargo", "cargo registry", "cargo/registry", ["cargo"], "Build in a separate stage and copy the program.";
+    "cache-go", "Go module and build cache", "go/pkg/mod", ["go"], "Build in a separate stage and copy the program.";
+    "cache-bazel", "Bazel output", ".cache/bazel", ["bazel", "bazelisk"], "Build in a separate stage and copy the program.";
+    "cache-ccache", "Compiler cache (ccache)", "ccache", [], "Keep it in a cache mount: `RUN --mount=type=cache,target=/root/.cache/ccache`.";
+    "cache-maven", "Maven repository", ".m2", ["mvn", "mvnw", "java"], "Build in a separate stage and copy the archive.";
+    "cache-gradle", "Gradle caches", ".gradle", ["gradle", "gradlew", "java"], "Build in a separate stage and copy the archive.";
+    "hub-huggingface", "Hugging Face models and datasets", ".cache/huggingface", [],
+        "Keep what the service loads and delete the rest in the RUN that downloads, or mount the models at run time.";
+    "hub-torch", "PyTorch Hub models", ".cache/torch", [],
+        "Keep what the service loads and delete the rest in the RUN that downloads, or mount the models at run time.";
+    "hub-modelscope", "ModelScope models", ".cache/modelscope", [],
+        "Keep what the service loads and delete the rest in the RUN that downloads, or mount the models at run time.";
 ];
 
-/// Variables that tell a package manager where its cache is, which makes nobody read it.
+/// Variables that set a cache location: they do not make anything read the cache.
 const OF_MANAGERS: [&str; 9] = [
     "CARGO_HOME",
     "GOPATH",
@@ -100,7 +101,7 @@ const OF_MANAGERS: [&str; 9] = [
     "MAVEN_CONFIG",
 ];
 
-/// Variables that keep the hub of Hugging Face from downloading.
+/// Variables that disable Hugging Face downloads.
 const OFFLINE: [&str; 3] = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,13 +159,13 @@ struct Group {
     items: Vec<Item>,
     loaded: Vec<ObjectId>,
     links: Vec<NodeId>,
-    /// How many of them are programs or libraries.
+    /// Number of programs and libraries among them.
     programs: usize,
 }
 
-/// Whether a folder is the cache that its path says; a hidden file is not looked up.
+/// Whether a folder is the cache that its path suggests; shadowed files are not checked.
 fn is_cache(facts: &Facts<'_>, kind: u32, file: &Sorted<'_>) -> bool {
-    // By rule: the folder on the way to a file, and what lies in it or beside it.
+    // By rule: the folder on the way to a file, and markers in it or next to it.
     let (name, marks): (&[u8], &[&[u8]]) = match KINDS.get(kind as usize).map(|kind| kind.id) {
         Some("cache-conda") => (b"pkgs", &[b"urls.txt", b"urls", b"cache", b"../conda-meta"]),
         Some("cache-go") => (b"mod", &[b"cache"]),
@@ -201,8 +202,7 @@ fn draft(facts: &Facts<'_>, kind: &Kind, because: Because, group: Group, links: 
         Because::Loaded => {
             draft.verdict = Verdict::Needed;
             draft.title.push_str(", in use");
-            "Something that runs loads these programs or libraries from the cache."
-                .clone_into(&mut draft.reason);
+            "Reachable programs load these files from the cache.".clone_into(&mut draft.reason);
             common::tell_chains(facts, &group.loaded, &mut draft);
         }
         Because::Linked => linked(facts, group.links, &mut draft),
@@ -212,52 +212,51 @@ fn draft(facts: &Facts<'_>, kind: &Kind, because: Because, group: Group, links: 
     draft
 }
 
-/// Symbolic links outside lead to the files.
+/// Symbolic links outside the cache lead to the files.
 fn linked(facts: &Facts<'_>, mut links: Vec<NodeId>, draft: &mut Draft) {
     const NAMED: usize = 5;
     draft.verdict = Verdict::Needed;
-    draft.title.push_str(", which symbolic links lead into");
-    "Symbolic links outside the cache lead to these files: what is installed is only links to them."
+    draft.title.push_str(", used through symbolic links");
+    "Symbolic links outside the cache lead to these files: the installed packages are only links."
         .clone_into(&mut draft.reason);
     links.sort_unstable();
     links.dedup();
     for link in links.iter().take(NAMED) {
-        draft.proof.push(format!("{} leads into the cache", facts.shown(*link)));
+        draft.proof.push(format!("{} links into the cache", facts.shown(*link)));
         draft.users.push(User::File(*link));
     }
     if let Some(more) = links.len().checked_sub(NAMED).filter(|more| *more > 0) {
         draft.proof.push(format!("and {more} more links"));
     }
-    "Install copies in place of links (UV_LINK_MODE=copy for uv), then leave the cache out."
+    "Install copies instead of links (UV_LINK_MODE=copy for uv), then remove the cache."
         .clone_into(&mut draft.fix);
 }
 
-/// Models are there to be loaded: never removable by what files say.
+/// Models exist to be loaded: no evidence in the image makes them removable.
 fn hub(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
     let is_on = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on");
     let offline = OFFLINE.iter().find(|name| facts.variable(name).is_some_and(is_on));
     if let (Some(name), "hub-huggingface") = (offline, kind.id) {
         draft.verdict = Verdict::Needed;
-        draft.reason = format!(
-            "The variable {name} forbids downloads: models are loaded from this folder or not at all."
-        );
+        draft.reason = format!("ENV {name} disables downloads: models are loaded from this folder only.");
         draft.proof.push(format!("ENV {name} is set in the image's config"));
         draft.users.push(User::Setting(format!("ENV {name}")));
         return;
     }
     draft.verdict = Verdict::Unsure;
     draft.severity = Some(Severity::Info);
-    "A service may load its models from this folder when it starts. What it loads is not written in the image.".clone_into(&mut draft.reason);
+    "A service may load its models from this folder at start. Which ones is not recorded in the image."
+        .clone_into(&mut draft.reason);
     if kind.id == "hub-huggingface" {
-        draft.proof.push(format!("none of the variables {} is set to forbid downloads", OFFLINE.join(", ")));
+        draft.proof.push(format!("none of the variables {} disables downloads", OFFLINE.join(", ")));
     }
-    draft.proof.push("what the service loads was not computed".to_owned());
+    draft.proof.push("models that the service loads: unknown".to_owned());
     draft.question =
         Some("Does the service load these models from the image, without downloading them?".to_owned());
 }
 
 fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &mut Draft) {
-    "Package managers read these files when they install something.".clone_into(&mut draft.reason);
+    "Only package managers read these files, during installation.".clone_into(&mut draft.reason);
     tell_links(facts, kind, draft);
     let mut ask = |why: String, question: String| {
         draft.verdict = Verdict::Unsure;
@@ -272,43 +271,43 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
         let program = printable(program);
         ask(
             format!("The image's command starts {program}, which reads this cache."),
-            format!("Does {program} need what it keeps there to start the service?"),
+            format!("Does {program} need this cache to start the service?"),
         );
     } else if let Some(setting) = setting(facts, kind) {
         ask(
-            format!("{setting} names a path in this cache."),
-            format!("Does the service read what {setting} names there?"),
+            format!("{setting} mentions a path in this cache."),
+            format!("Does the service read this path? Set by: {setting}."),
         );
     } else if links.through.contains(kind.id) || !links.complete {
         ask(
-            "Symbolic links outside lead through this cache, or could not all be followed.".to_owned(),
+            "Symbolic links outside lead through this cache, or not all could be followed.".to_owned(),
             "Does the service follow one of these links into the cache?".to_owned(),
         );
     } else if let Some(java) = java(facts, kind) {
         ask(
-            format!("{java} is installed, and a class path may name archives in this cache."),
-            "Does a start script put archives of this cache on a class path?".to_owned(),
+            format!("{java} is installed, and a class path may contain archives of this cache."),
+            "Does a start script add archives of this cache to a class path?".to_owned(),
         );
     } else if kind.id == "cache-bazel" && programs > 0 {
         ask(
-            "Programs that bazel built lie in its outputs.".to_owned(),
+            "The output contains programs built by Bazel.".to_owned(),
             "Does the service run a program from there?".to_owned(),
         );
     } else {
         draft.proof.push("no symbolic link outside the cache leads to any of them".to_owned());
         if programs > 0 {
             draft.proof.push(format!(
-                "nothing outside the cache loads any of the {programs} programs and libraries among them"
+                "0 of their {programs} programs and libraries are loaded from outside the cache"
             ));
         }
         draft.proof.push(format!(
-            "neither the image's command nor a variable, other than those of package managers, names a path with {}",
+            "neither the image's command nor a variable, except those of package managers, mentions a path with {}",
             kind.marker
         ));
     }
 }
 
-/// How many files of a cache are hard links of installed files, and what the others free.
+/// Adds how many files of a cache are hard links of installed files, and what the others free.
 fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
     let linked = facts.census.linked_outside(kind.id);
     let alone = draft.items.len() as u64;
@@ -326,7 +325,7 @@ fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
     draft.proof.push(statement);
 }
 
-/// A Java that could run what its build tools keep.
+/// An installed Java that could run archives of the cache.
 fn java(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
     if !kind.programs.contains(&"java") {
         return None;
@@ -336,13 +335,13 @@ fn java(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
     Some(facts.shown(java.node))
 }
 
-/// A setting of the image that names a path in a cache.
+/// A setting of the image that mentions a path in a cache.
 fn setting(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
     for pair in facts.environment() {
         let Some((name, value)) = pair.split_once('=') else { continue };
         let of_manager = OF_MANAGERS.contains(&name) || name.to_ascii_uppercase().contains("CACHE");
         if !of_manager && value.contains(kind.marker) {
-            return Some(format!("The variable {}", printable(name)));
+            return Some(format!("ENV {}", printable(name)));
         }
     }
     let words = facts.command();

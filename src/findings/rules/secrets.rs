@@ -1,4 +1,4 @@
-//! Names that tell of secrets in the image. Only names: no value is shown, and no length of one.
+//! Names that indicate secrets in the image. Names only: neither a value nor its length is shown.
 
 mod files;
 mod names;
@@ -18,15 +18,16 @@ pub(super) static RULE: Rule = Rule {
     title: "Secrets",
     category: Category::Secrets,
     severity: Severity::High,
-    fix: "Replace the secret, since whoever can pull the image has it, and give it as a secret of the build or when the container is started.",
-    finds: "Variables, labels, build arguments and commands of the history whose names tell of secrets and that have values; files that hold secrets by their names, such as private keys, `.netrc`, `.aws/credentials`, the token of Hugging Face, in every layer, hidden ones too. Only names are told, never values.",
-    matters: "Whoever can pull an image reads its configuration, its history and all of its layers. Deleting a file in a later layer hides it and removes nothing; a build argument stays in the history of every step that it was given to.",
+    fix: "Revoke and replace the secret: anyone who can pull the image has it. Pass it as a build secret or at run time.",
+    finds: "Variables, labels, build arguments and history commands whose names indicate secrets and that have values. Files with names of secrets, such as private keys, `.netrc`, `.aws/credentials` and the Hugging Face token, in every layer, including shadowed files.",
+    matters: "Anyone who can pull an image can read its configuration, its history and all of its layers. Deleting a file in an upper layer shadows it and removes nothing. A build argument stays in the history of every step that received it.",
     example: r"```dockerfile
 ARG HF_TOKEN
 RUN huggingface-cli login --token $HF_TOKEN && ./download.sh
 COPY .netrc /root/
 RUN pip install -r requirements.txt && rm /root/.netrc
 ```",
+    proven: "By name only. No value is shown and no file is read, so the verdict is always `unsure`.",
     remedy: r"```dockerfile
 RUN --mount=type=secret,id=hf_token,env=HF_TOKEN ./download.sh
 RUN --mount=type=secret,id=netrc,target=/root/.netrc pip install -r requirements.txt
@@ -36,7 +37,7 @@ RUN --mount=type=secret,id=netrc,target=/root/.netrc pip install -r requirements
 docker build --secret id=hf_token,env=HF_TOKEN --secret id=netrc,src=$HOME/.netrc .
 ```
 
-A secret that was in an image that somebody could pull is no secret any more: replace it. What only looks like one (a public key, the name of a key) is yours to tell: `cutaway.toml` takes an `[[ignore]]` with the reason.",
+Revoke and replace every secret that was in a published image. For a false positive (a public key, the name of a key), add an `[[ignore]]` with the reason to `cutaway.toml`.",
     source: "Dockerfile reference, RUN --mount=type=secret; Docker documentation, build secrets; OCI image specification, layers.",
 };
 
@@ -72,11 +73,10 @@ fn settings(facts: &Facts<'_>) -> Option<Draft> {
     for held in held(&command.join(" "), &shown.join(" ")) {
         found.insert(format!("the image's command ({held})"));
     }
-    let mut draft = draft(found, "Names of secrets in the configuration")?;
-    draft.reason = "The configuration of the image has values under these names; every pull brings them, and `docker inspect` shows them.".into();
+    let mut draft = draft(found, "Possible secrets in the configuration")?;
+    draft.reason = "The image configuration has values for these names. Every pull includes them, and `docker inspect` shows them.".into();
     draft.users = draft.subjects.iter().map(|name| User::Setting(name.clone())).collect();
-    draft.proof =
-        draft.subjects.iter().map(|name| format!("{name} has a value, which is not shown here")).collect();
+    draft.proof = draft.subjects.iter().map(|name| format!("{name} has a value (not shown)")).collect();
     Some(draft)
 }
 
@@ -89,19 +89,19 @@ fn history(facts: &Facts<'_>) -> Option<Draft> {
     for (place, entry) in config.history().iter().flatten().enumerate() {
         let text = entry.created_by().as_deref().unwrap_or_default();
         for name in held(text, &redact::instruction(text)) {
-            // The configuration tells of its variables.
+            // Variables of the configuration are reported above.
             if !known.contains(name.as_str()) {
                 found.entry(name).or_default().push(place);
             }
         }
     }
-    let mut draft = draft(found.keys().cloned().collect(), "Names of secrets in the history")?;
+    let mut draft = draft(found.keys().cloned().collect(), "Possible secrets in the history")?;
     for (name, steps) in found {
         let noun = if steps.len() == 1 { "step" } else { "steps" };
         let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
-        draft.proof.push(format!("{name} has a value in {noun} {} of the history", steps.join(", ")));
+        draft.proof.push(format!("{name} has a value in history {noun} {}", steps.join(", ")));
     }
-    draft.reason = "Instructions of the history hold values under these names: build arguments and commands are recorded as they were given.".into();
+    draft.reason = "History instructions contain values for these names: build arguments and commands are recorded as given.".into();
     Some(draft)
 }
 
@@ -112,6 +112,6 @@ fn draft(names: BTreeSet<String>, title: &str) -> Option<Draft> {
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title.to_owned());
     draft.subjects = names.into_iter().collect();
     draft.question = Some("Are all of these values harmless, such as examples or test values?".to_owned());
-    draft.fix = "Replace them where they are secrets, give them to the build with RUN --mount=type=secret, and to the service when it is started.".into();
+    draft.fix = "Replace real secrets. Pass them to the build with RUN --mount=type=secret, and to the service at run time.".into();
     Some(draft)
 }

@@ -1,4 +1,4 @@
-//! Static libraries: archives that a linker copies code from.
+//! Static libraries.
 
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Severity};
@@ -8,14 +8,15 @@ pub(super) static RULE: Rule = Rule {
     title: "Static libraries",
     category: Category::StaticLibraries,
     severity: Severity::Medium,
-    fix: "Leave them in a build stage, or build on an image without them.",
-    finds: "Static libraries: archives that a linker copies code from. In a CUDA toolkit those of cuBLAS, cuFFT, cuSPARSE and the others, in the system those of `-dev` packages.",
-    matters: "No loader opens an archive. The static libraries of CUDA 13.0 are 2.7 GB, more than all libraries that a service can load, and every pull brings them.",
+    fix: "Keep them in a build stage, or use a base image without them.",
+    finds: "Static libraries (`.a`): those of cuBLAS, cuFFT, cuSPARSE and others in a CUDA toolkit, and those of `-dev` packages in the system.",
+    matters: "The loader never opens a static library. Those of CUDA 13.0 are 2.7 GB, more than all shared libraries, and every pull downloads them.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 COPY service /usr/local/bin/
 ```",
-    remedy: r"Build in one stage, and copy what runs into another:
+    proven: "By content (archive) and by the package that owns the files. `needed` when an installed component links them at run time: Numba links `libcudadevrt.a` into compiled kernels.",
+    remedy: r"Build in one stage, and copy the result into another:
 
 ```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
@@ -24,8 +25,6 @@ RUN make -C /src install DESTDIR=/out
 
 FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY --from=build /out/ /
-```
-
-`libcudadevrt.a` is the exception: Numba links it into the kernels that it compiles. Cutaway says `needed` where something of that kind is installed.",
+```",
     source: "Files of CUDA 13.0.2; numba-cuda 0.30.4; wheels of nvidia-cuda-runtime and triton.",
 };

@@ -1,4 +1,4 @@
-//! Stubs where the loader looks: libraries to link against, without code.
+//! Stub libraries on the loader path.
 
 use std::collections::BTreeMap;
 
@@ -18,28 +18,29 @@ pub(super) static RULE: Rule = Rule {
     title: "Stubs on the loader path",
     category: Category::Configuration,
     severity: Severity::High,
-    fix: "Name the folder of the stubs to the linker only (`-L`, or LIBRARY_PATH in the build stage).",
-    finds: "A folder of stubs in `LD_LIBRARY_PATH`, in the loader's configuration (`/etc/ld.so.conf`), or in the RPATH or RUNPATH of something that is used; a `libcuda.so.1` or `libnvidia-ml.so.1` outside that folder that is a stub or leads to one; something that is used whose library is a stub.",
-    matters: "A stub has the names of the driver and no code. Where the loader meets it before the driver of the host, every call fails: error 34, `CUDA driver is a stub library`, or `CUDA driver version is insufficient`. The container toolkit runs ldconfig when a container starts, so a folder in the loader's configuration is enough.",
+    fix: "Pass the stubs folder to the linker only (`-L`, or LIBRARY_PATH in the build stage).",
+    finds: "A stubs folder in `LD_LIBRARY_PATH`, in the loader configuration (`/etc/ld.so.conf`), or in the RPATH or RUNPATH of a reachable file; a `libcuda.so.1` or `libnvidia-ml.so.1` elsewhere that is a stub or links to one; a reachable file whose library resolves to a stub.",
+    matters: "A stub has the names of the driver and no code. If the loader resolves to it instead of the host driver, every call fails: error 34, `CUDA driver is a stub library`, or `CUDA driver version is insufficient`. The container toolkit runs ldconfig at container start, so a folder in the loader configuration is enough.",
     example: r"```dockerfile
 ENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LD_LIBRARY_PATH
 RUN ln -s /usr/local/cuda/lib64/stubs/libcuda.so /usr/lib/x86_64-linux-gnu/libcuda.so.1
 ```",
+    proven: "Search folders, links and NEEDED entries are resolved as glibc does; a copied stub is recognised by its BLAKE3 hash.",
     remedy: r"```dockerfile
 RUN gcc service.c -L/usr/local/cuda/lib64/stubs -lcuda -o /usr/local/bin/service
 ```
 
-`LIBRARY_PATH` with the stubs, as NVIDIA's devel images set it, is read by the linker only and does no harm. Take out links that were made for a build in the same `RUN` that made them.",
+`LIBRARY_PATH` with the stubs folder, as in NVIDIA's devel images, is harmless: only the linker reads it. Remove links created for a build in the same `RUN`.",
     source: "ld.so(8), gcc(1) on LIBRARY_PATH; CUDA driver API, CUDA_ERROR_STUB_LIBRARY; nvidia-container-toolkit issues 185 and 668.",
 };
 
-/// Folders of `LD_LIBRARY_PATH`, then those of the loader's configuration, by file.
+/// Folders of `LD_LIBRARY_PATH`, then those of the loader configuration, by file.
 pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<SearchFolder> {
     let value = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
     search_folders(value, &facts.paths, facts.input.layers)
 }
 
-/// Of those who need a stub: how many are told.
+/// Most users of stubs listed.
 const MOST_USERS: usize = 1_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -50,7 +51,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// Folders of stubs where every process looks.
+/// Stubs folders on the search path of every process.
 fn folders(facts: &Facts<'_>) -> Vec<Draft> {
     let mut by_place: BTreeMap<String, Vec<SearchFolder>> = BTreeMap::new();
     for folder in loader_folders(facts) {
@@ -72,39 +73,38 @@ fn folders(facts: &Facts<'_>) -> Vec<Draft> {
             draft.verdict = Verdict::Unsure;
             draft.severity = Some(Severity::Low);
             draft.question = Some("Is a toolkit mounted there when the container starts?".to_owned());
-            format!("{by} names a folder of stubs, which this image does not have.")
+            format!("{by} contains a stubs folder that does not exist in this image.")
         } else if of_conf {
             format!(
-                "{by} names a folder of stubs: ldconfig, which the container toolkit runs at every start, puts the stub into the loader's cache as libcuda.so.1."
+                "{by} contains a stubs folder: ldconfig, which the container toolkit runs at every start, caches the stub as libcuda.so.1."
             )
         } else if named_one {
             format!(
-                "{by} names a folder of stubs that holds libcuda.so.1: every program gets the stub and not the driver."
+                "{by} contains a stubs folder with libcuda.so.1: every program loads the stub instead of the driver."
             )
         } else {
             draft.severity = Some(Severity::Medium);
             format!(
-                "{by} names a folder of stubs: whatever opens libcuda.so or another library without its version gets a stub."
+                "{by} contains a stubs folder: programs that open libcuda.so or another library without its version load a stub."
             )
         };
         for folder in &folders {
-            draft.proof.push(format!("{by} names {}", shown_folder(&folder.path)));
+            draft.proof.push(format!("{by} contains {}", shown_folder(&folder.path)));
             draft.users.push(match folder.file {
                 Some(file) => User::File(file),
                 None => User::Setting(by.clone()),
             });
         }
         draft.subjects = vec![by.clone()];
-        draft.fix = format!("Take {} out of {by}.", shown_folder(&folders[0].path));
+        draft.fix = format!("Remove {} from {by}.", shown_folder(&folders[0].path));
         drafts.push(draft);
     }
     drafts
 }
 
-/// RPATH and RUNPATH of what is used.
+/// RPATH and RUNPATH of reachable files.
 fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
-    let mut draft =
-        Draft::new(&RULE, Verdict::Safe, "Stubs in the run path of libraries and programs".to_owned());
+    let mut draft = Draft::new(&RULE, Verdict::Safe, "Stubs in RPATH or RUNPATH".to_owned());
     for id in facts.inventory.links.ids() {
         let object = facts.inventory.links.object(id);
         if object.usage == Use::Unreferenced && object.root.is_none() {
@@ -112,7 +112,7 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
         }
         let Some(inode) = facts.node(object.node).content() else { continue };
         let Some(FileFacts::Elf(elf)) = facts.binary(inode) else { continue };
-        // The loader does not look at DT_RPATH where there is DT_RUNPATH.
+        // The loader ignores DT_RPATH if DT_RUNPATH exists.
         let (kind, path) = match (&elf.runpath, &elf.rpath) {
             (Some(path), _) => ("RUNPATH", path),
             (None, Some(path)) => ("RPATH", path),
@@ -124,7 +124,7 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
                 break;
             }
             let who = elide_middle(&facts.shown(object.node), 200);
-            draft.proof.push(format!("{kind} of {who} names {}", shown_folder(folder)));
+            draft.proof.push(format!("{kind} of {who} contains {}", shown_folder(folder)));
             draft.subjects.push(who);
             draft.users.push(User::Object(id));
             draft.items.push(item(&facts.census, facts.rootfs, inode));
@@ -132,16 +132,16 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
     }
     draft.subjects.dedup();
     draft.severity = Some(Severity::Medium);
-    draft.reason = "What is used looks for its libraries in a folder of stubs first.".into();
+    draft.reason = "Reachable files search a stubs folder for their libraries first.".into();
     draft.fix =
-        "Link with -L and without -rpath for that folder, or take it out with patchelf --set-rpath.".into();
+        "Link with -L and without -rpath for that folder, or remove it with patchelf --set-rpath.".into();
     (!draft.subjects.is_empty()).then_some(draft)
 }
 
-/// Names of the driver outside the folder of stubs that are stubs.
+/// Driver library names outside stubs folders that are stubs.
 fn names(facts: &Facts<'_>) -> Option<Draft> {
     const DRIVER: [&[u8]; 2] = [b"libcuda.so.1", b"libnvidia-ml.so.1"];
-    let mut draft = Draft::new(&RULE, Verdict::Safe, "A stub under the name of the driver".to_owned());
+    let mut draft = Draft::new(&RULE, Verdict::Safe, "Stub installed as driver library".to_owned());
     let named = facts
         .nodes_named(|name| name.starts_with(b"lib") && DRIVER.iter().any(|one| stem(one) == stem(name)));
     let named = || named.iter().map(|id| facts.node(*id));
@@ -151,7 +151,7 @@ fn names(facts: &Facts<'_>) -> Option<Draft> {
         .collect();
     for node in named().filter(|node| DRIVER.contains(&node.name())) {
         let path = node.path();
-        // In the folder of stubs itself it does harm when that folder is looked into, which is told above.
+        // A stub in its own folder is harmful only if that folder is searched, which is reported above.
         if is_stub_path(&path) {
             continue;
         }
@@ -159,16 +159,16 @@ fn names(facts: &Facts<'_>) -> Option<Draft> {
         let copied = node.kind() == NodeKind::File
             && node.content().and_then(|inode| facts.hash(inode)).is_some_and(|hash| stubs.contains(&hash));
         let what = match (&leads, copied) {
-            (Some(real), _) => format!("leads to {}", escape(real)),
-            (None, true) => "has the bytes of a stub".to_owned(),
+            (Some(real), _) => format!("links to {}", escape(real)),
+            (None, true) => "is identical to a stub".to_owned(),
             (None, false) => continue,
         };
         draft.proof.push(format!("{} {what}", escape(&path)));
         draft.subjects.push(escape(&path));
         draft.users.push(User::File(node.id()));
     }
-    draft.reason = "A library of the driver is a stub here: what loads it by this name gets no driver, wherever the host's own is mounted later.".into();
-    draft.fix = "Do not put it in: the container toolkit brings the driver of the host.".into();
+    draft.reason = "A driver library is a stub here: programs that load it by this name get no driver, even if the host driver is mounted elsewhere.".into();
+    draft.fix = "Do not add it: the container toolkit mounts the host driver.".into();
     (!draft.subjects.is_empty()).then_some(draft)
 }
 
@@ -178,11 +178,11 @@ fn stem(name: &[u8]) -> &[u8] {
     &name[..end]
 }
 
-/// What is used and gets a stub by its NEEDED entries.
+/// Reachable files whose NEEDED entries resolve to a stub.
 fn resolved(facts: &Facts<'_>) -> Option<Draft> {
     let links = &facts.inventory.links;
     let mut draft =
-        Draft::new(&RULE, Verdict::Safe, "Stubs that programs and libraries are given".to_owned());
+        Draft::new(&RULE, Verdict::Safe, "Programs and libraries that resolve to stubs".to_owned());
     for id in links.ids().filter(|id| is_used(facts, *id)) {
         for need in &links.object(id).needs {
             for found in &need.found {
@@ -191,7 +191,7 @@ fn resolved(facts: &Facts<'_>) -> Option<Draft> {
                 if is_stub_path(&stub) && draft.users.len() < MOST_USERS {
                     let who = elide_middle(&facts.shown(links.object(id).node), 200);
                     let name = printable(&need.name);
-                    draft.proof.push(format!("{who} needs {name} and finds {}", escape(&stub)));
+                    draft.proof.push(format!("{who} needs {name}, which resolves to {}", escape(&stub)));
                     draft.subjects.push(name);
                     draft.users.push(User::Object(id));
                 }
@@ -200,7 +200,7 @@ fn resolved(facts: &Facts<'_>) -> Option<Draft> {
     }
     draft.subjects.sort();
     draft.subjects.dedup();
-    draft.reason = "By the loader's rules these get stubs: every call into them fails.".into();
+    draft.reason = "These files resolve to stubs: every call into them fails.".into();
     (!draft.subjects.is_empty()).then_some(draft)
 }
 

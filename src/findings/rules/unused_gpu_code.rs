@@ -1,4 +1,4 @@
-//! GPU code that none of the GPUs that an image is meant for would ever use.
+//! GPU code that no target uses.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -16,16 +16,17 @@ use crate::rootfs::NodeId;
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-gpu-code",
-    title: "GPU code that no target runs",
+    title: "GPU code unused by all targets",
     category: Category::UnusedGpuCode,
     severity: Severity::Info,
-    fix: "Build for the architectures of the GPUs that the image is meant for.",
-    finds: "GPU code in libraries, programs and loose files that none of the targets would use: machine code (SASS) of architectures that none of them runs, and code that has a better match for each of them in the same file. A GPU takes the newest SASS that it runs, and PTX only where there is no such SASS. Targets are those of `--target`, else five GPUs that data centres have most: T4, A10, A100, L4 and H100.",
-    matters: "Libraries carry code for every GPU of the last ten years: more than half of a CUDA image is often for GPUs that it never meets. Nobody can cut it out of libraries that are linked already, so it counts as potential and not as reclaimable. What is built here can be built for fewer.",
+    fix: "Build for the architectures of the targets.",
+    finds: "GPU code in libraries, programs and loose files that no target uses: SASS of architectures that no target runs, and code with a better match for each target in the same file. A GPU runs the newest compatible SASS, and PTX only without such SASS. The targets are those of `--target`, else five common data-centre GPUs: T4, A10, A100, L4 and H100.",
+    matters: "Libraries contain code for every GPU of the last ten years: often more than half of a CUDA image is for GPUs it never runs on. No tool can remove it from linked libraries, so it counts as potential and not as reclaimable. Your own code can be built for fewer architectures.",
     example: r"```dockerfile
 RUN nvcc -arch=all -o /usr/local/bin/service service.cu
 ```",
-    remedy: r"Name the targets, with PTX of the newest for GPUs that come later:
+    proven: "Bytes are counted in the fatbin containers and cubins of each file. An upper bound: a kernel that a file has for one architecture only is also used on later GPUs of that major version, even if other kernels have a better match.",
+    remedy: r"Build for the targets, with PTX of the newest for later GPUs:
 
 ```dockerfile
 RUN nvcc -gencode arch=compute_80,code=sm_80 \
@@ -33,21 +34,19 @@ RUN nvcc -gencode arch=compute_80,code=sm_80 \
          -o /usr/local/bin/service service.cu
 ```
 
-CMake takes `CMAKE_CUDA_ARCHITECTURES`, PyTorch extensions `TORCH_CUDA_ARCH_LIST`. Libraries of NVIDIA and of wheels come as they are: only another build of the package has less.
-
-The figures are sums by file. A kernel that a file has for one architecture only is used on later GPUs of that major even where other kernels have a better match, so they are an upper bound.",
-    source: "CUDA C++ Programming Guide, application compatibility; CUDA binary utilities, cuobjdump; code counted by Cutaway in its containers.",
+For CMake set `CMAKE_CUDA_ARCHITECTURES`, for PyTorch extensions `TORCH_CUDA_ARCH_LIST`. NVIDIA's libraries and wheels are prebuilt: only another build of the package contains less.",
+    source: "CUDA C++ Programming Guide, application compatibility; CUDA binary utilities, cuobjdump; code sizes measured by Cutaway.",
 };
 
-/// Files that are named one by one in the statements.
+/// Most files listed one by one.
 const NAMED: usize = 8;
 
-/// A file with the code in it that no target uses.
+/// A file and its unused code.
 struct Unused {
     node: NodeId,
-    /// That no target can run.
+    /// Bytes that no target can run.
     never: u64,
-    /// That some target can run, and has a better match for.
+    /// Bytes that some target can run, but for which it has a better match.
     worse: u64,
 }
 
@@ -66,7 +65,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         facts.census.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
     let mut groups: BTreeMap<Supplier, Group> = BTreeMap::new();
     for (node, supplier, code) in holders(facts) {
-        // What is content for building has a finding of its own, with all of its bytes.
+        // Build content has a finding of its own, with all of its bytes.
         if facts.node(node).content().is_none_or(|inode| sorted.contains(&inode)) {
             continue;
         }
@@ -92,7 +91,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// Files with GPU code that can run, each inode once, and who brought them.
+/// Files with GPU code, each inode once, and their suppliers.
 pub(super) fn holders<'a>(facts: &Facts<'a>) -> Vec<(NodeId, Supplier, &'a [GpuCode])> {
     let inventory = facts.inventory;
     let libraries = inventory.libraries.iter().filter(|library| {
@@ -100,7 +99,7 @@ pub(super) fn holders<'a>(facts: &Facts<'a>) -> Vec<(NodeId, Supplier, &'a [GpuC
     });
     let mut found: Vec<_> =
         libraries.map(|library| (library.node, library.supplier, &library.gpu_code[..])).collect();
-    // Archives are content for building.
+    // Archives are build content.
     let others = inventory.holders.iter().filter(|holder| holder.kind != HolderKind::Archive);
     found.extend(others.map(|holder| (holder.node, supplier(facts, holder.node), &holder.gpu_code[..])));
     found
@@ -119,7 +118,7 @@ fn supplier(facts: &Facts<'_>, node: NodeId) -> Supplier {
     }
 }
 
-/// Code for linking is made into code for the GPU when it is linked: its use cannot be told.
+/// LTO code becomes GPU code when it is linked: its use is unknown.
 fn is_judged(kind: GpuKind) -> bool {
     matches!(kind, GpuKind::Sass | GpuKind::Ptx)
 }
@@ -130,8 +129,8 @@ fn key(row: &GpuCode) -> Key {
     (row.kind == GpuKind::Sass, row.arch, row.suffix)
 }
 
-/// What the targets take of the code of one file: each the newest SASS that it runs, in all of its forms, since
-/// kernels may have one of them only; where there is none, the newest PTX.
+/// The code of one file that the targets use: for each the newest SASS that it runs, in all variants, since kernels may
+/// have only one of them; without SASS, the newest PTX.
 fn used(code: &[GpuCode], targets: &[TargetGpu]) -> BTreeSet<Key> {
     let mut used = BTreeSet::new();
     for target in targets {
@@ -145,7 +144,7 @@ fn used(code: &[GpuCode], targets: &[TargetGpu]) -> BTreeSet<Key> {
     used
 }
 
-/// The names of targets in a list.
+/// The titles of targets as a list.
 pub(super) fn names<'t>(targets: impl IntoIterator<Item = &'t TargetGpu>) -> String {
     targets.into_iter().map(TargetGpu::title).collect::<Vec<_>>().join(", ")
 }
@@ -154,13 +153,13 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     let targets = facts.input.targets;
     let own = supplier == Supplier::Application;
     let who = match supplier {
-        Supplier::Wheel => "files of Python packages",
-        Supplier::Conda => "files of conda packages",
-        Supplier::Toolkit => "NVIDIA's libraries",
-        Supplier::Distro => "files of the distribution",
-        Supplier::Application => "files of the application",
+        Supplier::Wheel => "Python packages",
+        Supplier::Conda => "conda packages",
+        Supplier::Toolkit => "CUDA toolkit libraries",
+        Supplier::Distro => "distribution packages",
+        Supplier::Application => "application files",
     };
-    let title = format!("GPU code in {who} that none of {} uses", names(targets));
+    let title = format!("GPU code in {who}, unused by {}", names(targets));
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     group.files.sort_by_key(|file| std::cmp::Reverse(file.never.saturating_add(file.worse)));
     let sum = |of: fn(&Unused) -> u64| group.files.iter().map(of).fold(0_u64, u64::saturating_add);
@@ -173,15 +172,15 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
         human(draft.potential_bytes),
     );
     draft.reason.push_str(if own {
-        " Whoever builds them can leave it out."
+        " A build for fewer architectures leaves it out."
     } else {
-        " No tool cuts code out of libraries that are linked already."
+        " No tool can remove it from linked libraries."
     });
     if never > 0 {
-        draft.proof.push(format!("{} are for architectures that none of them runs", human(never)));
+        draft.proof.push(format!("{} for architectures that none of them runs", human(never)));
     }
     if worse > 0 {
-        draft.proof.push(format!("{} have a better match for each of them in the same file", human(worse)));
+        draft.proof.push(format!("{} with a better match for each of them in the same file", human(worse)));
     }
     let mut architectures: Vec<(String, u64)> = group.architectures.into_iter().collect();
     architectures.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -203,11 +202,11 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     draft.question = Some(if own {
         "Does the image run on other GPUs as well?".to_owned()
     } else {
-        "Does the image run on other GPUs as well, or is there no build of these packages for fewer?"
+        "Does the image run on other GPUs as well, or is no build of these packages with fewer architectures available?"
             .to_owned()
     });
     if own {
-        /// Below this a build for fewer architectures is not worth the trouble.
+        /// Below this a build for fewer architectures is not worth the effort.
         const MUCH: u64 = 64 << 20;
         draft.severity = Some(if draft.potential_bytes >= MUCH { Severity::Medium } else { Severity::Low });
         let mut architectures: Vec<u32> = targets.iter().map(|target| target.sm).collect();
@@ -221,7 +220,9 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
             flags.join(" "),
         );
     } else {
-        draft.fix = "Nothing to be done in this image: take a build of these packages for fewer architectures, where there is one.".into();
+        draft.fix =
+            "No fix in this image: use a build of these packages for fewer architectures, if there is one."
+                .into();
     }
     draft
 }

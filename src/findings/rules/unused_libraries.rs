@@ -1,4 +1,4 @@
-//! CUDA libraries that nothing reaches.
+//! Unreferenced CUDA libraries.
 
 mod judge;
 
@@ -15,28 +15,27 @@ use judge::{Because, Judge};
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-libraries",
-    title: "Libraries that nothing reaches",
+    title: "Unreferenced libraries",
     category: Category::UnusedLibraries,
     severity: Severity::Medium,
-    fix: "Install only the libraries that are loaded, such as libcublas-X-Y, on the base flavour; or copy them from a build stage.",
-    finds: "CUDA libraries, and libraries with GPU code, that no program or extension module of the image needs by the loader's rules, and that nothing which is loaded opens at run time by the table of what libraries open.",
-    matters: "The runtime flavour of nvidia/cuda brings all libraries of the toolkit, some 2 GB. A service mostly loads three or four of them.",
+    fix: "Install only the libraries that are loaded, such as libcublas-X-Y, on the base flavor; or copy them from a build stage.",
+    finds: "CUDA libraries, and libraries with GPU code, that no reachable program or extension module needs (NEEDED) or opens (dlopen).",
+    matters: "The runtime flavor of nvidia/cuda contains all toolkit libraries, about 2 GB. A service usually loads three or four of them.",
     example: r#"```dockerfile
 FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY service /usr/local/bin/
 CMD ["service"]
 ```"#,
-    remedy: r#"Start from the base flavour, and add what the service loads:
+    proven: "NEEDED is followed as the loader does, dlopen by the catalogue's table. Names passed to dlopen by an application are in no ELF table: Cutaway searches the application files for them, and the verdict is `safe` only when none contains one. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, NCCL plugins and TensorRT builder resources are `unsure`.",
+    remedy: r#"Start from the base flavor, and add what the service loads:
 
 ```dockerfile
 FROM nvidia/cuda:13.0.2-base-ubuntu24.04
 RUN apt-get update && apt-get install -y --no-install-recommends libcublas-13-0 && rm -rf /var/lib/apt/lists/*
 COPY service /usr/local/bin/
 CMD ["service"]
-```
-
-Libraries that are opened by name are in no list of an ELF file. Cutaway searches the application's files for their names, and says `safe` only when none of them holds one. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, plugins of NCCL, and TensorRT's builder resources are told as questions."#,
-    source: "ld.so(8); strings of cuDNN, cuBLAS, NCCL and TensorRT on what they open; packages of CUDA 13.0.2.",
+```"#,
+    source: "ld.so(8); strings of cuDNN, cuBLAS, NCCL and TensorRT for their dlopens; packages of CUDA 13.0.2.",
 };
 
 #[derive(Default)]
@@ -73,14 +72,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, mut group: Group) -> Draft {
     let whose = match supplier {
-        Supplier::Wheel => "Wheels' libraries",
-        Supplier::Conda => "Conda's libraries",
+        Supplier::Wheel => "libraries from wheels",
+        Supplier::Conda => "libraries from conda packages",
         Supplier::Toolkit => "CUDA libraries",
-        Supplier::Distro => "The distribution's CUDA libraries",
-        Supplier::Application => "Libraries put in by hand",
+        Supplier::Distro => "distribution CUDA libraries",
+        Supplier::Application => "application libraries",
     };
     let verdict = if because == Because::Free { Verdict::Safe } else { Verdict::Unsure };
-    let mut draft = Draft::new(&RULE, verdict, format!("{whose} that nothing reaches{}", because.title()));
+    let mut draft = Draft::new(&RULE, verdict, format!("Unreferenced {whose}{}", because.title()));
     because.reason().clone_into(&mut draft.reason);
     draft.question = because.question().map(str::to_owned);
     group.names.sort_unstable();
@@ -89,16 +88,16 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, mut group: Gro
     if because != Because::BuilderResource {
         let used =
             facts.inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
-        draft.proof.push(format!("none of them is needed, by the loader's rules, by any of the {used} programs and libraries that something reachable loads"));
-        draft.proof.push(
-            "nothing that is reached opens them at run time, by the table of what libraries open".to_owned(),
-        );
+        draft.proof.push(format!("unreferenced: none of the {used} reachable programs and libraries needs one of them (NEEDED, resolved as ld.so does)"));
+        draft
+            .proof
+            .push("no reachable library opens them at run time, per the catalogue's dlopen table".to_owned());
     }
     if because == Because::Free {
-        draft.proof.push(common::searched(facts, "one of them"));
-        draft.proof.push(
-            "nothing that is installed is known to compile programs against them at run time".to_owned(),
-        );
+        draft.proof.push(common::searched(facts, "any of them"));
+        draft
+            .proof
+            .push("no installed component is known to compile programs against them at run time".to_owned());
     }
     draft.subjects = group.names;
     draft.items = group.items;

@@ -1,4 +1,4 @@
-//! GPUs that the image chooses for the machine.
+//! GPU selection in the image.
 
 use crate::base::redact;
 use crate::base::text::{elide_end, printable};
@@ -9,21 +9,22 @@ use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "visible-devices",
-    title: "GPUs chosen in the image",
+    title: "GPU selection in the image",
     category: Category::Configuration,
     severity: Severity::Medium,
-    fix: "Leave the choice to whoever starts the container.",
-    finds: "`NVIDIA_VISIBLE_DEVICES` with numbers or names of devices, and `CUDA_VISIBLE_DEVICES` at all, in the environment of the image. `all`, `void` and `none` are fine, as NVIDIA's base images have it.",
-    matters: "Which GPUs a container gets is decided where it runs: by `--gpus`, by the device plugin of Kubernetes. A number in the image takes the same GPU on every machine, also when another service has it, and names none where there are fewer; a UUID is that of one GPU in the world.",
+    fix: "Select GPUs when you start the container.",
+    finds: "`NVIDIA_VISIBLE_DEVICES` with device numbers or names, or any `CUDA_VISIBLE_DEVICES`, in the environment of the image. `all`, `void` and `none` are fine: NVIDIA's base images set them.",
+    matters: "The runtime assigns GPUs: `--gpus`, the Kubernetes device plugin. A number in the image selects the same GPU on every machine, even if another service has it, and no GPU on machines with fewer. A UUID exists on one machine only.",
     example: r"```dockerfile
 ENV NVIDIA_VISIBLE_DEVICES=0
 ENV CUDA_VISIBLE_DEVICES=0
 ```",
+    proven: "The value of the variable in the image configuration.",
     remedy: r#"```dockerfile
 ENV NVIDIA_VISIBLE_DEVICES=all
 ```
 
-And `docker run --gpus '"device=0"'`, or `nvidia.com/gpu: 1` in the limits of the pod. Tests that want no GPU set `CUDA_VISIBLE_DEVICES=` where they run."#,
+Then run with `docker run --gpus '"device=0"'`, or `nvidia.com/gpu: 1` in the limits of the pod. For tests without a GPU, set `CUDA_VISIBLE_DEVICES=` where they run."#,
     source: "nvidia-container-toolkit documentation, environment variables; CUDA C++ Programming Guide, CUDA_VISIBLE_DEVICES.",
 };
 
@@ -34,16 +35,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// What a value asks for.
+/// What a value selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// All GPUs, or what is decided elsewhere.
+    /// All GPUs, or decided elsewhere.
     Free,
     /// No GPU at all.
     Nothing,
-    /// GPUs by their numbers.
+    /// GPUs by number.
     Numbers,
-    /// Single devices of one machine.
+    /// Devices of one machine by name.
     Names,
 }
 
@@ -75,34 +76,34 @@ fn draft(name: &str, value: &str) -> Option<Draft> {
         Choice::Nothing => (
             Verdict::Unsure,
             Severity::Medium,
-            "The image hides all GPUs from what runs in it.",
+            "The image hides all GPUs from its programs.",
             Some("Is this image meant to run without a GPU?"),
         ),
         Choice::Numbers => (
             Verdict::Unsure,
             Severity::Medium,
-            "The image takes GPUs by their numbers, on every machine the same.",
-            Some("Does it run only where these numbers are always its own?"),
+            "The image selects GPUs by number, the same on every machine.",
+            Some("Does it run only on machines where these GPU numbers are reserved for it?"),
         ),
         Choice::Names => (
             Verdict::Safe,
             Severity::High,
-            "The image asks for single GPUs that one machine has: on every other there is none of that name.",
+            "The image selects GPUs of one machine by name: no other machine has them.",
             None,
         ),
     };
-    let mut draft = Draft::new(&RULE, verdict, format!("{name} chooses GPUs in the image"));
+    let mut draft = Draft::new(&RULE, verdict, format!("{name} selects GPUs in the image"));
     draft.severity = Some(severity);
     draft.reason = reason.into();
     draft.question = question.map(str::to_owned);
-    draft.proof.push(format!("the environment of the image has {shown}"));
+    draft.proof.push(format!("the image sets {shown}"));
     draft.users.push(User::Setting(format!("ENV {name}")));
     draft.subjects = vec![format!("ENV {name}")];
     draft.fix = match name {
         "CUDA_VISIBLE_DEVICES" => {
-            "Take CUDA_VISIBLE_DEVICES out of the image, and set it where a container is started."
+            "Remove CUDA_VISIBLE_DEVICES from the image, and set it when you start a container."
         }
-        _ => "Set NVIDIA_VISIBLE_DEVICES=all, and choose with --gpus or the limits of the pod.",
+        _ => "Set NVIDIA_VISIBLE_DEVICES=all, and select GPUs with --gpus or the limits of the pod.",
     }
     .into();
     Some(draft)

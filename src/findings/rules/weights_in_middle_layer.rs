@@ -1,4 +1,4 @@
-//! Model weights with other layers above them.
+//! Model weights below other layers.
 
 use std::collections::BTreeMap;
 
@@ -14,28 +14,29 @@ pub(super) static RULE: Rule = Rule {
     title: "Model weights below other layers",
     category: Category::Weights,
     severity: Severity::Low,
-    fix: "Put the weights into a layer of their own at the end (COPY --link), or onto a volume.",
-    finds: "Model weights in a layer that has others with content above it.",
-    matters: "A step is built anew when anything before it changes, and with it all that follow. Weights in the middle travel again when a step below them changes, and a new model rebuilds and sends all layers above.",
+    fix: "Add the weights in a separate last layer (COPY --link), or use a volume.",
+    finds: "Model weights in a layer with other content layers above it.",
+    matters: "A change rebuilds its step and all later ones. A change below the weights rebuilds and pushes them again; a new model rebuilds and pushes all layers above.",
     example: r"```dockerfile
 COPY model.safetensors /models/
 RUN pip install -r requirements.txt
 COPY app /app
 ```",
+    proven: "Model files are recognised by format, name and size. Weights that a package owns are not reported.",
     remedy: r"```dockerfile
 RUN pip install -r requirements.txt
 COPY app /app
 COPY --link model.safetensors /models/
 ```
 
-`COPY --link` makes a layer that does not depend on those below, so that it is neither built nor sent again when they change. Weights on a volume or in a bucket are not pulled with the image at all. Where the model changes less often than the rest, a layer below is right: then keep it, below everything that changes.",
+`COPY --link` creates a layer that does not depend on those below: it is neither rebuilt nor pushed again when they change. Weights on a volume or in a bucket are not part of the pull. If the model changes less often than everything else, keep it in the lowest layer.",
     source: "Dockerfile reference, COPY --link; Docker, build cache invalidation; OCI image specification, layers.",
 };
 
-/// Less is sent again without anybody noticing.
+/// Below this, pushing again does not matter.
 const LITTLE: u64 = 1 << 20;
 
-/// Weights of this size decide how long a push takes.
+/// Weights of this size dominate the push time.
 const MUCH: u64 = 1 << 30;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -45,7 +46,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let Some(last) = (0..layers.len()).rev().find(|place| has_content(*place)) else { return Vec::new() };
     let mut by_layer: BTreeMap<u16, Vec<Item>> = BTreeMap::new();
     for weight in &facts.inventory.weights {
-        // What packages bring belongs to them.
+        // Weights owned by a package belong to it.
         if facts.owner(weight.node).is_some() {
             continue;
         }
@@ -61,16 +62,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             continue;
         }
         let above = (usize::from(layer) + 1..=last).filter(|place| has_content(*place)).count();
-        let (noun, verb) = if above == 1 { ("layer", "lies") } else { ("layers", "lie") };
-        let title = format!("Model weights of {} in layer {layer}, below {above} {noun}", human(bytes));
+        let (noun, verb) = if above == 1 { ("layer", "is") } else { ("layers", "are") };
+        let title = format!("{} of model weights in layer {layer}, below {above} {noun}", human(bytes));
         let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
         draft.severity = Some(if bytes >= MUCH { Severity::Medium } else { Severity::Low });
         draft.reason = format!(
-            "{above} {noun} with content {verb} above the weights: a change below layer {layer} sends the weights again, and a new model sends the layers above again."
+            "{above} content {noun} {verb} above the weights: a change below layer {layer} pushes the weights again, and a new model pushes the layers above again."
         );
-        draft.proof.push(format!("layer {layer} holds them, and the last layer with content is {last}"));
+        draft.proof.push(format!("layer {layer} contains them; the last content layer is {last}"));
         draft.question =
-            Some("Does the model change less often than all that lies above and below?".to_owned());
+            Some("Does the model change less often than everything below and above it?".to_owned());
         draft.items = items;
         drafts.push(draft);
     }

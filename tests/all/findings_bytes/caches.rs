@@ -198,7 +198,7 @@ fn what_symbolic_links_lead_to_is_needed() {
         ],
     );
     let needed = finding(&report, &format!("/{archive}/torch/a.py")).unwrap();
-    assert!(proof(needed).contains("/srv/site/torch.py leads into the cache"), "{needed:#}");
+    assert!(proof(needed).contains("/srv/site/torch.py links into the cache"), "{needed:#}");
 }
 
 #[test]

@@ -294,7 +294,7 @@ fn toolkit_libraries_that_preloaded_wheels_stand_in_for_are_a_question() {
         told.contains(&format!("/{SITE}/nvidia/cublas/lib/libcublas.so.12 is loaded instead")),
         "{found:#}"
     );
-    assert!(!told.contains("names preload_dlls"), "{found:#}");
+    assert!(!told.contains("mentions preload_dlls"), "{found:#}");
     for soname in DISPLACED.iter().filter(|name| !name.contains("builtins")) {
         let duplicates = items(&report.json["cuda"]["duplicates"]);
         let one = duplicates.iter().find(|one| one["soname"] == *soname).unwrap();
@@ -305,7 +305,7 @@ fn toolkit_libraries_that_preloaded_wheels_stand_in_for_are_a_question() {
     let report = started([members(), vec![app]].concat());
     let found = finding(&report, &toolkit("libcublas.so.12")).unwrap();
     assert_eq!(found["verdict"], "unsure");
-    assert!(proof(found).contains("/srv/app/main.py names preload_dlls"), "{found:#}");
+    assert!(proof(found).contains("/srv/app/main.py mentions preload_dlls"), "{found:#}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn a_release_past_its_support_is_found() {
     let found = report(&cuda("13.0.2", "runtime", "20.04"));
     let finding = only(&found, "base-past-support");
     assert_eq!(finding["verdict"], "safe");
-    assert_eq!(finding["title"], "Ubuntu 20.04 is past its support");
+    assert_eq!(finding["title"], "Ubuntu 20.04 is past end of support");
     assert!(finding["reason"].as_str().unwrap().contains("2025-05-31"), "{finding:#}");
     none(&report(&cuda("13.0.2", "runtime", "24.04")), "base-past-support");
     // On its last day it is not past it.

@@ -1,4 +1,4 @@
-//! The verdict on one file that a build left behind.
+//! The verdict on one build artifact.
 
 use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of, searched};
 use crate::base::text::{elide_end, printable};
@@ -12,12 +12,12 @@ use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::NodeId;
 
-/// Why a verdict is what it is; what is the same is told once.
+/// The reason for a verdict; files with the same reason form one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Because {
     Hidden,
     Loaded,
-    /// What the title adds, the reason, the question, and who is meant.
+    /// Title suffix, reason, question and users.
     Asked {
         title: &'static str,
         reason: String,
@@ -29,7 +29,7 @@ pub(super) enum Because {
 }
 
 impl Because {
-    /// How much it speaks against removing a file.
+    /// Order of the reasons: a higher weight is a stronger reason to keep a file.
     fn weight(&self) -> u8 {
         match self {
             Self::Hidden | Self::Free(_) => 0,
@@ -39,17 +39,17 @@ impl Because {
     }
 }
 
-/// Machines whose object files a linker of the host reads: x86, ARM, x86-64, 64-bit ARM. Programs for the
-/// kernel (BPF) and for GPUs are objects too, and are loaded when a service runs.
+/// ELF machines whose object files a host linker reads: x86, ARM, x86-64, 64-bit ARM. Kernel programs (BPF) and GPU
+/// programs are relocatable objects too, and are loaded at run time.
 const HOSTS: [u16; 4] = [3, 40, 62, 183];
 
-/// Programs that run what stands behind them.
+/// Shells, which run the script in their arguments.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ash", "zsh"];
 
-/// Words of the command, and folders of the search path, that are looked at.
+/// Most words of the command and folders of the search path that are checked.
 const WORDS: usize = 64;
 
-/// Files of builds, by what follows the last point of their names.
+/// File extensions of build files.
 const OF_BUILDS: [&[u8]; 52] = [
     b"o",
     b"obj",
@@ -105,11 +105,11 @@ const OF_BUILDS: [&[u8]; 52] = [
     b"cppm",
 ];
 
-/// The kind of a file, why its verdict is what it is, and the object when something loads it.
+/// The kind of a file, the reason for its verdict, and its object if something loads it.
 pub(super) type Judged = (&'static str, Because, Option<ObjectId>);
 
-/// What speaks most against removing a file, of all its names. `None` when one of them is not that of a file of a
-/// build.
+/// The strongest reason to keep a file, over all of its names. `None` when one of the names is not that of a build
+/// artifact.
 pub(super) fn judge(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<Judged> {
     let mut worst: Option<Judged> = None;
     for name in facts.census.names(file) {
@@ -144,14 +144,14 @@ fn judge_name(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<
     let because = match *id {
         "artifact-git" => of_git.clone(),
         _ if is_of_other_package(facts, file.item.node) => asked(
-            " of installed packages",
-            "An installed package that is not there for building brought them.".to_owned(),
+            ", owned by installed packages",
+            "An installed package that is not a development package owns these files.".to_owned(),
             "Does one of these packages, or the service, read them?".to_owned(),
         ),
         "artifact-wheel" | "artifact-sdist" => archive(facts, id, file, &path),
-        "artifact-core" => Because::Free(vec!["its ELF header says that it is a memory image".to_owned()]),
+        "artifact-core" => Because::Free(vec!["its ELF header marks it as a core dump".to_owned()]),
         "artifact-objects" => object_file(facts, file),
-        // What is no object was told by the folder of its build.
+        // Anything but an object was classified by its build folder.
         "artifact-cmake" | "artifact-cargo" if !is_of_build(facts, id, file) => object_file(facts, file),
         _ => tree(facts, id, &path, elf),
     };
@@ -187,7 +187,7 @@ fn is_what_its_name_says(
     }
 }
 
-/// Whether a file lies in a build of `CMake` or cargo.
+/// Whether a file is in a CMake or cargo build tree.
 fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
     match id {
         "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),
@@ -195,8 +195,8 @@ fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
     }
 }
 
-/// Whether a build is told by one of `marks`: paths below the folder that holds the folder called `name` on the way to
-/// a file, or below any folder on that way when `name` is empty. What is hidden is not looked up.
+/// Whether one of the marker files `marks` exists: relative to the folder that contains the folder `name` on the way to
+/// a file, or to any folder on the way when `name` is empty. Shadowed files are not checked.
 fn is_below(facts: &Facts<'_>, file: &Sorted<'_>, name: &[u8], marks: &[&[u8]]) -> bool {
     let Some(node) = file.item.node else { return true };
     let mut folder = facts.paths.parent(node);
@@ -219,7 +219,7 @@ fn asked(title: &'static str, reason: String, question: String) -> Because {
     Because::Asked { title, reason, question, users: Vec::new() }
 }
 
-/// A repository is read by git, and by what asks git for a version.
+/// A repository is read by git, and by packages that query git for a version.
 pub(super) fn git(facts: &Facts<'_>) -> Because {
     const ASK_GIT: [&str; 13] = [
         "setuptools-scm",
@@ -236,7 +236,7 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
         "setuptools-git-versioning",
         "pygit2",
     ];
-    // That some Python package may start git is no sign that this one is read.
+    // That some Python package may run git does not mean that it reads this repository.
     let named = facts.demands.on("git", None).filter_map(|place| facts.demands.get(place));
     let named = named.filter(|demand| !matches!(demand.user, User::Package(..)));
     let mut users: Vec<User> = named.map(|demand| demand.user.clone()).collect();
@@ -253,29 +253,29 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
     users.dedup();
     let who = match users.first().cloned() {
         Some(User::Package(name, _)) => format!("{name} is installed"),
-        Some(User::File(node)) => format!("{} names git", facts.shown(node)),
-        Some(_) => "the image's command names git".to_owned(),
+        Some(User::File(node)) => format!("{} mentions git", facts.shown(node)),
+        Some(_) => "the image's command mentions git".to_owned(),
         None => {
             return Because::Free(vec![
                 "only git reads a .git folder".to_owned(),
                 searched(facts, "git"),
-                "no package is installed that asks git for a version".to_owned(),
+                "no installed package queries git for a version".to_owned(),
             ]);
         }
     };
     Because::Asked {
-        title: ", which git may be asked about",
+        title: ", possibly queried at run time",
         reason: format!("Only git reads a .git folder, and {who}."),
-        question: "Does the service ask git for its version or its history when it runs?".to_owned(),
+        question: "Does the service query git for its version or history at run time?".to_owned(),
         users,
     }
 }
 
-/// A wheel or source archive: of no use once it is installed.
+/// A wheel or source archive: useless once installed.
 fn archive(facts: &Facts<'_>, id: &str, file: &Sorted<'_>, path: &[u8]) -> Because {
     let name = String::from_utf8_lossy(name_of(path)).into_owned();
     let stem = name.strip_suffix(".whl").or_else(|| name.strip_suffix(".tar.gz")).unwrap_or(&name);
-    // A wheel is NAME-VERSION-..., with no dash in its name; of a source archive the version comes last.
+    // A wheel is NAME-VERSION-..., with no dash in its name; a source archive ends with the version.
     let (project, version) = if id == "artifact-wheel" {
         let mut parts = stem.split('-');
         (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
@@ -286,33 +286,32 @@ fn archive(facts: &Facts<'_>, id: &str, file: &Sorted<'_>, path: &[u8]) -> Becau
     let installed = facts.installed.contains(&(wanted, version.to_owned()));
     let by_settings = file.item.node.is_some_and(|node| facts.named.user(facts, node).is_some());
     let script = starting_script(facts);
-    // A folder dist may hold anything; beside a project it is what that builds.
+    // A folder `dist` may contain anything; next to a project it is the project's output.
     let built = id == "artifact-wheel" || is_below(facts, file, b"dist", &[b"pyproject.toml", b"setup.py"]);
     if installed && !by_settings && built && script.is_none() {
         return Because::Free(vec![
-            "the distribution in each of them is installed, in the same version".to_owned(),
-            "neither the image's command nor its environment names one of them".to_owned(),
-            "the image's command starts no shell script, which could install them again".to_owned(),
+            "the same version of each package is already installed".to_owned(),
+            "neither the image's command nor its environment mentions them".to_owned(),
+            "the image's command runs no shell script that could install them again".to_owned(),
         ]);
     }
     if installed && let Some(script) = script {
         return asked(
-            ", which a start script may install",
+            ", possibly installed by a start script",
             format!(
-                "What is in these archives is installed in the same version. The image's command starts {script}, which was not searched for their names."
+                "The same versions are already installed. The image's command starts {script}, which was not searched for these archives."
             ),
             format!("Does {script} install one of them when the container starts?"),
         );
     }
     asked(
-        " that are not installed",
-        "What is in these archives is not installed in the image in this version, or a setting names them."
-            .to_owned(),
-        "Is one of them installed, read or handed out when the container runs?".to_owned(),
+        ", not installed",
+        "These versions are not installed, or a setting mentions the archives.".to_owned(),
+        "Is one of them installed, read or served at run time?".to_owned(),
     )
 }
 
-/// A shell, or a script for one, that the image's command starts.
+/// A shell or shell script that the image's command starts.
 fn starting_script(facts: &Facts<'_>) -> Option<String> {
     let folders = facts.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
     let words = facts.command();
@@ -340,7 +339,7 @@ fn starting_script(facts: &Facts<'_>) -> Option<String> {
     None
 }
 
-/// Whether an installed package lists a file that is not there for building.
+/// Whether an installed package that is not a development package owns a file.
 fn is_of_other_package(facts: &Facts<'_>, node: Option<NodeId>) -> bool {
     node.and_then(|node| facts.owner(node)).is_some_and(|place| facts.devel_rule(place).is_none())
 }
@@ -349,8 +348,8 @@ fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
     let node = file.item.node;
     if node.is_some_and(|node| beside(facts, node, b"build.ninja")) && facts.demands.any("ninja") {
         return asked(
-            " of extensions that are compiled when they are loaded",
-            "They lie beside a build.ninja, and something that is installed builds extensions at run time: it compiles them again when one is gone.".to_owned(),
+            " of run-time compiled extensions",
+            "A build.ninja is in the same folder, and an installed component builds extensions at run time: it recompiles a missing object.".to_owned(),
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
     }
@@ -358,45 +357,44 @@ fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
         return asked;
     }
     Because::Free(vec![
-        "their ELF headers say that they are relocatable: no loader takes them, only a linker".to_owned(),
-        "they are for the processor; programs for the kernel (BPF) and for GPUs are not among them"
-            .to_owned(),
+        "relocatable by their ELF headers: only a linker reads them, the loader does not".to_owned(),
+        "host CPU code: kernel programs (BPF) and GPU programs are not among them".to_owned(),
     ])
 }
 
-/// A question when something builds at run time: it reads what the last build left.
+/// A question when something builds at run time: it may reuse the last build.
 fn built_again(facts: &Facts<'_>) -> Option<Because> {
     facts.demands.any("cmake").then(|| {
         asked(
-            " where something builds at run time",
-            "Something that is installed or named builds with cmake, make or cargo.".to_owned(),
+            ", possibly rebuilt at run time",
+            "An installed or mentioned tool builds with CMake, make or cargo.".to_owned(),
             "Does the service build in this folder when it starts?".to_owned(),
         )
     })
 }
 
-/// What tells that a file belongs to a build.
+/// The marker that identifies a file as part of a build.
 fn of_build(id: &str) -> &'static str {
     match id {
         "artifact-cmake" => "a CMakeCache.txt marks the folder above them as a build tree",
         "artifact-cargo" => {
-            "a Cargo.toml beside the folder target, or target/.rustc_info.json, marks a build of cargo"
+            "a Cargo.toml next to the target folder, or target/.rustc_info.json, marks a cargo build"
         }
-        "artifact-ninja" => "a build.ninja, .ninja_log or CMakeCache.txt lies beside each of them",
+        "artifact-ninja" => "a build.ninja, .ninja_log or CMakeCache.txt is in the same folder",
         "artifact-autotools" => {
-            "config.status lies beside each config.log, configure.ac beside each autom4te.cache"
+            "config.status is next to each config.log, configure.ac next to each autom4te.cache"
         }
-        "artifact-temp" => "they lie in the folder for temporary files of setuptools, build/temp.*",
-        _ => "they lie in node_modules/.cache, where tools of Node keep what they make again",
+        "artifact-temp" => "they are in build/temp.*, the temporary folder of setuptools",
+        _ => "they are in node_modules/.cache, where Node tools keep regenerable files",
     }
 }
 
-/// A folder of a build: its own files are of no use afterwards, programs and resources may be.
+/// A build folder: its own files are useless afterwards; programs and resources may be used.
 fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Because {
     if id == "artifact-ninja" && facts.demands.any("ninja") {
         return asked(
-            " where ninja is used at run time",
-            "Something that is installed builds extensions with ninja at run time.".to_owned(),
+            ", ninja used at run time",
+            "An installed component builds extensions with ninja at run time.".to_owned(),
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
     }
@@ -409,33 +407,28 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Bec
     let runs = elf.is_some_and(|elf| matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject));
     if runs && !is_probe {
         return asked(
-            ", programs and libraries among them",
-            "Programs and libraries lie in a build folder. Nothing that is known to run loads them."
-                .to_owned(),
-            "Does the service start a program, or load a library, from the build folder?".to_owned(),
+            ", including programs and libraries",
+            "Programs and libraries in a build folder. No known program loads them.".to_owned(),
+            "Does the service run a program or load a library from the build folder?".to_owned(),
         );
     }
     let name = name_of(path);
     let plain = matches!(id, "artifact-ninja" | "artifact-autotools" | "artifact-node" | "artifact-temp");
     let known = !name.contains(&b'.') || OF_BUILDS.contains(&extension(name));
-    // What FetchContent and build scripts put there may be anything; CMakeFiles holds CMake's own.
+    // FetchContent and build scripts may put anything there; CMakeFiles contains CMake's own files.
     let mixed = holds(path, b"/_deps/") || id == "artifact-cargo" && holds(path, b"/out/");
     if mixed && !(known && name.contains(&b'.')) && !is_probe {
         return asked(
-            ", resources among them",
-            "Files that no compiler is known to read lie in a build folder.".to_owned(),
+            ", including resources",
+            "Files in a build folder that no compiler is known to read.".to_owned(),
             "Does the service read anything from the build folder?".to_owned(),
         );
     }
     if plain || known || is_probe || elf.is_some() || !mixed {
         return Because::Free(vec![
             of_build(id).to_owned(),
-            "nothing that runs loads a program or library among them".to_owned(),
+            "no reachable program loads a program or library among them".to_owned(),
         ]);
     }
-    asked(
-        ", other files",
-        "What they are for is not known.".to_owned(),
-        "Does the service read them?".to_owned(),
-    )
+    asked(", other files", "Purpose unknown.".to_owned(), "Does the service read them?".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Copies of libraries that nothing reaches while another copy for the same CUDA is loaded.
+//! Unreferenced copies of libraries of which another copy for the same CUDA is loaded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +11,22 @@ use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Item, User, Verdict};
 
-/// Why a copy is told as it is; what is the same is told together.
+/// The reason for a verdict; copies with the same reason form one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Because {
-    /// Nobody outside the folder of the loaded copy asks for it.
+    /// Nothing outside the folder of the loaded copy needs it.
     Free,
     /// Another copy of the same supplier is loaded.
     SameSupplier,
-    /// Something outside asks for its name, and finds the other copy now.
+    /// Something outside needs its name, which currently resolves to the other copy.
     AlsoOutside,
-    /// Something names it.
+    /// Something mentions it.
     Named,
-    /// A wheel or a conda package brought it, and its records say that it is there.
+    /// A wheel or conda package installed it and records it.
     Recorded,
-    /// Whoever made the image put it there.
+    /// Added outside package managers.
     ByHand,
-    /// Python packages load it, unless the process has loaded their own copy before.
+    /// Python packages load it, unless the process has already loaded their own copy.
     Displaced,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     drafts.chain(displaced(facts)).collect()
 }
 
-/// Libraries that Python packages load unless the process has loaded their own copies before.
+/// Libraries that Python packages load unless the process has already loaded their own copies.
 fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Supplier, (Group, BTreeSet<&str>)> = BTreeMap::new();
     for one in &facts.inventory.displaced {
@@ -73,7 +73,7 @@ fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
                 let how = one.loaders.join(" or ");
                 format!("{chain}; {} is loaded instead by {how}", facts.shown(by.node))
             }
-            None => format!("{chain}: nothing else loads it"),
+            None => format!("{chain}: no other user"),
         });
         group.users.extend(one.by.and_then(|place| libraries.get(place)).map(|by| User::Object(by.object)));
     }
@@ -82,7 +82,7 @@ fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
             loaders.iter().filter_map(|call| call.strip_suffix("()")?.rsplit('.').next()).collect();
         for mention in &facts.inventory.mentions {
             if let Some(call) = calls.iter().find(|call| mention.words.contains(call)) {
-                group.proof.insert(0, format!("{} names {call}", facts.shown(mention.node)));
+                group.proof.insert(0, format!("{} mentions {call}", facts.shown(mention.node)));
                 group.users.push(User::File(mention.node));
             }
         }
@@ -96,7 +96,7 @@ fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
     drafts.collect()
 }
 
-/// A copy that nothing reaches, and the loaded one that is for the same CUDA.
+/// An unreferenced copy, and the loaded one for the same CUDA.
 fn spare<'f>(facts: &Facts<'f>, duplicate: &Duplicate, place: usize) -> Option<(&'f Library, &'f Library)> {
     let libraries: &'f [Library] = &facts.inventory.libraries;
     let copy = libraries.get(place)?;
@@ -135,12 +135,12 @@ fn because(
     }
 }
 
-/// Who names a library: by its path, its soname or its file.
+/// The mention of a library: by its path, soname or file name.
 fn named(facts: &Facts<'_>, duplicate: &Duplicate, copy: &Library) -> Option<User> {
     facts.named.user(facts, copy.node).or_else(|| facts.named.library(duplicate.soname.as_bytes()))
 }
 
-/// A used object outside a packages folder that needs or opens a library of this name.
+/// A used object outside a site-packages folder that needs or opens a library of this name.
 fn asks_outside(facts: &Facts<'_>, soname: &str, site: &[u8]) -> Option<ObjectId> {
     let links = &facts.inventory.links;
     links.ids().find(|id| {
@@ -160,65 +160,69 @@ fn asks_outside(facts: &Facts<'_>, soname: &str, site: &[u8]) -> Option<ObjectId
 
 fn statement(facts: &Facts<'_>, duplicate: &Duplicate, copy: &Library, picked: &Library) -> String {
     let same = match duplicate.identical {
-        Some(true) => "with the same bytes",
-        Some(false) => "with other bytes",
+        Some(true) => "identical",
+        Some(false) => "different content",
         None => "not compared",
     };
     let (copy, chain) = (facts.shown(copy.node), common::chain(facts, picked.object));
-    format!("{}: {copy} is not reached; the loader takes, {same}, {chain}", duplicate.soname)
+    format!("{}: {copy} is unreferenced ({same}); resolves to {chain}", duplicate.soname)
 }
 
 fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) -> Draft {
     let whose = match supplier {
-        Supplier::Wheel => "Wheels' libraries",
-        Supplier::Conda => "Conda's libraries",
-        Supplier::Toolkit => "The toolkit's libraries",
-        Supplier::Distro => "The distribution's libraries",
-        Supplier::Application => "Libraries put in by hand",
+        Supplier::Wheel => "Wheel libraries",
+        Supplier::Conda => "Conda libraries",
+        Supplier::Toolkit => "CUDA libraries",
+        Supplier::Distro => "Distribution libraries",
+        Supplier::Application => "Application libraries",
     };
     let free = matches!(because, Because::Free | Because::SameSupplier);
     let verdict = if free { Verdict::Safe } else { Verdict::Unsure };
-    let beside = if because == Because::Displaced {
-        "copies in Python packages"
+    let beside = if matches!(because, Because::Displaced | Because::Free) {
+        "Python wheels"
     } else {
-        "another copy that is loaded"
+        "loaded copies elsewhere"
     };
-    let mut draft = Draft::new(&RULE, verdict, format!("{whose} beside {beside}"));
+    let mut draft = Draft::new(&RULE, verdict, format!("{whose} duplicated by {beside}"));
     draft.proof = group.proof;
     let (reason, question) = match because {
         Because::Free | Because::SameSupplier => (
-            "For each of them the loader takes another copy for the same CUDA, and nothing that runs reaches this one.",
+            "Never loaded: each name resolves to another copy for the same CUDA, and this copy is unreferenced.",
             None,
         ),
         Because::AlsoOutside => (
-            "The loader takes another copy now. Something outside that copy's folder asks for the name as well, and would take this one if the search path changed.",
-            Some("Is the container also started in a way in which something loads these copies?"),
+            "Each name resolves to another copy. A program outside that copy's folder needs the name too, and would load this copy if the search path changed.",
+            Some("Is the container also started in a way that loads these copies?"),
         ),
         Because::Named => (
-            "The loader takes another copy, but a file or a setting names these.",
+            "Each name resolves to another copy, but a file or a setting mentions these copies.",
             Some("Does it open these copies?"),
         ),
         Because::Recorded => (
-            "The loader takes another copy. An installed package brought these, and its records say that they are there.",
-            Some("Does anything need the packages that brought these copies?"),
+            "Each name resolves to another copy. An installed package owns these copies and records them.",
+            Some("Does anything need the packages that own these copies?"),
         ),
         Because::ByHand => (
-            "The loader takes another copy. Whoever made the image put these there.",
-            Some("Does anything open these copies by their path?"),
+            "Each name resolves to another copy. These copies were added outside package managers.",
+            Some("Does anything open these copies by path?"),
         ),
         Because::Displaced => (
-            "Only Python packages load these libraries. The first library of a name serves the whole process: when the packages' own copies are loaded before, these are not loaded.",
+            "Only Python packages load these libraries. The first library of a name serves the whole process: if the packages' own copies are loaded first, these copies are not loaded.",
             None,
         ),
     };
     reason.clone_into(&mut draft.reason);
     draft.question = question.map(str::to_owned);
     if because == Because::Free {
-        draft.proof.push("no used object outside the packages folder of the loaded copy needs or opens a library of these names".to_owned());
+        draft.proof.push("no reachable program outside the site-packages folder of the loaded copy needs or opens these names".to_owned());
     }
     if free {
-        draft.proof.push(common::searched(facts, "one of them"));
-        draft.title.push_str(", not needed by anything else");
+        draft.proof.push(common::searched(facts, "any of them"));
+        draft.title.push_str(match (because, supplier) {
+            (Because::Free, Supplier::Toolkit) => " (toolkit copy never loaded)",
+            (Because::Free, _) => " (distribution copy never loaded)",
+            _ => " (copy never loaded)",
+        });
     }
     draft.items = group.items;
     draft.users = group.users;

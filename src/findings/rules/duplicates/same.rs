@@ -1,4 +1,4 @@
-//! Large files that have the same bytes.
+//! Large identical files.
 
 use std::collections::HashSet;
 
@@ -10,24 +10,24 @@ use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Severity, Verdict};
 
-/// Files from this size on are told: smaller ones are many, and add up to little.
+/// Smallest file size reported: smaller files are many and add up to little.
 const LARGE: u64 = 1 << 20;
-/// Groups that the proof names.
+/// Most groups listed in the proof.
 const NAMED: usize = 12;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
     let libraries: HashSet<Inode> =
         facts.inventory.libraries.iter().filter_map(|library| facts.node(library.node).content()).collect();
-    // What is sorted already is told of with its kind.
+    // Files with a category are part of another finding.
     let sorted: HashSet<Inode> =
         facts.census.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
-    let mut draft = Draft::new(&RULE, Verdict::Unsure, "Large files that have the same bytes".to_owned());
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, "Identical large files".to_owned());
     let mut groups = 0_usize;
     for same in facts.inventory.identical.iter().filter(|same| same.bytes >= LARGE) {
         let own = same.nodes.iter().filter_map(|node| Some((*node, facts.node(*node).content()?)));
         let own: Vec<_> =
             own.filter(|(_, inode)| !libraries.contains(inode) && !sorted.contains(inode)).collect();
-        // One copy stays. When one is told of elsewhere, that is no reason to take all of these.
+        // One copy stays. That one copy is part of another finding is no reason to remove all others.
         let Some(((kept, _), more)) = own.split_first().filter(|(_, more)| !more.is_empty()) else {
             continue;
         };
@@ -39,7 +39,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
             let further = further.map_or_else(String::new, |left| format!(" and {left} more"));
             let bytes = human(same.bytes);
             draft.proof.push(format!(
-                "{bytes} each: {} is also {}{further}",
+                "{bytes} each: {} = {}{further}",
                 facts.shown(*kept),
                 copies.join(", ")
             ));
@@ -51,11 +51,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
     if groups > NAMED {
         draft.proof.push(format!("and {} more groups", groups - NAMED));
     }
-    draft.proof.push("the BLAKE3 hashes over all bytes of the files of a group are the same".to_owned());
+    draft.proof.push("the files of each group have the same BLAKE3 hash over all bytes".to_owned());
     draft.severity = Some(Severity::Low);
-    "These files have the same bytes as another one that stays. By which path each is opened is not written in the image.".clone_into(&mut draft.reason);
-    draft.question = Some("Does anything need them as separate files, not as links to one copy?".to_owned());
-    "Put each file in once, and link to it (`ln`, `cp --reflink` does not survive a layer) in the same instruction."
+    "Identical to another file that stays. Which path is opened is not recorded in the image."
+        .clone_into(&mut draft.reason);
+    draft.question =
+        Some("Does anything need them as separate files instead of links to one copy?".to_owned());
+    "Add each file once, and link to it with `ln` in the same instruction (`cp --reflink` does not survive a layer)."
         .clone_into(&mut draft.fix);
     Some(draft)
 }

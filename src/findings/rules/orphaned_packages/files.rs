@@ -1,23 +1,23 @@
-//! What the files of a package are for, as far as somebody else may use them.
+//! Kinds of package files by how another program may use them.
 
 use crate::cuda::links::{file_name, folder_of};
 
-/// What a package has that somebody may use who does not depend on it, the most telling first.
+/// Content of a package that may be used without a dependency on it, the most telling kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Modules of an interpreter: any script may load them.
+    /// Interpreter modules: any script may load them.
     Modules,
-    /// Programs that are started by their names.
+    /// Programs, which are run by name.
     Programs,
-    /// Libraries in the folders of the loader: who needs them says so, or opens them by their names.
+    /// Libraries in loader folders: their users need them or open them by name.
     Libraries,
-    /// Files that are opened by their paths.
+    /// Data files, which are opened by path.
     Data,
-    /// Documents and messages only, or no file at all.
+    /// Only documents and translations, or no files.
     Nothing,
 }
 
-/// Folders of modules of interpreters, as parts of paths.
+/// Folders of interpreter modules, as path parts.
 const MODULES: [&[u8]; 14] = [
     b"/perl5/",
     b"/perl/",
@@ -35,7 +35,7 @@ const MODULES: [&[u8]; 14] = [
     b"/R/",
 ];
 
-/// Folders whose files change no result when they are gone.
+/// Folders whose files do not affect programs.
 const IDLE: [&[u8]; 13] = [
     b"/usr/share/doc/",
     b"/usr/share/doc-base/",
@@ -52,12 +52,12 @@ const IDLE: [&[u8]; 13] = [
     b"/usr/share/gdb/",
 ];
 
-/// Whether a file is a document, a translation, or a help for the shell of a person.
+/// Whether a file is a document, a translation or a shell completion.
 pub(super) fn is_idle(path: &[u8]) -> bool {
     IDLE.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether a path lies right in a folder of programs.
+/// Whether a path is directly in a program folder.
 pub(super) fn is_program(path: &[u8], search_path: &[Vec<u8>]) -> bool {
     const PROGRAMS: [&[u8]; 8] = [
         b"/bin",
@@ -73,8 +73,8 @@ pub(super) fn is_program(path: &[u8], search_path: &[Vec<u8>]) -> bool {
     PROGRAMS.contains(&folder) || search_path.iter().any(|known| known == folder)
 }
 
-/// Whether a path is that of a library in a folder where every loader looks. Modules of the name service are
-/// opened by their names in `/etc/nsswitch.conf`, and are none.
+/// Whether a path is a library in a default loader folder. Name service modules are excluded: `/etc/nsswitch.conf`
+/// opens them by name.
 pub(super) fn is_library(path: &[u8]) -> bool {
     let name = file_name(path);
     let folder = folder_of(path);
@@ -89,7 +89,7 @@ pub(super) fn is_library(path: &[u8]) -> bool {
     in_folder && memchr::memmem::find(name, b".so").is_some() && !name.starts_with(b"libnss_")
 }
 
-/// What a file is for.
+/// The kind of a file.
 pub(super) fn kind(path: &[u8], search_path: &[Vec<u8>]) -> Kind {
     if is_idle(path) {
         Kind::Nothing

@@ -1,29 +1,29 @@
-//! Which installed package keeps which, as `apt autoremove` sees it.
+//! Dependencies between installed packages, as `apt autoremove` follows them.
 
 use std::collections::HashMap;
 
 use crate::cuda::Package;
 
-/// Packages of the system with what each depends on, as places in the inventory's list.
+/// System packages with their dependencies, as indexes in the inventory's list.
 pub(super) struct Graph<'a> {
     packages: &'a [Package],
-    /// What keeps a package installed: `Depends`, `Pre-Depends`, and what counts of the weaker kinds.
+    /// Dependencies that keep a package installed: `Depends`, `Pre-Depends`, and weaker kinds that count.
     keeps: Vec<Vec<usize>>,
-    /// What a package only suggests.
+    /// Suggestions.
     suggests: Vec<Vec<usize>>,
 }
 
-/// Dependencies that are followed: those of 100,000 packages in practice. Beyond, names stand for too many packages.
+/// Most dependencies followed: those of 100,000 packages in practice. Beyond, names are provided by too many packages.
 const EDGES: usize = 4 << 20;
 
-/// Whether a manager keeps a database of dependencies for the whole system.
+/// Whether a manager has a system-wide dependency database.
 pub(super) fn is_system(package: &Package) -> bool {
     matches!(package.manager, "dpkg" | "rpm" | "apk")
 }
 
 impl<'a> Graph<'a> {
-    /// `owner` gives the package that owns a path: rpm and apk may need files. `None` when there are more
-    /// dependencies than are followed.
+    /// `owner` returns the package that owns a path: rpm and apk can depend on files. `None` when there are too many
+    /// dependencies.
     pub(super) fn new(packages: &'a [Package], owner: &dyn Fn(&str) -> Option<usize>) -> Option<Self> {
         let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
         for (place, package) in packages.iter().enumerate().filter(|(_, package)| is_system(package)) {
@@ -62,18 +62,18 @@ impl<'a> Graph<'a> {
         Some(Self { packages, keeps, suggests })
     }
 
-    /// What a package depends on, or recommends.
+    /// Packages that a package depends on or recommends.
     pub(super) fn keeps(&self, package: usize) -> &[usize] {
         self.keeps.get(package).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What a package suggests.
+    /// Packages that a package suggests.
     pub(super) fn suggests(&self, package: usize) -> &[usize] {
         self.suggests.get(package).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The packages that stay unneeded when those of `removed` go: nothing that is a root, and nothing that
-    /// roots lead to. By place.
+    /// Packages that are no longer needed without those of `removed`: not a root, and not reachable from a root. By
+    /// index.
     pub(super) fn unneeded(&self, removed: &[bool], is_root: impl Fn(usize) -> bool) -> Vec<bool> {
         let is = |list: &[bool], place: usize| list.get(place).copied().unwrap_or_default();
         let mut kept: Vec<bool> =
@@ -97,7 +97,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// For each package of `inside` the one that leads to it from a removed package, nearest first: a removed
+    /// For each package of `inside` the package that leads to it from a removed package, nearest first: a removed
     /// package, or another one of `inside`.
     pub(super) fn ways(&self, removed: &[bool], inside: &[bool]) -> HashMap<usize, usize> {
         let mut ways = HashMap::new();
@@ -115,7 +115,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The names in a dependency: rpm has conditions such as `(a if b)`, whose every part may be needed.
+/// The names in a dependency. rpm has conditions such as `(a if b)`, whose parts may all be needed.
 fn words<'n>(manager: &str, name: &'n str) -> Vec<&'n str> {
     if manager == "rpm" && name.starts_with('(') {
         return name.split_whitespace().map(|word| word.trim_matches(['(', ')'])).collect();

@@ -1,5 +1,4 @@
-//! Who uses the files of packages without depending on them: by links, by interpreters of scripts, by the command,
-//! by names.
+//! Uses of package files without a dependency: links, script interpreters, the command, names.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,14 +12,14 @@ use crate::formats::binary::FileFacts;
 use crate::formats::mentions::Mentions;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// A package uses a file of another one; `None` for what no package of the system owns.
+/// A package that uses a file of another; `None` for a file that no system package owns.
 pub(super) type Use = (Option<usize>, usize);
 
-/// What was found.
+/// All uses found.
 pub(super) struct Uses {
-    /// Each user with the package that it uses, sorted.
+    /// Pairs of user and used package, sorted.
     pub(super) list: Vec<Use>,
-    /// A program or library of no package that could not be searched for names of libraries.
+    /// A program or library without a package that could not be searched for library names.
     pub(super) unsearched: Option<NodeId>,
     /// Whether all symbolic links were followed.
     pub(super) all_links: bool,
@@ -28,13 +27,13 @@ pub(super) struct Uses {
 
 pub(super) struct Finder<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
-    /// By package: whether it may turn out to be unneeded.
+    /// By package: whether it may be unneeded.
     pub(super) is_wanted: &'f dyn Fn(usize) -> bool,
-    /// Files that go with other findings.
+    /// Files removed by other findings.
     pub(super) gone: &'f HashSet<Inode>,
     /// By package: its files and links.
     pub(super) files: &'f [Vec<NodeId>],
-    /// Folders of programs.
+    /// Program folders.
     pub(super) search_path: &'f [Vec<u8>],
 }
 
@@ -46,10 +45,10 @@ pub(super) fn search_path(facts: &Facts<'_>) -> Vec<Vec<u8>> {
     }
 }
 
-/// Words of a command, and folders of a search path, that are looked up.
+/// Most words of a command and folders of a search path that are looked up.
 const WORDS: usize = 1_000;
 const FOLDERS: usize = 64;
-/// Parts of paths and links on the way of all symbolic links together; real images have some 100,000.
+/// Most path parts and links followed for all symbolic links together; real images have some 100,000.
 const STEPS: u64 = 1 << 22;
 
 impl Finder<'_, '_> {
@@ -67,7 +66,7 @@ impl Finder<'_, '_> {
         Uses { list, unsearched, all_links }
     }
 
-    /// The package of the system that owns one of the names of a file.
+    /// The system package that owns one of the names of a file.
     fn owner(&self, inode: Inode) -> Option<usize> {
         let mut names = self.facts.rootfs.all_names(inode.0, inode.1);
         names.find_map(|node| self.owner_of(node))
@@ -82,12 +81,12 @@ impl Finder<'_, '_> {
         self.facts.node(self.facts.inventory.links.object(object).node).content()
     }
 
-    /// Takes in that `user` uses the file at `node`.
+    /// Records that `user` uses the file at `node`.
     fn uses(&self, user: Option<usize>, node: NodeId, list: &mut Vec<Use>) {
         list.extend(self.owner_of(node).filter(|owner| (self.is_wanted)(*owner)).map(|owner| (user, owner)));
     }
 
-    /// Objects that need or open others, and objects that run on their own account.
+    /// Objects that need or open others, and objects that are roots.
     fn links(&self, list: &mut Vec<Use>) {
         let links = &self.facts.inventory.links;
         for id in links.ids() {
@@ -110,7 +109,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Interpreters that scripts name in their first lines.
+    /// Script interpreters.
     fn scripts(&self, list: &mut Vec<Use>) {
         for layer in 0..crate::base::convert::layer16(self.facts.input.layers.len()) {
             let Some(read) = self.facts.layer(layer) else { continue };
@@ -128,7 +127,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// The program that a word names, the link that leads to it included.
+    /// The program that a word refers to, and links on the way.
     fn program(&self, user: Option<usize>, word: &[u8], list: &mut Vec<Use>) {
         let paths = &self.facts.paths;
         let folders: Vec<&[u8]> = self.search_path.iter().map(Vec::as_slice).collect();
@@ -142,7 +141,7 @@ impl Finder<'_, '_> {
         for path in tries {
             let Some(node) = paths.lookup(&path) else { continue };
             self.uses(user, node, list);
-            // A link on the way may be that of another package.
+            // A link on the way may belong to another package.
             let folder = paths.lookup(crate::cuda::links::folder_of(&path));
             if let Some(link) = folder.and_then(|folder| paths.child(folder, file_name(&path))) {
                 self.uses(user, link, list);
@@ -151,7 +150,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Programs that entrypoint, command and variables name.
+    /// Programs in entrypoint, command and variables.
     fn command(&self, list: &mut Vec<Use>) {
         let values = self.facts.environment().iter().filter_map(|pair| pair.split_once('='));
         let values = values.filter(|(name, _)| *name != "PATH").map(|(_, value)| value);
@@ -162,16 +161,16 @@ impl Finder<'_, '_> {
             }
         }
         for (owner, nodes) in self.files.iter().enumerate().filter(|(owner, _)| (self.is_wanted)(*owner)) {
-            // Files that name libraries are looked at one by one, with those of the packages themselves.
+            // Files that mention libraries are checked one by one, with those of the packages themselves.
             let is_set =
                 |node: &NodeId| matches!(self.facts.named.user(self.facts, *node), Some(User::Setting(_)));
             list.extend(nodes.iter().any(is_set).then_some((None, owner)));
         }
     }
 
-    /// Links that no package owns and that lead to a file of a package: those of environments of Python, and
-    /// what the image's maker linked. The alternatives of dpkg and the certificates of the system are made from
-    /// the packages themselves. `false` when not all could be followed.
+    /// Links without a package that lead to a package file: those of virtual environments and those created by the
+    /// image author. dpkg alternatives and the system certificates are generated from the packages. `false` when not
+    /// all could be followed.
     fn symbolic_links(&self, list: &mut Vec<Use>) -> bool {
         let paths = &self.facts.paths;
         let mut steps = STEPS;
@@ -193,7 +192,7 @@ impl Finder<'_, '_> {
         steps > 0
     }
 
-    /// Packages of Python beside those of the distribution run on the system's Python.
+    /// Python packages outside the distribution's run on the system Python.
     fn python(&self, list: &mut Vec<Use>) {
         let is_own = |root: &[u8]| root.starts_with(b"/usr/") && root != b"/usr/lib/python3/dist-packages";
         let packages = &self.facts.inventory.packages;
@@ -203,8 +202,8 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Libraries whose names stand in programs and libraries that no package of the system owns, or in the names
-    /// of packages of Python. Returns such a program that could not be searched.
+    /// Libraries whose names occur in programs and libraries without a system package, or in names of Python packages.
+    /// Returns such a program that could not be searched.
     fn names(&self, list: &mut Vec<Use>) -> Option<NodeId> {
         let facts = self.facts;
         let mut stems: HashSet<Vec<u8>> = HashSet::new();
@@ -218,7 +217,7 @@ impl Finder<'_, '_> {
             match self.mentions(inode) {
                 Some(mentions) => {
                     let names = mentions.into_iter().flat_map(|mentions| &mentions.libraries);
-                    // What it is linked to is told by its links.
+                    // Linked libraries are covered by its links.
                     let of_links = |name: &&Vec<u8>| match facts.binary(inode) {
                         Some(FileFacts::Elf(elf)) => {
                             elf.needed.contains(name) || elf.soname.as_ref() == Some(*name)
@@ -228,7 +227,7 @@ impl Finder<'_, '_> {
                     let names = names.filter(|name| !of_links(name));
                     stems.extend(names.filter_map(|name| Some(split_library_name(name)?.stem.to_vec())));
                 }
-                // What the catalogue or a package of Python brings says by its links what it needs.
+                // Libraries known to the catalogue or owned by a Python package state their needs by links.
                 None if facts.owner(node).is_none()
                     && facts.catalog.component_of(facts.node(node).name()).is_none() =>
                 {
@@ -265,8 +264,8 @@ impl Finder<'_, '_> {
         unsearched
     }
 
-    /// The parts of the names of packages of Python: `libarchive-c` looks for `archive`, which stands in none of
-    /// its files as the name of a library.
+    /// The parts of Python package names: `libarchive-c` opens `archive`, a name that does not occur in its files as
+    /// that of a library.
     fn python_words(&self) -> BTreeMap<String, usize> {
         let packages = self.facts.inventory.packages.iter().enumerate();
         let of_python = packages.filter(|(_, package)| matches!(package.manager, "pip" | "conda"));
@@ -283,7 +282,7 @@ impl Finder<'_, '_> {
         words
     }
 
-    /// What a file says of libraries; the outer `None` when it was not searched.
+    /// Libraries mentioned by a file; the outer `None` when it was not searched.
     #[allow(clippy::option_option, reason = "the two are not the same: not searched, and nothing found")]
     fn mentions(&self, inode: Inode) -> Option<Option<&Mentions>> {
         let read = self.facts.layer(inode.0)?;
@@ -294,7 +293,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// The words of a command that may name programs: the first one, and what a wrapper such as `env` starts.
+/// Words of a command that may be programs: the first one, and the program that a wrapper such as `env` runs.
 fn program_words<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<&'w [u8]> {
     let mut found = Vec::new();
     for word in words.take(WORDS) {

@@ -1,4 +1,4 @@
-//! Symbolic links from outside that lead into caches.
+//! Symbolic links from outside into caches.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -8,15 +8,15 @@ use crate::cuda::links::folder_of;
 use crate::findings::facts::Facts;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Parts of paths that all links together may have: an image of a million links has some ten millions.
+/// Most path parts of all links together: an image with a million links has some ten million.
 const STEPS: u64 = 1 << 26;
 
-/// What links from outside need of the caches.
+/// Cache files used by links from outside.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Files that a link leads to, or that lie in a folder that one leads to, with the first such link.
+    /// Target files of links, or files in target folders, each with the first such link.
     pub(super) files: BTreeMap<Inode, NodeId>,
-    /// Rules of caches that links lead through to somewhere else.
+    /// Rules of caches that links pass through.
     pub(super) through: BTreeSet<String>,
     /// Whether all links could be followed.
     pub(super) complete: bool,
@@ -46,7 +46,7 @@ impl Links {
         links
     }
 
-    /// Takes what a link leads to; whether that lies in a cache.
+    /// Records the target of a link; returns whether it is in a cache.
     fn take(
         &mut self,
         facts: &Facts<'_>,
@@ -73,18 +73,18 @@ impl Links {
     }
 }
 
-/// The rule by which a path lies in a cache.
+/// The rule of the cache that contains a path.
 fn cache(walker: &mut Walker<'_>, path: &[u8]) -> Option<String> {
     let rule = walker.path(path).devel.filter(|rule| rule.category == "package-caches")?;
     Some(rule.id.clone())
 }
 
-/// A file that would lie in a folder.
+/// The path of a file in a folder.
 fn below(folder: &[u8]) -> Vec<u8> {
     [folder, b"/x"].concat()
 }
 
-/// Where a link points as it is written, no other link followed.
+/// The target of a link as written, without following other links.
 fn lexical(folder: &[u8], target: &[u8]) -> Vec<u8> {
     let whole = if target.starts_with(b"/") { target.to_vec() } else { [folder, b"/", target].concat() };
     let mut parts: Vec<&[u8]> = Vec::new();

@@ -1,4 +1,4 @@
-//! Files that hold secrets by their names, in all layers. Nothing of them is read.
+//! Files with names of secrets, in all layers. Their content is not read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::findings::finish::Draft;
 use crate::findings::value::{Item, Severity, Verdict};
 use crate::layer::EntryKind;
 
-/// Whether a file holds a secret by its name; the second is true where it does only sometimes.
+/// Whether a path is that of a secret file; `Some(true)` when it is one only sometimes.
 fn is_secret_file(path: &[u8]) -> Option<bool> {
     let path = String::from_utf8_lossy(path);
     let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -55,14 +55,14 @@ fn is_secret_file(path: &[u8]) -> Option<bool> {
     }
 }
 
-/// Files that are told by name; all of them are among the items.
+/// Most files listed by name; all of them are among the items.
 const TOLD: usize = 100;
 
 fn shown(path: &[u8]) -> String {
     elide_middle(&escape(path), 200)
 }
 
-/// Files of all layers, those too that a later layer hides.
+/// Finds secret files in all layers, including shadowed files.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut found: BTreeMap<bool, Vec<(Item, Vec<u8>)>> = BTreeMap::new();
     for layer in 0..layer16(facts.input.layers.len()) {
@@ -71,7 +71,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
         let index = facts.rootfs.layer(layer);
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
-            // Paths are put together for names only that may be secrets.
+            // Paths are built only for names that may be secrets.
             if index.size(entry) == 0 || !may_be_secret(index.name(entry)) {
                 continue;
             }
@@ -79,33 +79,31 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             if let Some(sometimes) = is_secret_file(&path) {
                 let item = item(&facts.census, facts.rootfs, (layer, entry));
                 let files = found.entry(sometimes).or_default();
-                // Paths of what is not told are not kept.
+                // Paths beyond the listed files are not kept.
                 files.push((item, if files.len() < TOLD { path } else { Vec::new() }));
             }
         }
     }
     let draft = |(sometimes, files): (bool, Vec<(Item, Vec<u8>)>)| {
-        let title = if sometimes {
-            "Files that may hold secrets, by their names"
-        } else {
-            "Files that hold secrets, by their names"
-        };
+        let title =
+            if sometimes { "Files that may contain secrets, by name" } else { "Secret files, by name" };
         let mut draft = Draft::new(&RULE, Verdict::Unsure, title.to_owned());
         draft.severity = Some(if sometimes { Severity::Medium } else { Severity::High });
         draft.reason =
-            "Files of these names hold passwords, tokens or private keys; nothing was read of them.".into();
+            "Files with these names contain passwords, tokens or private keys. Their content was not read."
+                .into();
         let hidden = files.iter().filter(|(item, _)| item.node.is_none()).count();
         if hidden > 0 {
             write!(
                 draft.reason,
-                " {hidden} of them {} hidden by a later layer: whoever pulls the image still has {}.",
+                " {hidden} of them {} shadowed by an upper layer: everyone who pulls the image still gets {}.",
                 if hidden == 1 { "is" } else { "are" },
                 if hidden == 1 { "it" } else { "them" },
             )
             .ok();
         }
         for (item, path) in files.iter().take(TOLD) {
-            let hidden = if item.node.is_none() { ", hidden by a later layer" } else { "" };
+            let hidden = if item.node.is_none() { ", shadowed by an upper layer" } else { "" };
             draft.proof.push(format!("{} in layer {}{hidden}", shown(path), item.layer));
         }
         draft.subjects = files.iter().take(TOLD).map(|(_, path)| shown(path)).collect();
@@ -117,13 +115,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         draft.question = Some(
             "Are all of these files free of secrets, such as examples, test keys or public keys?".to_owned(),
         );
-        draft.fix = "Do not put them in, with RUN --mount=type=secret and .dockerignore; deleting them in a later layer removes nothing. Replace what was in them.".into();
+        draft.fix = "Keep them out with RUN --mount=type=secret and .dockerignore; deleting them in an upper layer removes nothing. Replace the secrets.".into();
         draft
     };
     found.into_iter().map(draft).collect()
 }
 
-/// A quick look at the last part of a path.
+/// A cheap test of a file name.
 fn may_be_secret(name: &[u8]) -> bool {
     let is_name = matches!(
         name,

@@ -1,14 +1,14 @@
-//! Which names tell of secrets, and which names the redacted parts of a text have.
+//! Names that indicate secrets, and the names of redacted values.
 
 use std::collections::BTreeSet;
 
 use crate::base::redact::REDACTED;
 use crate::base::text::{elide_end, printable};
 
-/// Whether a name tells of a secret. Narrower than what is redacted: that hides too much rather than too little,
-/// here `TOKENIZERS_PARALLELISM` and `--keyserver` would be said to be secrets.
+/// Whether a name indicates a secret. Narrower than redaction, which rather hides too much: `TOKENIZERS_PARALLELISM`
+/// and `--keyserver` would be false positives here.
 pub(super) fn tells(name: &str) -> bool {
-    /// Names that everybody may know: keys that packages are signed with.
+    /// Public names: keys that packages are signed with.
     const PUBLIC: [&str; 3] = ["gpg_key", "public_key", "apt_key"];
     const WORDS: [&str; 10] = [
         "token",
@@ -36,7 +36,7 @@ pub(super) fn tells(name: &str) -> bool {
     if PUBLIC.iter().any(|public| plain.ends_with(public)) {
         return false;
     }
-    // What ends the name says what it is: the file or the name of a secret is none.
+    // The last word says what the value is: the file or the name of a secret is not a secret.
     let last = plain.rsplit('_').next().unwrap_or_default();
     if matches!(
         last,
@@ -45,12 +45,12 @@ pub(super) fn tells(name: &str) -> bool {
         return false;
     }
     plain.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit())).any(|word| {
-        // `PGPASSWORD` and `authtoken` end with the word; a key is one only when it stands alone.
+        // `PGPASSWORD` and `authtoken` end with the word; `key` counts only as a word of its own.
         WORDS.contains(&word) || ENDS.iter().any(|end| word.ends_with(end))
     })
 }
 
-/// Whether a value cannot be a secret: nothing, a number, yes or no, a path, or the name of another variable.
+/// Whether a value cannot be a secret: empty, a number, a boolean, a path, or the name of another variable.
 pub(super) fn is_plain(value: &str) -> bool {
     let value = value.trim().trim_matches(['"', '\'']);
     value.is_empty()
@@ -62,14 +62,14 @@ pub(super) fn is_plain(value: &str) -> bool {
         )
 }
 
-/// Names of what a text holds, told by what is redacted in it.
+/// Names of the redacted values of a text.
 pub(super) fn held(text: &str, shown: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut rest = text;
     let mut parts = shown.split(REDACTED);
     let mut before = parts.next().unwrap_or_default();
     for after in parts {
-        // What stands between two redacted values is as it was: so the value ends where that begins.
+        // The text between two redacted values is unchanged: so a value ends where it begins.
         rest = rest.get(before.len()..).unwrap_or_default();
         let end = if after.is_empty() { rest.len() } else { rest.find(after).unwrap_or(rest.len()) };
         let value = rest.get(..end).unwrap_or_default();
@@ -90,7 +90,7 @@ pub(super) fn held(text: &str, shown: &str) -> BTreeSet<String> {
     found
 }
 
-/// A name as it may be shown.
+/// A name, safe to show.
 pub(super) fn shown_name(name: &str) -> String {
     elide_end(&printable(name), 80)
 }

@@ -1,4 +1,4 @@
-//! Why a library that nothing reaches can go, or which question is left.
+//! Why an unreferenced library is removable, or which question remains.
 
 use std::collections::HashSet;
 
@@ -9,19 +9,19 @@ use crate::findings::demand::Certainty;
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
 
-/// Why a library is told as it is; what is the same is told together.
+/// The reason for a verdict; libraries with the same reason form one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Because {
     Free,
-    /// The image has no application whose needs could be known.
+    /// The image has no application to analyse.
     NoApplication,
-    /// A file of the application names it.
+    /// An application file mentions it.
     Named,
-    /// Something that is reached opens a library of this name, and does not find this one.
+    /// A reachable object opens a library of this name, and does not find this one.
     Opened,
-    /// Something that is installed builds programs, which may link it, or reads it.
+    /// An installed component builds programs that may link it, or reads it.
     Read,
-    /// Not all programs of the application could be searched.
+    /// Not all application programs could be searched.
     Unsearched,
     /// A part of a library whose other parts are used.
     Part,
@@ -29,9 +29,9 @@ pub(super) enum Because {
     BuilderResource,
     /// `GPUDirect` Storage is configured.
     Storage,
-    /// An installed package brought it.
+    /// An installed package owns it.
     Recorded,
-    /// Whoever made the image put it there.
+    /// Added outside package managers.
     ByHand,
 }
 
@@ -39,89 +39,85 @@ impl Because {
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Free => "",
-            Self::NoApplication => ", in an image without an application",
-            Self::Named => ", which the application names",
-            Self::Opened => ", of a name that something opens",
-            Self::Read => ", where programs are built at run time",
-            Self::Unsearched => ", as far as could be searched",
-            Self::Part => ", parts of libraries that are used",
-            Self::BuilderResource => " but TensorRT's builder",
+            Self::NoApplication => ", no application in the image",
+            Self::Named => ", mentioned by the application",
+            Self::Opened => ", opened by name",
+            Self::Read => ", possibly linked at run time",
+            Self::Unsearched => ", not fully searched",
+            Self::Part => ", parts of used libraries",
+            Self::BuilderResource => ", TensorRT builder resources",
             Self::Storage => ", for GPUDirect Storage",
-            Self::Recorded => ", of installed packages",
-            Self::ByHand => " by their needs",
+            Self::Recorded => ", owned by installed packages",
+            Self::ByHand => ", added outside packages",
         }
     }
 
     pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Free => {
-                "No program or module of the image needs or opens these libraries, and no file of the application names one."
+                "Unreferenced: no program or module needs or opens these libraries, and no application file mentions one."
             }
             Self::NoApplication => {
-                "Nothing reaches these libraries, but the image does not say what it runs, or holds no application that could need them."
+                "Unreferenced, but the image does not define what it runs, or contains no application that could need them."
             }
-            Self::Named => {
-                "Nothing reaches these libraries by the loader's rules, but files of the application name them."
-            }
+            Self::Named => "Unreferenced by the loader's rules, but application files mention them.",
             Self::Opened => {
-                "Something that runs opens libraries of these names, and these were not found on its way."
+                "A reachable program opens libraries with these names, and does not find these copies."
             }
             Self::Read => {
-                "Nothing reaches these libraries, but something that is installed, or named, builds programs at run time, which may be linked to them."
+                "Unreferenced, but an installed or mentioned tool builds programs at run time, which may link them."
             }
             Self::Unsearched => {
-                "Nothing reaches these libraries. Not all programs of the application could be searched for their names."
+                "Unreferenced, but not all application programs could be searched for their names."
             }
             Self::Part => {
-                "Other parts of the same libraries are used. Which parts they open from their folder depends on what is computed."
+                "Other parts of the same libraries are used. Which parts they open from their folder depends on the computation."
             }
             Self::BuilderResource => {
-                "Only building an engine opens these. A service that loads a finished plan does without."
+                "Only engine builds open them. A service that loads a finished plan does not need them."
             }
-            Self::Storage => "Nothing reaches these libraries, but GPUDirect Storage is set up in the image.",
+            Self::Storage => "Unreferenced, but GPUDirect Storage is set up in the image.",
             Self::Recorded => {
-                "Nothing reaches these libraries by the loader's rules. An installed package brought them, and Python may open them by their path."
+                "Unreferenced by the loader's rules. An installed package owns them, and Python may open them by path."
             }
-            Self::ByHand => {
-                "Nothing reaches these libraries by the loader's rules. Whoever made the image put them there."
-            }
+            Self::ByHand => "Unreferenced by the loader's rules. They were added outside package managers.",
         }
     }
 
     pub(super) fn question(self) -> Option<&'static str> {
         Some(match self {
             Self::Free => return None,
-            Self::NoApplication => "Does what is built upon this image load any of these libraries?",
-            Self::Named | Self::Opened => "Does the service open them when it runs?",
-            Self::Read => "Is anything linked to them when the service runs?",
-            Self::Unsearched => "Do the programs that could not be searched open them?",
+            Self::NoApplication => "Do images built on this one load any of these libraries?",
+            Self::Named | Self::Opened => "Does the service open them at run time?",
+            Self::Read => "Is anything linked against them at run time?",
+            Self::Unsearched => "Do the programs that were not searched open them?",
             Self::Part => "Does the service compute anything that needs these parts?",
             Self::BuilderResource => "Does the service build TensorRT engines?",
             Self::Storage => "Does the service read files through GPUDirect Storage?",
-            Self::Recorded => "Does anything need the packages that brought them?",
-            Self::ByHand => "Does anything open them by their path?",
+            Self::Recorded => "Does anything need the packages that own them?",
+            Self::ByHand => "Does anything open them by path?",
         })
     }
 }
 
-/// Components whose libraries open one another from their folder.
+/// Components whose libraries open each other from their folder.
 const IN_PARTS: [&str; 4] = ["cudnn", "nvrtc", "nvshmem", "tensorrt"];
 
-/// Programs that are no application by themselves.
+/// Programs that are not an application by themselves.
 const SHELLS: [&[u8]; 9] =
     [b"sh", b"bash", b"dash", b"ash", b"busybox", b"tini", b"dumb-init", b"env", b"sleep"];
 
 pub(super) struct Judge<'f, 'a> {
     facts: &'f Facts<'a>,
     has_application: bool,
-    /// Component and folder of the libraries that are reached.
+    /// Component and folder of the reachable libraries.
     parts: HashSet<(String, Vec<u8>)>,
-    /// What used objects open, by the table.
+    /// Names that used objects open, per the dlopen table.
     opened: HashSet<String>,
     storage: bool,
 }
 
-/// Whether a library holds the kernels that the builder of `TensorRT` chooses from.
+/// Whether a library contains the kernels that the TensorRT builder selects from.
 pub(super) fn is_builder_resource(facts: &Facts<'_>, library: &Library) -> bool {
     facts.node(library.node).name().starts_with(b"libnvinfer_builder_resource")
 }
@@ -150,7 +146,7 @@ impl<'f, 'a> Judge<'f, 'a> {
         }
     }
 
-    /// Why a library is told as it is, and who is meant. `None` when it is used after all.
+    /// The reason for the verdict on a library, and its user. `None` when it is used after all.
     pub(super) fn judge(&self, library: &Library) -> Option<(Because, Option<User>)> {
         let facts = self.facts;
         if is_builder_resource(facts, library) {
@@ -201,7 +197,7 @@ impl<'f, 'a> Judge<'f, 'a> {
         Some((Because::Free, None))
     }
 
-    /// Builder resources are needed by what is known to build engines, `TensorRT` itself aside.
+    /// Builder resources are needed by components that build engines, except `TensorRT` itself.
     fn resource(&self, library: &Library) -> Option<(Because, Option<User>)> {
         let path = self.facts.path(library.node);
         let copy = site_root(&path).map(|(site, _)| site);
@@ -211,15 +207,15 @@ impl<'f, 'a> Judge<'f, 'a> {
         (!builds).then_some((Because::BuilderResource, None))
     }
 
-    /// What names a library: by its soname or its file.
+    /// The mention of a library, by its soname or file name.
     fn named(&self, library: &Library) -> Option<User> {
         let by_soname = || self.facts.named.library(library.soname.as_deref()?.as_bytes());
         self.facts.named.user(self.facts, library.node).or_else(by_soname)
     }
 }
 
-/// Whether the image says what it runs, and holds an application: a program or module of its own, a framework,
-/// or files that could be searched. An image with a shell alone is something to build upon.
+/// Whether the image defines what it runs and contains an application: a program or module of its own, a framework, or
+/// searchable files. An image with only a shell is a base image.
 fn has_application(facts: &Facts<'_>) -> bool {
     let links = &facts.inventory.links;
     let is_root =
@@ -227,7 +223,7 @@ fn has_application(facts: &Facts<'_>) -> bool {
     if !is_root(RootKind::Entrypoint) {
         return false;
     }
-    // Roots that no package of the system owns: programs of the application, and those of a plain base.
+    // Roots without a system package: application programs, and those of a plain base.
     let (mut own, mut plain) = (false, 0_u64);
     for object in links.objects.iter().filter(|object| object.root.is_some()) {
         let owner = facts.owner(object.node).and_then(|place| facts.inventory.packages.get(place));
