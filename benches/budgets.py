@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `cutaway report` against other programs and the budgets, and prints the table that README shows.
+"""Measures `cutaway report` against other programs and the budgets, and prints the table of `assets/manual/performance.md`.
 
     python3 benches/budgets.py --cutaway BINARY --images DIR [-n ROUNDS] [--only NAME]... [--markdown]
 

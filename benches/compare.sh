@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures `cutaway report` against other programs and against the budgets, and prints the table that README shows.
+# Measures `cutaway report` against other programs and against the budgets, and prints the table of assets/manual/performance.md.
 #
 #   benches/compare.sh [-n ROUNDS] [--only NAME]... [--images DIR] [--cutaway BINARY] [--markdown] [--small]
 #

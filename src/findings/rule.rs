@@ -73,14 +73,17 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Manual chapters other than rules: name and text.
-const CHAPTERS: [(&str, &str); 11] = [
+const CHAPTERS: [(&str, &str); 14] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
+    ("cli", include_str!("../../assets/manual/cli.md")),
     ("compare", include_str!("../../assets/manual/compare.md")),
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
+    ("cuda", include_str!("../../assets/manual/cuda.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
+    ("performance", include_str!("../../assets/manual/performance.md")),
     ("registries", include_str!("../../assets/manual/registries.md")),
     ("report", include_str!("../../assets/manual/report.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
