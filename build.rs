@@ -1,21 +1,21 @@
-//! Names the sources that make what the index cache keeps.
+//! Computes the fingerprint of the sources that write cache records.
 //!
-//! A record of the cache holds what a parser made of a layer. When a parser changes, the records of the parser before
-//! it are wrong, and nobody remembers to raise a number at every such change. So the folder that records lie in is
-//! named after the sources that make them: another version of these has another folder, and reads everything anew.
+//! A record contains what a parser made of a layer. If a parser changes, earlier records are invalid, and a version
+//! number maintained by hand would be forgotten. The folder of the records is therefore named by this fingerprint:
+//! a version with other sources uses another folder and reads everything again.
 //!
-//! Needs neither git nor a dependency: a packaged source gives the same name as a checkout.
+//! Requires neither git nor a dependency: a packaged source has the same fingerprint as a checkout.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whatever has a part in what a record says: the parsers, what they are given, what bounds them, and what puts their
-/// results together. A folder too many costs one reading after an upgrade, one too few costs the truth.
+/// Everything that affects the contents of a record: the parsers, their input, their limits, and the code that joins
+/// their results. A superfluous folder costs one reading after an upgrade, a missing one correctness.
 const FOLDERS: [&str; 6] =
     ["src/analysis", "src/base", "src/cache", "src/formats", "src/layer", "src/source"];
 
-/// Versions of the crates that read tar headers, databases and JSON. All of them, since a list would be forgotten.
+/// Versions of the crates that parse tar headers, databases and JSON. All crates, because a list would be forgotten.
 const LOCK: &str = "Cargo.lock";
 
 fn main() -> io::Result<()> {
@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
     for folder in FOLDERS {
         println!("cargo:rerun-if-changed={folder}");
     }
-    // A file that is named and is not there would run this script at every build.
+    // A missing file would rerun this script at every build.
     if root.join(LOCK).exists() {
         println!("cargo:rerun-if-changed={LOCK}");
     }
@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// One number for the paths and contents of these sources, whatever the order in which a file system lists them.
+/// Hash of the paths and contents of these sources, independent of directory order.
 pub(crate) fn fingerprint(root: &Path) -> io::Result<u64> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -50,7 +50,7 @@ pub(crate) fn fingerprint(root: &Path) -> io::Result<u64> {
     Ok(hash.0)
 }
 
-/// Adds the sources below `folder`, each with its path as seen from the project's root. Tests make no facts.
+/// Adds the sources below `folder`, each with its path relative to the project root. Tests are excluded.
 fn collect(folder: &Path, shown: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -65,7 +65,7 @@ fn collect(folder: &Path, shown: &str, files: &mut Vec<(String, PathBuf)>) -> io
     Ok(())
 }
 
-/// FNV-1a: nobody attacks a build with its own sources, and chance does not meet 64 bits.
+/// FNV-1a: the input is trusted, and 64 bits exclude accidental collisions.
 struct Fnv(u64);
 
 impl Fnv {
@@ -73,7 +73,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds bytes behind their number, so that what ends one file cannot begin the next.
+    /// Adds the length, then the bytes, so that file boundaries are part of the hash.
     fn add(&mut self, bytes: &[u8]) {
         let length = (bytes.len() as u64).to_le_bytes();
         for byte in length.iter().chain(bytes) {

@@ -1,28 +1,28 @@
-//! Cutaway opens a container image and shows what it is made of.
+//! Cutaway opens a container image and shows what is in it, what is wasted, and what is removable.
 //!
-//! Data flows one way, through rooms that may each use only those above it:
+//! Data flows one way, through modules that may each use only those above them:
 //!
-//! | room | takes | gives |
+//! | module | input | output |
 //! |---|---|---|
-//! | [`base`] | | sizes, digests, limits, warnings, text that is safe to show |
+//! | [`base`] | | sizes, digests, limits, warnings, escaped text |
 //! | [`jobs`] | closures | progress, cancellation, the newest result |
 //! | [`cache`] | verified keys, bytes | the same bytes in a later run |
 //! | [`formats`] | bytes | facts: tar members, ELF, GPU code, package databases |
-//! | [`source`] | an image reference | manifest, config, where the layers lie |
+//! | [`source`] | an image reference | manifest, config, access to the layers |
 //! | [`layer`] | the bytes of one layer | its index, facts of its files |
-//! | [`rootfs`] | all indexes | what a container sees, what each layer hides |
+//! | [`rootfs`] | all indexes | the merged view, what each layer shadows |
 //! | [`cuda`] | the merged view, facts of files | libraries, GPU code, links, packages |
-//! | [`findings`] | the inventory | what should not be there, with verdicts and proof; plans, policies |
+//! | [`findings`] | the inventory | findings with verdicts and proof; plans, policies |
 //! | [`rewrite`] | findings, a Dockerfile | proposed Dockerfiles, their sizes and proof |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
-//! | [`compare`] | several analyses | what they share, where they differ |
+//! | [`compare`] | several analyses | shared and different content |
 //! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
-//! | `fuzzing` | any bytes | nothing, or a panic where a promise of another room is broken |
-//! | `gpu` | which device | whether this machine's GPU works, in a child process |
+//! | `fuzzing` | any bytes | nothing, or a panic if an invariant is violated |
+//! | `gpu` | a device | whether this machine's GPU works, checked in a child process |
 //! | [`cli`] | arguments | output and an exit code |
 //! | `gui` | an analysis | the window |
 //!
-//! `tests/all/architecture.rs` holds the rooms to it; `ARCHITECTURE.md` says why.
+//! `tests/all/architecture.rs` checks this order; `ARCHITECTURE.md` has the reasons.
 
 pub mod analysis;
 pub mod base;

@@ -1,4 +1,4 @@
-//! The `cutaway` binary: arguments, then the window or a command, then an exit code.
+//! The `cutaway` binary: parses arguments, opens the window or runs a command, returns an exit code.
 
 use std::process::ExitCode;
 

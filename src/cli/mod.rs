@@ -1,5 +1,6 @@
-//! In: arguments. Out: a plan (the window, or a command that is run), results on stdout, messages on stderr, an exit
-//! code. Must not know: the window.
+//! In: arguments.
+//! Out: a plan (the window, or a command that is run), results on stdout, messages on stderr, an exit code.
+//! Must not know: the window.
 
 mod arguments;
 mod cache;
