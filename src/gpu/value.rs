@@ -1,37 +1,37 @@
-//! What a check finds. Field names are those of schema `cutaway.gpu/1`; times are in microseconds.
+//! Result of a check. Field names are those of schema `cutaway.gpu/1`; times are in microseconds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The schema of a check.
+/// Schema of a check.
 pub const SCHEMA: &str = "cutaway.gpu/1";
 
-/// All that a check found out, in the order in which it did. What could not be had is `None`.
+/// Result of a GPU check, in the order of the steps. Unavailable values are null.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
-    /// Whether there is a GPU that did everything that was asked of it, whatever came of others. Where only the library
-    /// was asked for it is false: no GPU was looked at.
+    /// Whether a GPU passed everything that was requested, regardless of other GPUs. False if only the library was
+    /// requested: no GPU was checked.
     pub available: bool,
-    /// The driver, once its library was opened.
+    /// The driver, once its library is loaded.
     pub driver: Option<Driver>,
-    /// What was done, in order, the last one failed when there is an error.
+    /// Steps in order; the last one failed if there is an error.
     pub steps: Vec<Step>,
-    /// The devices that the driver has.
+    /// Devices reported by the driver.
     pub devices: Vec<Device>,
-    /// Why it ended early, or what failed first on a device; the others were checked all the same, and what failed
-    /// on them is in the notes.
+    /// Why the check ended early, or the first failure on a device; other devices are checked anyway, and their
+    /// failures are notes.
     pub error: Option<GpuError>,
-    /// Places where the driver's library was looked for, in order.
+    /// Locations that were searched for the driver library, in order.
     pub tried: Vec<TriedLibrary>,
-    /// What is worth knowing and no error, in sentences.
+    /// Remarks that are not errors, in sentences.
     pub notes: Vec<String>,
-    /// From the start of the child to its end.
+    /// Time from the start of the child process to its end.
     pub total_us: u64,
 }
 
 impl Check {
-    /// Whether a device did everything that was asked of it.
+    /// Whether a device passed everything that was requested.
     pub fn works(&self, device: &Device) -> bool {
         let failed = |step: &Step| !step.ok && step.device == Some(device.index);
         device.kernel_check.verdict == KernelVerdict::Pass && !self.steps.iter().any(failed)
@@ -42,52 +42,52 @@ impl Check {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Driver {
-    /// Its version, such as `580.159.04`, by NVML or the kernel module; `None` when neither says.
+    /// Driver version, such as `580.159.04`, from NVML or the kernel module; null if neither reports it.
     pub version: Option<String>,
-    /// The CUDA version of its libcuda (`cuDriverGetVersion`), such as `13.0`.
+    /// CUDA version of libcuda (`cuDriverGetVersion`), such as `13.0`.
     pub cuda_version: Option<String>,
-    /// The file that was opened, links resolved.
+    /// Path of the loaded library, links resolved.
     pub library_path: Option<String>,
-    /// How it was found: `loader` (what every program gets), or the folder that was tried after that.
+    /// How the library was found: `loader` (the dynamic loader), or the folder searched after that.
     pub found_by: Option<String>,
 }
 
-/// Where a step stands in a check. The names in reports are those of [`Stage::as_str`].
+/// Step of a check. Names in reports are those of [`Stage::as_str`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// The child was started.
+    /// Start of the child process.
     Start,
-    /// The driver's library was found and opened.
+    /// Search and loading of the driver library.
     Library,
     /// `cuInit`.
     Init,
     /// `cuDriverGetVersion`, and the version of the driver.
     Driver,
-    /// The devices were listed, with what NVML says of them.
+    /// List of the devices, with their state from NVML.
     Devices,
-    /// The primary context of a device was retained.
+    /// Primary context of a device.
     Context,
-    /// The kernel was compiled from PTX and loaded.
+    /// JIT compilation and loading of the kernel.
     Module,
-    /// Memory was taken and the numbers were copied.
+    /// Allocation and copy of the input.
     Memory,
-    /// The kernel ran over all numbers.
+    /// Run of the kernel.
     Launch,
-    /// Every number was compared with the processor's.
+    /// Comparison of every result with the CPU's.
     Verify,
-    /// Many small launches on a stream.
+    /// Small launches on a stream.
     StreamLaunches,
-    /// The same launches were captured in a graph and instantiated.
+    /// Capture and instantiation of the same launches as a graph.
     GraphCapture,
-    /// The graph was replayed.
+    /// Replay of the graph.
     GraphLaunches,
-    /// Copies were timed.
+    /// Measurement of copies.
     Bandwidth,
 }
 
 impl Stage {
-    /// All of them, in order.
+    /// All steps, in order.
     pub const ALL: [Self; 14] = [
         Self::Start,
         Self::Library,
@@ -105,7 +105,7 @@ impl Stage {
         Self::Bandwidth,
     ];
 
-    /// The name in reports.
+    /// Name in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -125,7 +125,7 @@ impl Stage {
         }
     }
 
-    /// What it does, in a few words for people.
+    /// Title for people.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Start => "Check started",
@@ -149,16 +149,16 @@ impl Stage {
 /// One step of a check.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Step {
-    /// Which.
+    /// Name of the step.
     pub name: Stage,
-    /// Whether it did what it should.
+    /// Whether the step succeeded.
     pub ok: bool,
-    /// How long it took.
+    /// Duration.
     pub us: u64,
-    /// The device that it was done on, for those that are done on one.
+    /// Device of the step, for steps on one device.
     #[serde(default)]
     pub device: Option<u32>,
-    /// What came of it, in a few words: the path of the library, the number of devices.
+    /// Result in a few words: path of the library, number of devices.
     #[serde(default)]
     pub detail: Option<String>,
 }
@@ -167,45 +167,45 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Device {
-    /// Its number for the driver, which `CUDA_VISIBLE_DEVICES` may have changed.
+    /// Device number of the driver, affected by `CUDA_VISIBLE_DEVICES`.
     pub index: u32,
-    /// Its name.
+    /// Device name.
     pub name: String,
-    /// Such as `9.0`.
+    /// Compute capability, such as `9.0`.
     pub compute_capability: String,
-    /// Memory.
+    /// Total memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// How many streaming multiprocessors.
+    /// Number of streaming multiprocessors.
     pub multiprocessors: Option<u32>,
-    /// Its UUID, such as `GPU-…`, or `MIG-…` for a part of one.
+    /// UUID, such as `GPU-…`, or `MIG-…` for a MIG instance.
     pub uuid: Option<String>,
-    /// Whether it is a part of a GPU (MIG).
+    /// Whether the device is a MIG instance.
     pub mig: Option<bool>,
-    /// Whether it shares memory with the processor.
+    /// Whether the device shares memory with the host.
     pub integrated: Option<bool>,
-    /// What NVML says of it; `None` without NVML.
+    /// State from NVML; null without NVML.
     pub nvml: Option<Nvml>,
-    /// The kernel.
+    /// Result of the kernel.
     pub kernel_check: KernelCheck,
-    /// Launch costs; `None` when they were not measured.
+    /// Launch latency; null if not measured.
     pub graph: Option<Graph>,
-    /// Copies; `None` when they were not asked for, or not measured.
+    /// Copy bandwidth; null if not requested or not measured.
     pub bandwidth_gb_s: Option<Bandwidth>,
 }
 
-/// What NVML says of a device.
+/// State of a device from NVML.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Nvml {
     /// Brand as `NVIDIA_REQUIRE_*` has it, such as `tesla`, `nvidia`, `geforce`.
     pub brand: Option<String>,
-    /// Memory in use, by all processes; with drivers before 510 also what the driver keeps for itself.
+    /// Memory in use by all processes; with drivers before 510 including the driver's reserve.
     pub memory_used_bytes: Option<u64>,
-    /// Whether MIG is switched on.
+    /// Whether MIG mode is on.
     pub mig_mode: Option<bool>,
     /// Compute mode: `default`, `exclusive-process`, `prohibited`.
     pub compute_mode: Option<String>,
-    /// ECC errors that could not be corrected, since the driver was loaded.
+    /// Uncorrectable ECC errors since the driver was loaded.
     pub ecc_uncorrected: Option<u64>,
     /// Degrees Celsius.
     pub temperature_c: Option<u32>,
@@ -213,62 +213,62 @@ pub struct Nvml {
     pub fabric: Option<String>,
 }
 
-/// What came of the kernel.
+/// Verdict on the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelVerdict {
-    /// Every number was right.
+    /// Every result is correct.
     Pass,
-    /// One was not, or it did not run.
+    /// A result is wrong, or the kernel did not run.
     Fail,
-    /// It was not tried: another device was asked for, or a step before failed.
+    /// Not run: another device was requested, or an earlier step failed.
     #[default]
     Skipped,
 }
 
-/// The kernel on one device: `y = a*x + y` over random numbers, and the processor's own result beside it.
+/// The kernel on one device: `y = a*x + y` over pseudo-random elements, compared with the CPU's result.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelCheck {
-    /// What came of it.
+    /// Verdict.
     pub verdict: KernelVerdict,
-    /// Compiling and loading the PTX.
+    /// Time to compile and load the PTX.
     pub module_load_us: Option<u64>,
-    /// From the launch to the end of the kernel.
+    /// Time from the launch to the end of the kernel.
     pub launch_us: Option<u64>,
-    /// How many numbers were compared.
+    /// Number of compared elements.
     pub elements: Option<u64>,
-    /// The largest difference to the processor's result; `None` when a result was no finite number.
+    /// Largest difference to the CPU's result; null if a result is not finite.
     pub max_abs_error: Option<f64>,
-    /// Up to which difference a number counts as right.
+    /// Largest difference that counts as correct.
     pub tolerance: Option<f64>,
 }
 
-/// What a launch costs on a stream, and the same launches in a graph.
+/// Launch latency on a stream, and of the same launches in a graph.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Graph {
     /// Launches in one round.
     pub launches: u32,
-    /// Rounds of which the median is taken, after those for warming up.
+    /// Measured rounds, without warm-up; the median is reported.
     pub rounds: u32,
-    /// One launch of many on a stream, median.
+    /// Time per launch on a stream, median.
     pub stream_us_per_launch: f64,
-    /// One launch of the same many in a graph, median.
+    /// Time per launch in a graph, median.
     pub graph_us_per_launch: f64,
-    /// How many times cheaper the graph is.
+    /// Stream time divided by graph time.
     pub speedup: f64,
-    /// Capturing and instantiating the graph, once.
+    /// Time to capture and instantiate the graph, once.
     pub capture_us: Option<u64>,
 }
 
-/// Copies in GB (10⁹ bytes) a second, the best of several.
+/// Copy bandwidth in GB (10⁹ bytes) per second, the best of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bandwidth {
-    /// From pinned memory of the host.
+    /// From pinned host memory.
     pub host_to_device: Option<f64>,
-    /// To pinned memory of the host.
+    /// To pinned host memory.
     pub device_to_host: Option<f64>,
     /// On the device: bytes read and bytes written both count.
     pub device_to_device: Option<f64>,
@@ -278,12 +278,12 @@ pub struct Bandwidth {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuError {
-    /// The step that failed, by the name in reports.
+    /// Name of the failed step.
     #[schemars(extend("enum" = Stage::ALL.map(Stage::as_str)))]
     pub stage: String,
-    /// The code of CUDA, when it is one of CUDA.
+    /// CUDA error code, if it is a CUDA error.
     pub code: Option<i32>,
-    /// Its name, such as `CUDA_ERROR_NO_DEVICE`, or one of ours in small letters: `no-library`, `stub`,
+    /// CUDA error name, such as `CUDA_ERROR_NO_DEVICE`, or one of the check's own in lower case: `no-library`, `stub`,
     /// `not-a-library`, `too-old`, `wrong-numbers`, `crashed`, `timed-out`, `no-answer`, `garbage`, `cannot-start`,
     /// `cancelled`.
     pub name: String,
@@ -291,26 +291,25 @@ pub struct GpuError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
-    /// What the compiler of the driver wrote, when the kernel could not be loaded; the end of what the process wrote
-    /// on standard error, when it came to a bad end.
+    /// JIT log if the kernel could not be loaded; last lines of standard error if the child process failed.
     pub log: Option<String>,
 }
 
-/// A place where the driver's library was looked for.
+/// A location that was searched for the driver library.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct TriedLibrary {
-    /// The name or path.
+    /// Name or path.
     pub path: String,
-    /// What came of it: `taken`, or why not.
+    /// Outcome: `taken`, or the reason for skipping it.
     pub outcome: String,
 }
 
-/// How far a check goes. Each holds what stands before it.
+/// Depth of a check. Each includes the ones before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Depth {
-    /// Finds and opens the driver's library; no call into CUDA.
+    /// Finds and loads the driver library, without a CUDA call.
     Library,
-    /// Starts the driver and lists the devices; takes no context.
+    /// Initializes the driver and lists the devices, without a context.
     Devices,
     /// Runs and verifies the kernel, measures launches.
     #[default]
@@ -318,7 +317,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// The name on the child's command line.
+    /// Name on the command line of the child process.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Library => "library",

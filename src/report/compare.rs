@@ -1,7 +1,7 @@
-//! A comparison, schema `cutaway.compare/1`: the model, and what is written from it.
+//! A comparison, schema `cutaway.compare/1`: the model, and its output formats.
 //!
-//! [`CompareReport`] holds all of it. [`compare_page`] decides what is shown of it and in which words; the text for
-//! the terminal is made from the same page, so that no two formats disagree.
+//! [`CompareReport`] is the complete model. [`compare_page`] selects and words the contents for people; the terminal
+//! text is generated from the same page, so that formats agree.
 
 mod csv;
 mod make;
@@ -25,23 +25,23 @@ use super::html::to_html;
 use super::json::to_json;
 use super::markdown::to_markdown;
 
-/// What a comparison is written as.
+/// Output format of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareFormat {
-    /// For people, 80 columns; the last line is the verdict.
+    /// Human-readable, 80 columns; the last line is the verdict.
     Text,
-    /// For scripts, schema `cutaway.compare/1`.
+    /// Machine-readable, schema `cutaway.compare/1`.
     Json,
-    /// For pull requests and step summaries.
+    /// Markdown for pull requests and step summaries.
     Markdown,
-    /// For people, one file without remote parts.
+    /// One self-contained HTML file.
     Html,
-    /// All figures in long form, for spreadsheets.
+    /// All figures in long form.
     Csv,
 }
 
 impl CompareFormat {
-    /// The usual end of a file's name.
+    /// Usual file name extension.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",

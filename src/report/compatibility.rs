@@ -1,4 +1,4 @@
-//! On which machines the image runs.
+//! Compatibility of the image with GPUs and machines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,105 +11,105 @@ use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{CudaNeed, Judge, Judgement, Needs, Reason, TargetGpu, requires};
 
-/// What the image needs, and whether each target has it.
+/// Requirements of the image, and verdicts on targets.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompatibilityPart {
-    /// What any machine must have.
+    /// Requirements on any machine.
     pub requires: RequiresPart,
-    /// The GPUs that it was judged against: those of this machine first.
+    /// Targets: the GPUs of this machine first.
     pub targets: Vec<TargetLine>,
 }
 
-/// What any machine must have, in a few figures.
+/// Requirements on any machine, in a few figures.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RequiresPart {
-    /// The highest CUDA version that something in use was built for.
+    /// Highest CUDA version that something in use is built for.
     pub cuda: Option<String>,
-    /// The driver that came out with it.
+    /// Driver released with that version.
     pub min_driver: Option<String>,
-    /// The oldest driver of its major version, on which no PTX is compiled.
+    /// Oldest driver of its major version, without JIT compilation of PTX.
     pub min_driver_minor_compat: Option<String>,
-    /// Architectures on which all that decides runs as it is.
+    /// Architectures with SASS in all deciding files.
     pub sass: Vec<String>,
-    /// Further ones on which it runs once PTX was compiled.
+    /// Further architectures, by JIT compilation of PTX.
     pub ptx: Vec<String>,
-    /// CUDA versions that something in use was built for, highest first.
+    /// CUDA versions that something in use is built for, highest first.
     pub versions: Vec<VersionLine>,
 }
 
-/// A CUDA version that something was built for.
+/// A CUDA version that something is built for.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct VersionLine {
-    /// Such as `12.8`, or `12` where the minor version is not known.
+    /// Version, such as `12.8`, or `12` if the minor version is unknown.
     pub version: String,
-    /// Who needs it.
+    /// File, library or framework with this requirement.
     pub who: String,
-    /// The file or package that says so.
+    /// File or package that states it.
     pub subject: String,
-    /// What it was read from.
+    /// Evidence.
     pub evidence: String,
-    /// Whether it is used for certain.
+    /// Whether it is certainly used.
     pub firm: bool,
 }
 
-/// A GPU that the image was judged against.
+/// A target GPU.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TargetLine {
-    /// Its id, or what the user wrote.
+    /// Id of the target, or its text as given.
     pub target: String,
-    /// What the GPU is called.
+    /// Name of the GPU.
     pub gpu: String,
-    /// Such as `8.6`.
+    /// Compute capability, such as `8.6`.
     pub compute_capability: String,
-    /// How many, such as `8` or `1/6`; null when it is the GPU alone that was asked for.
+    /// Number of GPUs, such as `8` or `1/6`; null for a single GPU given by itself.
     pub gpus: Option<String>,
-    /// The driver there; null when nothing says which.
+    /// Driver version; null if unknown.
     pub driver: Option<String>,
-    /// Where that is known from: stated, measured, usual.
+    /// Source of the driver version: stated, measured, usual.
     #[schemars(transform = vocabulary::driver_source)]
     pub driver_source: Option<Word>,
-    /// The CUDA version of the driver, where it was measured or is a version of its own.
+    /// CUDA version of the driver, if measured or given explicitly.
     pub cuda_version: Option<String>,
     /// runs, runs-with-jit, runs-with-compat, fails, unknown.
     #[schemars(transform = vocabulary::run_verdict)]
     pub verdict: Word,
-    /// The first of the reasons that the verdict comes from.
+    /// Decisive reason of the verdict.
     pub why: String,
     /// All reasons, the worst first.
     pub reasons: Vec<ReasonPart>,
 }
 
-/// One thing that speaks for or against.
+/// A reason of a verdict.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReasonPart {
-    /// What would follow from it alone.
+    /// Verdict from this reason alone.
     #[schemars(transform = vocabulary::run_verdict)]
     pub verdict: Word,
-    /// The rule that says so.
+    /// Rule of the reason.
     #[schemars(transform = vocabulary::target_rule)]
     pub rule: Word,
-    /// In one sentence.
+    /// One sentence.
     pub text: String,
-    /// The file, package, variable or version that it is about.
+    /// File, package, variable or version concerned.
     pub subject: Option<String>,
-    /// What CUDA says then.
+    /// CUDA error.
     pub error: Option<ErrorPart>,
-    /// What would change it.
+    /// Fix.
     pub hint: Option<String>,
-    /// Where the rule is written down.
+    /// Source of the rule.
     pub source: Word,
 }
 
-/// An error of CUDA.
+/// A CUDA error.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ErrorPart {
-    /// Such as 209.
+    /// Error code, such as 209.
     pub code: u32,
-    /// Such as `CUDA_ERROR_NO_BINARY_FOR_GPU`.
+    /// Error name, such as `CUDA_ERROR_NO_BINARY_FOR_GPU`.
     pub name: Word,
 }
 
-/// The image against the GPUs at hand and its targets; `None` while the inventory is not complete.
+/// Compatibility with this machine's GPUs and the targets; `None` if the inventory is incomplete.
 pub(super) fn part(analysis: &Analysis, options: &Options) -> Option<CompatibilityPart> {
     let needs = analysis.needs()?;
     let catalog = analysis.known_rules();

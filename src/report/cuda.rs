@@ -1,4 +1,4 @@
-//! The parts of the report's schema that come from the inventory: packages, CUDA libraries, GPU code, links.
+//! Parts of the report's schema from the inventory: packages, CUDA libraries, GPU code, links.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,24 +12,24 @@ pub struct PackageLine {
     /// dpkg, rpm, apk, pip or conda.
     #[schemars(transform = vocabulary::manager)]
     pub manager: Word,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its version as the manager writes it.
+    /// Version as written by the package manager.
     pub version: String,
-    /// Bytes of its files in the merged view; null when the list of its files is missing.
+    /// Bytes of its files in the merged view; null if its file list is missing.
     pub bytes: Option<u64>,
-    /// Its files in the merged view; null when the list of its files is missing.
+    /// Files in the merged view; null if its file list is missing.
     pub files: Option<u64>,
     /// The lowest layer whose database has this version.
     pub layer: u16,
-    /// The folder that it is installed in, for pip and conda.
+    /// Installation folder, for pip and conda.
     pub root: Option<String>,
 }
 
-/// The image that this one was built on.
+/// The base image.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct BasePart {
-    /// What it seems to be.
+    /// Probable reference.
     pub reference: Option<String>,
     /// base, runtime, devel or none.
     #[schemars(transform = vocabulary::flavor)]
@@ -40,16 +40,16 @@ pub struct BasePart {
     pub cudnn_version: Option<String>,
     /// Distribution and release.
     pub distribution: Option<String>,
-    /// How many layers from the bottom are its own.
+    /// Number of its layers, from the bottom.
     pub layers: usize,
-    /// What says so.
+    /// Evidence.
     pub evidence: Vec<String>,
 }
 
 /// Everything about CUDA.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CudaPart {
-    /// The toolkit that `/usr/local/cuda` names.
+    /// The toolkit named by `/usr/local/cuda`.
     pub toolkit: Option<ToolkitLine>,
     /// All toolkits.
     pub toolkits: Vec<ToolkitLine>,
@@ -59,9 +59,9 @@ pub struct CudaPart {
     pub components: Vec<ComponentLine>,
     /// Sums by architecture.
     pub gpu_code: Vec<GpuCodeSumLine>,
-    /// Sonames that several files have.
+    /// Sonames of several files.
     pub duplicates: Vec<DuplicateLine>,
-    /// Large files with the same bytes, each inode once.
+    /// Identical large files, each inode once.
     pub identical: Vec<IdenticalLine>,
     /// Frameworks.
     pub frameworks: Vec<FrameworkLine>,
@@ -69,23 +69,23 @@ pub struct CudaPart {
     pub stack: Vec<StackLine>,
     /// Model files.
     pub weights: Vec<WeightLine>,
-    /// NEEDED names that nothing supplies and that are no driver's.
+    /// NEEDED entries that resolve to nothing and are not driver libraries.
     pub unresolved: Vec<UnresolvedLine>,
 }
 
 /// A CUDA toolkit.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ToolkitLine {
-    /// Full version, when known.
+    /// Full version, if known.
     pub version: Option<String>,
     /// base, runtime or devel.
     #[schemars(transform = vocabulary::flavor)]
     pub flavor: Word,
-    /// Its folder.
+    /// Folder.
     pub root: String,
-    /// The cuDNN beside it.
+    /// cuDNN version beside it.
     pub cudnn_version: Option<String>,
-    /// Where the version was read.
+    /// Source of the version.
     pub evidence: String,
 }
 
@@ -95,13 +95,13 @@ pub struct PackageName {
     /// dpkg, rpm, apk, pip or conda.
     #[schemars(transform = vocabulary::manager)]
     pub manager: Word,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its version.
+    /// Version.
     pub version: String,
 }
 
-/// A CUDA library, or one that holds GPU code.
+/// A CUDA library, or a library with GPU code.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LibraryLine {
     /// Absolute path, escaped.
@@ -110,52 +110,52 @@ pub struct LibraryLine {
     pub soname: Option<String>,
     /// Component.
     pub component: String,
-    /// Version, when known.
+    /// Version, if known.
     pub version: Option<String>,
-    /// CUDA major version that it belongs to, when known.
+    /// CUDA major version it belongs to, if known.
     pub cuda_major: Option<u32>,
     /// runtime, stub or compat.
     #[schemars(transform = vocabulary::role)]
     pub role: Word,
     /// Logical bytes.
     pub bytes: u64,
-    /// The layer that holds them.
+    /// Layer of the file.
     pub layer: u16,
     /// The first name of the same inode.
     pub hardlink_of: Option<String>,
     /// wheel, conda, toolkit, distro or application.
     #[schemars(transform = vocabulary::supplier)]
     pub supplier: Word,
-    /// The package that owns it.
+    /// Owning package.
     pub package: Option<PackageName>,
-    /// The machine that it is for, when that is not the image's.
+    /// Architecture, if it is not the image's.
     pub foreign: Option<String>,
-    /// What a forward-compatibility driver says of the host's drivers that it works with.
+    /// Driver versions that a forward-compatibility driver supports, from its note.
     pub forward_compat: Option<ForwardCompatPart>,
-    /// Files whose NEEDED entries lead here, and files that open it.
+    /// Files whose NEEDED entries resolve to it, and files that open it.
     pub needed_by: Vec<String>,
     /// needed, dlopen or unreferenced.
     #[schemars(transform = vocabulary::usage)]
     #[serde(rename = "use")]
     pub usage: Word,
-    /// From this file up to the one that is started, when something reaches it.
+    /// Chain from this file to the started one, if it is reachable.
     pub chain: Vec<String>,
     /// GPU code in it.
     pub gpu_code: Vec<GpuCodeLine>,
     /// Container headers and padding.
     pub overhead_bytes: u64,
-    /// Bytes of the sections that hold the GPU code, from the section table.
+    /// Bytes of the sections with GPU code, from the section table.
     pub gpu_section_bytes: u64,
 }
 
-/// The note of a forward-compatibility driver.
+/// Note of a forward-compatibility driver.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ForwardCompatPart {
-    /// The CUDA version that it brings.
+    /// CUDA version it provides.
     pub cuda_version: Option<String>,
-    /// Branches of the host's driver that it works with.
+    /// Supported branches of the host's driver.
     pub drivers: Vec<u32>,
-    /// Classes of devices, as NVML numbers them.
+    /// Device classes, as numbered by NVML.
     pub devices: Vec<u32>,
 }
 
@@ -172,24 +172,24 @@ pub struct GpuCodeLine {
     /// none, lz4, zstd or other.
     #[schemars(transform = vocabulary::code_compression)]
     pub compression: Word,
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// As stored.
+    /// Stored bytes.
     pub bytes: u64,
-    /// Unpacked.
+    /// Decompressed bytes.
     pub uncompressed_bytes: u64,
 }
 
-/// A component.
+/// A CUDA component.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ComponentLine {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Bytes, each inode once.
     pub bytes: u64,
-    /// Files, hard links not counted.
+    /// Number of files, without hard links.
     pub libraries: usize,
-    /// Who brought them.
+    /// Suppliers.
     #[schemars(transform = vocabulary::supplier)]
     pub suppliers: Vec<Word>,
 }
@@ -202,15 +202,15 @@ pub struct GpuCodeSumLine {
     /// sass, ptx, lto or other.
     #[schemars(transform = vocabulary::code_kind)]
     pub kind: Word,
-    /// As stored.
+    /// Stored bytes.
     pub bytes: u64,
-    /// Unpacked.
+    /// Decompressed bytes.
     pub uncompressed_bytes: u64,
-    /// `bytes` by what holds them.
+    /// `bytes` by kind of file.
     pub by_holder: ByHolder,
 }
 
-/// Bytes by what holds them.
+/// Bytes by kind of file.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ByHolder {
     /// Shared libraries.
@@ -223,16 +223,16 @@ pub struct ByHolder {
     pub files: u64,
 }
 
-/// Files with one soname.
+/// Files with the same soname.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct DuplicateLine {
-    /// The soname.
+    /// Soname.
     pub soname: String,
-    /// The files.
+    /// Paths.
     pub paths: Vec<String>,
-    /// Whether they have the same bytes; null when that was not compared.
+    /// Whether their contents are identical; null if not compared.
     pub identical: Option<bool>,
-    /// Bytes of the copies that are not loaded, or need not be: Python packages load their own copies before.
+    /// Bytes of copies that are not loaded, or need not be: Python packages load their own copies first.
     pub reclaimable_bytes: u64,
     /// Which copies NEEDED entries resolve to, and for which files.
     #[serde(alias = "picks")]
@@ -248,10 +248,10 @@ pub struct ResolvedLine {
     pub loaded_by: Vec<String>,
 }
 
-/// Files of one content.
+/// Identical files.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct IdenticalLine {
-    /// The files.
+    /// Paths.
     pub paths: Vec<String>,
     /// Bytes of each.
     pub bytes: u64,
@@ -260,18 +260,18 @@ pub struct IdenticalLine {
 /// A framework.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FrameworkLine {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its version.
+    /// Version.
     pub version: Option<String>,
-    /// The CUDA version that it was built for.
+    /// CUDA version it is built for.
     pub cuda_version: Option<String>,
     /// wheel-bundled, base-image, by-hand, mixed, none or unknown.
     #[schemars(transform = vocabulary::strategy)]
     pub strategy: Word,
-    /// Why the strategy is that.
+    /// Evidence of the strategy.
     pub evidence: String,
-    /// Where it lies.
+    /// Path.
     pub path: String,
 }
 
@@ -281,32 +281,32 @@ pub struct StackLine {
     /// server, model, framework, kernels, libraries, runtime, driver, kernel-driver, system or gpu.
     #[schemars(transform = vocabulary::level)]
     pub level: Word,
-    /// What stands there.
+    /// Contents.
     pub name: String,
-    /// Who supplies it; several are joined by commas.
+    /// Suppliers, joined by commas.
     pub supplied_by: String,
-    /// Files that stand for it.
+    /// Files of the level.
     pub paths: Vec<String>,
-    /// What the image cannot supply, or what is wrong.
+    /// What the image does not supply, or what is wrong.
     pub note: Option<String>,
 }
 
 /// A model file.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct WeightLine {
-    /// Where it lies.
+    /// Path.
     pub path: String,
-    /// Its format.
+    /// Format.
     pub format: String,
-    /// Its bytes.
+    /// Size.
     pub bytes: u64,
 }
 
-/// A NEEDED entry that leads nowhere.
+/// An unresolved NEEDED entry.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct UnresolvedLine {
-    /// The file that needs it.
+    /// File with the entry.
     pub path: String,
-    /// The name.
+    /// Name in the entry.
     pub name: String,
 }

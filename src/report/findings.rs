@@ -1,4 +1,4 @@
-//! What should not be there, as the report has it: part of the schema.
+//! Findings, as part of the report's schema.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,9 +18,9 @@ use crate::rootfs::{NodeId, Rootfs};
 /// One finding.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FindingLine {
-    /// What tells it from the others; the same image gives the same ids.
+    /// Unique id; the same image has the same ids.
     pub id: String,
-    /// The rule, as `cutaway explain` knows it.
+    /// Rule id, as in `cutaway explain`.
     #[schemars(transform = vocabulary::finding_rule)]
     pub rule: Word,
     /// high, medium, low, info.
@@ -29,97 +29,97 @@ pub struct FindingLine {
     /// safe, needed, unsure.
     #[schemars(transform = vocabulary::verdict)]
     pub verdict: Word,
-    /// What kind of thing it is.
+    /// Category.
     #[schemars(transform = vocabulary::category)]
     pub category: Word,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// Why the verdict is what it is.
+    /// Reason of the verdict.
     pub reason: String,
-    /// The statements that the verdict rests on.
+    /// Proof: the statements behind the verdict.
     pub proof: Vec<String>,
-    /// For unsure: what would settle it.
+    /// For unsure: the question that decides the verdict.
     pub question: Option<String>,
-    /// Bytes that the layers lose without it.
+    /// Reduction of the layers without its files.
     pub bytes: u64,
-    /// Of them, bytes that the unpacked image loses: the rest is hidden already.
+    /// Of these, reduction of the merged view: the rest is already shadowed.
     pub merged_bytes: u64,
-    /// How many files it has, each inode once.
+    /// Number of files, each inode once.
     pub files: u64,
-    /// The layers that hold them.
+    /// Layers with its files.
     pub layers: Vec<u16>,
-    /// The same with bytes and instruction.
+    /// The same, with bytes and instruction.
     pub layer_bytes: Vec<LayerShare>,
-    /// All paths of its files; those that a later layer hides by their path in their layer.
+    /// All paths of its files; shadowed files by their path in their layer.
     pub paths: Vec<String>,
-    /// The topmost folders of which every entry belongs to the finding.
+    /// Topmost folders of which every entry belongs to the finding.
     #[serde(default)]
     pub folders: Vec<FolderLine>,
-    /// Things without bytes: variables, names of libraries.
+    /// Subjects without bytes: variables, names of libraries.
     pub subjects: Vec<String>,
     /// Owners of the files, as `manager:name`.
     pub packages: Vec<String>,
-    /// Who uses or names it.
+    /// Files and settings that use or name it.
     pub used_by: Vec<String>,
-    /// Bytes that nobody can cut today.
+    /// Bytes that no tool can remove today.
     pub potential_bytes: u64,
-    /// What to do.
+    /// Fix.
     pub fix: String,
 }
 
-/// A folder that belongs to a finding as a whole.
+/// A folder that belongs to a finding completely.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FolderLine {
-    /// Its absolute path, with a slash at the end.
+    /// Absolute path, with a slash at the end.
     pub path: String,
-    /// Paths at or below it that are regular files.
+    /// Number of regular files at or below it.
     pub files: u64,
     /// Their bytes, each inode once.
     pub bytes: u64,
 }
 
-/// What of a finding lies in one layer.
+/// Share of a finding in one layer.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LayerShare {
     /// The layer, from 0 at the bottom.
     pub layer: u16,
     /// Bytes there.
     pub bytes: u64,
-    /// Of them, what a container sees.
+    /// Of these, bytes visible in the container.
     pub merged_bytes: u64,
     /// Files there.
     pub files: u64,
-    /// The beginning of the instruction that made the layer, secrets redacted.
+    /// Beginning of the instruction that created the layer, secrets redacted.
     pub created_by: Option<String>,
 }
 
-/// What can be gained.
+/// Reclaimable bytes.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReclaimablePart {
-    /// Bytes that can go.
+    /// Removable bytes.
     pub safe_bytes: u64,
-    /// Bytes that can go when a question is answered.
+    /// Bytes that need review.
     pub unsure_bytes: u64,
-    /// Bytes that no tool can cut today.
+    /// Bytes that no tool can remove today.
     pub potential_bytes: u64,
     /// Safe and unsure bytes by category.
     #[schemars(transform = vocabulary::category)]
     pub by_category: BTreeMap<Word, u64>,
 }
 
-/// What is to be taken away, and what the image is then.
+/// Findings to remove, and the sizes after.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PlanPart {
     /// Ids of the findings.
     pub findings: Vec<String>,
-    /// Bytes of the merged view without them.
+    /// Merged bytes after removal.
     pub merged_bytes_after: u64,
-    /// Blobs without them, estimated: what is left of a layer compresses as well as the whole did. Null where
-    /// a blob's size is not known.
+    /// Compressed bytes after removal, estimated: the remainder of a layer is assumed to compress like the whole. Null
+    /// if a blob's size is unknown.
     pub compressed_bytes_after: Option<u64>,
 }
 
-/// All findings; `None` when the rules have not looked.
+/// All findings; `None` if the rules did not run.
 pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<FindingLine>> {
     let findings = analysis.findings.as_deref()?;
     let rootfs = &analysis.merge.as_ref()?.rootfs;
@@ -133,7 +133,7 @@ pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<Findin
     Some(findings.list.iter().map(line).collect())
 }
 
-/// All paths of files that have several.
+/// All paths of files with several names.
 type Names = HashMap<Inode, Vec<NodeId>>;
 
 fn line(
@@ -201,7 +201,7 @@ fn line(
     }
 }
 
-/// Characters of an instruction that stand in a finding; the layer itself has all of it.
+/// Maximum characters of an instruction in a finding; the layer has the complete text.
 const INSTRUCTION: usize = 500;
 
 fn instruction(analysis: &Analysis, layer: usize, options: &Options) -> Option<String> {
@@ -210,7 +210,7 @@ fn instruction(analysis: &Analysis, layer: usize, options: &Options) -> Option<S
     Some(elide_end(&shown, INSTRUCTION))
 }
 
-/// The path of a file: as a container sees it, or in its layer when it is hidden.
+/// The path of a file: in the merged view, or in its layer if it is shadowed.
 pub fn path(rootfs: &Rootfs, item: &Item) -> String {
     escape(&match item.node {
         Some(node) => rootfs.node(node).path(),
@@ -218,7 +218,7 @@ pub fn path(rootfs: &Rootfs, item: &Item) -> String {
     })
 }
 
-/// Who uses something, in words.
+/// A user, as text.
 pub fn user_name(analysis: &Analysis, rootfs: &Rootfs, user: &User) -> String {
     match user {
         User::Object(id) => {

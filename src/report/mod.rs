@@ -1,6 +1,6 @@
-//! In: an analysis, or a comparison of several; a report or a plan that was saved.
+//! In: an analysis, or a comparison of several; a saved report or plan.
 //! Out: its report as one model, and that as text, JSON, Markdown, HTML, SARIF or CSV.
-//! Must not know: where the text goes, or how the image was read.
+//! Must not know: the destination of the text, or how the image was read.
 
 mod compare;
 mod compatibility;

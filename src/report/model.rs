@@ -1,7 +1,7 @@
-//! The report, schema `cutaway.report/1`. Every format is made from this, so that no two disagree.
+//! The report, schema `cutaway.report/1`. All formats are generated from it.
 //!
-//! Parts of the schema that this version does not fill are absent. Strings from the image are as they
-//! are, except secrets; paths are escaped as the contract has it.
+//! Parts of the schema that this version does not fill are absent. Strings from the image are unchanged, except
+//! secrets; paths are escaped.
 
 use std::collections::BTreeMap;
 
@@ -25,25 +25,25 @@ use crate::formats::compression::Compression;
 use crate::layer::Verified;
 use crate::rootfs::Rootfs;
 
-/// What makes reports: this program.
+/// Generator of reports: this program.
 pub(super) const GENERATOR: Generator =
     Generator { name: Word::Borrowed("cutaway"), version: Word::Borrowed(env!("CARGO_PKG_VERSION")) };
 
-/// The schema of reports.
+/// Schema of reports.
 pub(super) const SCHEMA: &str = "cutaway.report/1";
 
-/// How to make a report.
+/// Options of a report.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Show values that look like secrets.
     pub show_secrets: bool,
-    /// How many of the largest files to list.
+    /// Maximum number of largest files.
     pub largest_files: usize,
-    /// Name all files of the findings: a report for people does without.
+    /// List all files of the findings; not needed in formats for people.
     pub paths: bool,
-    /// What is to be taken away; `None` for all that is safe.
+    /// Plan; `None` for all safe findings.
     pub plan: Option<Plan>,
-    /// GPUs of this machine that the image is judged against besides the targets of the analysis.
+    /// GPUs of this machine, in addition to the targets of the analysis.
     pub host: Vec<TargetGpu>,
 }
 
@@ -53,60 +53,60 @@ impl Default for Options {
     }
 }
 
-/// A whole report.
+/// A report.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Report {
     /// Name and version of this schema.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: Word,
-    /// What made the report.
+    /// Generator of this document.
     pub generator: Generator,
-    /// The image's documents.
+    /// Manifest and config.
     pub image: ImagePart,
-    /// Sums.
+    /// Totals.
     pub totals: TotalsPart,
     /// Layers, bottom first.
     pub layers: Vec<LayerLine>,
     /// Installed packages, by manager and name.
     pub packages: Vec<PackageLine>,
-    /// CUDA libraries, GPU code, frameworks; null when they were not looked for.
+    /// CUDA libraries, GPU code, frameworks; null if not analysed.
     pub cuda: Option<CudaPart>,
-    /// What should not be there; null when the rules have not looked.
+    /// Findings; null if the rules did not run.
     pub findings: Option<Vec<FindingLine>>,
-    /// What can be gained; null when the rules have not looked.
+    /// Reclaimable bytes; null if the rules did not run.
     pub reclaimable: Option<ReclaimablePart>,
-    /// What is to be taken away; null when the rules have not looked.
+    /// The plan; null if the rules did not run.
     pub plan: Option<PlanPart>,
-    /// On which machines it runs; null while the inventory is not complete.
+    /// Compatibility; null if the inventory is incomplete.
     pub compatibility: Option<CompatibilityPart>,
-    /// The Dockerfile that it was built from; null when none was looked for.
+    /// The Dockerfile of the image; null if none was reconstructed or given.
     #[serde(default)]
     pub dockerfile: Option<DockerfilePart>,
-    /// Dockerfiles that give a better image, the best first; null when none were looked for.
+    /// Proposed Dockerfiles, best first; null if none were computed.
     pub proposals: Option<Vec<ProposalLine>>,
     /// The largest files of the merged view, each inode once.
     pub largest_files: Vec<FileLine>,
-    /// Everything that went wrong.
+    /// All warnings.
     pub warnings: Vec<WarningLine>,
 }
 
-/// The program that made a report.
+/// Generator of a report.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Generator {
     /// `cutaway`.
     pub name: Word,
-    /// Its version.
+    /// Version.
     pub version: Word,
 }
 
-/// What manifest and config say.
+/// Facts from manifest and config.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ImagePart {
     /// Transport, such as `oci-archive`.
     pub source: String,
     /// The reference as it was given, without user info.
     pub reference: String,
-    /// Names that the source gives the image.
+    /// Names of the image in its source.
     pub tags: Vec<String>,
     /// Media type of the manifest.
     pub media_type: Option<String>,
@@ -114,13 +114,13 @@ pub struct ImagePart {
     pub manifest_digest: Option<String>,
     /// Digest of the config bytes.
     pub config_digest: Option<String>,
-    /// What it runs on.
+    /// Platform of the image.
     pub platform: Option<PlatformPart>,
-    /// When it was made, as the config says.
+    /// Creation time from the config.
     pub created: Option<String>,
-    /// How it runs; null without a config.
+    /// Container config; null without a config.
     pub config: Option<RunConfig>,
-    /// The image that it was built on, when it was recognised.
+    /// The base image, if recognised.
     pub base: Option<BasePart>,
 }
 
@@ -135,16 +135,16 @@ pub struct PlatformPart {
     pub variant: Option<String>,
 }
 
-/// How the image runs.
+/// Container config.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RunConfig {
     /// Environment as `NAME=VALUE`, secrets redacted.
     pub env: Vec<String>,
-    /// Entrypoint; null when it has none.
+    /// Entrypoint; null if not set.
     pub entrypoint: Option<Vec<String>>,
-    /// Command; null when it has none.
+    /// Command; null if not set.
     pub cmd: Option<Vec<String>>,
-    /// Working folder.
+    /// Working directory.
     pub working_dir: Option<String>,
     /// User.
     pub user: Option<String>,
@@ -157,24 +157,24 @@ pub struct RunConfig {
 /// Sums in bytes.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TotalsPart {
-    /// Whether every layer was read to its end and fits its digest, or was read by a table of contents that fits its
-    /// own, with all files that were needed.
+    /// Whether every layer was read completely and matches its digest, or was read by a verified table of contents,
+    /// with all files that are required.
     pub complete: bool,
     /// Number of layers.
     pub layers: usize,
-    /// Blobs as stored.
+    /// Compressed bytes of all blobs.
     pub compressed_bytes: Option<u64>,
-    /// Tar streams.
+    /// Bytes of the tar streams.
     pub uncompressed_bytes: Option<u64>,
-    /// Regular files of all layers; null when no layer was to be read.
+    /// Bytes of the regular files of all layers; null if no layer was read.
     pub content_bytes: Option<u64>,
-    /// Regular files of the merged view, hard links included; null when no layer was to be read.
+    /// Regular files of the merged view, hard links included; null if no layer was read.
     pub merged_files: Option<u64>,
-    /// Bytes of the merged view, each inode once; null when no layer was to be read.
+    /// Bytes of the merged view, each inode once; null if no layer was read.
     pub merged_bytes: Option<u64>,
-    /// Bytes that layers hold and no path reaches; null when no layer was to be read.
+    /// Bytes in layers that no path of the merged view reaches; null if no layer was read.
     pub wasted_bytes: Option<u64>,
-    /// `merged_bytes / content_bytes`; null when there is no content.
+    /// `merged_bytes / content_bytes`; null without content.
     #[serde(default, deserialize_with = "fraction")]
     pub efficiency: Option<f64>,
 }
@@ -182,31 +182,31 @@ pub struct TotalsPart {
 /// One layer.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct LayerLine {
-    /// From 0 at the bottom.
+    /// Index, from 0 at the bottom.
     pub index: usize,
     /// Digest of the blob.
     pub digest: Option<String>,
     /// Digest of the tar stream.
     pub diff_id: Option<String>,
-    /// Media type as the manifest claims.
+    /// Media type from the manifest.
     pub media_type: Option<String>,
-    /// Compression by content.
+    /// Compression, detected by content.
     #[schemars(transform = vocabulary::compression)]
     pub compression: Option<Word>,
-    /// What was proven: digest, diff-id, both, none.
+    /// Verified digests: digest, diff-id, both, none.
     #[schemars(transform = vocabulary::verified)]
     pub verified: Word,
-    /// Blob as stored; of a layer that was read by its table of contents, as the manifest claims.
+    /// Size of the blob; for a layer read by its table of contents, as declared by the manifest.
     pub compressed_bytes: Option<u64>,
-    /// Blob as stored, as the manifest claims.
+    /// Size of the blob as declared by the manifest.
     #[serde(default)]
     pub claimed_bytes: Option<u64>,
     /// The table of contents that the layer was read from; null when the layer was read completely or not at all.
     #[serde(default, alias = "table")]
     pub toc: Option<TablePart>,
-    /// Tar stream.
+    /// Bytes of the tar stream.
     pub uncompressed_bytes: Option<u64>,
-    /// Regular files; null when the layer could not be read at all.
+    /// Bytes of the regular files; null if the layer could not be read at all.
     pub content_bytes: Option<u64>,
     /// Tar members.
     pub entries: Option<u64>,
@@ -220,32 +220,32 @@ pub struct LayerLine {
     pub hardlinks: Option<u64>,
     /// Whiteouts, opaque ones included.
     pub whiteouts: Option<u64>,
-    /// Devices, pipes and the rest.
+    /// Devices, pipes and others.
     pub others: Option<u64>,
-    /// Hidden bytes that lie here.
+    /// Bytes in this layer that are not visible in the container.
     pub wasted_bytes: Option<u64>,
-    /// Bytes that this layer hides.
+    /// Bytes that this layer shadows.
     pub hides_bytes: Option<u64>,
-    /// Those of them whose new content is the same; null until bodies are compared.
+    /// Of these, bytes overwritten with identical content; null if not compared.
     pub metadata_only_bytes: Option<u64>,
-    /// The instruction that made it, secrets redacted.
+    /// Instruction that created it, secrets redacted.
     pub created_by: Option<String>,
-    /// Whether it belongs to the recognised base image; null when none was recognised, or not where it ends.
+    /// Whether it belongs to the recognised base image; null if none was recognised, or its end is unknown.
     pub is_base: Option<bool>,
-    /// `content_bytes` by what they are for; null when the layer could not be read.
+    /// `content_bytes` by class; null if the layer could not be read.
     #[schemars(transform = vocabulary::class)]
     pub class_bytes: Option<BTreeMap<Word, u64>>,
 }
 
-/// The table of contents of a layer, which the manifest proves: tree, sizes, owners, modes and times are its own.
+/// The verified table of contents of a layer, which provides tree, sizes, owners, modes and times.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct TablePart {
-    /// Who wrote it: estargz, zstd:chunked.
+    /// Format: estargz, zstd:chunked.
     #[schemars(transform = vocabulary::table_format)]
     pub format: Word,
-    /// The digest that the manifest has for it.
+    /// Digest in the manifest.
     pub digest: String,
-    /// Bytes of the layer that were fetched, the table included.
+    /// Bytes fetched of the layer, the table included.
     pub fetched_bytes: u64,
 }
 
@@ -256,13 +256,13 @@ pub struct FileLine {
     pub path: String,
     /// Logical bytes.
     pub bytes: u64,
-    /// The layer that holds them.
+    /// Layer of the file.
     pub layer: u16,
 }
 
 impl Report {
-    /// The report of a finished analysis, without proposals; `None` while its layers are not merged, but for one of
-    /// which only the documents were asked for.
+    /// The report of a finished analysis, without proposals; `None` while its layers are not merged, unless only
+    /// manifest and config were requested.
     pub fn new(analysis: &Analysis, options: &Options) -> Option<Self> {
         let (totals, largest_files) = match (&analysis.merge, analysis.totals()) {
             (Some(merge), Some(totals)) => (TotalsPart::of(&totals), largest_files(&merge.rootfs, options)),
@@ -299,7 +299,7 @@ fn largest_files(rootfs: &Rootfs, options: &Options) -> Vec<FileLine> {
 }
 
 impl TotalsPart {
-    /// The sums of an analysis.
+    /// The totals of an analysis.
     pub(super) fn of(totals: &Totals) -> Self {
         Self {
             complete: totals.complete,
@@ -314,7 +314,7 @@ impl TotalsPart {
         }
     }
 
-    /// Sums of which nothing is known but the number of layers.
+    /// Totals of which only the number of layers is known.
     pub(super) fn unknown(layers: usize) -> Self {
         Self {
             complete: false,
@@ -330,7 +330,7 @@ impl TotalsPart {
     }
 }
 
-/// What the documents say: known before any layer is read.
+/// Facts from manifest and config: known before any layer is read.
 pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
     let image = &analysis.image;
     let config = image.config.as_ref();
@@ -427,7 +427,7 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
         whiteouts: counts.map(|counts| counts.whiteouts),
         others: counts.map(|counts| counts.others),
         wasted_bytes: waste.map(|waste| waste.wasted_bytes),
-        // A layer that could not be read hides nothing that we know of.
+        // An unread layer shadows nothing that is known.
         hides_bytes: waste.map(|waste| waste.hides_bytes),
         metadata_only_bytes: waste.and(analysis.findings.as_deref()).and_then(|found| {
             let nothing = waste.filter(|waste| waste.hides_bytes == 0).map(|_| 0);
@@ -437,7 +437,7 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             .created_by
             .as_ref()
             .map(|text| if options.show_secrets { text.clone() } else { redact::instruction(text) }),
-        // A base whose end is not known tells nothing of any layer.
+        // If the end of the base image is unknown, so is the membership of every layer.
         is_base: found
             .and_then(|found| found.base.as_ref())
             .filter(|base| base.layers > 0)

@@ -1,5 +1,5 @@
-//! A plan as a document, schema `cutaway.plan/1`: what the window saves and `--plan` reads. A saved report is
-//! read as one too.
+//! A plan as a document, schema `cutaway.plan/1`: saved by the window and read by `--plan`. A saved report is accepted
+//! too.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,9 +13,9 @@ use crate::base::size::human;
 use crate::base::text::{elide_end, printable};
 use crate::findings::{Answer, Finding, Plan, SavedAnswer, SavedFinding, SavedPlan};
 
-/// The schema of plans.
+/// Schema of plans.
 const SCHEMA: &str = "cutaway.plan/1";
-/// Entries of a list. An image has a few hundred findings.
+/// Maximum entries of a list. An image has a few hundred findings.
 const MOST: usize = 100_000;
 
 /// The findings to remove and the answers to questions, for one image.
@@ -23,9 +23,9 @@ const MOST: usize = 100_000;
 pub struct PlanDocument {
     /// Name and version of this schema.
     pub schema: Word,
-    /// What made it.
+    /// Generator of this document.
     pub generator: Generator,
-    /// The image that it was made for.
+    /// The image of the plan.
     pub image: PlanImage,
     /// The findings to remove.
     pub findings: Vec<PlanFinding>,
@@ -33,7 +33,7 @@ pub struct PlanDocument {
     pub answers: Vec<PlanAnswer>,
 }
 
-/// The image that a plan was made for.
+/// The image of a plan.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct PlanImage {
@@ -50,10 +50,10 @@ pub struct PlanImage {
 pub struct PlanFinding {
     /// Its id.
     pub id: String,
-    /// Its title, which tells findings of one rule apart when another image numbers them anew.
+    /// Title, which distinguishes findings of one rule if another image numbers them differently.
     #[serde(default)]
     pub title: Option<String>,
-    /// Bytes of layers that it has.
+    /// Layer bytes.
     #[serde(default)]
     pub bytes: u64,
 }
@@ -69,7 +69,7 @@ pub struct PlanAnswer {
     /// The question.
     #[serde(default)]
     pub question: Option<String>,
-    /// `yes`: used, kept; `no`: can be removed.
+    /// `yes`: used, kept; `no`: removable.
     pub answer: Word,
 }
 
@@ -85,7 +85,7 @@ pub enum PlanFileError {
     /// A document of another schema.
     #[error("not a plan: schema {found}, expected {SCHEMA} or {REPORT}")]
     Foreign {
-        /// The schema that it names.
+        /// The schema found.
         found: String,
     },
     /// A report of an analysis that stopped before the rules ran.
@@ -104,7 +104,7 @@ pub enum PlanFileError {
     Answer {
         /// Where in the document.
         place: String,
-        /// What it says.
+        /// The answer found.
         found: String,
     },
 }
@@ -160,7 +160,7 @@ struct Head {
     schema: Option<String>,
 }
 
-/// Of a plan, what is read.
+/// The fields of a plan that are read.
 #[derive(Deserialize)]
 struct PlanHead {
     #[serde(default)]
@@ -171,7 +171,7 @@ struct PlanHead {
     answers: Vec<PlanAnswer>,
 }
 
-/// Of a report, what a plan needs.
+/// The fields of a report that a plan needs.
 #[derive(Deserialize)]
 struct ReportHead {
     image: PlanImage,
@@ -187,7 +187,7 @@ struct ReportPlan {
 /// Reads a plan, or the plan of a report.
 ///
 /// # Errors
-/// The document is too large, is invalid JSON, has another schema, or does not fit its schema.
+/// The document is too large, is invalid JSON, or has another or an invalid schema.
 pub fn read_plan(bytes: &[u8]) -> Result<SavedPlan, PlanFileError> {
     if bytes.len() as u64 > SAVED_BYTES {
         return Err(PlanFileError::TooLarge(bytes.len() as u64));

@@ -8,73 +8,73 @@ use super::vocabulary;
 use super::words::Word;
 use crate::rewrite::{Hint, Proposal, Reason, Removed, StageSize};
 
-/// A changed Dockerfile.
+/// A proposed Dockerfile.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ProposalPart {
-    /// What tells it from the others.
+    /// Unique id.
     pub id: String,
-    /// One line.
+    /// Title, one line.
     pub title: String,
     /// safe, review, manual.
     #[schemars(transform = vocabulary::applicability)]
     pub applicability: Word,
-    /// What the final stage starts from; null when that is not known.
+    /// Base image of the final stage; null if unknown.
     pub base_image: Option<String>,
-    /// The whole text.
+    /// The complete Dockerfile.
     pub dockerfile: String,
     /// The same as a unified diff.
     pub diff: String,
-    /// Sizes of the image that it gives.
+    /// Predicted sizes of the image.
     pub predicted: PredictedPart,
-    /// Why lines are new or changed.
+    /// Reasons of new or changed lines.
     pub reasons: Vec<ReasonLine>,
-    /// What is kept although it looks superfluous, or is put in again, and why.
+    /// Content that is kept or restored although it looks superfluous, with reasons.
     pub kept: Vec<String>,
     /// Files that the new image does not have, largest first.
     pub removed: Vec<RemovedLine>,
-    /// What was proven of the new image.
+    /// What is proven about the new image.
     pub closure: ClosurePart,
-    /// What helps outside the Dockerfile.
+    /// Recommendations outside the Dockerfile.
     pub hints: Vec<HintPart>,
 }
 
-/// Sizes of the image that a proposal gives.
+/// Predicted sizes of the image of a proposal.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct PredictedPart {
     /// Bytes of the merged view.
     pub merged_bytes: u64,
     /// Bytes of the regular files of all layers.
     pub content_bytes: u64,
-    /// Bytes of layers that the image loses.
+    /// Reduction of the layers.
     pub saved_bytes: u64,
     /// Stages in the order of the text.
     pub stages: Vec<StagePart>,
 }
 
-/// What a stage holds.
+/// A stage and its size.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StagePart {
-    /// Its name; empty for a final stage without one.
+    /// Name; empty for a final stage without one.
     pub name: String,
-    /// What it starts from.
+    /// Base of the stage.
     pub base: String,
-    /// Bytes of its merged view; null when that is not known.
+    /// Merged bytes of the stage; null if unknown.
     pub merged_bytes: Option<u64>,
 }
 
-/// Why lines are new or changed.
+/// Reason of new or changed lines.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ReasonLine {
-    /// Line of the new text, counted from 1.
+    /// Line in the new text, counted from 1.
     pub line: u32,
-    /// How many lines it is about; 0 when something is gone after that line.
+    /// Number of lines; 0 for a deletion after that line.
     pub lines: u32,
-    /// The sentence.
+    /// One sentence.
     pub text: String,
     /// safe, review, manual.
     #[schemars(transform = vocabulary::applicability)]
     pub applicability: Word,
-    /// Bytes of layers that it saves; null when that is not known on its own.
+    /// Layer bytes saved; null if unknown separately.
     pub bytes: Option<u64>,
 }
 
@@ -83,44 +83,44 @@ pub struct ReasonLine {
 pub struct RemovedLine {
     /// Absolute path, escaped.
     pub path: String,
-    /// Its bytes.
+    /// Size.
     pub bytes: u64,
-    /// The category of the finding that it belongs to; null for what no finding names.
+    /// Category of its finding; null without a finding.
     #[schemars(transform = vocabulary::category)]
     pub category: Option<Word>,
 }
 
-/// What was proven of the new image.
+/// What is proven about the new image.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ClosurePart {
-    /// Whether all that is found in the image today is found in the new one.
+    /// Whether everything the image resolves today also resolves in the new one.
     pub resolved: bool,
-    /// Whether all that is opened by name is known.
+    /// Whether all names opened at run time are known.
     pub dlopen_known: bool,
-    /// What is not found any more, in sentences.
+    /// What no longer resolves, in sentences.
     pub faults: Vec<String>,
-    /// What was taken to be true, or could not be looked at, in sentences.
+    /// Assumptions, and what could not be checked, in sentences.
     pub unproven: Vec<String>,
-    /// ELF files that were looked at.
+    /// Number of ELF files checked.
     pub objects: usize,
-    /// NEEDED entries and dlopens that were followed.
+    /// Number of NEEDED entries and dlopens followed.
     pub links: usize,
 }
 
-/// Something that helps outside the Dockerfile.
+/// A recommendation outside the Dockerfile.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct HintPart {
-    /// The file that it is about.
+    /// File to change.
     pub file: String,
-    /// Lines to put into it.
+    /// Lines to add.
     pub lines: Vec<String>,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Bytes that it saves; null when that is not known.
+    /// Bytes saved; null if unknown.
     pub bytes: Option<u64>,
 }
 
-/// A proposal as it is written out; `rebuilt` when its Dockerfile is not the user's.
+/// Builds a proposal for output; `rebuilt` if its Dockerfile is reconstructed.
 pub(super) fn proposal_part(proposal: Proposal, rebuilt: bool) -> ProposalPart {
     let predicted = proposal.predicted;
     let stage = |one: StageSize| StagePart { name: one.name, base: one.base, merged_bytes: one.merged_bytes };

@@ -1,4 +1,4 @@
-//! What is proposed for an image's Dockerfile, schema `cutaway.dockerfile/1`.
+//! Proposed Dockerfiles of an image, schema `cutaway.dockerfile/1`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,51 +13,51 @@ use crate::base::text::{is_unsafe, printable};
 use crate::findings::{Finding, Findings, Plan};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
-/// The schema of what is proposed.
+/// Schema of proposals.
 const SCHEMA: &str = "cutaway.dockerfile/1";
 
-/// All that is proposed, and what it is proposed for.
+/// Proposed Dockerfiles of an image.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RewriteReport {
     /// Name and version of this schema.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: Word,
-    /// What made it.
+    /// Generator of this document.
     pub generator: Generator,
-    /// The image as it is.
+    /// The current image.
     pub image: RewriteImage,
     /// The findings that proposals remove, and the answers to questions.
     pub plan: RewritePlan,
     /// Open questions of removable findings, largest first. `--answer ID=no` removes one.
     pub questions: Vec<QuestionLine>,
-    /// The Dockerfile that is changed.
+    /// The Dockerfile to change.
     pub recipe: RecipePart,
-    /// Changed Dockerfiles, the best first.
+    /// Proposed Dockerfiles, best first.
     pub proposals: Vec<ProposalPart>,
-    /// Why there are none; null when there are some.
+    /// Reason if there are no proposals; else null.
     pub reason: Option<String>,
-    /// What could not be known on the way, in sentences.
+    /// Unknown facts, in sentences.
     pub notes: Vec<String>,
-    /// Everything that went wrong while the image was read.
+    /// All warnings.
     pub warnings: Vec<WarningLine>,
 }
 
-/// The image as it is.
+/// The current image.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RewriteImage {
     /// Transport, such as `oci-archive`.
     pub source: String,
     /// The reference as it was given, without user info.
     pub reference: String,
-    /// Names that the source gives the image.
+    /// Names of the image in its source.
     pub tags: Vec<String>,
     /// Digest of the manifest bytes.
     pub manifest_digest: Option<String>,
     /// Digest of the config bytes.
     pub config_digest: Option<String>,
-    /// What it runs on.
+    /// Platform of the image.
     pub platform: Option<PlatformPart>,
-    /// Whether every layer was read to its end and fits its digest.
+    /// Whether every layer was read completely and matches its digest.
     pub complete: bool,
     /// Bytes of the merged view.
     pub merged_bytes: u64,
@@ -81,7 +81,7 @@ pub struct AnswerLine {
     pub finding: String,
     /// The question; null for an unsure finding without one.
     pub question: Option<String>,
-    /// yes: used, kept; no: can be removed.
+    /// yes: used, kept; no: removable.
     #[schemars(transform = vocabulary::answer)]
     pub answer: Word,
 }
@@ -91,70 +91,70 @@ pub struct AnswerLine {
 pub struct QuestionLine {
     /// Id of the finding.
     pub finding: String,
-    /// The question. Yes: used, kept; no: can be removed.
+    /// The question. Yes: used, kept; no: removable.
     pub text: String,
-    /// Bytes of layers that the finding has.
+    /// Layer bytes of the finding.
     pub bytes: u64,
 }
 
-/// The Dockerfile that is changed.
+/// The Dockerfile to change.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RecipePart {
-    /// `given` by the user, or `rebuilt` from the image's history.
+    /// `given` by the user, or `rebuilt` from the image history.
     #[schemars(transform = vocabulary::origin)]
     pub origin: Word,
-    /// What the file is called; null for one that was rebuilt.
+    /// Name of the file; null for a reconstructed one.
     pub name: Option<String>,
     /// Its text.
     pub dockerfile: String,
-    /// What could not be known of it.
+    /// Unknown facts about it.
     pub unknown: Vec<UnknownLine>,
     /// Its instructions, in order.
     pub instructions: Vec<InstructionLine>,
 }
 
-/// Something that could not be known of a Dockerfile.
+/// An unknown fact about a Dockerfile.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct UnknownLine {
-    /// Its line, counted from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// A sentence.
+    /// One sentence.
     pub text: String,
 }
 
-/// An instruction and what it made.
+/// An instruction and its layers.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct InstructionLine {
-    /// Its first line, counted from 1.
+    /// First line, counted from 1.
     pub line: u32,
-    /// Its first word, upper case.
+    /// Keyword, upper case.
     #[schemars(transform = vocabulary::keyword)]
     pub keyword: Word,
-    /// The layers that it made, from 0 at the bottom.
+    /// Layers it created, from 0 at the bottom.
     pub layers: Vec<u16>,
-    /// Bytes of the regular files in these; null when that is not known.
+    /// Bytes of the regular files in these; null if unknown.
     pub content_bytes: Option<u64>,
 }
 
-/// A proposal as the report of an image has it.
+/// A proposal in the report of an image.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ProposalLine {
-    /// What tells it from the others.
+    /// Unique id.
     pub id: String,
-    /// One line.
+    /// Title, one line.
     pub title: String,
     /// safe, review, manual.
     #[schemars(transform = vocabulary::applicability)]
     pub applicability: Word,
-    /// Bytes of layers that the image loses.
+    /// Reduction of the layers.
     pub saved_bytes: u64,
-    /// Bytes of the merged view of the image that it gives.
+    /// Merged bytes of the new image.
     #[serde(default)]
     pub merged_bytes: Option<u64>,
-    /// What the final stage starts from; null when that is not known.
+    /// Base image of the final stage; null if unknown.
     #[serde(default)]
     pub base_image: Option<String>,
-    /// The whole text.
+    /// The complete Dockerfile.
     #[serde(default)]
     pub dockerfile: Option<String>,
     /// The same as a unified diff.
@@ -162,21 +162,21 @@ pub struct ProposalLine {
     pub diff: Option<String>,
 }
 
-/// The Dockerfile that the image was built from, as the report of an image has it.
+/// The Dockerfile of the image, in its report.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct DockerfilePart {
-    /// `given` by the user, or `rebuilt` from the image's history.
+    /// `given` by the user, or `rebuilt` from the image history.
     #[schemars(transform = vocabulary::origin)]
     pub origin: Word,
-    /// What the file is called; null for one that was rebuilt.
+    /// Name of the file; null for a reconstructed one.
     pub name: Option<String>,
     /// Its instructions, in order.
     pub instructions: Vec<InstructionLine>,
 }
 
 impl Report {
-    /// Puts in what was proposed for the image, and the Dockerfile that it was proposed for.
-    /// Values that look like secrets are hidden here in the user's own file too: a report goes to others.
+    /// Adds the proposals for the image, and the Dockerfile they change. Secrets are redacted in the user's own file
+    /// too, because a report is shared.
     pub fn set_proposals(&mut self, proposals: &Proposals, options: &Options) {
         let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
         let hides = !rebuilt && !options.show_secrets;
@@ -203,7 +203,7 @@ impl Report {
 }
 
 impl RewriteReport {
-    /// What is proposed for the image of a finished analysis; `None` while its findings are not known.
+    /// The proposals for the image of a finished analysis; `None` if its findings are not known.
     pub fn new(analysis: &Analysis, proposals: Proposals, options: &Options) -> Option<Self> {
         let totals = analysis.totals()?;
         let findings = analysis.findings.as_deref()?;
@@ -253,8 +253,8 @@ fn answers(plan: &Plan, findings: &Findings) -> Vec<AnswerLine> {
     findings.list.iter().filter_map(line).collect()
 }
 
-/// A Dockerfile or a diff as it is written out. The user's own goes out byte for byte; one rebuilt from an
-/// image's history must not steer a terminal.
+/// Escapes a Dockerfile or a diff for output. The user's own is written byte for byte; control characters of a
+/// reconstructed one are escaped.
 pub(super) fn written(text: String, rebuilt: bool) -> String {
     let harms = |character: char| is_unsafe(character) && !matches!(character, '\n' | '\t');
     if !rebuilt || !text.contains(harms) {

@@ -1,4 +1,4 @@
-//! The fixed vocabularies of reports, put into the schemas: each is made from the type that writes the word.
+//! Fixed vocabularies of reports for the schemas, generated from the types that write the words.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::formats::dockerfile::Keyword;
 use crate::formats::fatbin::{self, GpuKind};
 use crate::rewrite::Applicability;
 
-/// Allows these words in a text, in the items of a list, or as the keys of a map; null where that is allowed.
+/// Restricts a string, the items of a list, or the keys of a map to these words; null if allowed.
 fn allow(schema: &mut Map<String, Value>, words: &[&str]) {
     let types = schema.get("type").cloned().unwrap_or_default();
     let is = |name: &str| types == name || types.as_array().is_some_and(|all| all.contains(&json!(name)));

@@ -1,4 +1,4 @@
-//! Words of fixed vocabularies, and what else all parts of the schema share.
+//! Vocabulary words and other parts shared by the schema.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ use serde_json::value::RawValue;
 use super::vocabulary;
 use crate::base::Warning;
 
-/// A word of a fixed vocabulary: borrowed when this program made it, owned when it was read from a report.
+/// A word of a fixed vocabulary: borrowed if this program wrote it, owned if it was read from a report.
 pub type Word = Cow<'static, str>;
 
-/// Reads a fraction as it was written to the last digit: `serde_json` itself may be off by one there.
+/// Parses a fraction exactly as written: `serde_json` may be off in the last digit.
 pub(super) fn fraction<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     let written = Option::<Box<RawValue>>::deserialize(from)?;
     written.map(|text| text.get().parse().map_err(serde::de::Error::custom)).transpose()
 }
 
-/// Something that went wrong.
+/// A warning.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct WarningLine {
-    /// A stable name.
+    /// Stable code.
     #[schemars(transform = vocabulary::warning_code)]
     pub code: Word,
-    /// What was wrong, and why.
+    /// What is wrong, and why.
     pub message: String,
-    /// The layer, file or package that it is about.
+    /// Layer, file or package concerned.
     pub subject: String,
 }
 

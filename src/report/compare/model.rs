@@ -1,5 +1,5 @@
-//! The model. Every list `[]` with one value for each image has the order in which the images were given; null is
-//! unknown, and 0 is known to be none.
+//! The model. Every list `[]` with one value per image is in the order of the images; null is unknown, 0 is known to be
+//! none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,23 +9,23 @@ use crate::report::model::{Generator, PlatformPart, TotalsPart};
 use crate::report::vocabulary;
 use crate::report::words::Word;
 
-/// Several images side by side. Lists with one value for each image have the order in which the images were given.
+/// Comparison of several images. Lists with one value per image are in the order of the images.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareReport {
     /// Name and version of this schema.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: Word,
-    /// What made it.
+    /// Generator of this document.
     pub generator: Generator,
-    /// Whether all layers of all images were read to their end and fit their digests.
+    /// Whether all layers of all images were read completely and match their digests.
     pub complete: bool,
     /// The images. The first is the baseline.
     pub images: Vec<CompareImage>,
-    /// What a container sees by what it is for; the sum of a column is `merged_bytes`.
+    /// Merged bytes by class; a column adds up to `merged_bytes`.
     pub classes: Vec<CompareClass>,
-    /// All layers, each once: those of the first image bottom first, then what the next ones add.
+    /// All layers, each once: those of the first image, bottom first, then those added by the next ones.
     pub layers: Vec<CompareLayer>,
-    /// What a node that holds the first image pulls for each: blobs as stored.
+    /// Compressed bytes that a node with the first image pulls for each.
     pub pull_bytes: Vec<Option<u64>>,
     /// CUDA components, largest first.
     pub components: Vec<CompareComponent>,
@@ -35,7 +35,7 @@ pub struct CompareReport {
     pub packages: Vec<ComparePackage>,
     /// Regular files of the merged view, the last image against the first.
     pub files: CompareFiles,
-    /// Every image against the first, which has nothing but `same` itself; empty for two images.
+    /// Every image against the baseline, which has only `same`; empty for two images.
     pub files_by_image: Vec<CompareFiles>,
     /// The files of the last image that differ most from the first, most bytes first; `files` counts all.
     pub largest_changes: Vec<FileChange>,
@@ -43,13 +43,13 @@ pub struct CompareReport {
     pub environment: Vec<CompareSetting>,
     /// Entrypoint, command, user and other settings, then labels by name; secrets redacted.
     pub config: Vec<CompareSetting>,
-    /// What the rules found, without what is needed at run time: most bytes first.
+    /// Findings by rule, without those required at run time: most bytes first.
     pub findings: Vec<CompareFinding>,
-    /// Whether each image runs on each target.
+    /// Verdicts of each image on each target.
     pub compatibility: Vec<CompareCompatibility>,
-    /// What came of `[regression]` of cutaway.toml; null without one.
+    /// Verdict of `[regression]` in cutaway.toml; null without one.
     pub verdict: Option<CompareVerdict>,
-    /// Everything that went wrong.
+    /// All warnings.
     pub warnings: Vec<CompareWarning>,
 }
 
@@ -60,21 +60,21 @@ pub struct CompareImage {
     pub source: String,
     /// The reference as it was given, without user info.
     pub reference: String,
-    /// Names that the source gives the image.
+    /// Names of the image in its source.
     pub tags: Vec<String>,
     /// Digest of the manifest bytes.
     pub digest: Option<String>,
-    /// What it runs on.
+    /// Platform of the image.
     pub platform: Option<PlatformPart>,
-    /// When it was made, as the config says.
+    /// Creation time from the config.
     pub created: Option<String>,
-    /// Whether every layer was read to its end and fits its digest; the same as in `totals`.
+    /// Whether every layer was read completely and matches its digest; same as in `totals`.
     pub complete: bool,
-    /// Sums.
+    /// Totals.
     pub totals: TotalsPart,
 }
 
-/// Bytes that a container sees of one class.
+/// Merged bytes of one class.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareClass {
     /// system, cuda-runtime, cuda-devel, framework, weights, application.
@@ -91,30 +91,30 @@ pub struct CompareLayer {
     pub digest: Option<String>,
     /// Digest of the tar stream.
     pub diff_id: Option<String>,
-    /// Blob as stored in each image; null where an image does not have the layer, or its size is not known.
+    /// Compressed bytes in each image; null if an image does not have the layer, or its size is unknown.
     pub bytes: Vec<Option<u64>>,
-    /// The images that have it, from 0.
+    /// Images that have it, from 0.
     pub shared_by: Vec<usize>,
-    /// How the layer of each image is known to be that of the first that has it: digest, diff-id (packed in another
-    /// way), content (only times or the order differ); null where an image does not have it.
+    /// Match of each image's layer with the first one: digest, diff-id (compressed differently), content (only
+    /// timestamps or order differ); null if an image does not have it.
     #[schemars(transform = vocabulary::layer_match)]
     pub matches: Vec<Option<Word>>,
-    /// Where each image has it, from 0 at the bottom.
+    /// Positions in each image, from 0 at the bottom.
     pub indexes: Vec<Vec<usize>>,
     /// Regular files of the layer.
     pub content_bytes: Option<u64>,
-    /// The instruction that made it in the first image that has it, secrets redacted.
+    /// Instruction that created it in the first image that has it, secrets redacted.
     pub created_by: Option<String>,
 }
 
 /// A CUDA component.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareComponent {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Bytes in each image, each inode once.
     pub bytes: Vec<Option<u64>>,
-    /// Versions of its libraries, joined by commas; null where there is none or it is not known.
+    /// Versions of its libraries, joined by commas; null if absent or unknown.
     pub versions: Vec<Option<String>>,
 }
 
@@ -136,15 +136,15 @@ pub struct ComparePackage {
     /// dpkg, rpm, apk, pip, conda.
     #[schemars(transform = vocabulary::manager)]
     pub manager: Word,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Versions in each image, several joined by commas; null where it is not installed.
     pub versions: Vec<Option<String>>,
-    /// Bytes of its files; null where that is not known or it is not installed.
+    /// Bytes of its files; null if unknown or not installed.
     pub bytes: Vec<Option<u64>>,
 }
 
-/// Regular files of an image against those of the first, by path.
+/// Regular files of an image against those of the baseline, by path.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareFiles {
     /// Paths that only the image has.
@@ -186,44 +186,44 @@ pub struct FileChange {
 pub struct CompareSetting {
     /// Its name: of a variable, of a label with `label ` before it, or such as `entrypoint`.
     pub name: String,
-    /// Its value in each image, commands as a JSON list; null where it is not set.
+    /// Value in each image, commands as a JSON list; null if not set.
     pub values: Vec<Option<String>>,
-    /// Whether two images have different values, also where both are redacted.
+    /// Whether two images have different values, also if both are redacted.
     pub differs: bool,
 }
 
-/// What a rule found.
+/// Findings of a rule.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareFinding {
     /// The rule.
     #[schemars(transform = vocabulary::finding_rule)]
     pub rule: Word,
-    /// Bytes that the layers lose without it; null when the rules have not looked.
+    /// Layer bytes of the findings; null if the rules did not run.
     pub bytes: Vec<Option<u64>>,
-    /// How many findings; null when the rules have not looked.
+    /// Number of findings; null if the rules did not run.
     pub counts: Vec<Option<u64>>,
 }
 
-/// Whether the images run on a target.
+/// Verdicts of the images on a target.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareCompatibility {
-    /// Its id, or what the user wrote.
+    /// Id of the target, or its text as given.
     pub target: String,
-    /// What the GPU is called.
+    /// Name of the GPU.
     pub gpu: String,
-    /// runs, runs-with-jit, runs-with-compat, fails, unknown; null where the inventory is not complete.
+    /// runs, runs-with-jit, runs-with-compat, fails, unknown; null if the inventory is incomplete.
     #[schemars(transform = vocabulary::run_verdict)]
     pub verdicts: Vec<Option<Word>>,
-    /// The first of the reasons that each verdict comes from.
+    /// Decisive reason of each verdict.
     pub why: Vec<Option<String>>,
 }
 
-/// What came of `[regression]`.
+/// Verdict of `[regression]`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareVerdict {
-    /// Whether it passes.
+    /// Whether all checks passed.
     pub pass: bool,
-    /// Why not, in the words of the verdict line.
+    /// Reasons of a failure, as in the verdict line.
     pub reasons: Vec<String>,
     /// One for each key that is set.
     pub checks: Vec<RegressionCheck>,
@@ -234,17 +234,17 @@ pub struct CompareVerdict {
 pub struct RegressionCheck {
     /// The key.
     pub name: Word,
-    /// Whether it is kept.
+    /// Whether the check passed.
     pub ok: bool,
-    /// What the figures are: bytes, ratio, rules.
+    /// Unit of the figures: bytes, ratio, rules.
     #[schemars(transform = vocabulary::unit)]
     pub unit: Word,
-    /// How much more the last image has than the first; for `efficiency` how far it fell, for `pull_bytes` what is
-    /// pulled, for `new_findings` how many rules find more. Below zero when there is less; null when unknown.
+    /// Growth of the last image over the first; for `efficiency` the decrease, for `pull_bytes` the pull size, for
+    /// `new_findings` the number of rules that find more. Negative for a reduction; null if unknown.
     pub actual: Option<RegressionFigure>,
-    /// What is allowed.
+    /// Limit.
     pub limit: RegressionFigure,
-    /// The rules that find more, or why the figure is unknown; may be empty.
+    /// Rules that find more, or why the figure is unknown; may be empty.
     pub detail: String,
 }
 
@@ -258,16 +258,16 @@ pub enum RegressionFigure {
     Ratio(f64),
 }
 
-/// Something that went wrong.
+/// A warning.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct CompareWarning {
     /// The image, from 0.
     pub image: usize,
-    /// A stable name.
+    /// Stable code.
     #[schemars(transform = vocabulary::warning_code)]
     pub code: Word,
-    /// What was wrong, and why.
+    /// What is wrong, and why.
     pub message: String,
-    /// The layer, file or package that it is about.
+    /// Layer, file or package concerned.
     pub subject: String,
 }

@@ -1,8 +1,10 @@
 //! GPU code by architecture, and what is in the image twice.
 
 use super::Content;
-use super::make::{cell, code, count, name, number, paragraph, path, paths, row, sum, table, text};
+use super::make::{code, count, label, name, number, paragraph, path, paths, row, sum, table, text};
+use crate::base::labels::GPU_CODE;
 use crate::base::size::{grouped, human};
+use crate::compare::Change;
 use crate::report::cuda::{CudaPart, DuplicateLine, GpuCodeSumLine, IdenticalLine};
 use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Line, Row, Slice};
@@ -42,7 +44,7 @@ pub(super) fn gpu_code(report: &Report) -> Content {
         row([
             figure(sum.bytes),
             code(&sum.arch),
-            cell(kind(&sum.kind)),
+            Line::plain(label(&GPU_CODE, &sum.kind)),
             figure(sum.uncompressed_bytes),
             figure(by.libraries),
             figure(by.executables),
@@ -64,15 +66,6 @@ fn colour(kind: &str) -> &'static str {
         "ptx" => "ptx",
         "lto" => "lto",
         _ => "other",
-    }
-}
-
-fn kind(kind: &str) -> &str {
-    match kind {
-        "sass" => "SASS",
-        "ptx" => "PTX",
-        "lto" => "LTO",
-        other => other,
     }
 }
 
@@ -108,7 +101,7 @@ fn duplicate(cuda: &CudaPart, duplicate: &DuplicateLine) -> Row {
     let same = match duplicate.identical {
         Some(true) => "identical",
         Some(false) => "different",
-        None => "not compared",
+        None => Change::Unknown.label(),
     };
     let loaded = duplicate.paths.iter().filter(|path| users(cuda, duplicate, path) != "not loaded").count();
     let columns = [text("File"), text("Loaded")];

@@ -2,7 +2,8 @@
 
 use super::Content;
 use super::lead::gpu;
-use super::make::{cell, count, fact, name, one_line, paragraph, path, prose, row, some, table, text};
+use super::make::{cell, count, fact, label, name, one_line, paragraph, path, prose, row, some, table, text};
+use crate::base::labels::{DRIVER_SOURCES, TARGET_VERDICTS};
 use crate::report::compatibility::{CompatibilityPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Row, Tone};
@@ -88,7 +89,7 @@ fn all(list: &[String]) -> String {
 fn target(target: &TargetLine) -> Row {
     let driver = match (&target.driver, target.driver_source.as_deref()) {
         (Some(driver), Some("stated")) => name(driver),
-        (Some(driver), Some(from)) => format!("{} ({})", name(driver), name(from)),
+        (Some(driver), Some(from)) => format!("{} ({})", name(driver), label(&DRIVER_SOURCES, from)),
         (Some(driver), None) => name(driver),
         (None, _) => "unknown".to_owned(),
     };
@@ -103,7 +104,7 @@ fn target(target: &TargetLine) -> Row {
     Row {
         cells: vec![
             Line::plain(format!("{machine}{how_many}{}", gpu(target))),
-            cell(&target.verdict).tone(tone(&target.verdict)),
+            Line::plain(label(&TARGET_VERDICTS, &target.verdict)).tone(tone(&target.verdict)),
             Line::plain(driver),
             Line::plain(one_line(&target.why, WHY)),
         ],
@@ -125,7 +126,7 @@ fn tone(verdict: &str) -> Tone {
 }
 
 fn reason(reason: &ReasonPart) -> [Block; 2] {
-    let verdict = name(&reason.verdict);
+    let verdict = label(&TARGET_VERDICTS, &reason.verdict);
     let says = Line::plain(format!("{verdict}: {}", prose(&reason.text))).tone(tone(&reason.verdict));
     let mut facts = Vec::new();
     if let Some(subject) = &reason.subject {

@@ -3,8 +3,9 @@
 use super::Content;
 use super::libraries::libraries_table;
 use super::make::{
-    UNKNOWN, cell, count, fact, libraries, name, number, one_line, paragraph, path, row, table, text, words,
+    UNKNOWN, cell, count, fact, label, libraries, name, number, one_line, paragraph, path, row, table, text,
 };
+use crate::base::labels::{FLAVORS, LEVELS, STACK_SUPPLIERS, STRATEGIES, SUPPLIERS};
 use crate::base::size::{grouped, human};
 use crate::report::cuda::{
     ComponentLine, CudaPart, FrameworkLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine,
@@ -60,7 +61,7 @@ fn toolkit(toolkit: &ToolkitLine) -> (String, Line) {
         .cudnn_version
         .as_ref()
         .map_or_else(String::new, |version| format!(", cuDNN {}", name(version)));
-    let text = format!("{version}, {}{cudnn}, in {}", name(&toolkit.flavor), path(&toolkit.root).text);
+    let text = format!("{version}, {}{cudnn}, in {}", label(&FLAVORS, &toolkit.flavor), path(&toolkit.root).text);
     fact("Toolkit", text)
 }
 
@@ -70,12 +71,7 @@ fn framework(framework: &FrameworkLine) -> (String, Line) {
         framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {}", name(cuda)));
     let strategy = match &*framework.strategy {
         "none" => String::new(),
-        "wheel-bundled" => ", CUDA libraries from wheels".to_owned(),
-        "base-image" => ", CUDA libraries from the base image".to_owned(),
-        "by-hand" => ", CUDA libraries copied in manually".to_owned(),
-        "mixed" => ", CUDA libraries from several sources".to_owned(),
-        "unknown" => ", source of CUDA libraries unknown".to_owned(),
-        other => format!(", CUDA libraries: {}", words(other)),
+        strategy => format!(", {}", label(&STRATEGIES, strategy)),
     };
     fact("Framework", format!("{} {version}{built}{strategy}", name(&framework.name)))
 }
@@ -86,30 +82,15 @@ fn stack(stack: &[StackLine]) -> Vec<Block> {
     }
     let columns = [text("Level"), text("Contents"), text("Supplied by"), text("Note")];
     let line = |level: &StackLine| {
-        let by = Line::plain(words(&level.supplied_by));
+        let by: Vec<String> =
+            level.supplied_by.split(", ").take(LINES).map(|by| label(&STACK_SUPPLIERS, by)).collect();
+        let by = Line::plain(by.join(", "));
         let by = if level.supplied_by.contains("missing") { by.tone(Tone::Bad) } else { by };
         let what = Line::plain(one_line(&level.name, WORDS));
         let note = Line::plain(level.note.as_deref().map_or_else(String::new, |note| one_line(note, WORDS)));
-        row([Line::plain(level_name(&level.level)), what, by, note])
+        row([Line::plain(label(&LEVELS, &level.level)), what, by, note])
     };
     vec![Block::Heading("CUDA stack".to_owned()), table(columns, "levels", (stack, LEVELS), line)]
-}
-
-fn level_name(level: &str) -> String {
-    let known = match level {
-        "server" => "Server",
-        "model" => "Model",
-        "framework" => "Framework",
-        "kernels" => "Kernel libraries",
-        "libraries" => "CUDA libraries",
-        "runtime" => "CUDA runtime",
-        "driver" => "User-mode driver",
-        "kernel-driver" => "Kernel-mode driver",
-        "system" => "Operating system",
-        "gpu" => "GPU",
-        other => return words(other),
-    };
-    known.to_owned()
 }
 
 fn components(cuda: &CudaPart) -> Vec<Block> {
@@ -122,7 +103,7 @@ fn components(cuda: &CudaPart) -> Vec<Block> {
         let files =
             cuda.libraries.iter().filter(|one| one.component == component.name && one.hardlink_of.is_none());
         let used = files.filter(|one| one.usage != "unreferenced").count();
-        let by: Vec<String> = component.suppliers.iter().take(LINES).map(|by| words(by)).collect();
+        let by: Vec<String> = component.suppliers.iter().take(LINES).map(|by| label(&SUPPLIERS, by)).collect();
         row([
             Line::plain(human(component.bytes)),
             cell(&component.name),

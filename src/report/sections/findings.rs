@@ -2,18 +2,17 @@
 
 use super::Content;
 use super::evidence::evidence;
-use super::make::{
-    UNKNOWN, cell, count, name, number, one_line, paragraph, row, some, sum, table, text, words,
-};
+use super::make::{UNKNOWN, count, label, number, one_line, paragraph, row, some, sum, table, text};
+use crate::base::labels::{CATEGORIES, SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
+use crate::findings::Verdict;
 use crate::report::findings::FindingLine;
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Row, Tone};
 
-/// A verdict with its heading, and how many of its findings are listed. There are thirty rules, and
-/// few find more than three things in an image.
-const VERDICTS: [(&str, &str, usize); 3] =
-    [("safe", "Removable", 100), ("unsure", "Needs review", 60), ("needed", "Required at run time", 40)];
+/// Most findings of each verdict that are listed. There are thirty rules, and few find more than three things in an
+/// image.
+const MOST: [(Verdict, usize); 3] = [(Verdict::Safe, 100), (Verdict::Unsure, 60), (Verdict::Needed, 40)];
 /// Characters of a title: those that the rules write are shorter, unless a path is in them.
 const TITLE: usize = 200;
 
@@ -36,14 +35,15 @@ pub(super) fn section(report: &Report) -> Content {
         let bytes = human(sums.potential_bytes);
         blocks.push(paragraph(format!("{bytes} more cannot be removed with today's tools.")));
     }
-    for (verdict, title, most) in VERDICTS {
-        let list: Vec<&FindingLine> = findings.iter().filter(|finding| finding.verdict == verdict).collect();
+    for (verdict, most) in MOST {
+        let of_verdict = |finding: &&FindingLine| finding.verdict == verdict.as_str();
+        let list: Vec<&FindingLine> = findings.iter().filter(of_verdict).collect();
         if list.is_empty() {
             continue;
         }
-        let heading = heading(title, &list);
+        let heading = heading(verdict.label(), &list);
         let listed = table(columns(), "findings", (&list, most), |finding| line(finding));
-        if verdict == "needed" {
+        if verdict == Verdict::Needed {
             blocks.push(Block::Fold(heading, vec![listed]));
         } else {
             blocks.extend([Block::Heading(heading), listed]);
@@ -69,7 +69,7 @@ fn line(finding: &FindingLine) -> Row {
 }
 
 fn cells(finding: &FindingLine) -> Vec<Line> {
-    let severity = cell(&finding.severity);
+    let severity = Line::plain(label(&SEVERITIES, &finding.severity));
     vec![
         bytes(finding),
         Line::plain(one_line(&finding.title, TITLE)),
@@ -115,8 +115,8 @@ pub(super) fn listed(list: &[&FindingLine], most: usize) -> Block {
         row([
             bytes(finding),
             title,
-            Line::plain(name(&finding.verdict)),
-            Line::plain(words(&finding.category)),
+            Line::plain(label(&VERDICTS, &finding.verdict)),
+            Line::plain(label(&CATEGORIES, &finding.category)),
         ])
     })
 }

@@ -178,14 +178,14 @@ fn runs(report: &Report) -> Line {
     }
     let mut text = format!("By GPU code and CUDA version, the image runs on {} of {all}", grouped(ready));
     let parts = [
-        ("after JIT compilation of PTX on", jit),
-        ("with its forward-compatibility driver on", compat),
-        ("fails on", fails.clone()),
-        ("unknown for", unknown.clone()),
+        (RunVerdict::RunsWithJit, "on", jit),
+        (RunVerdict::RunsWithCompat, "on", compat),
+        (RunVerdict::Fails, "on", fails.clone()),
+        (RunVerdict::Unknown, "for", unknown.clone()),
     ];
-    for (what, list) in parts {
+    for (verdict, on, list) in parts {
         if !list.is_empty() {
-            text = format!("{text}; {what} {}", gpus(&list));
+            text = format!("{text}; {} {on} {}", inline(verdict.label()), gpus(&list));
         }
     }
     let tone = match (&fails[..], &unknown[..]) {

@@ -1,7 +1,9 @@
 //! CUDA libraries, largest first, and what stands behind each.
 
-use super::make::{cell, cell_or_dash, code, count, fact, name, number, path, some, table, text, words};
+use super::make::{cell, cell_or_dash, code, count, described, fact, label, name, number, path, some, table, text};
+use crate::base::labels::{ROLES, SUPPLIERS, USES};
 use crate::base::size::human;
+use crate::cuda::Role;
 use crate::report::cuda::{GpuCodeLine, LibraryLine};
 use crate::report::page::{Block, Line, Row};
 
@@ -39,24 +41,10 @@ fn line(library: &LibraryLine) -> Row {
             path(&library.path),
             cell(&library.component),
             cell_or_dash(library.version.as_deref()),
-            Line::plain(supplier(&library.supplier)),
-            Line::plain(usage(&library.usage)),
+            Line::plain(label(&SUPPLIERS, &library.supplier)),
+            Line::plain(label(&USES, &library.usage)),
         ],
         details: details(library),
-    }
-}
-
-fn supplier(word: &str) -> String {
-    match word {
-        "application" => "application".to_owned(),
-        other => words(other),
-    }
-}
-
-fn usage(word: &str) -> String {
-    match word {
-        "dlopen" => "opened".to_owned(),
-        other => name(other),
     }
 }
 
@@ -70,10 +58,8 @@ fn details(library: &LibraryLine) -> Vec<Block> {
         facts.push(fact("Package", text));
     }
     facts.push(fact("Layer", library.layer.to_string()));
-    match &*library.role {
-        "stub" => facts.push(fact("Role", "stub: for linking only, never loaded")),
-        "compat" => facts.push(fact("Role", "forward-compatibility driver")),
-        _ => {}
+    if library.role != Role::Runtime.as_str() {
+        facts.push(fact("Role", described(&ROLES, &library.role)));
     }
     if let Some(first) = &library.hardlink_of {
         facts.push(("Hard link of".to_owned(), path(first)));

@@ -1,5 +1,6 @@
 //! What all sections are made with: texts that are safe and not too long, tables with their caps, figures.
 
+use crate::base::labels::{Family, Label};
 use crate::base::size::grouped;
 use crate::base::text::{elide_end, elide_middle, printable};
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
@@ -53,9 +54,14 @@ pub(in crate::report) fn cell_or_dash(text: Option<&str>) -> Line {
     text.map_or_else(|| Line::plain(UNKNOWN), cell)
 }
 
-/// A word of a fixed vocabulary that has dashes where people have spaces: `base-image`.
-pub(in crate::report) fn words(word: &str) -> String {
-    name(word).replace('-', " ")
+/// The label of a JSON value. A value without a label, from a report of another version, is shown with spaces for `-`.
+pub(in crate::report) fn label(family: &Family, value: &str) -> String {
+    family.get(value).map_or_else(|| name(value).replace('-', " "), |label| label.text.to_owned())
+}
+
+/// The label of a JSON value with its meaning.
+pub(in crate::report) fn described(family: &Family, value: &str) -> String {
+    family.get(value).map_or_else(|| label(family, value), Label::described)
 }
 
 /// A count that may not be known.

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::Content;
 use super::findings::listed;
-use super::make::{code, count, fact, one_line, paragraph, sum};
+use super::make::{code, count, described, fact, label, one_line, paragraph, sum};
+use crate::base::labels::{APPLICABILITIES, inline};
 use crate::base::size::{human, human_or_dash};
 use crate::base::text::{is_unsafe, printable};
 use crate::report::findings::{FindingLine, PlanPart};
@@ -80,7 +81,7 @@ fn proposed(report: &Report) -> Vec<Block> {
     let mut blocks = vec![Block::Heading("Proposed Dockerfile".to_owned())];
     blocks.push(Block::Line(Line::plain(one_line(&best.title, TITLE)).tone(Tone::Strong)));
     let mut facts = vec![
-        fact("Applicability", applicability(&best.applicability)),
+        fact("Applicability", described(&APPLICABILITIES, &best.applicability)),
         fact("Saves", format!("{} in layers", human(best.saved_bytes))),
     ];
     if let Some(bytes) = best.merged_bytes {
@@ -100,7 +101,7 @@ fn proposed(report: &Report) -> Vec<Block> {
         let title = one_line(&one.title, TITLE);
         paragraph(format!(
             "Also: {title}, {}, {} less.",
-            one_line(&one.applicability, 20),
+            inline(&label(&APPLICABILITIES, &one.applicability)),
             human(one.saved_bytes)
         ))
     };
@@ -109,15 +110,6 @@ fn proposed(report: &Report) -> Vec<Block> {
         blocks.push(paragraph(format!("{}.", count(more, "more proposal"))));
     }
     blocks
-}
-
-fn applicability(word: &str) -> String {
-    match word {
-        "safe" => "safe: same behaviour".to_owned(),
-        "review" => "review: same behaviour expected; check what is not proven".to_owned(),
-        "manual" => "manual: requires manual changes".to_owned(),
-        other => one_line(other, TITLE),
-    }
 }
 
 fn folded(title: &str, language: &'static str, text: Option<&str>) -> Option<Block> {

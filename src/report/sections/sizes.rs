@@ -74,7 +74,7 @@ fn classes(report: &Report) -> Vec<Block> {
     let parts: Vec<Slice> = Class::ALL
         .into_iter()
         .map(|class| Slice {
-            name: title(class).to_owned(),
+            name: class.label().to_owned(),
             bytes: sum(known.iter().filter_map(|bytes| bytes.get(class.as_str()).copied())),
             colour: class.as_str(),
         })
@@ -88,15 +88,4 @@ fn classes(report: &Report) -> Vec<Block> {
         blocks.push(weak(format!("Not included: {}, contents unknown.", count(missing, "layer"))));
     }
     blocks
-}
-
-pub(in crate::report) const fn title(class: Class) -> &'static str {
-    match class {
-        Class::System => "System",
-        Class::CudaRuntime => "CUDA runtime",
-        Class::CudaDevel => "CUDA devel-only",
-        Class::Framework => "Frameworks",
-        Class::Weights => "Model weights",
-        Class::Application => "Application",
-    }
 }
