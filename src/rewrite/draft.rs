@@ -3,18 +3,18 @@
 use super::select::Selection;
 use super::value::{Applicability, Edit, Hint, StageSize};
 
-/// What a planner makes: edits, and the image that they give.
+/// The output of a planner: edits, and the resulting image.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    /// What tells it from the others.
+    /// The id of the proposal.
     pub(super) id: &'static str,
     /// One line: what it does.
     pub(super) title: String,
-    /// At best; the proof may lower it.
+    /// The best case; the proof may lower it.
     pub(super) applicability: Applicability,
-    /// What the final stage starts from.
+    /// The base image of the final stage.
     pub(super) base_image: Option<String>,
-    /// Changes of the recipe's text.
+    /// Edits of the recipe's text.
     pub(super) edits: Vec<Edit>,
     /// Entries of this image that the new one has.
     pub(super) selection: Selection,
@@ -24,12 +24,12 @@ pub(super) struct Draft {
     pub(super) entrypoint: Option<Vec<String>>,
     /// Stages before the final one.
     pub(super) stages: Vec<StageSize>,
-    /// What is kept although it looks superfluous, or put in again, and why.
+    /// Content that is kept although it looks superfluous, or added again, with the reason.
     pub(super) kept: Vec<String>,
-    /// What was taken to be true, in sentences.
+    /// Assumptions, in sentences.
     pub(super) assumed: Vec<String>,
-    /// What could not be carried over, in sentences: makes the proposal one by hand.
+    /// What could not be carried over, in sentences: makes the proposal `manual`.
     pub(super) by_hand: Vec<String>,
-    /// What else helps.
+    /// Hints outside the Dockerfile.
     pub(super) hints: Vec<Hint>,
 }

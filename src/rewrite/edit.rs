@@ -1,4 +1,4 @@
-//! Edits of a text, and what it is afterwards.
+//! Applies edits to a text, and creates unified diffs.
 
 mod fuzz;
 
@@ -15,13 +15,13 @@ pub use fuzz::fuzz_edits;
 /// Lines of a unified diff around each change.
 const AROUND: usize = 3;
 
-/// Lines that are compared one by one, of both texts together: a second's work for texts of random lines of one
-/// byte. A Dockerfile of 1 MiB with lines of ordinary length has some 30 000.
+/// Most lines compared one by one, of both texts together: about a second for random lines of one byte. A Dockerfile of
+/// 1 MiB with lines of ordinary length has some 30 000.
 const LINES: usize = 200_000;
 
-/// The text with all edits carried out, and their reasons at their new lines. Edits are taken in the order of
-/// their places, those at one place in the order given; one that overlaps an earlier one is left out, and its
-/// place in `edits` is returned. What is put in stands before what is replaced at the same place.
+/// Applies all edits: the new text, and the reasons at their new lines. Edits are applied in the order of their places,
+/// those at one place in the order given. One that overlaps an earlier one is skipped, and its index in `edits` is
+/// returned. An insertion comes before a replacement at the same place.
 pub(super) fn apply(text: &str, edits: &[Edit]) -> (String, Vec<Reason>, Vec<usize>) {
     let mut order: Vec<usize> = (0..edits.len()).collect();
     order.sort_by_key(|place| edits.get(*place).map(|edit| (edit.at.start, !edit.at.is_empty())));
@@ -49,7 +49,7 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> (String, Vec<Reason>, Vec<usi
     (after, reasons, left_out)
 }
 
-/// Counts the lines of a text up to places that only grow.
+/// Counts the lines of a text up to ascending places.
 struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -77,7 +77,7 @@ fn is_line_end(text: &str, at: usize) -> bool {
 /// The reason of an edit whose new text stands at `at`.
 fn reason(before: &str, edit: &Edit, at: Range<usize>, lines: &mut Lines<'_>) -> Reason {
     let (start, end) = (edit.at.start, edit.at.end);
-    // From one line to another: what stands before and behind it is as it was.
+    // An edit from line to line leaves its neighbours unchanged.
     let whole_lines = is_line_start(before, start) && (is_line_start(before, end) || end == before.len());
     let first = lines.of(at.start);
     let (line, count) = if at.is_empty() {
@@ -90,7 +90,7 @@ fn reason(before: &str, edit: &Edit, at: Range<usize>, lines: &mut Lines<'_>) ->
             (first, 1)
         }
     } else {
-        // What begins with the end of a line, or ends with one, does not change the line before or behind.
+        // A replacement that begins or ends with a line end does not change the line before or after.
         let starts_new = is_line_end(before, start) && is_line_end(&edit.with, 0);
         let ends_line = edit.with.ends_with('\n') && (is_line_start(before, end) || end == before.len());
         let first = if starts_new { first.saturating_add(1) } else { first };
@@ -107,8 +107,8 @@ fn reason(before: &str, edit: &Edit, at: Range<usize>, lines: &mut Lines<'_>) ->
     }
 }
 
-/// A unified diff with three lines around each change; empty when nothing changed. Lines end at line feeds only,
-/// as `patch` has it: a carriage return belongs to its line.
+/// A unified diff with three context lines; empty when nothing changed. Lines end at line feeds only, as for `patch`: a
+/// carriage return belongs to its line.
 pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
     if before == after {
         return String::new();
@@ -132,10 +132,10 @@ pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
     diff
 }
 
-/// What differs, in order.
+/// The differences, in order.
 fn changes(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     if old.len().saturating_add(new.len()) <= LINES {
-        // Git's version of Myers' way: it gives up on the shortest diff where that takes long.
+        // Git's version of Myers' algorithm: it gives up on the shortest diff if that takes long.
         return capture_diff_slices(Algorithm::Myers, old, new);
     }
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
@@ -152,7 +152,7 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     ]
 }
 
-/// A range of lines as the header of a hunk has it.
+/// A line range as in the header of a hunk.
 fn range(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -1,6 +1,6 @@
-//! In: an analysed image, the findings that are to be carried out, and its Dockerfile when there is one.
+//! In: an analysed image, the findings to remove, and its Dockerfile if there is one.
 //! Out: [`Proposals`]: Dockerfiles as edits of the user's own, each with reasons, predicted sizes and proof.
-//! Must not know: how layers are read, how anything is shown or saved; runs nothing and looks at no byte.
+//! Must not know: how layers are read, how anything is shown or saved; runs nothing and reads no bytes.
 
 mod draft;
 mod edit;

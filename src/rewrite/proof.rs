@@ -1,8 +1,7 @@
-//! The image that a draft gives: its merged view, and whether everything in it is found.
+//! The image that results from a draft: its merged view, and whether everything in it resolves.
 //!
-//! The draft is not trusted. What it keeps are entries of layers; the view of them, and what the inventory says
-//! of it, are held to the view and the inventory of the image as it is: everything that something finds today is to
-//! be found afterwards.
+//! The draft is not trusted. It keeps entries of layers; their merged view and its inventory are compared with those of
+//! the current image: everything that resolves today must resolve afterwards.
 
 mod command;
 mod files;
@@ -37,8 +36,7 @@ use crate::layer::{IndexBuilder, LayerIndex};
 use crate::rootfs::merge_kept;
 use crate::source::Image;
 
-/// Computes the view, holds it to the closure, and predicts sizes; `None` for a draft without an edit, of which
-/// nothing is to be proven.
+/// Computes the view, checks its closure and predicts sizes; `None` for a draft without an edit.
 pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Option<Proposal> {
     let before = recipe.file.text();
     let (dockerfile, reasons, overlapping) = apply(before, &draft.edits);
@@ -48,14 +46,14 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Option<
     let diff = unified("Dockerfile", before, &dockerfile);
     let mut proven = check(input, &draft);
     if !overlapping.is_empty() {
-        let text = format!("{} edits of the Dockerfile overlap others and were not made", overlapping.len());
+        let text = format!("{} overlapping edits of the Dockerfile were not applied", overlapping.len());
         proven.closure.unproven.insert(0, text);
         proven.applicability = Applicability::Manual;
     }
     let parsed = parse(dockerfile.as_bytes());
     if let Err(error) = &parsed {
-        // Nobody could build it.
-        proven.closure.faults.insert(0, format!("the proposed file does not parse: {error}"));
+        // It could not be built.
+        proven.closure.faults.insert(0, format!("the proposed Dockerfile does not parse: {error}"));
         proven.closure.resolved = false;
         proven.applicability = Applicability::Manual;
     }
@@ -98,7 +96,7 @@ pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Option<
     })
 }
 
-/// What is known of a draft's image.
+/// The checked image of a draft.
 #[derive(Debug)]
 struct Proven {
     applicability: Applicability,
@@ -111,7 +109,7 @@ struct Proven {
 }
 
 fn check(input: &Input<'_>, draft: &Draft) -> Proven {
-    // As in the merged view of the image, an empty index stands for a layer that could not be read.
+    // As in the merged view of the image, a layer that could not be read has an empty index.
     let indexes: Vec<Arc<LayerIndex>> = input
         .layers
         .iter()
@@ -191,27 +189,27 @@ fn configured(image: &Image, draft: &Draft) -> Image {
     image
 }
 
-/// Whether all that may open files by their names was searched. Files of the new view are files of the image: one
-/// of the two searches is enough.
+/// Whether everything that may open files by name was searched. Files of the new view are files of the image: one of
+/// the two searches is enough.
 fn searched(both: &Both<'_>, said: &mut Said) -> bool {
     let left_out = |side: &Side<'_>| side.inventory.searched.programs_left_out;
     let left_out = left_out(&both.old).min(left_out(&both.new));
     if !both.input.complete {
         said.unproven
-            .add("parts of the image could not be read: what they hold and need is not known".to_owned());
+            .add("parts of the image could not be read: their files and dependencies are unknown".to_owned());
     }
     if left_out > 0 {
         said.unproven.add(format!(
-            "{left_out} programs of the application could not be searched for names of what they open"
+            "{left_out} application programs could not be searched for names of the files they open"
         ));
     }
     if both.new.inventory.links.objects.is_empty() {
-        said.unproven.add("the new image has no program and no library: nothing was followed".to_owned());
+        said.unproven.add("the new image has no program and no library: nothing was checked".to_owned());
     }
     both.input.complete && left_out == 0
 }
 
-/// How much of it may be taken without thinking.
+/// The applicability of the draft after the proof.
 fn applicability(draft: &Draft, said: &Said, dlopen_known: bool) -> Applicability {
     let proven = if !said.faults.is_empty() || !draft.by_hand.is_empty() {
         Applicability::Manual

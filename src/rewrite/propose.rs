@@ -1,4 +1,4 @@
-//! Puts proposals together.
+//! Creates proposals.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -17,86 +17,85 @@ use crate::layer::LayerRead;
 use crate::rootfs::Merge;
 use crate::source::Image;
 
-/// What proposals are made from.
+/// The input of proposals.
 pub struct Input<'a> {
     /// Config and history.
     pub image: &'a Image,
-    /// Layers as they were read, bottom first; `None` for those without bytes.
+    /// Layers, bottom first; `None` for those without bytes.
     pub layers: &'a [Option<Arc<LayerRead>>],
     /// The merged view.
     pub merge: &'a Merge,
-    /// What was read of bodies after the layers.
+    /// File contents read after the layers.
     pub bodies: &'a Bodies,
-    /// What is known of the CUDA content.
+    /// The CUDA inventory.
     pub inventory: &'a Inventory,
-    /// What should not be there.
+    /// The findings.
     pub findings: &'a Findings,
-    /// Which of that is to go.
+    /// The findings to remove.
     pub plan: &'a Plan,
-    /// The rules that are data.
+    /// The catalogue of rules.
     pub catalog: &'a Catalog,
-    /// GPUs that the image is meant for.
+    /// Target GPUs.
     pub targets: &'a [TargetGpu],
-    /// Whether all of the image could be read.
+    /// Whether the whole image was read.
     pub complete: bool,
-    /// The image's Dockerfile, when the user has it.
+    /// The image's Dockerfile, if the user provides it.
     pub dockerfile: Option<Given<'a>>,
-    /// Whether a Dockerfile that is rebuilt from the history may hold values that look like secrets.
+    /// Whether a Dockerfile rebuilt from the history may contain values that look like secrets.
     pub show_secrets: bool,
 }
 
-/// Why nothing could be looked at.
+/// Why proposals cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum RewriteError {
-    /// The given file is no Dockerfile.
+    /// The given file is not a Dockerfile.
     #[error("{name}: {source}")]
     Syntax {
         /// The file.
         name: String,
-        /// Where and why.
+        /// Location and reason.
         source: SyntaxError,
     },
-    /// The given file is longer than a Dockerfile may be.
-    #[error("{name} has {bytes} bytes; a Dockerfile may have {most}")]
+    /// The given file exceeds the size limit.
+    #[error("{name} is too large for a Dockerfile: {bytes} bytes, limit {most}")]
     TooLarge {
         /// The file.
         name: String,
         /// Its size.
         bytes: usize,
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// The given file made another image.
+    /// The given file belongs to another image.
     #[error("{name} does not belong to this image: {why}")]
     Foreign {
         /// The file.
         name: String,
-        /// What does not fit.
+        /// What does not match.
         why: String,
     },
 }
 
 impl RewriteError {
-    /// What the user can do about it.
+    /// What to try next.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Foreign { .. } => Some(
-                "give the Dockerfile that this image was built from, or none: one is rebuilt from the history"
+                "pass the Dockerfile that this image was built from, or none: one is rebuilt from the history"
                     .to_owned(),
             ),
             Self::Syntax { .. } | Self::TooLarge { .. } => {
-                Some("without a file, one is rebuilt from the image's history".to_owned())
+                Some("omit the file: one is rebuilt from the image's history".to_owned())
             }
         }
     }
 }
 
-/// Proposals for an image, the best first: those that are proven before others, those that need no work by hand
-/// before others, those that bring at least three quarters of the largest saving before others; of these the one
-/// with the shortest change, else by what they save.
+/// Proposals for an image, best first: proven ones before others, those without manual work before others, those with
+/// at least three quarters of the largest saving before others; of these the one with the smallest diff, else by saved
+/// bytes.
 ///
-/// # Errors
-/// The given Dockerfile cannot be read, or made another image.
+/// # Errors The given Dockerfile cannot be read, or belongs to another image.
 pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let recipe = recipe(input)?;
     let mut notes = Vec::new();
@@ -107,10 +106,8 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
         marks.filter(|mark| recipe.origin == Origin::Rebuilt && recipe.file.text().contains(mark)).collect();
     let proven = drafts.into_iter().filter_map(|mut draft| {
         draft.by_hand.extend(to_fill_in.iter().map(|mark| match *mark {
-            UNKNOWN => format!("{mark} stands for what the history does not say: fill it in"),
-            _ => format!(
-                "{mark} stands for values that may be secrets: fill them in, or hand them over another way"
-            ),
+            UNKNOWN => format!("{mark} marks values that are not recorded in the history: fill them in"),
+            _ => format!("{mark} marks values that may be secrets: fill them in, or pass them another way"),
         }));
         prove(input, &recipe, draft)
     });
@@ -122,7 +119,7 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let most = most.or_else(|| list.iter().map(saved).max());
     list.sort_by_cached_key(|proposal| {
         let saved = proposal.predicted.saved_bytes;
-        // Of those that bring most of the saving the one with the shortest change.
+        // Of those with most of the saving, the one with the smallest diff.
         let brings_most = saved.saturating_mul(4) >= most.unwrap_or_default().saturating_mul(3);
         let lines = if brings_most { changed_lines(&proposal.diff) } else { 0 };
         (!proposal.closure.resolved, !is_ready(proposal), !brings_most, lines, Reverse(saved))
@@ -131,7 +128,7 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     Ok(Proposals { recipe, list, reason, notes })
 }
 
-/// Whether a proposal saves enough to be read: at least one percent of the image's content.
+/// Whether a proposal saves enough to list: at least one percent of the image's content.
 fn is_worth_a_change(input: &Input<'_>, proposal: &Proposal) -> bool {
     let saved = proposal.predicted.saved_bytes;
     saved > 0 && saved.saturating_mul(100) >= input.merge.merged_bytes
@@ -144,7 +141,7 @@ fn changed_lines(diff: &str) -> usize {
     diff.lines().filter(is_change).count()
 }
 
-/// What stands in a rebuilt file for what its history does not say.
+/// The placeholder in a rebuilt file for what its history does not record.
 const UNKNOWN: &str = "<unknown>";
 
 fn nothing(input: &Input<'_>, notes: &[String]) -> String {
@@ -154,7 +151,7 @@ fn nothing(input: &Input<'_>, notes: &[String]) -> String {
     let planned = input.findings.list.iter().filter(|finding| input.plan.contains(&finding.id));
     let bytes: u64 = planned.map(|finding| finding.merged_bytes).sum();
     format!(
-        "A smaller base, or another stage, would take away next to nothing: {} of {} are to go by the plan, and no instruction wants tidying.",
+        "A smaller base or another stage would save next to nothing: the plan removes {} of {}, and no instruction needs a clean-up.",
         human(bytes),
         human(input.merge.merged_bytes)
     )

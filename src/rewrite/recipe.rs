@@ -1,5 +1,5 @@
-//! The Dockerfile that is changed: the user's own, or one rebuilt from the image's history; and which layer each
-//! of its instructions made.
+//! The Dockerfile to change: the user's own, or one rebuilt from the image's history; and which layers each of its
+//! instructions created.
 
 mod align;
 mod arguments;
@@ -27,48 +27,47 @@ use super::value::{DOCKERFILE_BYTES, Given};
 use crate::cuda::BaseImage;
 use crate::formats::dockerfile::{Dockerfile, parse};
 
-/// Where a recipe comes from.
+/// The origin of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The user gave it; what it is called.
+    /// Provided by the user, with its name.
     Given(String),
-    /// From the image's history.
+    /// Rebuilt from the image's history.
     Rebuilt,
 }
 
-/// A Dockerfile with its ties to the image.
+/// A Dockerfile and the layers of its instructions.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// The file.
     pub file: Dockerfile,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// One for each instruction of the file.
     pub ties: Vec<Tie>,
-    /// Layers from the bottom that come with the base image of the final stage; `None` when the history does not
-    /// say.
+    /// Number of layers of the final stage's base image; `None` when the history does not record it.
     pub base_layers: Option<usize>,
-    /// What could not be known, in sentences; each with the line of the file.
+    /// What is unknown, in sentences, each with the line of the file.
     pub unknown: Vec<(u32, String)>,
 }
 
-/// What an instruction made.
+/// The history entries and layers of an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tie {
-    /// Entries of the image's history, counted from 0; none when the instruction is not of the final image (of an
+    /// Entries of the image's history, counted from 0; none when the instruction is not part of the final image (of an
     /// earlier stage), or leaves no trace.
     pub history: Vec<usize>,
     /// Layers, counted from 0 at the bottom.
     pub layers: Vec<u16>,
-    /// Bytes of the regular files in these layers; `None` when a layer was not read.
+    /// Content bytes of these layers; `None` when a layer was not read.
     pub content_bytes: Option<u64>,
 }
 
-/// What of an image a recipe is made from.
+/// The facts about an image that a recipe needs.
 struct Facts<'a> {
     history: &'a [History],
     config: Option<&'a Config>,
-    /// Bytes of the regular files of each layer, bottom first; `None` for one that was not read.
+    /// Content bytes of each layer, bottom first; `None` for one that was not read.
     layers: Vec<Option<u64>>,
     base: Option<&'a BaseImage>,
     veil: Veil,
@@ -76,8 +75,7 @@ struct Facts<'a> {
 
 /// Reads or rebuilds the recipe of an image.
 ///
-/// # Errors
-/// The given file is no Dockerfile, or does not belong to the image.
+/// # Errors The given file is not a Dockerfile, or does not belong to the image.
 pub(super) fn recipe(input: &Input<'_>) -> Result<Recipe, RewriteError> {
     let config = input.image.config.as_ref();
     let content = |read: &Option<_>| {
@@ -135,7 +133,7 @@ impl Facts<'_> {
         Ok(Recipe { file, origin: Origin::Rebuilt, ties, base_layers: found.layers, unknown })
     }
 
-    /// Whether the history tells of as many layers as there are.
+    /// Whether the history has as many layers as the image.
     fn fits(&self, steps: &[step::Step<'_>]) -> bool {
         step::layers(steps) == self.layers.len()
     }
@@ -144,8 +142,8 @@ impl Facts<'_> {
         if !self.fits(steps) && !steps.is_empty() {
             let (told, are) = (step::layers(steps), self.layers.len());
             let what = format!(
-                "The history tells of {told} layers and the image has {are}: which instruction made which layer \
-                 is not known."
+                "The history has {told} layers, the image {are}: which instruction created which layer \
+                 is unknown."
             );
             unknown.insert(0, (1, what));
         }
@@ -155,7 +153,7 @@ impl Facts<'_> {
         let made = |place: &usize| u16::try_from(steps.get(*place)?.layer?).ok();
         let layers: Vec<u16> = if fits { history.iter().filter_map(made).collect() } else { Vec::new() };
         let bytes = |layer: &u16| self.layers.get(usize::from(*layer)).copied().flatten();
-        // Of an instruction that left no trace it is not known what it made.
+        // The layers of an instruction without a trace are unknown.
         let content_bytes =
             layers.iter().map(bytes).sum::<Option<u64>>().filter(|_| fits && !history.is_empty());
         Tie { history, layers, content_bytes }

@@ -1,16 +1,16 @@
-//! Which entries of an image's layers another image would have, and the merged view of it.
+//! Selects the entries of an image's layers that another image would have.
 
 use crate::layer::EntryId;
 
-/// Entries of layers that are kept. An image that is built anew holds some layers of this one as they are
-/// (those of its base image), and of the others what is copied or installed again.
+/// Kept entries of layers. A rebuilt image keeps some layers of this one unchanged (those of its base image), and of
+/// the others the entries that are copied or installed again.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// By layer, bottom first.
     layers: Vec<Kept>,
 }
 
-/// What is kept of a layer.
+/// The kept part of a layer.
 #[derive(Clone, Debug)]
 enum Kept {
     All,
@@ -32,7 +32,7 @@ impl Selection {
         Self { layers: entries.iter().enumerate().map(kept).collect() }
     }
 
-    /// Keeps an entry or leaves it out.
+    /// Keeps or excludes an entry.
     pub fn set(&mut self, layer: u16, entry: EntryId, keep: bool, entries: usize) {
         let Some(kept) = self.layers.get_mut(usize::from(layer)) else { return };
         if matches!(kept, Kept::All) {

@@ -1,8 +1,8 @@
-//! Smaller images from the same instructions: on another base where nothing is compiled, else in two stages.
+//! Smaller images from the same instructions: on another base if nothing is compiled, else in two stages.
 //!
-//! The unit is the instruction. Each instruction of the final stage is repeated, trimmed, moved into a build stage,
-//! or replaced by a `COPY` of the folder that it made; which of these follows from what it does and from what of
-//! its layers the image needs when it runs.
+//! The unit is the instruction. Each instruction of the final stage is repeated, trimmed, moved into a build stage, or
+//! replaced by a `COPY` of the folder that it created. This follows from what it does and from which of its layers the
+//! image needs at run time.
 
 mod bases;
 mod from;
@@ -35,19 +35,19 @@ use stage::Final;
 use steps::Steps;
 use world::World;
 
-/// Drafts of a smaller image; none when the image needs none. `notes` gets what prevents them.
+/// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`.
 pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>) -> Vec<Draft> {
     let Some(stage) = Final::of(recipe) else { return Vec::new() };
     let told = recipe.base_layers.or_else(|| input.inventory.base.as_ref().map(|base| base.layers));
     let Some(base_layers) = told.filter(|layers| (1..input.layers.len()).contains(layers)) else {
         notes.push(
-            "No smaller base image is proposed: the history does not say where the base image ends."
+            "No smaller base image proposed: the history does not record where the base image ends."
                 .to_owned(),
         );
         return Vec::new();
     };
     if !input.complete {
-        notes.push("No smaller base image is proposed: a part of the image could not be read.".to_owned());
+        notes.push("No smaller base image proposed: a part of the image could not be read.".to_owned());
         return Vec::new();
     }
     let name = match &recipe.origin {
@@ -83,8 +83,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     drafts
 }
 
-/// The bases that are worth a proposal: NVIDIA's smallest flavor, or today's base; and another one that saves much
-/// more.
+/// The bases worth a proposal: NVIDIA's smallest flavor, or the current base; and another one that saves much more.
 fn chosen<'k, 'w, 'a>(keeps: &'k [Keep<'w, 'a>], compiles: bool) -> Vec<(&'static str, &'k Keep<'w, 'a>)> {
     let by_size = |fits: &dyn Fn(&Base) -> bool| {
         keeps.iter().filter(|keep| fits(keep.base)).min_by_key(|keep| size(keep))
@@ -110,8 +109,8 @@ fn chosen<'k, 'w, 'a>(keeps: &'k [Keep<'w, 'a>], compiles: bool) -> Vec<(&'stati
     chosen
 }
 
-/// The distribution's own image has no repository of NVIDIA's and none of its settings: it does when nothing of
-/// the CUDA image is needed.
+/// Whether the base is sufficient. The distribution's image has neither NVIDIA's repository nor its settings: it is
+/// used only when nothing of the CUDA image is needed.
 fn can_start_from(keep: &Keep<'_, '_>) -> bool {
     keep.base.own || keep.base.flavor != Flavor::None || !keep.copies_from_base()
 }
@@ -121,11 +120,11 @@ fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
     let nodes = world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     let gone = nodes.filter(|node| keep.fate(node.id()) == Fate::Gone);
     let gone: u64 = gone.map(crate::rootfs::Node::bytes).sum();
-    // A stage more for next to nothing helps nobody.
+    // An additional stage must save something.
     gone > 0 && gone.saturating_mul(200) >= world.input.merge.merged_bytes
 }
 
-/// Bytes of the merged view that are kept.
+/// Kept bytes of the merged view.
 fn size(keep: &Keep<'_, '_>) -> u64 {
     let nodes = keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     nodes.filter(|node| keep.fate(node.id()) != Fate::Gone).map(crate::rootfs::Node::bytes).sum()

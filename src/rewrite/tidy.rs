@@ -1,4 +1,4 @@
-//! The same stages with cleaner instructions.
+//! Cleans up instructions and keeps the stages.
 
 mod apt;
 mod caches;
@@ -25,11 +25,11 @@ pub(super) use call::{Call, TAKES_VALUE};
 pub(super) use scene::{Run, Scene};
 pub(super) use view::{View, waste};
 
-/// Clean-ups of instructions that stay where they are, for a planner that changes more than these.
+/// Clean-ups of instructions that stay in place, for a planner that changes more than these.
 #[derive(Debug, Default)]
 pub(super) struct Tidied {
     pub(super) edits: Vec<Edit>,
-    /// Files of layers that the image does not have after them.
+    /// Files of layers that the image lacks afterwards.
     pub(super) gone: BTreeSet<(u16, EntryId)>,
     pub(super) assumed: Vec<String>,
     pub(super) hints: Vec<Hint>,
@@ -42,14 +42,13 @@ impl Tidied {
     }
 }
 
-/// Clean-ups of a file whose stages stay.
+/// Clean-ups of a file that keeps its stages.
 pub(super) fn of_file(scene: &Scene<'_>) -> Tidied {
     let work = tidy(scene);
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
-/// Clean-ups of the instructions from a place on, each on its own: what an earlier instruction would have to do is
-/// left out.
+/// Clean-ups of the instructions from a place on, each on its own: without edits of earlier instructions.
 pub(super) fn of_tail(scene: &Scene<'_>, from: usize) -> Tidied {
     let mut work = Work::new(scene);
     caches::keep_none(&mut work);
@@ -60,12 +59,12 @@ pub(super) fn of_tail(scene: &Scene<'_>, from: usize) -> Tidied {
     work.edits.retain(|edit| edit.at.start >= start);
     work.gone.retain(|(layer, _)| layers.contains(layer));
     hints::hidden(&mut work);
-    // What the context does not bring is in no stage.
+    // Files excluded from the context are in no stage.
     hints::ignore(&mut work);
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
-/// A draft that keeps base and stages; `None` when nothing is to be tidied.
+/// A draft that keeps base and stages; `None` when there is nothing to clean up.
 pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     let name = match &recipe.origin {
         Origin::Given(name) => name.as_str(),
@@ -84,7 +83,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
         let rootfs = &input.merge.rootfs;
         let count = entries.get(usize::from(*layer)).copied().unwrap_or(0);
         selection.set(*layer, *entry, false, count);
-        // Further names of the file are entries too.
+        // Other names of the file are entries too.
         for node in rootfs.names(*layer, *entry) {
             let node = rootfs.node(*node);
             if let Some(other) = node.entry() {
@@ -96,7 +95,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
     Some(Draft {
         id: "tidy",
-        title: "Same stages, tidier instructions".to_owned(),
+        title: "Clean up instructions, keep the stages".to_owned(),
         applicability: work.edits.iter().map(|edit| edit.applicability).max().unwrap_or(Applicability::Safe),
         base_image: base(&recipe.file),
         selection,
@@ -111,8 +110,8 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     })
 }
 
-/// All that can be tidied. Owners first, since they make whole instructions superfluous; caches after merging,
-/// since a later `RUN` may remove them already.
+/// All clean-ups. Owners first, since they make whole instructions superfluous; caches after merging, since a later
+/// `RUN` may already remove them.
 fn tidy<'a>(scene: &'a Scene<'a>) -> Work<'a> {
     let mut work = Work::new(scene);
     owners::give_to_copies(&mut work);
@@ -125,7 +124,7 @@ fn tidy<'a>(scene: &'a Scene<'a>) -> Work<'a> {
     work
 }
 
-/// What the final stage starts from, in the end.
+/// The base image of the final stage.
 fn base(file: &Dockerfile) -> Option<String> {
     let stages = file.stages();
     let mut stage = stages.last()?;

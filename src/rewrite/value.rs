@@ -1,30 +1,31 @@
-//! What is proposed.
+//! Proposals as values.
 
 use super::recipe::Recipe;
+use crate::base::labels::labelled;
 use crate::base::words::words;
 use crate::findings::Category;
 use crate::formats::dockerfile::Span;
 
-/// What a Dockerfile may have: the longest that people write have some tens of KiB.
+/// Most bytes of a Dockerfile: the longest hand-written ones have some tens of KiB.
 pub const DOCKERFILE_BYTES: usize = 1 << 20;
 
-/// A Dockerfile that the user gives.
+/// A Dockerfile from the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// What it is called, for messages.
+    /// Its name in messages.
     pub name: &'a str,
     /// Its bytes.
     pub text: &'a [u8],
 }
 
-/// How much of a proposal may be taken without thinking.
+/// How much review a proposal needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Applicability {
-    /// The image does the same afterwards.
+    /// The image behaves the same.
     Safe,
-    /// It should; what was taken to be true is listed, and wants a look.
+    /// The image should behave the same; review the listed assumptions.
     Review,
-    /// It needs work by hand.
+    /// Manual work is needed.
     Manual,
 }
 
@@ -34,141 +35,143 @@ words!(Applicability {
     Manual = "manual",
 });
 
-/// One change of the text.
+labelled!(Applicability: APPLICABILITIES);
+
+/// An edit of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced, in the original text; empty where something is put in.
+    /// The replaced range of the original text; empty for an insertion.
     pub at: Span,
-    /// What stands there afterwards.
+    /// The replacement.
     pub with: String,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// How much of it may be taken without thinking.
+    /// Its applicability.
     pub applicability: Applicability,
-    /// Bytes of layers that it saves; `None` when that is not known on its own.
+    /// Bytes of layers that it saves; `None` when unknown for this edit alone.
     pub bytes: Option<u64>,
 }
 
-/// What is proposed for an image.
+/// The proposals for an image.
 #[derive(Clone, Debug)]
 pub struct Proposals {
-    /// The Dockerfile that is changed: the user's, or one rebuilt from the image's history.
+    /// The original Dockerfile: the user's, or one rebuilt from the image's history.
     pub recipe: Recipe,
-    /// Proposals, the best first.
+    /// Proposals, best first.
     pub list: Vec<Proposal>,
-    /// Why there are none, when there are none.
+    /// Why there are none; `None` when there are some.
     pub reason: Option<String>,
-    /// What went wrong or could not be known on the way, in sentences.
+    /// Problems and unknown facts, in sentences.
     pub notes: Vec<String>,
 }
 
 /// A changed Dockerfile.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// What tells it from the others: `base`, `stages`, `packages`, `distribution`, `stages-distribution`, `tidy`.
+    /// Its id: `base`, `stages`, `packages`, `distribution`, `stages-distribution`, `tidy`.
     pub id: String,
     /// One line: what it does.
     pub title: String,
-    /// The least of its edits and of its proof.
+    /// The lowest applicability of its edits and its proof.
     pub applicability: Applicability,
-    /// What the final stage starts from, as a reference; `None` when that is not known.
+    /// The base image of the final stage, as a reference; `None` when unknown.
     pub base_image: Option<String>,
     /// The whole text.
     pub dockerfile: String,
-    /// The same as a unified diff against the original.
+    /// A unified diff against the original.
     pub diff: String,
-    /// Reasons by line of the new text; of edits that only take away, the line after which something is gone.
+    /// Reasons by line of the new text; for a deletion, the line before it.
     pub reasons: Vec<Reason>,
-    /// Sizes of the image that it gives.
+    /// Sizes of the resulting image.
     pub predicted: Predicted,
-    /// What is kept although it looks superfluous, or is put in again, and why.
+    /// Content that is kept although it looks superfluous, or is added again, with the reason.
     pub kept: Vec<String>,
-    /// Files of the merged view that the new image does not have, largest first.
+    /// Files of the merged view that the new image lacks, largest first.
     pub removed: Vec<Removed>,
-    /// What was proven of the new image, and what not.
+    /// The proof of the new image, and its gaps.
     pub closure: Closure,
-    /// What else helps, outside the Dockerfile.
+    /// Hints outside the Dockerfile.
     pub hints: Vec<Hint>,
 }
 
-/// Why a line is new or changed.
+/// The reason for a new or changed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Line of the new text, counted from 1; 0 when something is gone at the very top.
+    /// Line of the new text, from 1; 0 for a deletion at the top.
     pub line: u32,
-    /// How many lines of the new text it is about; 0 when something is gone after the line before.
+    /// Number of lines of the new text; 0 for a deletion after the line.
     pub lines: u32,
     /// The sentence.
     pub text: String,
-    /// How much of it may be taken without thinking.
+    /// Its applicability.
     pub applicability: Applicability,
-    /// Bytes of layers that it saves; `None` when that is not known on its own.
+    /// Bytes of layers that it saves; `None` when unknown for this edit alone.
     pub bytes: Option<u64>,
 }
 
-/// Sizes of the image that a proposal gives.
+/// Sizes of the image that results from a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicted {
     /// Bytes of the merged view.
     pub merged_bytes: u64,
     /// Bytes of the regular files of all layers.
     pub content_bytes: u64,
-    /// Bytes of layers that the image loses: `content_bytes` before and after.
+    /// Saved bytes of layers: the difference of `content_bytes`.
     pub saved_bytes: u64,
     /// Stages in the order of the text; the last one is the image.
     pub stages: Vec<StageSize>,
 }
 
-/// Size of what a stage holds.
+/// Size of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageSize {
     /// Its name; that of the final stage is empty when it has none.
     pub name: String,
-    /// What it starts from.
+    /// Its base image.
     pub base: String,
-    /// Bytes of its merged view; `None` when that is not known.
+    /// Bytes of its merged view; `None` when unknown.
     pub merged_bytes: Option<u64>,
 }
 
-/// A file that a new image does not have.
+/// A file that a new image lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
     /// Its path, escaped.
     pub path: String,
-    /// Its bytes; names of one inode share them, and only the first has them.
+    /// Its bytes; counted for the first name of an inode only.
     pub bytes: u64,
-    /// The category of the finding that it belongs to; `None` for what no finding names, such as libraries of a
-    /// base image that the new base does not bring.
+    /// The category of its finding; `None` without a finding, such as libraries of the current base image that the new
+    /// base lacks.
     pub category: Option<Category>,
 }
 
-/// What was proven in the merged view of a proposal.
+/// The proof in the merged view of a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closure {
-    /// Whether everything that the image's files need and find today is found in the new one: NEEDED entries,
-    /// known dlopens, the command and its interpreter, files of Python packages.
+    /// Whether everything that resolves today resolves in the new image: NEEDED entries, known dlopens, the command and
+    /// its interpreter, files of Python packages.
     pub resolved: bool,
-    /// Whether all that is opened by name is known: every program of the application was searched.
+    /// Whether all files opened by name are known: every application program was searched.
     pub dlopen_known: bool,
-    /// What is not found any more, in sentences; empty when `resolved`.
+    /// What no longer resolves, in sentences; empty when `resolved`.
     pub faults: Vec<String>,
-    /// What was taken to be true or could not be looked at, in sentences.
+    /// Assumptions and gaps of the proof, in sentences.
     pub unproven: Vec<String>,
-    /// How many ELF files were looked at in the new view.
+    /// Number of ELF files checked in the new view.
     pub objects: usize,
-    /// How many of their NEEDED entries and dlopens were followed.
+    /// Number of their NEEDED entries and dlopens that were resolved.
     pub links: usize,
 }
 
-/// Something that helps outside the Dockerfile.
+/// A hint outside the Dockerfile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// The file that it is about, such as `.dockerignore`.
+    /// The file to change, such as `.dockerignore`.
     pub file: String,
-    /// Lines to put into it.
+    /// Lines to add.
     pub lines: Vec<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Bytes that it saves, when that is known.
+    /// Saved bytes, if known.
     pub bytes: Option<u64>,
 }

@@ -228,7 +228,7 @@ fn a_file_that_made_another_image_is_refused() {
     let why = refused(&format!(
         "FROM {DEVEL}\nRUN pip install flask\nCOPY . /srv/app\nRUN make -C /srv\nUSER app\n"
     ));
-    assert!(why.contains("1 of its 4 instructions that leave traces"), "{why}");
+    assert!(why.contains("1 of its 4 instructions that leave a trace"), "{why}");
     assert!(why.contains("`RUN pip install flask` (line 2) is not"), "{why}");
     let why =
         refused("FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nUSER app\nCMD [\"/srv/out/run\", \"--all\"]\n");

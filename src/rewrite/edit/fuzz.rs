@@ -1,13 +1,12 @@
-//! Holds edits and diffs to their promises, for any bytes.
+//! Checks the invariants of edits and diffs for any bytes.
 
 use super::super::value::{Applicability, Edit};
 use super::{apply, unified};
 use crate::formats::dockerfile::{Dockerfile, parse};
 
-/// What fuzzing runs: parses, edits, renders, parses again.
+/// The fuzz target: parses, edits, renders, parses again.
 ///
-/// # Panics
-/// When a promise is broken.
+/// # Panics When an invariant is violated.
 pub fn fuzz_edits(bytes: &[u8]) {
     let Ok(file) = parse(bytes) else { return };
     let text = file.text();
@@ -21,8 +20,12 @@ pub fn fuzz_edits(bytes: &[u8]) {
         .map(|(_, edit)| edit)
         .collect();
     kept.sort_by_key(|edit| (edit.at.start, !edit.at.is_empty()));
-    assert_eq!(put_together(text, &kept), after, "what was not touched has changed");
-    assert_eq!(patched(text, &unified("Dockerfile", text, &after)), after, "the diff says something else");
+    assert_eq!(put_together(text, &kept), after, "text outside the edits changed");
+    assert_eq!(
+        patched(text, &unified("Dockerfile", text, &after)),
+        after,
+        "the diff does not give the new text"
+    );
 
     // A comment before an instruction changes no instruction.
     let line_end = file.line_end();
@@ -48,7 +51,7 @@ fn at(start: usize, bytes: usize, with: &str) -> Edit {
     }
 }
 
-/// Edits of words, flags and places that the bytes choose; some overlap, some are no part of the text.
+/// Edits of words, flags and places selected by the bytes; some overlap, some are outside the text.
 fn edits(file: &Dockerfile, bytes: &[u8]) -> Vec<Edit> {
     const MOST: usize = 64;
     const WITH: [&str; 6] = ["", "x", "\n", " \\\r\n    y", "ä\n", "RUN true\n"];
@@ -82,7 +85,7 @@ fn put_together(text: &str, edits: &[&Edit]) -> String {
     after + text.get(from..).unwrap_or_default()
 }
 
-/// What a diff makes of a text, as `patch` would do it; panics where the diff does not fit.
+/// Applies a diff as `patch` does; panics if it does not apply.
 pub(super) fn patched(text: &str, diff: &str) -> String {
     const NO_END: &str = "\\ No newline at end of file\n";
     let old: Vec<&str> = text.split_inclusive('\n').collect();

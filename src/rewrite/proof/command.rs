@@ -1,4 +1,4 @@
-//! What the command starts: programs, interpreters of scripts, files and modules that it names.
+//! What the command runs: programs, script interpreters, and the files and modules that it names.
 
 mod python;
 
@@ -11,26 +11,26 @@ use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name, is_assignment};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Scripts may name scripts as their interpreters; Linux follows 4 of them. Wrappers count too.
+/// Most interpreters followed: a script may be the interpreter of a script; Linux follows 4. Wrappers count too.
 const DEPTH: usize = 8;
-/// Commands that are followed, and words of each that are looked at; real images have a handful.
+/// Most commands followed, and most words checked of each; real images have a handful.
 const COMMANDS: usize = 256;
 const WORDS: usize = 256;
 
-/// The entrypoint of NVIDIA's images shows what lies beside it, and runs the command
+/// The entrypoint of NVIDIA's images prints the files next to it, and runs the command
 /// (gitlab.com/nvidia/container-images/cuda).
 const NVIDIA_ENTRYPOINT: &[u8] = b"/opt/nvidia/nvidia_entrypoint.sh";
 
-/// What the command was seen to do.
+/// Observations about the command.
 #[derive(Debug, Default)]
 pub(super) struct Started {
     /// Pythons of the new view that it runs.
     pub(super) pythons: HashSet<Inode>,
-    /// Whether it runs a script for a shell, whose text nobody has read.
+    /// Whether it runs a shell script, whose text is not analysed.
     pub(super) script: bool,
 }
 
-/// Holds everything that the new command names to what the image as it is has there.
+/// Compares everything that the new command names with the current image.
 pub(super) fn command(both: &Both<'_>, entrypoint: &[String], cmd: &[String], said: &mut Said) -> Started {
     let mut runner = Runner {
         both,
@@ -60,11 +60,11 @@ struct Runner<'b, 'a> {
     said: &'b mut Said,
     started: Started,
     left: usize,
-    /// Programs that were looked at.
+    /// Checked programs.
     told: HashSet<Vec<u8>>,
-    /// Paths that were looked at.
+    /// Checked paths.
     named: BTreeSet<NodeId>,
-    /// Folders whose sources were looked at.
+    /// Folders whose sources were checked.
     folders: BTreeSet<NodeId>,
 }
 
@@ -73,7 +73,7 @@ impl Runner<'_, '_> {
         let Some((program, arguments)) = words.split_first() else { return };
         let arguments = &arguments[..arguments.len().min(WORDS)];
         if depth > DEPTH || self.left == 0 {
-            self.said.unproven.add("the command runs more programs than were followed".to_owned());
+            self.said.unproven.add("the command runs more programs than were checked".to_owned());
             return;
         }
         self.left -= 1;
@@ -109,13 +109,13 @@ impl Runner<'_, '_> {
         self.paths(arguments);
     }
 
-    /// The file of a program in the new view, or else in the old one, held to each other.
+    /// The file of a program in the new view, or else in the old one, after comparing both.
     fn program(&mut self, word: &[u8]) -> Option<Inode> {
         let (old, new) = (&self.both.old, &self.both.new);
         let (was, is) = (old.program(word), new.program(word));
         let content = |side: &Side<'_>, node: Option<NodeId>| Some((node?, side.node(node?).content()?));
         let (was, is) = (content(old, was), content(new, is));
-        // A whole command line in one word may hold secrets: its first part names the program.
+        // A command line in a single word may contain secrets: its first part names the program.
         let first = word.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         let is_new = self.told.insert(word.to_vec());
         match (was, is) {
@@ -123,25 +123,26 @@ impl Runner<'_, '_> {
             (Some((was, inode)), None) => {
                 let path = old.shown(was);
                 let why = if self.both.is_planned(inode) {
-                    "the plan takes it away"
+                    "removed by the plan"
                 } else if self.both.has(inode) {
-                    "it is there, but not where it is looked for"
+                    "present, but not on the search path"
                 } else {
-                    "it is left out"
+                    "not in the new image"
                 };
                 let name = shown(first);
-                self.said.faults.add(format!("the command starts {name}, which was {path}: {why}"));
+                self.said.faults.add(format!("the command runs {name} ({path}): {why}"));
             }
             (None, None) if !is_builtin(first) => {
                 let name = shown(first);
                 self.said
                     .unproven
-                    .add(format!("the command starts {name}, which was no file of the image before"));
+                    .add(format!("the command runs {name}, which does not exist in the current image"));
             }
             (Some((was, one)), Some((is, other))) if self.both.is_same(one, other) != Some(true) => {
                 let (name, was, is) = (shown(first), old.shown(was), new.shown(is));
-                let text =
-                    format!("the command starts {name}, which was {was} and is {is} with other content");
+                let text = format!(
+                    "the command runs {name}, which was {was} and is now {is} with different content"
+                );
                 self.said.unproven.add(text);
             }
             _ => {}
@@ -149,7 +150,7 @@ impl Runner<'_, '_> {
         is.or(was).map(|(_, inode)| inode)
     }
 
-    /// Follows the interpreter of a script; whether that is a Python.
+    /// Follows the interpreter of a script; returns whether it is a Python.
     fn script(&mut self, inode: Inode, depth: usize) -> bool {
         let Some(line) = self.both.script(inode) else { return false };
         let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
@@ -162,7 +163,7 @@ impl Runner<'_, '_> {
         interpreter.is_some_and(is_python)
     }
 
-    /// Nobody has read what a script for a shell starts. That matters where more goes than findings speak of.
+    /// The programs that a shell script runs are unknown. That matters when more is removed than the findings cover.
     fn unread(&mut self, inode: Inode) {
         let side = if self.both.has(inode) { &self.both.new } else { &self.both.old };
         let path = side.rootfs.first_name(inode.0, inode.1).map(|node| side.node(node).path());
@@ -170,12 +171,12 @@ impl Runner<'_, '_> {
         if path != NVIDIA_ENTRYPOINT && !(self.both.lost.is_empty() && self.both.changed.is_empty()) {
             let path = shown(&path);
             self.said.unproven.say(format!("script {path}"), || {
-                format!("{path} is a script for a shell: what it starts was not followed")
+                format!("{path} is a shell script: the programs it runs were not checked")
             });
         }
     }
 
-    /// A shell runs the line after its option `-c`, or the script that is its first other argument.
+    /// A shell runs the text after `-c`, or the script that is its first other argument.
     fn shell(&mut self, arguments: &[&[u8]], depth: usize) {
         let is_option = |word: &&&[u8]| word.starts_with(b"-") && word.len() > 1;
         let options = arguments.iter().take_while(is_option).count();
@@ -191,7 +192,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// Files and folders that words name.
+    /// Checks the files and folders in words.
     fn paths(&mut self, words: &[&[u8]]) {
         let pieces = words.iter().flat_map(|word| word.split(|byte| b"=,;:'\"()&|<> \t\n".contains(byte)));
         for piece in pieces.filter(|piece| !piece.is_empty() && !piece.starts_with(b"-")).take(WORDS) {
@@ -204,7 +205,7 @@ impl Runner<'_, '_> {
             let path = self.both.old.shown(node);
             if self.both.new.find(piece).is_none() {
                 let is_planned = old.content().is_some_and(|inode| self.both.is_planned(inode));
-                let why = if is_planned { "the plan takes it away" } else { "it is left out" };
+                let why = if is_planned { "removed by the plan" } else { "not in the new image" };
                 self.said.faults.say(format!("path {path}"), || format!("the command names {path}: {why}"));
             } else if !is_file && !is_of_system(&old.path()) {
                 self.lost_below(node, &format!("{path}, which the command names"));
@@ -212,13 +213,13 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// Files below a folder that are lost without a word in the plan.
+    /// Checks for files below a folder that are left out without a finding in the plan.
     fn lost_below(&mut self, folder: NodeId, what: &str) {
         let Some((count, first)) = self.both.lost_below(folder) else { return };
         let first = self.both.old.shown(first);
         self.said.faults.say(format!("below {what}"), || {
             format!(
-                "{} below {what}, left out without a finding of the plan: such as {first}",
+                "{} below {what} left out without a finding in the plan, such as {first}",
                 counted(count, "file")
             )
         });
@@ -231,7 +232,7 @@ pub(super) fn is_python(name: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
-/// Folders that hold more than one application.
+/// Folders shared by several applications.
 fn is_of_system(path: &[u8]) -> bool {
     const SYSTEM: [&[u8]; 12] = [
         b"/",
@@ -250,7 +251,7 @@ fn is_of_system(path: &[u8]) -> bool {
     SYSTEM.contains(&path)
 }
 
-/// What a shell does itself, and what only it can tell.
+/// Shell builtins and names that only a shell resolves.
 fn is_builtin(name: &[u8]) -> bool {
     const BUILTINS: [&[u8]; 18] = [
         b"cd", b"exec", b"export", b"set", b"source", b".", b"ulimit", b"umask", b"trap", b"wait", b"exit",

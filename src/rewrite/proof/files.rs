@@ -1,4 +1,4 @@
-//! Files that are left out, come back or change, beyond those that something loads.
+//! Files that are left out, reappear or change, beyond those that something loads.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,10 +12,10 @@ use crate::layer::EntryKind;
 use crate::rewrite::select::Selection;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Paths that one sentence lists.
+/// Most paths listed in one sentence.
 const PATHS: usize = 8;
 
-/// All that is looked at here.
+/// Runs all checks of this module.
 pub(super) fn files(both: &Both<'_>, selection: &Selection, said: &mut Said) {
     second_names(both, selection, said);
     weights(both, said);
@@ -26,7 +26,7 @@ pub(super) fn files(both: &Both<'_>, selection: &Selection, said: &mut Said) {
     folders(both, said);
 }
 
-/// Hard links that are kept without the entry that has their bytes.
+/// Hard links kept without the entry that stores their bytes.
 fn second_names(both: &Both<'_>, selection: &Selection, said: &mut Said) {
     for layer in 0..layer16(both.input.layers.len()) {
         let index = both.old.rootfs.layer(layer);
@@ -40,7 +40,7 @@ fn second_names(both: &Both<'_>, selection: &Selection, said: &mut Said) {
             }
             let (name, target) = (both.old.shown(node), shown(index.link(entry).unwrap_or_default()));
             said.faults.say("second name", || {
-                format!("{name} is a second name of {target}, which is left out: it has no bytes of its own")
+                format!("{name} is a hard link to {target}, which is left out: it has no content")
             });
         }
     }
@@ -52,14 +52,12 @@ fn weights(both: &Both<'_>, said: &mut Said) {
     for weights in &both.old.inventory.weights {
         if both.fate(weights.node) == Fate::Goes && !is_planned(weights.node) {
             let (path, bytes) = (both.old.shown(weights.node), human(weights.bytes));
-            said.faults.add(format!(
-                "the model file {path} ({bytes}) is left out, and no finding of the plan names it"
-            ));
+            said.faults.add(format!("model file {path} ({bytes}) is left out without a finding in the plan"));
         }
     }
 }
 
-/// Scripts that stay and whose interpreter does not.
+/// Scripts that stay without their interpreter.
 fn scripts(both: &Both<'_>, said: &mut Said) {
     let mut known: HashMap<&[u8], Option<Vec<u8>>> = HashMap::new();
     let mut lost: BTreeMap<Vec<u8>, (u64, NodeId)> = BTreeMap::new();
@@ -86,11 +84,12 @@ fn scripts(both: &Both<'_>, said: &mut Said) {
     for (program, (count, first)) in lost {
         let (program, first) = (shown(&program), both.new.shown(first));
         let scripts = counted(count, "script");
-        said.unproven.add(format!("{scripts} for {program}, which is left out: such as {first}"));
+        said.unproven
+            .add(format!("{scripts} with interpreter {program}, which is left out, such as {first}"));
     }
 }
 
-/// Files that no package owns and no finding names.
+/// Files without a package or a finding.
 fn left_out(both: &Both<'_>, said: &mut Said) {
     let owners = &both.old.inventory.owners;
     let mut tops: BTreeMap<NodeId, (u64, u64)> = BTreeMap::new();
@@ -100,7 +99,7 @@ fn left_out(both: &Both<'_>, said: &mut Said) {
         if Both::is_bookkeeping(&node.path()) {
             continue;
         }
-        // The topmost folder that is gone with it.
+        // The topmost folder left out with it.
         let mut top = node;
         while both.twin(top.parent().id()).is_none() {
             top = top.parent();
@@ -119,19 +118,19 @@ fn left_out(both: &Both<'_>, said: &mut Said) {
     let list = told.collect::<Vec<_>>().join(", ");
     if files > 0 {
         let more = if tops.len() > PATHS {
-            format!(" and {} more places", tops.len() - PATHS)
+            format!(" and {} more paths", tops.len() - PATHS)
         } else {
             String::new()
         };
         said.unproven.add(format!(
-            "{} ({}) left out that no package owns and no finding of the plan names: {list}{more}",
+            "{} ({}) left out without a package or a finding in the plan: {list}{more}",
             counted(files, "file"),
             human(bytes)
         ));
     }
 }
 
-/// Files that an upper layer hid or replaced.
+/// Files that an upper layer deleted or replaced.
 fn come_back(both: &Both<'_>, said: &mut Said) {
     let tell = |list: Vec<String>, what: &str, said: &mut Said| {
         if !list.is_empty() {
@@ -144,13 +143,13 @@ fn come_back(both: &Both<'_>, said: &mut Said) {
     let told = |path: &Vec<u8>| !Both::is_bookkeeping(path);
     let back = both.back.iter().map(|id| both.new.node(*id).path()).filter(told);
     let back = back.map(|path| shown(&path)).collect();
-    tell(back, "files that an upper layer had removed are there again", said);
+    tell(back, "files removed by an upper layer reappear", said);
     let changed = both.changed.iter().map(|id| both.old.node(*id).path()).filter(told);
     let changed = changed.map(|path| shown(&path)).collect();
-    tell(changed, "files are those of a lower layer again, or it is not known that they are the same", said);
+    tell(changed, "files revert to a lower layer's version, or may differ", said);
 }
 
-/// Links that are gone although what they lead to is there, and links that lead elsewhere.
+/// Links that are missing although their target exists, and links with another target.
 fn links(both: &Both<'_>, said: &mut Said) {
     let owners = &both.old.inventory.owners;
     let mut told: Vec<String> = Vec::new();
@@ -172,16 +171,17 @@ fn links(both: &Both<'_>, said: &mut Said) {
         let more = told.len().saturating_sub(PATHS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         told.truncate(PATHS);
-        said.unproven.add(format!("links are gone or lead elsewhere: {}{more}", told.join(", ")));
+        said.unproven
+            .add(format!("symbolic links are missing or have another target: {}{more}", told.join(", ")));
     }
 }
 
-/// Folders whose owner or mode is another, and empty ones that are gone: a program may want to write there.
+/// Folders with a different owner or mode, and missing empty ones: a program may write there.
 fn folders(both: &Both<'_>, said: &mut Said) {
     let rights = |side: &super::side::Side<'_>, id: NodeId| {
         let node = side.node(id);
         let index = side.rootfs.layer(node.layer());
-        // A folder that only paths name belongs to root, as whoever unpacks makes it.
+        // A folder without an entry belongs to root, as created on unpacking.
         node.entry().map_or((0o755, (0, 0)), |entry| (index.mode(entry), index.owner(entry)))
     };
     for node in both.old.rootfs.nodes().skip(1).filter(|node| node.kind() == NodeKind::Directory) {
@@ -192,7 +192,7 @@ fn folders(both: &Both<'_>, said: &mut Said) {
                 if (mode, owner) != now && both.new.node(twin).kind() == NodeKind::Directory {
                     said.unproven.say("folder rights", || {
                         format!(
-                            "the folder {} has another owner or mode than before (owner {}:{}, mode {mode:o})",
+                            "folder {} has a different owner or mode than before (owner {}:{}, mode {mode:o})",
                             path(),
                             owner.0,
                             owner.1
@@ -204,14 +204,14 @@ fn folders(both: &Both<'_>, said: &mut Said) {
                 && both.twin(node.parent().id()).is_some()
                 && !is_quiet(&node.path()) =>
             {
-                said.unproven.say("empty folder", || format!("the empty folder {} is left out", path()));
+                said.unproven.say("empty folder", || format!("empty folder {} is left out", path()));
             }
             None => {}
         }
     }
 }
 
-/// Folders that nobody writes to when a service runs.
+/// Folders that services do not write to.
 fn is_quiet(path: &[u8]) -> bool {
     const QUIET: [&[u8]; 6] = [b"/usr/", b"/lib", b"/bin", b"/sbin", b"/root/.cache", b"/var/cache/"];
     QUIET.iter().any(|start| path.starts_with(start)) || Both::is_bookkeeping(path)

@@ -1,4 +1,4 @@
-//! What the findings say of what goes and of what stays, and what files of the application name.
+//! Compares the new view with the verdicts of the findings, and with mentions in application files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ use crate::cuda::links::Object;
 use crate::findings::{Category, Finding, User, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Lines about what is kept, and characters of each.
+/// Most lines about kept content, and characters of each.
 const LINES: usize = 50;
 const TEXT: usize = 300;
-/// A finding with as many users may have more that it does not name.
+/// Most users of a finding; one with as many may have more that are not listed.
 const MOST_USERS: usize = 16;
 
-/// Holds the new view to the verdicts. Lines about what is kept come back.
+/// Compares the new view with the verdicts. Returns lines about kept content.
 pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
     let mut lines = Vec::new();
-    // Others name files whose bytes these count.
+    // Findings without bytes of their own refer to files that these count.
     let findings = both.input.findings.list.iter().filter(|finding| finding.category.has_bytes());
     for finding in findings {
         let seen = || finding.items.iter().filter(|item| item.node.is_some());
@@ -34,30 +34,30 @@ pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
         }
         let is_planned = both.input.plan.contains(&finding.id);
         if finding.verdict == Verdict::Needed && kept > 0 && lines.len() < LINES {
-            lines.push(elide_end(&format!("{} stay: {}", finding.title, finding.reason), TEXT));
+            lines.push(elide_end(&format!("{} kept: {}", finding.title, finding.reason), TEXT));
         }
         let Some(first) = first.map(|node| both.old.shown(node)) else { continue };
         let (title, reason, lost) = (&finding.title, &finding.reason, counted(lost, "file"));
         match finding.verdict {
-            // Of headers and libraries for building the packages that stay hold what is read.
+            // For build headers and libraries, the packages that stay contain what is read.
             Verdict::Needed
                 if !is_planned && is_wanted(both, finding) && !(is_for_builds(finding) && kept > 0) =>
             {
                 said.faults.add(elide_end(
-                    &format!("left out although needed: {lost}, such as {first}: {title}: {reason}"),
+                    &format!("left out but required at run time: {lost}, such as {first}: {title}: {reason}"),
                     TEXT * 2,
                 ));
             }
             Verdict::Needed => said.unproven.add(elide_end(
-                &format!("left out although needed in the image as it is: {lost}, such as {first}: {reason}"),
+                &format!("left out but required at run time in the current image: {lost}, such as {first}: {reason}"),
                 TEXT * 2,
             )),
-            // Who is asked about may be gone as well.
+            // The subject of the question may be left out as well.
             Verdict::Unsure if is_wanted(both, finding) => {
                 let question = finding.question.as_deref().unwrap_or(reason);
                 said.unproven.say(format!("question {question}"), || {
                     elide_end(
-                        &format!("left out without being sure: {lost}, such as {first}: {title}: {question}"),
+                        &format!("left out, needs review: {lost}, such as {first}: {title}: {question}"),
                         TEXT * 2,
                     )
                 });
@@ -68,12 +68,12 @@ pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
     lines
 }
 
-/// Whether a finding is about what compilers read, of which a reader takes a part.
+/// Whether a finding is about files that compilers read, of which a reader needs only a part.
 fn is_for_builds(finding: &Finding) -> bool {
     matches!(finding.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata)
 }
 
-/// Whether the new view still has somebody who needs what a finding is about.
+/// Whether the new view still contains a user of a finding.
 fn is_wanted(both: &Both<'_>, finding: &Finding) -> bool {
     let shows = |node: NodeId| {
         let content = both.old.node(node).content();
@@ -94,7 +94,7 @@ fn is_wanted(both: &Both<'_>, finding: &Finding) -> bool {
         })
 }
 
-/// Libraries that files of the application name, and that are gone altogether.
+/// Libraries mentioned by application files that are missing completely.
 pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
     let old = &both.old;
     let mut named: BTreeMap<&str, NodeId> = BTreeMap::new();
@@ -116,12 +116,12 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
         .filter_map(|node| wanted(node.name()))
         .filter(|name| named.contains_key(name.as_str()))
         .collect();
-    // Whether all files of the name are taken away by findings that call them safe.
+    // Whether all files of this name are removed by findings with verdict safe.
     let mut gone: BTreeMap<&str, (bool, NodeId)> = BTreeMap::new();
     for node in old.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
         let Some(name) = wanted(node.name()).filter(|name| !in_new.contains(name)) else { continue };
         let Some((name, _)) = named.get_key_value(name.as_str()) else { continue };
-        // A link is as safe as the file that it leads to.
+        // A link is as safe as its target.
         let file = old.find_from(node.parent().id(), node.name());
         let inode = file.and_then(|file| old.node(file).content());
         let finding = inode.filter(|inode| both.is_planned(*inode)).and_then(|inode| both.finding(inode));
@@ -132,17 +132,15 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
     for (name, (is_safe, node)) in gone {
         let (who, path) = (named.get(name).map(|who| old.shown(*who)).unwrap_or_default(), old.shown(node));
         let name = shown(name.as_bytes());
-        // A text names a library without its version where a linker would look for it; the loader opens a version.
+        // A text mentions a library without version for a linker; the loader opens a version.
         let has_version =
             || both.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
         if is_safe {
-            said.unproven.add(format!("{who} names {name}, and the plan takes {path} away as safe"));
+            said.unproven.add(format!("{who} mentions {name}; the plan removes {path} as safe"));
         } else if name.strip_suffix(".so").is_some() && has_version() {
-            said.unproven.add(format!("{who} names {name}, of which only versions such as {name}.1 stay"));
+            said.unproven.add(format!("{who} mentions {name}; only versions such as {name}.1 stay"));
         } else {
-            said.faults.add(format!(
-                "{who} names {name}, and {path} is left out without a finding that calls it safe"
-            ));
+            said.faults.add(format!("{who} mentions {name}; {path} is left out without a safe finding"));
         }
     }
 }

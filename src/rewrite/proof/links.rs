@@ -1,4 +1,4 @@
-//! What programs and libraries need and open: found before, found afterwards.
+//! NEEDED entries and dlopens: resolved before, resolved afterwards.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use super::sides::{Both, Fate};
 use crate::cuda::Inode;
 use crate::cuda::links::{Links, Need, Object, ObjectId, Open, Resolution, fits};
 
-/// Holds every program and library of the new view to what it found before. How many of their needs were followed
-/// comes back.
+/// Compares the resolution of every program and library of the new view with the current image. Returns the number of
+/// resolved needs.
 pub(super) fn follow(both: &Both<'_>, said: &mut Said) -> usize {
     let old = &both.old.inventory.links;
     let needs = old.objects.iter().flat_map(|object| &object.needs);
@@ -38,11 +38,11 @@ fn is_found(found: &Resolution) -> bool {
 struct Follower<'b, 'a> {
     both: &'b Both<'a>,
     said: &'b mut Said,
-    /// Names that something needs in the image as it is, and does not find.
+    /// Names that something needs in the current image, and that do not resolve there.
     missing: HashSet<&'b str>,
-    /// Names that something opens there and finds.
+    /// Names that something opens in the current image, and that resolve there.
     opened: HashSet<&'b str>,
-    /// Interpreters of programs: whether each is in the image as it is, and in the new one.
+    /// Program interpreters: whether each is in the current image, and in the new one.
     loaders: HashMap<&'a [u8], (bool, bool)>,
 }
 
@@ -69,22 +69,22 @@ impl Follower<'_, '_> {
         };
         if need.found.is_empty() {
             self.said.unproven.say("not followed", || {
-                format!("{who} needs {name}: where it is found was not looked for, the search was cut short")
+                format!("{who} needs {name}: not checked, the search limit was reached")
             });
         } else if need.is_missing() {
             let target = was.and_then(|was| was.found.iter().find(|found| is_found(found)));
             if was_missing {
                 self.said.unproven.say(format!("before {name}"), || {
-                    format!("{name}, which {who} needs, was missing before")
+                    format!("{name}, needed by {who}, is already missing in the current image")
                 });
             } else if was_found || was.is_none() {
                 let why = self.why(target);
                 self.said.faults.say(format!("need {name}"), || {
-                    format!("{who} needs {name}, which is not found any more: {why}")
+                    format!("{who} needs {name}, which is no longer found: {why}")
                 });
             } else {
                 self.said.unproven.say(format!("need {name}"), || {
-                    format!("{who} needs {name}, which is not found; it was not looked for before")
+                    format!("{who} needs {name}, which is not found; not checked in the current image")
                 });
             }
         } else if let Some(was) = was.filter(|_| was_found) {
@@ -93,13 +93,13 @@ impl Follower<'_, '_> {
         }
     }
 
-    /// Processes of their own may look elsewhere: one that finds a library does not help another.
+    /// Separate processes may search other folders: resolution in one does not help another.
     fn partly(&mut self, who: &str, name: &str, need: &Need, was: &Need) {
         if !need.found.contains(&Resolution::Missing) || was.found.contains(&Resolution::Missing) {
             return;
         }
-        let text = || format!("{who} needs {name}, which not all processes that load it find any more");
-        // The first is that of the strongest root: the entrypoint, when that loads it.
+        let text = || format!("{who} needs {name}, which some processes that load it no longer find");
+        // The first one belongs to the strongest root: the entrypoint, if that loads it.
         if need.found.first() == Some(&Resolution::Missing) {
             self.said.faults.say(format!("need {name}"), text);
         } else {
@@ -107,7 +107,7 @@ impl Follower<'_, '_> {
         }
     }
 
-    /// Whether a name leads to what it led to before.
+    /// Checks that a name resolves to the same file as before.
     fn compare(&mut self, who: &str, name: &str, now: &[Resolution], was: &[Resolution]) {
         let before: Vec<Inode> = inodes(&self.both.old, was);
         for (id, inode) in targets(&self.both.new, now) {
@@ -119,12 +119,12 @@ impl Follower<'_, '_> {
                 Resolution::Found { object, .. } => Some(self.both.old.shown_object(*object)),
                 _ => None,
             });
-            let was = first.unwrap_or_else(|| "what the host supplies".to_owned());
+            let was = first.unwrap_or_else(|| "the host's library".to_owned());
             self.said.unproven.say(format!("other {name} {file}"), || {
                 if was == file {
-                    format!("{who} finds {name} at {file} as before, but with other content")
+                    format!("{who} resolves {name} to {file} as before, but with different content")
                 } else {
-                    format!("{who} finds {name} at {file} instead of {was}: another file")
+                    format!("{who} resolves {name} to {file} instead of {was}")
                 }
             });
         }
@@ -134,7 +134,7 @@ impl Follower<'_, '_> {
         {
             let file = self.both.old.shown_object(id);
             self.said.unproven.say(format!("host {name}"), || {
-                format!("{who} found {name} at {file}, and now only where the host supplies it")
+                format!("{who} resolved {name} to {file}, and now only to the host's library")
             });
         }
     }
@@ -150,7 +150,7 @@ impl Follower<'_, '_> {
                 Some(found) => {
                     self.compare(who, &name, std::slice::from_ref(found), std::slice::from_ref(&open.found));
                 }
-                // Nothing starts the opener any more, or a pattern does not stand for this name any more.
+                // The opener is no longer started, or a pattern no longer matches this name.
                 None if self.stays(&open.found) => {}
                 None => self.lost(who, &name, open),
             }
@@ -159,14 +159,14 @@ impl Follower<'_, '_> {
             let was = was.iter().find(|was| fits(open.name.as_bytes(), was.name.as_bytes()));
             let name = shown_name(&open.name);
             match (was.map(|was| is_found(&was.found)), before) {
-                // Told above.
+                // Reported above.
                 (Some(true), _) => {}
                 (Some(false), _) => self.said.unproven.say(format!("before {name}"), || {
-                    format!("{name}, which {who} opens at run time, was missing before")
+                    format!("{name}, opened by {who} at run time, is already missing in the current image")
                 }),
                 (None, Some(_)) if !self.opened.contains(open.name.as_str()) => {
                     self.said.unproven.say(format!("open {name}"), || {
-                        format!("{who} opens {name} at run time, which is not found; it did not before")
+                        format!("{who} opens {name} at run time, which is not found; new in this image")
                     });
                 }
                 (None, _) => self.lost(who, &name, open),
@@ -178,12 +178,12 @@ impl Follower<'_, '_> {
         let why = self.why(Some(&open.found).filter(|found| is_found(found)));
         let list = if open.optional { &mut self.said.unproven } else { &mut self.said.faults };
         list.say(format!("open {name}"), || {
-            let without = if open.optional { "; it does without" } else { "" };
-            format!("{who} opens {name} at run time, which is not found any more: {why}{without}")
+            let without = if open.optional { "; optional" } else { "" };
+            format!("{who} opens {name} at run time, which is no longer found: {why}{without}")
         });
     }
 
-    /// Whether a file that was found shows at the same path.
+    /// Whether a resolved file exists at the same path.
     fn stays(&self, found: &Resolution) -> bool {
         match found {
             Resolution::Found { object, .. } => {
@@ -194,18 +194,18 @@ impl Follower<'_, '_> {
         }
     }
 
-    /// Why a file that was found is not found any more.
+    /// Why a name no longer resolves.
     fn why(&self, target: Option<&Resolution>) -> String {
         let Some(Resolution::Found { object, .. }) = target else {
-            return "no folder that is searched has it".to_owned();
+            return "not in any search folder".to_owned();
         };
         let (old, links): (&Side<'_>, &Links) = (&self.both.old, &self.both.old.inventory.links);
         let file = old.shown_object(*object);
         let inode = old.inode(*object);
         if self.both.fate(links.object(*object).node) == Fate::Stays {
-            format!("{file} is there, but no link or folder that is searched leads to it")
+            format!("{file} exists, but no link or search folder leads to it")
         } else if inode.is_some_and(|inode| self.both.is_planned(inode)) {
-            format!("{file} is taken away by the plan")
+            format!("{file} is removed by the plan")
         } else {
             format!("{file} is left out")
         }
@@ -224,13 +224,13 @@ impl Follower<'_, '_> {
                 format!("{who} cannot start: its interpreter {loader} is left out")
             }),
             (false, false) => self.said.unproven.say(format!("loader {loader}"), || {
-                format!("{loader}, the interpreter of {who}, was missing before")
+                format!("{loader}, the interpreter of {who}, is already missing in the current image")
             }),
         }
     }
 }
 
-/// The files of the image that a name leads to.
+/// The files that a name resolves to.
 fn targets<'f>(side: &'f Side<'_>, found: &'f [Resolution]) -> impl Iterator<Item = (ObjectId, Inode)> + 'f {
     found.iter().filter_map(|found| match found {
         Resolution::Found { object, .. } => Some((*object, side.inode(*object)?)),

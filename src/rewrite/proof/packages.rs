@@ -1,4 +1,4 @@
-//! Packages: whether those that the new image has papers of are whole, and which are gone.
+//! Packages: whether those recorded in the new image are complete, and which are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,20 @@ use crate::base::text::printable;
 use crate::cuda::Package;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Packages that one sentence lists.
+/// Most packages listed in one sentence.
 const NAMES: usize = 12;
 
-/// What becomes of the files of a package.
+/// The files of a package in the new image.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     kept: u64,
-    /// Gone, and named by a finding of the plan.
+    /// Number of files removed by a finding of the plan.
     planned: u64,
-    /// Gone without that: how many, their bytes, and the first of them.
+    /// Files left out without a finding: number, bytes, and the first one.
     lost: u64,
     bytes: u64,
     first: Option<NodeId>,
-    /// Files whose content is another.
+    /// Files with different content.
     changed: u64,
     changes: Option<NodeId>,
 }
@@ -35,7 +35,7 @@ fn key(package: &Package) -> Key<'_> {
     (package.manager, &package.name, package.root.as_deref())
 }
 
-/// Holds every package to its files.
+/// Compares every package with its files.
 pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
     let old = both.old.inventory;
     let shares = shares(both);
@@ -58,7 +58,7 @@ pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
         match versions.get(&key(package)) {
             Some(known) if known.contains(&package.version.as_str()) => whole(both, package, share, said),
             Some(known) => said.faults.add(format!(
-                "{} is left out, and {} of a lower layer is there again",
+                "{} is left out, and {} from a lower layer reappears",
                 name(package),
                 printable(known.first().copied().unwrap_or_default())
             )),
@@ -67,7 +67,7 @@ pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
     }
     if planned > 0 {
         said.unproven.add(format!(
-            "{} of {} taken away by the plan: that nothing reads them is what its findings say",
+            "{} of {} removed by the plan: unused per its findings",
             counted(planned, "file"),
             counted(planned_packages, "Python package")
         ));
@@ -76,7 +76,7 @@ pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
     depends(old.packages.as_slice(), &shares, said);
 }
 
-/// By package: what becomes of its regular files.
+/// By package: its regular files in the new image.
 fn shares(both: &Both<'_>) -> Vec<Share> {
     let old = both.old.inventory;
     let mut shares = vec![Share::default(); old.packages.len()];
@@ -106,11 +106,11 @@ fn name(package: &Package) -> String {
     format!("{} {} ({}{root})", printable(&package.name), printable(&package.version), package.manager)
 }
 
-/// A package of Python that the new image says it has.
+/// A Python package that is recorded in the new image.
 fn whole(both: &Both<'_>, package: &Package, share: &Share, said: &mut Said) {
     if let Some(first) = share.first {
         said.faults.add(format!(
-            "{} lacks {} of its files, and no finding of the plan names them: such as {}",
+            "{} lacks {} of its files without a finding in the plan, such as {}",
             name(package),
             share.lost,
             both.old.shown(first)
@@ -118,7 +118,7 @@ fn whole(both: &Both<'_>, package: &Package, share: &Share, said: &mut Said) {
     }
     if let Some(first) = share.changes {
         said.unproven.add(format!(
-            "{} files of {} are other files than before, such as {}",
+            "{} files of {} have different content, such as {}",
             share.changed,
             name(package),
             both.old.shown(first)
@@ -126,7 +126,7 @@ fn whole(both: &Both<'_>, package: &Package, share: &Share, said: &mut Said) {
     }
 }
 
-/// A package of Python of which the new image has no papers.
+/// A Python package that is not recorded in the new image.
 fn gone(
     both: &Both<'_>,
     package: &Package,
@@ -145,24 +145,21 @@ fn gone(
     let Some(python) = pythons.first().map(|python| both.new.shown(*python)) else { return };
     let name = name(package);
     if runs {
-        said.faults
-            .add(format!("{name} is left out, though {python} is started and looks for packages there"));
+        said.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
     } else {
         said.unproven.say(format!("package {python}"), || {
-            format!(
-                "{name} is left out; {python} looks for packages there, and nothing that is known starts it"
-            )
+            format!("{name} is left out; {python} searches that folder, but nothing is known to run it")
         });
     }
 }
 
-/// Programs of the new view that are a Python by their name.
+/// Programs of the new view named like a Python.
 fn pythons(both: &Both<'_>) -> Vec<NodeId> {
     let objects = both.new.inventory.links.objects.iter().filter(|object| object.root.is_some());
     objects.map(|object| object.node).filter(|node| is_python(both.new.node(*node).name())).collect()
 }
 
-/// Pythons of the new view that look for packages in a folder of the old one.
+/// Pythons of the new view that search a site-packages folder of the old one.
 fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
     let parts: Vec<&[u8]> = root.split(|byte| *byte == b'/').collect();
     let is_version =
@@ -171,7 +168,7 @@ fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
     let mut candidates: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut names: Vec<&[u8]> = vec![b"python3", b"python"];
     if let Some(at) = version {
-        // Above `python3.12` stands `lib` or `lib64`, above that the prefix.
+        // The parent of `python3.12` is `lib` or `lib64`, its parent the prefix.
         let prefix = parts[..at.saturating_sub(1)].join(&b'/');
         names.insert(0, parts[at]);
         candidates.extend(names.iter().map(|name| [&prefix[..], b"/bin/", name].concat()));
@@ -180,7 +177,8 @@ fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
         let list = pair.strip_prefix("PYTHONPATH=").unwrap_or_default();
         list.split(':').any(|folder| folder.trim_end_matches('/').as_bytes() == root)
     });
-    // Debian's packages folder belongs to every Python of the system, and `/usr/local` to that of its version.
+    // Debian's dist-packages belongs to every Python of the system, and that in `/usr/local` to the one with its
+    // version.
     let of_system = root.starts_with(b"/usr/");
     let mut found: Vec<NodeId> = Vec::new();
     for candidate in &candidates {
@@ -201,7 +199,7 @@ fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
     found
 }
 
-/// Packages of the system that lose files without a finding.
+/// System packages that lose files without a finding.
 fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
     if list.is_empty() {
         return;
@@ -213,7 +211,7 @@ fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
     let more = list.len().saturating_sub(NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     said.unproven.add(format!(
-        "{} ({}) of {} left out that no finding of the plan names: whether something starts or reads them by name is not known: {}{more}",
+        "{} ({}) of {} left out without a finding in the plan; uses by name are unknown: {}{more}",
         counted(files, "file"),
         human(bytes),
         counted(list.len() as u64, "system package"),
@@ -221,7 +219,7 @@ fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
     ));
 }
 
-/// What packages of the system that stay whole say that they need.
+/// Dependencies of system packages that stay complete.
 fn depends(packages: &[Package], shares: &[Share], said: &mut Said) {
     let system =
         || packages.iter().zip(shares).filter(|(package, _)| !matches!(package.manager, "pip" | "conda"));
@@ -233,7 +231,7 @@ fn depends(packages: &[Package], shares: &[Share], said: &mut Said) {
         for needed in package.depends.iter().filter(|needed| gone.contains(needed.as_str())) {
             let (package, needed) = (printable(&package.name), printable(needed));
             said.unproven.say(format!("depends {needed}"), || {
-                format!("the package {needed} is left out, though {package} names it among what it needs")
+                format!("package {needed} is left out, but {package} depends on it")
             });
         }
     }

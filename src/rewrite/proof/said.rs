@@ -1,22 +1,22 @@
-//! Sentences of a proof, as many as somebody reads.
+//! The notes of a proof, limited in number.
 
 use std::collections::HashMap;
 
-/// Sentences of one list that are kept: an image may have a fault for each of its files.
+/// Most sentences kept per list: an image may have a fault for each of its files.
 const MOST: usize = 200;
-/// Kinds of sentences beyond those that are kept, of which it is remembered that they were said.
+/// Most keys remembered beyond the kept sentences.
 const REMEMBERED: usize = 10_000;
 
-/// What was found wrong, and what could not be proven.
+/// Faults, and what could not be proven.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// What is not found any more.
+    /// What no longer resolves.
     pub(super) faults: Sentences,
-    /// What was taken to be true, or could not be looked at.
+    /// Assumptions, and what could not be checked.
     pub(super) unproven: Sentences,
 }
 
-/// A list of sentences. Those that say the same of several files stand once, with the first of them.
+/// A list of sentences. Those with the same key appear once, with the first file and a count.
 #[derive(Debug, Default)]
 pub(super) struct Sentences {
     list: Vec<(String, usize)>,
@@ -25,7 +25,7 @@ pub(super) struct Sentences {
 }
 
 impl Sentences {
-    /// Adds a sentence, unless one with the same key was said before: then it counts as one more like that.
+    /// Adds a sentence; one with a key that exists is only counted.
     pub(super) fn say(&mut self, key: impl Into<String>, text: impl FnOnce() -> String) {
         let key = key.into();
         if let Some(place) = self.places.get(&key) {
@@ -44,17 +44,17 @@ impl Sentences {
         }
     }
 
-    /// Adds a sentence of its own.
+    /// Adds a sentence without a key.
     pub(super) fn add(&mut self, text: String) {
         self.say(text.clone(), || text);
     }
 
-    /// Whether nothing was said.
+    /// Whether it has no sentence.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The sentences, in the order in which they were said.
+    /// The sentences, in the order of their addition.
     pub(super) fn finish(self) -> Vec<String> {
         let told = |(text, more): (String, usize)| match more {
             0 => text,
@@ -66,7 +66,7 @@ impl Sentences {
     }
 }
 
-/// So many of something: `1 file`, `2 files`.
+/// A count with its noun: `1 file`, `2 files`.
 pub(super) fn counted(count: impl Into<u64>, noun: &str) -> String {
     match count.into() {
         1 => format!("1 {noun}"),

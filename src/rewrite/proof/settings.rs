@@ -1,4 +1,4 @@
-//! Settings of the image: variables, preloaded libraries, the working folder, the user.
+//! Settings of the image: variables, preloaded libraries, the working directory, the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use crate::base::text::printable;
 use crate::cuda::links::{RootKind, file_name};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Variables, and parts of their values, that are looked at; real images have some dozens.
+/// Most variables, and parts of their values, that are checked; real images have some dozens.
 const PARTS: usize = 4096;
-/// Names that one sentence lists.
+/// Most names listed in one sentence.
 const NAMES: usize = 24;
 
-/// Lists of folders that are searched: where one is missing, the next is taken.
+/// Variables with search folders: a missing folder is skipped.
 const SEARCHED: [&str; 12] = [
     "PATH",
     "LD_LIBRARY_PATH",
@@ -30,7 +30,7 @@ const SEARCHED: [&str; 12] = [
     "XDG_CONFIG_DIRS",
 ];
 
-/// Holds variables of the new image to the files that they name, and to what was set before.
+/// Compares variables of the new image with the files that they name, and with their previous values.
 pub(super) fn environment(both: &Both<'_>, said: &mut Said) {
     let pairs = both.new.environment.iter().filter_map(|pair| pair.split_once('='));
     let parts = pairs.filter(|(name, _)| !SEARCHED.contains(name) && *name != "LD_PRELOAD");
@@ -48,19 +48,19 @@ pub(super) fn environment(both: &Both<'_>, said: &mut Said) {
             Some(inode) => both.is_planned(inode),
             None => both.lost_below(node).is_none(),
         });
-        // A toolkit is named by habit, and its folder is one of the base image.
+        // Variables name the toolkit by habit, and its folder is part of the base image.
         let of_toolkit =
             both.input.catalog.toolkit_root(&old.path()).is_some() && old.kind() == NodeKind::Directory;
         if is_planned || of_toolkit {
-            said.unproven.add(format!("the variable {name} names {path}, which the new image does not have"));
+            said.unproven.add(format!("ENV {name} refers to {path}, which is not in the new image"));
         } else {
-            said.faults.add(format!("the variable {name} names {path}, which is left out"));
+            said.faults.add(format!("ENV {name} refers to {path}, which is left out"));
         }
     }
     changed(both, said);
 }
 
-/// Variables that are gone or have another value. Their values may be secrets and are not shown.
+/// Variables that are unset or changed. Their values may be secrets and are not shown.
 fn changed(both: &Both<'_>, said: &mut Said) {
     let names: BTreeSet<&str> =
         both.old.environment.iter().filter_map(|pair| Some(pair.split_once('=')?.0)).collect();
@@ -72,26 +72,25 @@ fn changed(both: &Both<'_>, said: &mut Said) {
             _ => {}
         }
     }
-    for (list, what) in [(gone, "these are not set any more"), (other, "these have other values than before")]
-    {
+    for (list, what) in [(gone, "no longer set"), (other, "changed")] {
         if list.is_empty() {
             continue;
         }
         let more = list.len().saturating_sub(NAMES);
         let names = list.into_iter().take(NAMES).collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        said.unproven.add(format!("in the environment {what}: {names}{more}"));
+        said.unproven.add(format!("environment variables {what}: {names}{more}"));
     }
 }
 
-/// Variables that only say what was installed, or that only builds read.
+/// Variables that only record what was installed, or that only builds read.
 fn is_note(name: &str) -> bool {
     const NOTES: [&str; 6] =
         ["NVARCH", "CUDA_VERSION", "NCCL_VERSION", "NVIDIA_PRODUCT_NAME", "LIBRARY_PATH", "DEBIAN_FRONTEND"];
     NOTES.contains(&name) || ["NV_", "PIP_", "UV_"].iter().any(|start| name.starts_with(start))
 }
 
-/// Libraries that are loaded into every process.
+/// Compares libraries preloaded into every process.
 pub(super) fn preloads(both: &Both<'_>, said: &mut Said) {
     let before = preloaded(both, &both.old);
     for (name, found) in preloaded(both, &both.new) {
@@ -100,14 +99,15 @@ pub(super) fn preloads(both: &Both<'_>, said: &mut Said) {
         }
         let shown = shown(&name);
         if before.contains(&(name.clone(), false)) {
-            said.unproven.add(format!("LD_PRELOAD names {shown}, which was missing before"));
+            said.unproven
+                .add(format!("LD_PRELOAD contains {shown}, which is already missing in the current image"));
         } else {
-            said.faults.add(format!("LD_PRELOAD names {shown}, which is not found"));
+            said.faults.add(format!("LD_PRELOAD contains {shown}, which is not found"));
         }
     }
 }
 
-/// What a side preloads, and whether each of it is found.
+/// The preloaded libraries of a side, and whether each is found.
 fn preloaded(both: &Both<'_>, side: &Side<'_>) -> BTreeSet<(Vec<u8>, bool)> {
     let variable = side.variable("LD_PRELOAD").unwrap_or_default().as_bytes().to_vec();
     let file = side.find_from(NodeId::ROOT, b"/etc/ld.so.preload").and_then(|node| {
@@ -139,16 +139,16 @@ fn preloaded(both: &Both<'_>, side: &Side<'_>) -> BTreeSet<(Vec<u8>, bool)> {
         .collect()
 }
 
-/// The working folder, when the image has files in it.
+/// Checks the working directory if it contains files.
 pub(super) fn working_dir(both: &Both<'_>, path: &str, said: &mut Said) {
     let Some(node) = both.old.find_from(NodeId::ROOT, path.as_bytes()) else { return };
     if both.new.find_from(NodeId::ROOT, path.as_bytes()).is_none() && both.old.node(node).files() > 0 {
         let path = both.old.shown(node);
-        said.faults.add(format!("the working folder {path} is left out"));
+        said.faults.add(format!("working directory {path} is left out"));
     }
 }
 
-/// The user and group that the image runs as, by their names.
+/// Checks the user and group of the image, if given by name.
 pub(super) fn user(both: &Both<'_>, user: &str, said: &mut Said) {
     let (name, group) = user.split_once(':').unwrap_or((user, ""));
     let is_named =
@@ -163,12 +163,12 @@ pub(super) fn user(both: &Both<'_>, user: &str, said: &mut Said) {
         };
         match (content(&both.old), content(&both.new)) {
             (Some(_), None) => {
-                said.faults.add(format!("the image runs as the {what} {name}, and {path} is left out"));
+                said.faults.add(format!("the image runs as {what} {name}, but {path} is left out"));
             }
             (Some(was), Some(is)) if both.is_same(was, is) != Some(true) => said.unproven.add(format!(
-                "the image runs as the {what} {name}: whether {name} is in the {path} of the new image is not known, it is another file"
+                "the image runs as {what} {name}: unknown whether {name} is in the new image's {path}, which is a different file"
             )),
-            (None, _) => said.unproven.add(format!("the image runs as the {what} {name}, and had no {path} before")),
+            (None, _) => said.unproven.add(format!("the image runs as {what} {name}, but the current image has no {path}")),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! One of the two images: its view, its inventory, its settings.
+//! One of the two compared images: its view, its inventory, its settings.
 
 use std::cell::Cell;
 
@@ -9,13 +9,12 @@ use crate::cuda::links::{DEFAULT_PATH, ObjectId, Paths};
 use crate::cuda::{Inode, Inventory};
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
-/// Parts of paths that all lookups of one side may walk together: those of a large image take some hundred
-/// thousand.
+/// Most path parts of all lookups of one side: those of a large image take some hundred thousand.
 const STEPS: u64 = 20_000_000;
-/// Characters of a path that are shown.
+/// Most characters shown of a path.
 const SHOWN: usize = 240;
 
-/// One of the two images.
+/// One of the two compared images.
 pub(super) struct Side<'a> {
     pub(super) rootfs: &'a Rootfs,
     pub(super) paths: Paths<'a>,
@@ -24,7 +23,7 @@ pub(super) struct Side<'a> {
     pub(super) environment: &'a [String],
     working_dir: NodeId,
     left: Cell<u64>,
-    /// Objects by the inode that they are.
+    /// Objects by inode.
     objects: HashMap<Inode, ObjectId>,
 }
 
@@ -54,7 +53,7 @@ impl<'a> Side<'a> {
         self.rootfs.node(id)
     }
 
-    /// What a path leads to, from a folder or the root.
+    /// The node at a path, from a folder or the root.
     pub(super) fn find_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
         let mut left = self.left.get();
         let found = self.paths.walk(folder, path, &mut left);
@@ -62,12 +61,12 @@ impl<'a> Side<'a> {
         found
     }
 
-    /// What a path leads to, from the working folder or the root.
+    /// The node at a path, from the working directory or the root.
     pub(super) fn find(&self, path: &[u8]) -> Option<NodeId> {
         self.find_from(self.working_dir, path)
     }
 
-    /// The file that a command starts, as a shell finds it.
+    /// The file that a command runs, as a shell resolves it.
     pub(super) fn program(&self, name: &[u8]) -> Option<NodeId> {
         let file = |node: &NodeId| self.node(*node).kind() == NodeKind::File;
         if name.contains(&b'/') {
@@ -83,7 +82,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// A variable of the environment; the last one counts.
+    /// A variable of the environment; the last definition counts.
     pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
         self.environment
             .iter()
@@ -91,7 +90,7 @@ impl<'a> Side<'a> {
             .find_map(|pair| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')))
     }
 
-    /// The program or library that an inode is.
+    /// The object of an inode.
     pub(super) fn object(&self, inode: Inode) -> Option<ObjectId> {
         self.objects.get(&inode).copied()
     }
@@ -101,18 +100,18 @@ impl<'a> Side<'a> {
         self.node(self.inventory.links.object(id).node).content()
     }
 
-    /// The path of a node, for people.
+    /// The path of a node, safe to show.
     pub(super) fn shown(&self, id: NodeId) -> String {
         shown(&self.node(id).path())
     }
 
-    /// The path of an object, for people.
+    /// The path of an object, safe to show.
     pub(super) fn shown_object(&self, id: ObjectId) -> String {
         self.shown(self.inventory.links.object(id).node)
     }
 }
 
-/// A path or name for people.
+/// A path or name, safe to show.
 pub(super) fn shown(path: &[u8]) -> String {
     elide_middle(&escape(path), SHOWN)
 }

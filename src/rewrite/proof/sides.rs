@@ -1,4 +1,4 @@
-//! The image as it is and the image as it would be, side by side.
+//! The current image and the new image, side by side.
 
 use std::collections::HashSet;
 
@@ -17,33 +17,33 @@ use crate::rootfs::{NodeId, NodeKind};
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// What becomes of a path of the image as it is.
+/// The state of a path of the current image in the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It shows the same.
+    /// The same content.
     Stays,
-    /// It shows another file, or one of which it is not known.
+    /// Different or unknown content.
     Changes,
-    /// There is nothing.
+    /// Missing.
     Goes,
 }
 
-/// Both images, and what of the one becomes of the other.
+/// Both images, and the mapping from the old one to the new one.
 pub(super) struct Both<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) old: Side<'a>,
     pub(super) new: Side<'a>,
     /// By node of the old view: the node of the new one at the same path.
     new_of: Vec<u32>,
-    /// Files that findings of the plan name.
+    /// Files of findings in the plan.
     planned: HashSet<Inode>,
-    /// The finding that a file's bytes are counted in.
+    /// By file: the finding that counts its bytes.
     findings: HashMap<Inode, &'a Finding>,
-    /// Regular files of the old view whose path is gone and that the plan does not name, in its order.
+    /// Regular files of the old view whose path is missing and that no finding of the plan covers, in its order.
     pub(super) lost: Vec<NodeId>,
-    /// By node of the old view: how many of them are at or below it.
+    /// By node of the old view: the number of them at or below it.
     lost_at: Vec<u32>,
-    /// Regular files of the old view that show another content.
+    /// Regular files of the old view with different content.
     pub(super) changed: Vec<NodeId>,
     /// Paths of the new view, other than folders, that the old one does not have.
     pub(super) back: Vec<NodeId>,
@@ -114,7 +114,7 @@ impl<'a> Both<'a> {
         self.new_of.get(old.0 as usize).copied().filter(|new| *new != NONE).map(NodeId)
     }
 
-    /// What becomes of the path of a node.
+    /// The state of a node's path in the new view.
     pub(super) fn fate(&self, id: NodeId) -> Fate {
         let Some(twin) = self.twin(id) else { return Fate::Goes };
         let (old, new) = (self.old.node(id), self.new.node(twin));
@@ -131,7 +131,7 @@ impl<'a> Both<'a> {
         if same { Fate::Stays } else { Fate::Changes }
     }
 
-    /// Whether two files have the same bytes; `None` when that is not known.
+    /// Whether two files have the same content; `None` when unknown.
     pub(super) fn is_same(&self, one: Inode, other: Inode) -> Option<bool> {
         if one == other {
             return Some(true);
@@ -160,7 +160,7 @@ impl<'a> Both<'a> {
         self.input.layers.get(usize::from(number))?.as_deref()
     }
 
-    /// What the headers of a file say, when it is an ELF file.
+    /// The ELF facts of a file.
     pub(super) fn elf(&self, inode: Inode) -> Option<&'a ElfFacts> {
         match self.layer(inode.0)?.facts.binary(inode.1)? {
             FileFacts::Elf(elf) => Some(elf),
@@ -175,7 +175,7 @@ impl<'a> Both<'a> {
         line.split(|byte| matches!(byte, b'\n' | b'\r' | 0)).next()
     }
 
-    /// Whether the plan takes a file away.
+    /// Whether the plan removes a file.
     pub(super) fn is_planned(&self, inode: Inode) -> bool {
         self.planned.contains(&inode)
     }
@@ -185,13 +185,12 @@ impl<'a> Both<'a> {
         self.findings.get(&inode).copied()
     }
 
-    /// Whether a file of the image as it is shows anywhere in the new one.
+    /// Whether a file of the current image is anywhere in the new one.
     pub(super) fn has(&self, inode: Inode) -> bool {
         self.new.rootfs.first_name(inode.0, inode.1).is_some()
     }
 
-    /// What is lost at or below a node of the old view and the plan does not name: how many files, and one of
-    /// them.
+    /// Files at or below a node of the old view that are left out without a finding: their number, and one of them.
     pub(super) fn lost_below(&self, node: NodeId) -> Option<(u32, NodeId)> {
         let count = |node: NodeId| self.lost_at.get(node.0 as usize).copied().unwrap_or_default();
         let all = count(node);
@@ -202,7 +201,7 @@ impl<'a> Both<'a> {
         (all > 0).then_some((all, at.id()))
     }
 
-    /// Whether a path is about the installation rather than a part of the image's function.
+    /// Whether a path belongs to package management rather than to the function of the image.
     pub(super) fn is_bookkeeping(path: &[u8]) -> bool {
         const KEPT: [&[u8]; 8] = [
             b"/var/lib/dpkg/",
@@ -224,7 +223,7 @@ impl<'a> Both<'a> {
 fn twins(from: &Side<'_>, to: &Side<'_>) -> Vec<u32> {
     let mut twins = vec![NONE; from.rootfs.len()];
     for node in from.rootfs.nodes() {
-        // An entry has the same path in both views; only of those that one of them lacks the name is looked for.
+        // An entry has the same path in both views; only entries that one of them lacks are looked up by name.
         let by_entry = || to.rootfs.node_at(node.layer(), node.entry()?);
         let twin = if node.id() == NodeId::ROOT {
             Some(NodeId::ROOT)

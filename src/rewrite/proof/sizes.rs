@@ -1,4 +1,4 @@
-//! Sizes of the new image, and files that it does not have.
+//! Sizes of the new image, and the files it lacks.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::cuda::Inode;
 use crate::layer::EntryKind;
 use crate::rootfs::Rootfs;
 
-/// Bytes of the regular files of all layers, and of those that are kept.
+/// Content bytes of all layers, and of the kept entries.
 pub(super) fn content(rootfs: &Rootfs, layers: usize, selection: &Selection) -> (u64, u64) {
     let (mut all, mut kept) = (0_u64, 0_u64);
     for layer in 0..layer16(layers) {
@@ -27,20 +27,20 @@ pub(super) fn content(rootfs: &Rootfs, layers: usize, selection: &Selection) -> 
     (all, kept)
 }
 
-/// Files that a container sees today and will not see, largest first, each inode once.
+/// Files visible in a container today and not in the new image, largest first, each inode once.
 pub(super) fn removed(both: &Both<'_>) -> Vec<Removed> {
     let mut seen: HashSet<Inode> = HashSet::new();
     let mut removed = Vec::new();
     for node in both.old.rootfs.nodes() {
         let Some(inode) = node.content() else { continue };
-        // Another layer may hold the same bytes at the same path.
+        // Another layer may have the same content at the same path.
         if both.has(inode)
             || (node.has_other_names() && !seen.insert(inode))
             || both.fate(node.id()) == Fate::Stays
         {
             continue;
         }
-        // The name that it was written under, when that is left.
+        // The original name, if it is missing.
         let written = both.old.rootfs.node_showing(inode.0, inode.1);
         let first = written.unwrap_or(node.id());
         removed.push(Removed {

@@ -1,4 +1,4 @@
-//! Wrong drafts, each of which the proof must find, and right ones.
+//! Wrong drafts, which the proof must reject, and correct ones.
 
 mod elf;
 mod files;
@@ -9,7 +9,7 @@ mod sizes;
 
 use super::Proven;
 
-/// One fault with all of these words in it, and no other.
+/// Exactly one fault, with all of these words in it.
 fn faults(proven: &Proven, words: &[&str]) {
     let list = &proven.closure.faults;
     assert_eq!(list.len(), 1, "{:#?}", proven.closure);
@@ -18,7 +18,7 @@ fn faults(proven: &Proven, words: &[&str]) {
     assert_eq!(proven.applicability, crate::rewrite::Applicability::Manual);
 }
 
-/// No fault, and a sentence of what was not proven with all of these words in it.
+/// No fault, and one unproven sentence with all of these words in it.
 fn unproven(proven: &Proven, words: &[&str]) {
     assert_eq!(proven.closure.faults, [""; 0]);
     assert!(proven.closure.resolved);

@@ -1,20 +1,19 @@
-//! Two sequences held against each other from their ends.
+//! Aligns two sequences from their ends.
 //!
-//! Of short ones as many as possible are paired, by the usual table. Long ones go the shortest way by Myers'
-//! "An O(ND) difference algorithm" (1986), with a bound on the differences that are followed at once: beyond it
-//! the best way so far is kept and a new one begins, so that the work grows with the length and never with its
-//! square.
+//! Short ones are aligned by the longest common subsequence. Long ones use Myers' "An O(ND) difference algorithm"
+//! (1986) with a bound on the differences that are followed at once: beyond it the best path so far is kept and a new
+//! one begins, so that the work grows linearly with the length.
 
 use super::atoms::Atom;
 
-/// Cells of the table: a thousand instructions against a thousand entries.
+/// Most cells of the table: a thousand instructions against a thousand entries.
 const MAX_TABLE: usize = 1 << 20;
 
-/// Differences that are followed at once.
+/// Most differences followed at once.
 const MAX_DIFFERENCES: usize = 64;
 
-/// Pairs of places in `entries` and `parts` that are the same, the last first. All of `parts` is gone through;
-/// entries before the first that fits are those of the base image.
+/// Pairs of equal places in `entries` and `parts`, the last first. All of `parts` is processed; entries before the
+/// first match belong to the base image.
 pub(super) fn align(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
     if (entries.len() + 1).saturating_mul(parts.len() + 1) <= MAX_TABLE {
         return table(entries, parts);
@@ -31,10 +30,10 @@ pub(super) fn align(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The longest common part; of several the one nearest to the ends.
+/// The longest common subsequence; of several the one nearest to the ends.
 fn table(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
     let row = parts.len() + 1;
-    // How many pairs there are among the first so many of both.
+    // Number of pairs among the first so many of both.
     let mut most = vec![0_u32; (entries.len() + 1) * row];
     for (x, entry) in entries.iter().enumerate() {
         for (y, part) in parts.iter().enumerate() {
@@ -58,7 +57,7 @@ fn table(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Goes on from a place, counted from the ends, and says how far it came.
+/// Continues from a place, counted from the ends, and returns how far it came.
 fn stretch(
     entries: &[Atom],
     parts: &[Atom],
@@ -70,7 +69,7 @@ fn stretch(
     let same = |at_x: usize, at_y: usize| {
         entries[entries.len() - 1 - x - at_x].is(&parts[parts.len() - 1 - y - at_y])
     };
-    // By diagonal: how many entries are passed.
+    // By diagonal: number of entries passed.
     let mut reach: Vec<Option<usize>> = vec![None; 2 * MIDDLE + 1];
     let mut history: Vec<Vec<Option<usize>>> = Vec::new();
     let mut end = None;
@@ -93,7 +92,7 @@ fn stretch(
         }
         history.push(before);
     }
-    // Diagonals of the other parity are those of the round before.
+    // Diagonals of the other parity belong to the previous round.
     let last = |diagonal: usize| (diagonal + MIDDLE) % 2 == MAX_DIFFERENCES % 2;
     let far = |(diagonal, at): (usize, &Option<usize>)| {
         at.filter(|_| last(diagonal)).map(|at| (at + part_of(at, diagonal), diagonal, at))
@@ -108,29 +107,29 @@ fn stretch(
     (x + at, y + part_of(at, diagonal))
 }
 
-/// The diagonal of the beginning; those with more parts passed than entries lie below it.
+/// The diagonal of the beginning; those with more parts passed than entries are below it.
 const MIDDLE: usize = MAX_DIFFERENCES + 1;
 
-/// How many parts are passed where so many entries are, on a diagonal.
+/// Number of parts passed at this number of entries on a diagonal.
 fn part_of(at: usize, diagonal: usize) -> usize {
     (at + MIDDLE).saturating_sub(diagonal)
 }
 
-/// How many entries and parts are left.
+/// Number of entries and parts left.
 struct Grid {
     width: usize,
     height: usize,
 }
 
 impl Grid {
-    /// Behind a part that is passed, and behind an entry that is passed.
+    /// After a passed part, and after a passed entry.
     fn ways(&self, before: &[Option<usize>], diagonal: usize) -> (Option<usize>, Option<usize>) {
         let part = before.get(diagonal + 1).copied().flatten();
         let entry = before.get(diagonal - 1).copied().flatten().map(|at| at + 1);
         (part.filter(|at| part_of(*at, diagonal) <= self.height), entry.filter(|at| *at <= self.width))
     }
 
-    /// Where a diagonal begins in a round: from the one beside it that came further.
+    /// The start of a diagonal in a round: from its neighbour that came further.
     fn start(&self, before: &[Option<usize>], diagonal: usize, round: usize) -> Option<usize> {
         if round == 0 {
             return (diagonal == MIDDLE).then_some(0);
@@ -139,7 +138,7 @@ impl Grid {
         part.max(entry)
     }
 
-    /// The way back to the beginning: the places that are the same, the furthest first.
+    /// The path back to the beginning: equal places, the furthest first.
     fn trail(
         &self,
         history: &[Vec<Option<usize>>],
@@ -175,7 +174,7 @@ mod tests {
         numbers.into_iter().enumerate().map(|(owner, key)| Atom { keys: vec![key], owner }).collect()
     }
 
-    /// Pairs rise, and what is paired is the same.
+    /// Pairs ascend, and paired items are equal.
     fn sound(entries: &[Atom], parts: &[Atom], found: &[(usize, usize)]) {
         assert!(found.iter().all(|(entry, part)| entries[*entry].is(&parts[*part])));
         assert!(found.is_sorted_by(|one, next| one.0 > next.0 && one.1 > next.1));

@@ -1,4 +1,4 @@
-//! Build arguments: what declares them, and which values they had.
+//! Build arguments: declarations and values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::step::{Body, Dialect, Run, Step};
 use super::values::pairs;
 use crate::formats::dockerfile::Keyword;
 
-/// Names of all build arguments that the history declares.
+/// Names of all build arguments declared in the history.
 pub(super) fn declared(steps: &[Step<'_>]) -> BTreeSet<String> {
     let all =
         steps.iter().filter_map(|step| step.arguments(Keyword::Arg).map(|text| declarations(step, text)));
@@ -41,7 +41,7 @@ pub(super) fn arguments(step: &Step<'_>, names: &BTreeSet<String>) -> Vec<(Strin
     let all = pairs(arguments, Dialect::Evaluated, &|_| None);
     let mut more = all.len().saturating_sub(*count);
     for (name, value) in all {
-        // What looks like a name within a value is none that was declared.
+        // A name within a value is not a declared name.
         match found.last_mut().filter(|_| more > 0 && !names.contains(&name)) {
             Some(before) => {
                 before.1.extend([" ", &name, "=", &value]);
@@ -53,7 +53,7 @@ pub(super) fn arguments(step: &Step<'_>, names: &BTreeSet<String>) -> Vec<(Strin
     found
 }
 
-/// By entry that declares build arguments: the values that the next `RUN` with them had.
+/// By entry that declares build arguments: their values in the next `RUN` that has them.
 pub(super) fn given<'a>(
     steps: &[Step<'_>],
     calls: &'a [Vec<(String, String)>],

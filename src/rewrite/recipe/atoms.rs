@@ -1,5 +1,5 @@
-//! What an instruction and an entry of the history are compared by: parts that builders neither merge nor split,
-//! each with the forms in which it may be written.
+//! The tokens by which instructions and history entries are compared: parts that builders neither merge nor split, each
+//! with the forms in which it may be written.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -14,20 +14,20 @@ use crate::formats::dockerfile::{Dockerfile, Form, Instruction, Keyword};
 /// A part of an instruction or of an entry.
 #[derive(Clone, Debug)]
 pub(super) struct Atom {
-    /// Forms of it; two parts are the same when they share one.
+    /// Its forms; two parts are equal when they share one.
     pub(super) keys: Vec<u64>,
-    /// The instruction or the entry, by its place in its list.
+    /// The index of the instruction or the entry.
     pub(super) owner: usize,
 }
 
 impl Atom {
-    /// Whether both may be the same.
+    /// Whether both may be equal.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.keys.iter().any(|key| other.keys.contains(key))
     }
 }
 
-/// A form: keyword and text without what builders change, such as white space, quotes and brackets.
+/// A form: keyword and text without white space, quotes and brackets, which builders change.
 fn key(keyword: Keyword, kind: u8, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(keyword.as_str().as_bytes());
@@ -51,7 +51,7 @@ fn key(keyword: Keyword, kind: u8, text: &str) -> u64 {
 
 /// The whole text.
 const WHOLE: u8 = 0;
-/// Only a name, or where files went.
+/// Only a name, or the destination of files.
 const NAME: u8 = 1;
 
 /// Parts of entries. `last` are the settings of the image.
@@ -102,7 +102,7 @@ pub(super) fn of_steps(steps: &[Step<'_>], last: &Settings) -> Vec<Atom> {
     found
 }
 
-/// What instructions of a file set, for those that follow.
+/// Settings of previous instructions of a file.
 pub(super) struct Scope<'a> {
     file: &'a Dockerfile,
     known: BTreeMap<String, String>,
@@ -116,7 +116,7 @@ impl<'a> Scope<'a> {
         Self { file, known: BTreeMap::new(), folder: String::new(), shell: "/bin/sh -c".to_owned() }
     }
 
-    /// Takes down a default of an `ARG`, or a variable.
+    /// Records a default of an `ARG`, or a variable.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         let value = self.filled(value);
         self.known.insert(name.to_owned(), value);
@@ -126,7 +126,7 @@ impl<'a> Scope<'a> {
         expand(text, &|name| self.known.get(name).cloned())
     }
 
-    /// A text as it is and, when that differs, with variables filled in.
+    /// A text as written and, if different, with variables filled in.
     fn forms(&self, text: &str) -> Vec<String> {
         let mut forms = vec![text.to_owned()];
         if text.contains('$') {
@@ -135,7 +135,7 @@ impl<'a> Scope<'a> {
         forms
     }
 
-    /// Parts of an instruction; `owner` stands in them.
+    /// Parts of an instruction with index `owner`.
     pub(super) fn atoms(&mut self, instruction: &Instruction, owner: usize) -> Vec<Atom> {
         let keyword = instruction.keyword;
         let words: Vec<&str> = instruction.words.iter().map(|word| word.text.as_str()).collect();
@@ -196,7 +196,7 @@ impl<'a> Scope<'a> {
                 let forms = [slashless(&path), slashless(&filled), slashless(&folder)].map(str::to_owned);
                 let all = keys(WHOLE, &forms);
                 folder.clone_into(&mut self.folder);
-                // A path that goes on from the one before doubles in no step, but it may grow with each.
+                // A relative path does not double in a step, but it may grow with each.
                 self.folder.truncate(floor(&self.folder, MAX_FOLDER));
                 one(all)
             }
@@ -212,7 +212,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What a `RUN` may stand as in the history.
+    /// Forms of a `RUN` in the history.
     fn commands(&self, instruction: &Instruction) -> Vec<String> {
         let head = text(self.file, instruction);
         if instruction.heredocs.is_empty() {
@@ -236,7 +236,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Bytes of a path: more than Linux takes.
+/// Most bytes of a path: more than Linux accepts.
 const MAX_FOLDER: usize = 8192;
 
 fn floor(text: &str, most: usize) -> usize {
@@ -246,7 +246,7 @@ fn floor(text: &str, most: usize) -> usize {
     (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Arguments with continuation lines joined and comments between them left out.
+/// Arguments with continuation lines joined and comments between them removed.
 pub(super) fn text(file: &Dockerfile, instruction: &Instruction) -> String {
     let mut out = String::new();
     for (number, line) in file.slice(&instruction.arguments).lines().enumerate() {
@@ -271,7 +271,7 @@ fn pairs<'a>(words: &[&'a str]) -> Vec<(&'a str, String)> {
     }
 }
 
-/// Where files went, without what says nothing.
+/// The destination of files, without a leading `./`.
 fn target(path: &str) -> &str {
     let path = slashless(path.trim());
     path.strip_prefix("./").unwrap_or(path)

@@ -1,4 +1,4 @@
-//! Where the image that this one was built on ends in the history.
+//! The end of the base image in the history.
 
 use super::step::{Body, Step, layers};
 use super::values::strings;
@@ -7,24 +7,24 @@ use crate::base::text::printable;
 use crate::cuda::{BaseImage, Flavor};
 use crate::formats::dockerfile::Keyword;
 
-/// What an image was built on, as far as a Dockerfile can name it.
+/// The base of an image, as far as a Dockerfile can name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Base {
-    /// What `FROM` names; `None` when it is not known.
+    /// The reference for `FROM`; `None` when unknown.
     pub(super) reference: Option<String>,
-    /// Entries of the history that are its own: the first ones.
+    /// Number of its history entries: the first ones.
     pub(super) steps: usize,
-    /// Layers that are its own; `None` when that is not known.
+    /// Number of its layers; `None` when unknown.
     pub(super) layers: Option<usize>,
-    /// What is to be said about it, in a sentence.
+    /// A note about it, in a sentence.
     pub(super) note: Option<String>,
 }
 
-/// Commands of images of distributions and languages: what is built on one sets another.
+/// Commands of distribution and language images: images built on them set another.
 const SHELLS: [&str; 10] =
     ["bash", "/bin/bash", "sh", "/bin/sh", "/bin/ash", "python3", "python", "node", "irb", "jshell"];
 
-/// Finds it. `fits`: the history tells of as many layers as the image has.
+/// Finds it. `fits`: the history has as many layers as the image.
 pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> Base {
     let built_on = built_on(steps);
     let reference = base
@@ -39,7 +39,7 @@ pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> 
             return with_layers(steps, reference, base.layers, flavor);
         }
     }
-    // The layers do not tell: what the entries themselves say does.
+    // The layers are inconclusive: the entries themselves decide.
     let known = reference.as_deref().unwrap_or_default();
     let end = built_on
         .map(|(_, end)| end)
@@ -50,12 +50,14 @@ pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> 
         return Base { reference, steps: end, layers: fits.then_some(count), note: None };
     }
     let seems = |reference: &str| {
-        format!("The image seems to be built on {reference}; where that ends in the history is not told.")
+        format!(
+            "The image seems to be built on {reference}; the end of that image in the history is unknown."
+        )
     };
     if let Some(lower) = base.and_then(|base| base.below.last()).filter(|_| fits) {
         let mut found = with_layers(steps, Some(lower.reference.clone()), lower.layers, lower.flavor);
         found.note = reference.as_deref().map(|reference| {
-            format!("{} All that was built on {} is written out.", seems(reference), lower.reference)
+            format!("{} Everything built on {} is written out.", seems(reference), lower.reference)
         });
         return found;
     }
@@ -66,8 +68,7 @@ pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> 
     Base { reference: reference.filter(|_| steps.is_empty()), steps: 0, layers: None, note }
 }
 
-/// A base of so many layers: its entries go to that of its last layer, and to those after it that only set what
-/// such images set.
+/// A base of so many layers: its entries end with its last layer and the settings after it that such images set.
 fn with_layers(steps: &[Step<'_>], reference: Option<String>, count: usize, flavor: Flavor) -> Base {
     let last = steps.iter().position(|step| step.layer.is_some_and(|layer| layer + 1 >= count));
     let Some(last) = last else {
@@ -80,7 +81,7 @@ fn with_layers(steps: &[Step<'_>], reference: Option<String>, count: usize, flav
     Base { reference, steps: end.unwrap_or(start), layers: Some(count), note: None }
 }
 
-/// Behind the last instruction of NVIDIA's Dockerfile of a flavour, when it stands in this part of the history.
+/// The place after the last instruction of NVIDIA's Dockerfile of a flavor, if it is in this part of the history.
 fn last_step(steps: &[Step<'_>], start: usize, end: usize, flavor: Flavor) -> Option<usize> {
     let is_last = |step: &Step<'_>| match flavor {
         Flavor::Base => step.text.contains("NVIDIA_DRIVER_CAPABILITIES"),
@@ -94,7 +95,7 @@ fn last_step(steps: &[Step<'_>], start: usize, end: usize, flavor: Flavor) -> Op
     Some(start + place + 1)
 }
 
-/// Behind the command that images of these languages end with.
+/// The place after the command with which images of these languages end.
 fn own_command(steps: &[Step<'_>], reference: &str) -> Option<usize> {
     let repository = reference.split(['@', ':']).next().unwrap_or(reference);
     let wanted: &[&str] = match repository.rsplit('/').next().unwrap_or_default() {
@@ -123,15 +124,15 @@ fn is_shell(step: &Step<'_>) -> bool {
     command(step).is_some_and(|name| SHELLS.contains(&name.as_str()))
 }
 
-/// What buildah says: the name of the image that was built on, and how many entries are its own. Images that are
-/// only steps on the way have no names but the beginning of their digest.
+/// The base that buildah records: its name, and the number of its entries. Intermediate images have no name but the
+/// beginning of their digest.
 fn built_on(steps: &[Step<'_>]) -> Option<(String, usize)> {
     let is_name = |name: &str| name.len() < 12 || !name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let place = steps.iter().rposition(|step| step.parent.is_some_and(is_name))?;
     let name = steps[place].parent?;
     let name = name.strip_prefix("docker.io/").unwrap_or(name);
     let name = redact::reference(&printable(name.strip_prefix("library/").unwrap_or(name)));
-    // Without `--layers` only the last entry has the comment, and those before it made no layer.
+    // Without `--layers` only the last entry has the comment, and those before it created no layer.
     let mut start = place;
     while start > 0 && steps[start - 1].layer.is_none() && steps[start - 1].parent.is_none() {
         start -= 1;

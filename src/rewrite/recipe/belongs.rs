@@ -1,4 +1,4 @@
-//! Whether a `FROM` can name what an image was built on.
+//! Whether a `FROM` can refer to the base of an image.
 
 use crate::base::text::printable;
 use crate::cuda::{BaseImage, Flavor};
@@ -10,18 +10,18 @@ struct Parts<'a> {
     tag: &'a str,
 }
 
-/// Distributions as their own images are called, and as NVIDIA's tags spell them.
+/// Distributions by image name, and as spelled in NVIDIA's tags.
 const DISTRIBUTIONS: [(&str, &str); 3] =
     [("ubuntu", "ubuntu"), ("rockylinux", "rockylinux"), ("debian", "debian")];
 
-/// What does not fit, in words; `None` when it may fit, which includes all that is not known.
+/// What does not match; `None` when it may match, which includes everything unknown.
 pub(super) fn contradiction(from: &str, told: &BaseImage) -> Option<String> {
     if from.contains('$') {
         return None;
     }
     let parts = parts(from);
     let against =
-        |is: &str| Some(format!("it starts from {}, and the image was built on {is}", printable(from)));
+        |is: &str| Some(format!("it starts from {}, but the image was built on {is}", printable(from)));
     if let Some(distribution) = &told.distribution
         && let Some(named) = distribution_of(&parts)
         && named.0 == distribution.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
@@ -60,7 +60,7 @@ pub(super) fn contradiction(from: &str, told: &BaseImage) -> Option<String> {
     }
 }
 
-/// Whether two references name one image, as far as they say it.
+/// Whether two references may name the same image.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (parts(one), parts(other));
     one.repository == other.repository && one.tag == other.tag
@@ -82,7 +82,7 @@ fn parts(reference: &str) -> Parts<'_> {
     Parts { repository, tag }
 }
 
-/// The distribution and its release that an image is called after, its own or NVIDIA's.
+/// The distribution and release in an image name, its own or NVIDIA's.
 fn distribution_of<'a>(parts: &Parts<'a>) -> Option<(&'static str, &'a str)> {
     for (repository, spelled) in DISTRIBUTIONS {
         let release = if parts.repository == repository {
@@ -101,7 +101,7 @@ fn distribution_of<'a>(parts: &Parts<'a>) -> Option<(&'static str, &'a str)> {
     None
 }
 
-/// Whether a version is the beginning of another: `12.4` of `12.4.1`, and not of `12.40`.
+/// Whether a version is a prefix of another: `12.4` of `12.4.1`, and not of `12.40`.
 fn is_prefix(start: &str, version: &str) -> bool {
     version.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

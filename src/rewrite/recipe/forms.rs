@@ -1,19 +1,19 @@
-//! Forms in which builders write what they copied and what checks health.
+//! Forms in which builders write copied files and health checks.
 
 use super::values::{exec, string, strings};
 use super::veil::Veil;
 
-/// What a builder says of files that it copied.
+/// A builder's record of copied files.
 pub(super) struct Added<'a> {
     /// Flags, with a space at the end.
     pub(super) flags: &'a str,
-    /// In words.
+    /// The kind of source, in words.
     pub(super) what: &'static str,
-    /// Where they went.
+    /// The destination.
     pub(super) to: &'a str,
 }
 
-/// `file:… in /to`, as docker's old builder and buildah write it.
+/// `file:… in /to`, as docker's classic builder and buildah write it.
 pub(super) fn added(text: &str) -> Option<Added<'_>> {
     let mut start = 0;
     while text[start..].starts_with("--") {

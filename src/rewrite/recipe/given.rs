@@ -1,4 +1,4 @@
-//! A Dockerfile that the user gives, held against the image's history.
+//! Compares a Dockerfile from the user with the image's history.
 
 use std::collections::BTreeSet;
 
@@ -14,31 +14,31 @@ use crate::base::text::{elide_end, printable};
 use crate::cuda::BaseImage;
 use crate::formats::dockerfile::{Dockerfile, Keyword, Stage};
 
-/// Instructions are quoted up to so many characters.
+/// Most characters quoted of an instruction.
 const MAX_QUOTE: usize = 60;
 
-/// Of what leaves traces, so much has to be in the history, by weight.
+/// The minimum share, by weight, of instructions with traces that must be in the history.
 const ENOUGH: f64 = 0.5;
 
 /// The same when the file starts from another image than this one was built on.
 const ENOUGH_ELSEWHERE: f64 = 0.9;
 
-/// When the last stage does not fit, so many others are tried, in files of so many instructions.
+/// Most other stages tried when the last one does not match, and most instructions of a file for that.
 const MAX_STAGES: usize = 8;
 const MAX_OTHERS: usize = 1000;
 
-/// A file held against an image.
+/// A file compared with an image.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// Entries, for each instruction.
     pub(super) ties: Vec<Vec<usize>>,
-    /// Layers of what the final stage starts from.
+    /// Layers of the final stage's base.
     pub(super) base_layers: Option<usize>,
-    /// What is not known: line and sentence.
+    /// What is unknown: line and sentence.
     pub(super) unknown: Vec<(u32, String)>,
 }
 
-/// Ties the instructions of the final stage, or says why the file made another image.
+/// Matches the instructions of the final stage, or returns why the file belongs to another image.
 pub(super) fn hold(
     file: &Dockerfile,
     steps: &[Step<'_>],
@@ -47,7 +47,7 @@ pub(super) fn hold(
     last: &Settings,
 ) -> Result<Held, String> {
     let stages = file.stages();
-    let Some(target) = stages.len().checked_sub(1) else { return Err("it has no FROM".to_owned()) };
+    let Some(target) = stages.len().checked_sub(1) else { return Err("no FROM instruction".to_owned()) };
     let stage = |place: usize| hold_stage(file, &stages, place, steps, base, told, last);
     stage(target).map_err(|why| {
         let others = if file.instructions.len() > MAX_OTHERS { 0 } else { target };
@@ -56,7 +56,7 @@ pub(super) fn hold(
         match tried.find(|place| stage(*place).is_ok()).and_then(named) {
             Some(name) => {
                 let name = printable(&elide_end(name, MAX_QUOTE));
-                format!("{why}; its stage {name} fits: give the file up to the end of that stage")
+                format!("{why}; its stage {name} matches: pass the file up to the end of that stage")
             }
             None => why,
         }
@@ -77,11 +77,11 @@ fn hold_stage(
     let mut next = Some(target);
     while let Some(stage) = next.and_then(|place| stages.get(place)) {
         chain.push(stage);
-        // A parent stands before its stage.
+        // A parent comes before its stage.
         next = stage.parent.filter(|parent| stages.get(*parent).is_some_and(|one| one.from < stage.from));
     }
     chain.reverse();
-    let Some(first) = chain.first() else { return Err("it has no FROM".to_owned()) };
+    let Some(first) = chain.first() else { return Err("no FROM instruction".to_owned()) };
     let line = file.instructions.get(first.from).map_or(1, |from| from.line);
     let against = told.and_then(|told| contradiction(&first.base, told));
     let mut held = Held { ties: vec![Vec::new(); file.instructions.len()], ..Held::default() };
@@ -89,7 +89,7 @@ fn hold_stage(
         if let Some(against) = against {
             return Err(against);
         }
-        let what = "The image has no history: whether this file belongs to it cannot be told.";
+        let what = "The image has no history: whether this file belongs to it is unknown.";
         note(&mut held.unknown, 1, what.to_owned());
         held.base_layers =
             base.layers.filter(|_| base.reference.as_deref().is_some_and(|name| is_same(name, &first.base)));
@@ -109,7 +109,7 @@ fn hold_stage(
     let same = base.reference.as_deref().is_some_and(|name| is_same(name, &first.base));
     let start = Some(base.steps).filter(|_| same);
     let mut match_ = Match::new(file, steps, &own, start);
-    // What the base image's own instructions set may look like what the file sets.
+    // Settings of the base image may look like those of the file.
     match_.find(&entries, &parts, base.steps);
     if match_.score() < ENOUGH && base.steps > 0 {
         let mut whole = Match::new(file, steps, &own, start);
@@ -120,7 +120,7 @@ fn hold_stage(
     }
     match_.judge(against.as_deref())?;
     if let Some(against) = against {
-        note(&mut held.unknown, line, format!("The image was built from another one: {against}."));
+        note(&mut held.unknown, line, format!("The image was built on another base image: {against}."));
     }
     held.base_layers = match_.base_layers(base);
     match_.tell(&mut held.unknown);
@@ -131,7 +131,7 @@ fn hold_stage(
 }
 
 impl Match<'_> {
-    /// Says why the file made another image.
+    /// Returns why the file belongs to another image.
     fn judge(&self, against: Option<&str>) -> Result<(), String> {
         let score = self.score();
         let all = self.traced().count();
@@ -142,9 +142,9 @@ impl Match<'_> {
         let example = self.traced().find(|place| !self.tied.contains_key(place) && self.weight(*place) > 1.0);
         let example = example.or_else(|| self.traced().find(|place| !self.tied.contains_key(place)));
         let mut counted = match all {
-            0 => "no instruction of it leaves traces".to_owned(),
-            1 => format!("{found} of its 1 instruction that leaves traces is in the image's history"),
-            _ => format!("{found} of its {all} instructions that leave traces are in the image's history"),
+            0 => "none of its instructions leaves a trace".to_owned(),
+            1 => format!("{found} of its 1 instruction that leaves a trace is in the image's history"),
+            _ => format!("{found} of its {all} instructions that leave a trace are in the image's history"),
         };
         if let Some(place) = example {
             let line = self.file.instructions.get(place).map_or(1, |instruction| instruction.line);
@@ -161,15 +161,15 @@ impl Match<'_> {
             let entry = strange.first().and_then(|entry| self.steps.get(*entry)).map(|step| step.text);
             let entry = quote(&redact::instruction(entry.unwrap_or_default()));
             return Err(format!(
-                "{} instructions of the image's history that bring files are not in it, such as {entry}",
+                "{} instructions of the image's history that add files are not in it, such as {entry}",
                 strange.len()
             ));
         }
         Ok(())
     }
 
-    /// Entries that bring files, from the end of the base or else from the first that is tied: how many are tied,
-    /// and which are not.
+    /// Entries that add files, from the end of the base or else from the first match: the number of matched ones, and
+    /// the others.
     fn coverage(&self) -> (usize, Vec<usize>) {
         let tied: BTreeSet<usize> = self.tied.values().flatten().copied().collect();
         let Some(first) = self.start.or_else(|| tied.first().copied()) else { return (0, Vec::new()) };
@@ -186,9 +186,9 @@ impl Match<'_> {
         let below = |entry: usize| self.steps[..entry].iter().filter(|step| step.layer.is_some()).count();
         match (first, lowest) {
             (None, _) => base.layers,
-            // The file names the very image that was recognised.
+            // The file names the recognised image.
             (_, Some(lowest)) if self.start.is_some_and(|start| start <= *lowest) => base.layers,
-            // The first instruction is known: what lies below is the base's.
+            // The first instruction is known: layers below belong to the base.
             (Some(first), Some(lowest))
                 if self.tied.get(&first).is_some_and(|tied| tied.contains(lowest)) =>
             {
@@ -199,7 +199,7 @@ impl Match<'_> {
         }
     }
 
-    /// What differs.
+    /// Records the differences.
     fn tell(&self, unknown: &mut Vec<(u32, String)>) {
         for place in self.traced() {
             let line = self.file.instructions.get(place).map_or(1, |instruction| instruction.line);
@@ -211,7 +211,7 @@ impl Match<'_> {
                 note(
                     unknown,
                     line,
-                    format!("{text} was changed since the image was built: its history has {was}."),
+                    format!("{text} changed since the image was built: its history has {was}."),
                 );
             } else if !self.tied.contains_key(&place) {
                 note(unknown, line, format!("{text} is not in the image's history."));
@@ -231,7 +231,7 @@ impl Match<'_> {
     }
 }
 
-/// A text in a sentence; secrets were taken out before.
+/// Quotes a text in a sentence; secrets are already redacted.
 fn quote(text: &str) -> String {
     let joined: Vec<&str> = text.split_whitespace().take(MAX_QUOTE).collect();
     format!("`{}`", printable(&elide_end(&joined.join(" "), MAX_QUOTE)))

@@ -1,4 +1,4 @@
-//! Which instructions of a Dockerfile stand in an image's history, and where.
+//! Matches instructions of a Dockerfile with history entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -8,29 +8,29 @@ use super::atoms::{Atom, text};
 use super::step::Step;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
 
-/// Entries that are looked at for an instruction that was changed since the build.
+/// Most entries compared with an instruction that changed since the build.
 const MAX_LOOK: usize = 8;
 
-/// Words of an instruction that are compared, and bytes of each: enough to tell whether it was edited.
+/// Most compared words of an instruction, and bytes of each: enough to tell whether it was edited.
 const MAX_WORDS: usize = 64;
 const MAX_WORD: usize = 128;
 
-/// Which instructions are in the history.
+/// The matches.
 pub(super) struct Match<'a> {
     pub(super) file: &'a Dockerfile,
     pub(super) steps: &'a [Step<'a>],
     /// Instructions of the final stage and of those it starts from.
     pub(super) own: &'a [usize],
-    /// The first entry that is not of the image that the file starts from; `None` when that is not known.
+    /// The first entry after those of the base image; `None` when unknown.
     pub(super) start: Option<usize>,
     /// Entries, by instruction.
     pub(super) tied: BTreeMap<usize, BTreeSet<usize>>,
-    /// Instructions that stand otherwise in the history.
+    /// Instructions that differ from their history entry.
     pub(super) changed: BTreeSet<usize>,
 }
 
 impl<'a> Match<'a> {
-    /// Nothing is tied yet.
+    /// Without matches.
     pub(super) fn new(
         file: &'a Dockerfile,
         steps: &'a [Step<'a>],
@@ -40,8 +40,7 @@ impl<'a> Match<'a> {
         Self { file, steps, own, start, tied: BTreeMap::new(), changed: BTreeSet::new() }
     }
 
-    /// Ties what is the same, and then what stands at the same place and looks alike. Entries before `first`
-    /// are left out.
+    /// Matches equal parts, and then similar ones at the same place. Entries before `first` are skipped.
     pub(super) fn find(&mut self, entries: &[Atom], parts: &[Atom], first: usize) {
         let start = entries.partition_point(|entry| entry.owner < first);
         let entries = &entries[start..];
@@ -62,7 +61,7 @@ impl<'a> Match<'a> {
             }
             let below = taken.range(..above).next_back().map_or(first, |entry| entry + 1);
             let looked = (below..above).rev().filter(|entry| !taken.contains(entry)).take(MAX_LOOK);
-            // Between two that are tied, one of its kind alone is enough.
+            // Between two matches, the only one of its kind is enough.
             let alone = below > first && self.is_alone(number, below, above);
             let like = looked.into_iter().find(|entry| self.is_like(*place, *entry, alone, &mut words));
             if let Some(entry) = like {
@@ -74,7 +73,7 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// Whether this is the only instruction between its neighbours that are tied, and there is one entry.
+    /// Whether this is the only instruction between its matched neighbours, with a single entry there.
     fn is_alone(&self, number: usize, below: usize, above: usize) -> bool {
         let tied = |number: Option<usize>| {
             number.and_then(|number| self.own.get(number)).is_none_or(|place| self.tied.contains_key(place))
@@ -82,7 +81,7 @@ impl<'a> Match<'a> {
         above == below + 1 && tied(number.checked_sub(1)) && tied(Some(number + 1))
     }
 
-    /// Whether an instruction may be an entry that was written otherwise.
+    /// Whether an instruction may be an edited version of an entry.
     fn is_like(&self, place: usize, entry: usize, alone: bool, words: &mut Words) -> bool {
         let (Some(instruction), Some(step)) = (self.file.instructions.get(place), self.steps.get(entry))
         else {
@@ -94,17 +93,17 @@ impl<'a> Match<'a> {
         let mine = words.mine.entry(place).or_insert_with(|| hashes(&text(self.file, instruction)));
         let its = words.its.entry(entry).or_insert_with(|| hashes(step.text));
         let both = mine.iter().filter(|word| its.binary_search(word).is_ok()).count();
-        // Half of all words that either has.
+        // Half of the words of both.
         alone || both > 0 && 3 * both + 1 >= mine.len() + its.len()
     }
 
-    /// Whether an instruction changes the image in a way that the history tells.
+    /// Whether an instruction leaves a trace in the history.
     pub(super) fn leaves_trace(&self, place: usize) -> bool {
         let keyword = self.file.instructions.get(place).map(|instruction| instruction.keyword);
         !matches!(keyword, None | Some(Keyword::Arg | Keyword::From | Keyword::OnBuild))
     }
 
-    /// What brings files counts double: settings are alike in many images.
+    /// Instructions that add files count double: settings are alike in many images.
     pub(super) fn weight(&self, place: usize) -> f64 {
         match self.file.instructions.get(place).map(|instruction| instruction.keyword) {
             Some(keyword) if is_content(keyword) => 2.0,
@@ -112,12 +111,12 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// Instructions that leave traces.
+    /// Instructions that leave a trace.
     pub(super) fn traced(&self) -> impl Iterator<Item = usize> {
         self.own.iter().copied().filter(|place| self.leaves_trace(*place))
     }
 
-    /// How much of what leaves traces is in the history: 0 to 1; 1 when nothing leaves any.
+    /// The share of instructions with traces that are in the history: 0 to 1; 1 when none leaves a trace.
     pub(super) fn score(&self) -> f64 {
         let (mut all, mut found) = (0.0, 0.0);
         for place in self.traced() {
@@ -132,19 +131,19 @@ impl<'a> Match<'a> {
     }
 }
 
-/// Whether an instruction brings files.
+/// Whether an instruction adds files.
 pub(super) fn is_content(keyword: Keyword) -> bool {
     matches!(keyword, Keyword::Run | Keyword::Copy | Keyword::Add)
 }
 
-/// Words of instructions and of entries, as they are needed.
+/// Words of instructions and entries, computed on demand.
 #[derive(Default)]
 struct Words {
     mine: BTreeMap<usize, Vec<u64>>,
     its: BTreeMap<usize, Vec<u64>>,
 }
 
-/// The different words of the beginning of a text.
+/// The distinct words at the beginning of a text.
 fn hashes(text: &str) -> Vec<u64> {
     let hash = |word: &str| {
         let mut hasher = DefaultHasher::new();

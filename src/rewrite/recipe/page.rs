@@ -1,4 +1,4 @@
-//! A Dockerfile in the making: only what parses gets into it.
+//! A Dockerfile under construction: only text that parses is added.
 
 use std::fmt::Write as _;
 
@@ -6,59 +6,59 @@ use crate::base::text::{elide_end, is_unsafe, printable};
 use crate::formats::dockerfile::parse;
 use crate::rewrite::value::DOCKERFILE_BYTES;
 
-/// Comments quote so many characters of an entry.
+/// Most characters of an entry quoted in a comment.
 const MAX_QUOTE: usize = 160;
 
-/// Sentences about what is not known, at most.
+/// Most sentences about unknown facts.
 pub(super) const MAX_UNKNOWN: usize = 200;
 
-/// A text, and what is known of it.
+/// The text and its notes.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     /// The text.
     pub(super) text: String,
     /// Entries of the history, for each instruction.
     pub(super) ties: Vec<Vec<usize>>,
-    /// What is not known: line and sentence.
+    /// What is unknown: line and sentence.
     pub(super) unknown: Vec<(u32, String)>,
-    /// How many lines the text has.
+    /// Number of lines of the text.
     lines: u32,
-    /// Instructions that did not fit.
+    /// Number of omitted instructions.
     left_out: usize,
 }
 
 impl Page {
-    /// A comment; each of its lines is one.
+    /// Adds a comment for each line.
     pub(super) fn comment(&mut self, text: &str) {
         for line in text.lines() {
             let line = printable(line);
-            // Whatever looks like a parser directive is none below the first comment.
+            // A parser directive below the first comment is an ordinary comment.
             writeln!(self.text, "# {}", line.trim_end()).unwrap_or_default();
             self.lines = self.lines.saturating_add(1);
         }
     }
 
-    /// An empty line.
+    /// Adds an empty line.
     pub(super) fn gap(&mut self) {
         self.text.push('\n');
         self.lines = self.lines.saturating_add(1);
     }
 
-    /// An instruction that these entries tell of; `unknown` is said above it.
+    /// Adds an instruction for these entries; `unknown` becomes a comment above it.
     pub(super) fn instruction(&mut self, text: &str, entries: &[usize], unknown: &[String]) {
         let clean = clean(text);
         let mut notes = unknown.to_vec();
         if clean != text {
-            notes.push("Characters that cannot be shown are written as `\\x` and two digits.".to_owned());
+            notes.push("Unprintable characters are written as `\\x` and two digits.".to_owned());
         }
         if self.text.len().saturating_add(clean.len()) > DOCKERFILE_BYTES {
             self.left_out = self.left_out.saturating_add(1);
             return;
         }
         if !is_one(&clean) {
-            self.comment("This entry of the history makes no instruction:");
+            self.comment("No instruction for this history entry:");
             self.comment(&elide_end(&clean.replace('\n', " "), MAX_QUOTE));
-            self.note(self.lines, "An entry of the history makes no instruction; it stands as a comment.");
+            self.note(self.lines, "A history entry without an instruction is kept as a comment.");
             return;
         }
         for note in &notes {
@@ -75,21 +75,21 @@ impl Page {
         self.ties.push(entries.to_vec());
     }
 
-    /// Something that is not known, about the line that comes next or any other.
+    /// Adds an unknown fact, about the next line or another.
     pub(super) fn note(&mut self, line: u32, text: &str) {
         note(&mut self.unknown, line, text.to_owned());
     }
 
-    /// The line that comes next.
+    /// The next line.
     pub(super) fn next_line(&self) -> u32 {
         self.lines.saturating_add(1)
     }
 
-    /// Says what was left out.
+    /// Adds a comment about omitted instructions.
     pub(super) fn finish(&mut self) {
         if self.left_out > 0 {
             let text = format!(
-                "{} further instructions of the history are left out: the text would be too long.",
+                "{} more instructions of the history are omitted: the text would be too long.",
                 self.left_out
             );
             self.comment(&text);
@@ -98,16 +98,16 @@ impl Page {
     }
 }
 
-/// Adds a sentence; the last one says that there are more.
+/// Adds a sentence; the last one says that the list is incomplete.
 pub(super) fn note(list: &mut Vec<(u32, String)>, line: u32, text: String) {
     if list.len() < MAX_UNKNOWN {
         list.push((line.max(1), text));
     } else if list.len() == MAX_UNKNOWN {
-        list.push((line.max(1), "More could not be known; what is above is only a part.".to_owned()));
+        list.push((line.max(1), "More is unknown; the list above is incomplete.".to_owned()));
     }
 }
 
-/// Without characters that act on a terminal; tabs and ends of lines stay.
+/// Escapes terminal control characters; tabs and line ends stay.
 fn clean(text: &str) -> String {
     if text.chars().all(|c| matches!(c, '\n' | '\t') || !is_unsafe(c)) {
         return text.to_owned();
@@ -116,7 +116,7 @@ fn clean(text: &str) -> String {
     text.split('\n').map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a text is one instruction, and leaves alone what follows it.
+/// Whether a text is exactly one instruction that does not affect the following ones.
 fn is_one(text: &str) -> bool {
     let prefix = if text.starts_with("FROM ") { "" } else { "FROM a\n" };
     let wanted = if prefix.is_empty() { 2 } else { 3 };

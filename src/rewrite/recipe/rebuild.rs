@@ -1,4 +1,4 @@
-//! A Dockerfile out of an image's history.
+//! Rebuilds a Dockerfile from an image's history.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::base::redact;
 use crate::base::text::printable;
 use crate::formats::dockerfile::Keyword;
 
-/// The shell of `RUN` when nothing else is said.
+/// The default shell of `RUN`.
 const SHELL: &str = "/bin/sh -c";
 
-/// What stands for an image that is not known.
+/// The placeholder for an unknown base image.
 const UNKNOWN_BASE: &str = "unknown-base";
 
 /// The text. `last` are the settings of the image; `None` when it has no configuration.
@@ -63,12 +63,12 @@ pub(super) fn rebuild(
 }
 
 fn head(page: &mut Page, steps: &[Step<'_>], base: &Base, distribution: Option<&str>) {
-    page.comment("Rebuilt from the history of the image; this is not the file that it was built from.");
+    page.comment("Rebuilt from the history of the image; not the original Dockerfile.");
     page.comment(
-        "Earlier build stages and the files that were copied are not in an image: it may not build as it is.",
+        "An image contains neither earlier build stages nor the build context: this file may not build as is.",
     );
     if steps.is_empty() {
-        let text = "The image has no history: what made its layers is not known, only its configuration.";
+        let text = "The image has no history: only its configuration is known.";
         page.comment(text);
         page.note(1, text);
     }
@@ -77,20 +77,21 @@ fn head(page: &mut Page, steps: &[Step<'_>], base: &Base, distribution: Option<&
     let from = base.reference.clone().filter(|reference| !reference.contains(char::is_whitespace));
     if from.is_none() {
         let system =
-            distribution.map(|name| format!(" Its system is {}.", printable(name))).unwrap_or_default();
-        notes.push(format!("What the image was built on is not known.{system}"));
+            distribution.map(|name| format!(" Distribution: {}.", printable(name))).unwrap_or_default();
+        notes.push(format!("The base image is unknown.{system}"));
     }
     page.instruction(&format!("FROM {}", from.as_deref().unwrap_or(UNKNOWN_BASE)), &[], &notes);
 }
 
-/// What the configuration has and the instructions do not tell.
+/// Settings of the configuration that the instructions do not set.
 fn rest(state: &mut State<'_>, page: &mut Page) {
     let missing = state.settings.missing(&state.last, state.veil);
     if missing.is_empty() {
         return;
     }
     page.gap();
-    let text = "The history does not tell what sets the following; it stands in the configuration, and some of it may come with the base image.";
+    let text =
+        "These settings are in the configuration but not in the history; some may come from the base image.";
     page.note(page.next_line(), text);
     page.comment(text);
     state.secret(page, missing.iter().any(|line| line.contains(redact::REDACTED)));

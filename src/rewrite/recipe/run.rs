@@ -1,12 +1,12 @@
-//! The text of a `RUN` as a Dockerfile has to write it.
+//! The text of a `RUN` in Dockerfile syntax.
 
-/// Commands longer than this are broken into lines where that keeps their meaning.
+/// Commands longer than this are wrapped if their meaning stays the same.
 const MAX_LINE: usize = 80;
 
-/// What a heredoc that is put around a text ends with, unless a line of the text says the same.
+/// The end marker of a heredoc around a text, unless a line of the text is the same.
 const END: &str = "EOF";
 
-/// Everything behind the flags of a `RUN` in shell form; `None` when what is run is not recorded.
+/// Everything after the flags of a `RUN` in shell form; `None` when the command is not recorded.
 pub(super) fn shell_form(command: &str) -> Option<String> {
     let command = command.trim();
     if command.is_empty() {
@@ -32,8 +32,8 @@ pub(super) fn shell_form(command: &str) -> Option<String> {
     Some(broken(command))
 }
 
-/// Several lines: they came from a heredoc. `BuildKit` records what the shell gets; buildah the line of the
-/// Dockerfile and the lines of the heredoc, without the one that ends it.
+/// Several lines come from a heredoc. `BuildKit` records the text for the shell; buildah the line of the Dockerfile and
+/// the lines of the heredoc, without the end marker.
 fn heredoc(first: &str, body: &str) -> Option<String> {
     let body = body.trim_end();
     let last = body.rsplit('\n').next().unwrap_or(body).trim_start_matches('\t');
@@ -55,36 +55,36 @@ fn heredoc(first: &str, body: &str) -> Option<String> {
     })
 }
 
-/// A text in a heredoc, which the shell gets as it is.
+/// A text in a heredoc, passed to the shell unchanged.
 fn wrapped(text: &str) -> String {
     let mut name = END.to_owned();
-    // Each number is taken by one line at most.
+    // Each number is used by one line at most.
     let lines: std::collections::BTreeSet<&str> = text.lines().map(str::trim).collect();
     let mut number = 1_u32;
     while lines.contains(name.as_str()) {
         name = format!("{END}{number}");
         number = number.saturating_add(1);
     }
-    // One that begins with `#!` would be a program of its own.
+    // A heredoc that begins with `#!` would be a program of its own.
     let gap = if text.starts_with("#!") { "\n" } else { "" };
     format!("<<{name}\n{gap}{text}\n{name}")
 }
 
-/// The name of the heredoc that a word opens, as `BuildKit` finds them.
+/// The name of the heredoc that a word opens, by `BuildKit`'s rules.
 pub(super) fn heredoc_name(word: &str) -> Option<&str> {
     let rest = word.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix("<<")?;
     let name = rest.strip_prefix('-').unwrap_or(rest).trim_matches(['"', '\'']);
     (!name.is_empty() && !name.contains('<')).then_some(name)
 }
 
-/// A command without superfluous white space, and a long chain with each part on a line of its own. Only white
-/// space outside quotes is changed; a text whose quotes are not understood stays as it is.
+/// A command without superfluous white space, and a long chain with each part on its own line. Only white space outside
+/// quotes is changed; a text with quotes that are not understood is unchanged.
 fn broken(command: &str) -> String {
     let long = command.len() > MAX_LINE;
     let bytes = command.as_bytes();
     let mut out = String::with_capacity(command.len());
     let mut quote = None;
-    // Up to where the text is written.
+    // The text is written up to here.
     let mut done = 0;
     let mut at = 0;
     while let Some(byte) = bytes.get(at).copied() {
@@ -93,7 +93,7 @@ fn broken(command: &str) -> String {
             (b'\\', None | Some(b'"')) => at += 1,
             (b'`', None | Some(b'"')) => return command.to_owned(),
             (b'$', None) if matches!(next, Some(b'\'' | b'"')) => return command.to_owned(),
-            // Quotes within a substitution within quotes are its own.
+            // A substitution within quotes has its own quotes.
             (b'$', Some(b'"')) if matches!(next, Some(b'(' | b'{')) => return command.to_owned(),
             (b'\'' | b'"', None) => quote = Some(byte),
             (byte, Some(open)) if byte == open => quote = None,
@@ -101,7 +101,7 @@ fn broken(command: &str) -> String {
                 let length = bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
                 let rest = bytes.get(at + length..).unwrap_or_default();
                 if rest.starts_with(b"#") {
-                    // What follows is a comment to the end.
+                    // The rest is a comment.
                     return command.to_owned();
                 }
                 out.push_str(&command[done..at]);
@@ -141,9 +141,9 @@ mod tests {
             form(&format!("a \"x  && \\\"\" &&  {long}")),
             format!("a \"x  && \\\"\" \\\n    && {long}")
         );
-        // Escaped blanks are part of a word.
+        // Escaped blanks belong to a word.
         assert_eq!(form("cp a\\  b"), "cp a\\  b");
-        // What is not understood stays as it is.
+        // Unsupported syntax is unchanged.
         for kept in ["a  && `b  && c`", "a  'b", "a  # b", "a  \"$(b  \"c\")\"", "a  $'b\\'  c'"] {
             assert_eq!(form(kept), kept);
         }

@@ -1,4 +1,4 @@
-//! What instructions set in an image's configuration, and what of the configuration they leave open.
+//! The settings that instructions make in an image's configuration, and those they leave open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use super::values::{exec, expand, list, pairs, quoted, strings};
 use super::veil::Veil;
 use crate::formats::dockerfile::Keyword;
 
-/// What builders set when nothing else does.
+/// The builders' default.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Labels that builders add themselves.
+/// Labels added by builders.
 const BUILDERS_LABELS: [&str; 1] = ["io.buildah.version"];
 
-/// Settings of an image, as instructions make them.
+/// Settings of an image, as made by instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     environment: BTreeMap<String, String>,
-    /// Build arguments, which variables may be set from.
+    /// Build arguments, which variables may use.
     arguments: BTreeMap<String, String>,
     labels: BTreeMap<String, String>,
     ports: BTreeSet<String>,
@@ -29,7 +29,7 @@ pub(super) struct Settings {
     stop: String,
     entrypoint: Option<Vec<String>>,
     command: Option<Vec<String>>,
-    /// Whether the command was set by this Dockerfile, and not by what it starts from.
+    /// Whether this Dockerfile set the command, and not its base.
     own_command: bool,
 }
 
@@ -66,7 +66,7 @@ impl Settings {
         self.arguments.insert(name.to_owned(), value.to_owned());
     }
 
-    /// What an instruction gets for a variable.
+    /// The value of a variable for an instruction.
     fn known(&self, name: &str) -> Option<String> {
         let set = self.environment.get(name).or_else(|| self.arguments.get(name)).cloned();
         set.or_else(|| (name == "PATH").then(|| DEFAULT_PATH.to_owned()))
@@ -82,7 +82,7 @@ impl Settings {
         self.own_command = false;
     }
 
-    /// Carries an entry out. `last` are the settings of the image, which tell how far values go.
+    /// Applies an entry. `last` are the settings of the image, which determine where unquoted values end.
     pub(super) fn apply(&mut self, step: &Step<'_>, last: &Settings) {
         let Body::Plain(keyword, text) = &step.body else { return };
         let source = step.dialect == Dialect::Source;
@@ -135,8 +135,8 @@ impl Settings {
         }
     }
 
-    /// Instructions that make these settings those of `last`. What was taken away cannot be expressed for
-    /// variables, labels, ports and volumes.
+    /// Instructions that turn these settings into `last`. Removed variables, labels, ports and volumes cannot be
+    /// expressed.
     pub(super) fn missing(&self, last: &Settings, veil: Veil) -> Vec<String> {
         let mut found = Vec::new();
         let pair = |(name, value): (&String, &String)| {
@@ -176,7 +176,7 @@ impl Settings {
         if entry {
             found.push(command("ENTRYPOINT", last.entrypoint.as_ref()));
         }
-        // An entrypoint takes the command of what it starts from away.
+        // An entrypoint resets the command of the base.
         if self.command != last.command || entry && !self.own_command && last.command.is_some() {
             found.push(command("CMD", last.command.as_ref()));
         }
@@ -189,12 +189,12 @@ pub(super) fn words(text: &str) -> Vec<String> {
     strings(text).unwrap_or_else(|| vec!["/bin/sh".to_owned(), "-c".to_owned(), text.to_owned()])
 }
 
-/// A port with its protocol left out where it is the usual one.
+/// A port without the default protocol.
 pub(super) fn port(text: &str) -> String {
     text.strip_suffix("/tcp").unwrap_or(text).to_owned()
 }
 
-/// A folder, seen from another.
+/// A folder relative to another.
 pub(super) fn join(folder: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
@@ -203,7 +203,7 @@ pub(super) fn join(folder: &str, path: &str) -> String {
     format!("{}/{}", slashless(folder), if path == "." { "" } else { path })
 }
 
-/// Without the slash at the end.
+/// Removes the trailing slash.
 pub(super) fn slashless(path: &str) -> &str {
     path.trim_end_matches('/')
 }

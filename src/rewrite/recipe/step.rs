@@ -1,57 +1,56 @@
-//! Entries of an image's history, read as instructions, whichever builder wrote them.
+//! Parses history entries as instructions, for all builders.
 //!
-//! `BuildKit` writes `RUN |1 A=b /bin/sh -c text # buildkit`, `COPY a /b # buildkit`, `ENV A=b`; docker's old
-//! builder `/bin/sh -c #(nop)  ENV A=b`, `/bin/sh -c text`; buildah `/bin/sh -c #(nop) ENV A="b"` (the text as it
-//! stands in the Dockerfile) with the comment `FROM …`; kaniko the line of the Dockerfile.
+//! `BuildKit` writes `RUN |1 A=b /bin/sh -c text # buildkit`, `COPY a /b # buildkit`, `ENV A=b`; docker's classic
+//! builder `/bin/sh -c #(nop)  ENV A=b`, `/bin/sh -c text`; buildah `/bin/sh -c #(nop) ENV A="b"` (the text of the
+//! Dockerfile) with the comment `FROM …`; kaniko the line of the Dockerfile.
 
 use oci_spec::image::History;
 
 use crate::formats::dockerfile::Keyword;
 
-/// What docker's old builder and buildah write before an instruction that runs nothing.
+/// The prefix of docker's classic builder and buildah for an instruction that runs nothing.
 const NOTHING_RUNS: &str = "/bin/sh -c #(nop)";
 
-/// What `BuildKit` writes behind an instruction that makes a layer.
+/// The suffix of `BuildKit` for an instruction that creates a layer.
 const MARK: &str = "# buildkit";
 
 /// Shells, by the last part of their path.
 const SHELLS: [&str; 10] =
     ["sh", "bash", "dash", "ash", "zsh", "ksh", "busybox", "cmd", "powershell", "pwsh"];
 
-/// Words of a shell before its `-c`, at most: `/bin/bash -e -u -x -o pipefail -c` has six.
+/// Most words of a shell before its `-c`: `/bin/bash -e -u -x -o pipefail -c` has six.
 const MAX_SHELL_WORDS: usize = 10;
 
 /// How values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// As they are: quotes taken away, variables filled in.
+    /// Evaluated: quotes removed, variables filled in.
     Evaluated,
-    /// As they stand in the Dockerfile.
+    /// As written in the Dockerfile.
     Source,
 }
 
-/// What an entry says.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Body<'a> {
-    /// An instruction that is no `RUN`: its keyword and its arguments.
+    /// An instruction other than `RUN`: its keyword and its arguments.
     Plain(Keyword, &'a str),
     /// A `RUN`.
     Run(Run<'a>),
-    /// No instruction: a committed container, another build tool, or nothing at all.
+    /// Not an instruction: a committed container, another build tool, or empty.
     Other,
 }
 
 /// A `RUN` of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Run<'a> {
-    /// How many build arguments there are.
+    /// Number of build arguments.
     pub(super) count: usize,
-    /// Build arguments as they are written: `A=b C=d`.
+    /// Build arguments as written: `A=b C=d`.
     pub(super) arguments: &'a str,
-    /// The shell with its options up to `-c`; `None` for one in exec form, and where a Dockerfile's own line
-    /// stands.
+    /// The shell with its options up to `-c`; `None` in exec form, and for a line of the Dockerfile.
     pub(super) shell: Option<&'a str>,
-    /// What is run; with flags before it where the builder kept them.
+    /// The command, with flags before it if the builder recorded them.
     pub(super) command: &'a str,
 }
 
@@ -60,11 +59,11 @@ pub(super) struct Run<'a> {
 pub(super) struct Step<'a> {
     /// All of it, without the builder's marks.
     pub(super) text: &'a str,
-    /// What it says.
+    /// Its content.
     pub(super) body: Body<'a>,
-    /// How.
+    /// How its values are written.
     pub(super) dialect: Dialect,
-    /// The layer that it made, counted from 0 by the history alone.
+    /// The layer that it created, counted from 0 by the history alone.
     pub(super) layer: Option<usize>,
     /// Buildah's comment: the image that this step was built on.
     pub(super) parent: Option<&'a str>,
@@ -92,7 +91,7 @@ impl Step<'_> {
 /// All entries, in order.
 pub(super) fn read(history: &[History]) -> Vec<Step<'_>> {
     let texts = history.iter().map(|entry| entry.created_by().as_deref().unwrap_or_default());
-    // Docker's old builder writes what a RUN in exec form starts, and nothing before it.
+    // Docker's classic builder writes the command of a RUN in exec form without a prefix.
     let old_builder = texts.clone().any(|text| text.starts_with(NOTHING_RUNS));
     let mut layers = 0;
     let mut buildah = false;
@@ -112,7 +111,7 @@ pub(super) fn read(history: &[History]) -> Vec<Step<'_>> {
     steps
 }
 
-/// How many layers these entries tell of.
+/// Number of layers that these entries created.
 pub(super) fn layers(steps: &[Step<'_>]) -> usize {
     steps.iter().filter(|step| step.layer.is_some()).count()
 }
@@ -125,7 +124,7 @@ fn one<'a>(
     old_builder: bool,
 ) -> (&'a str, Body<'a>, Dialect) {
     if let Some(rest) = text.strip_prefix(NOTHING_RUNS) {
-        // The old builder writes two spaces, but for COPY, ADD and WORKDIR.
+        // The classic builder writes two spaces, except for COPY, ADD and WORKDIR.
         let evaluated = rest.starts_with("  ") || one_space(rest) && !buildah;
         let dialect = if evaluated { Dialect::Evaluated } else { Dialect::Source };
         let whole = rest.trim();
@@ -162,7 +161,7 @@ fn one<'a>(
     (whole, Body::Other, dialect)
 }
 
-/// Whether all builders write this alike.
+/// Whether all builders write this the same way.
 fn one_space(rest: &str) -> bool {
     let keyword = plain(rest.trim()).map(|(keyword, _)| keyword);
     matches!(keyword, Some(Keyword::Copy | Keyword::Add | Keyword::WorkDir))
@@ -171,7 +170,7 @@ fn one_space(rest: &str) -> bool {
 /// Keyword and arguments.
 fn plain(text: &str) -> Option<(Keyword, &str)> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    // What an image starts from is no entry of its own.
+    // A FROM has no entry of its own.
     let keyword = Keyword::named(&text[..end]).filter(|keyword| *keyword != Keyword::From)?;
     Some((keyword, text[end..].trim()))
 }
@@ -190,7 +189,7 @@ fn run(text: &str) -> Run<'_> {
         }
         place += word.len();
     }
-    // In exec form. Where a value has spaces, its end is not told.
+    // In exec form. The end of a value with spaces is unknown.
     let end = rest.split_inclusive(' ').take(count).map(str::len).sum::<usize>();
     command(count, rest[..end].trim(), &rest[end..])
 }
@@ -201,7 +200,7 @@ fn command<'a>(count: usize, arguments: &'a str, text: &'a str) -> Run<'a> {
     Run { count, arguments, shell, command: text[end.unwrap_or(0)..].trim() }
 }
 
-/// Where the command begins, when the text begins with a shell that runs it.
+/// The start of the command, if the text begins with a shell that runs it.
 fn shell_end(text: &str) -> Option<usize> {
     let mut end = 0;
     for (place, word) in text.split_inclusive(' ').take(MAX_SHELL_WORDS).enumerate() {

@@ -11,10 +11,10 @@ mod histories;
 mod rebuilt;
 mod unknown;
 
-/// An entry of the history: what it says, whether it made a layer, and the builder's comment.
+/// An entry of the history: its text, whether it created a layer, and the builder's comment.
 type Entry<'a> = (&'a str, bool, &'a str);
 
-/// An image as recipes see it.
+/// The facts about an image for recipes.
 #[derive(Clone, Default)]
 struct Sample {
     history: Vec<History>,
@@ -38,7 +38,7 @@ impl Sample {
         Self { history: entries.iter().map(entry).collect(), ..Self::default() }
     }
 
-    /// As kaniko signs it.
+    /// With kaniko as author.
     fn by(mut self, author: &str) -> Self {
         self.history.iter_mut().for_each(|entry| {
             entry.set_author(Some(author.to_owned()));
@@ -71,7 +71,7 @@ impl Sample {
         self
     }
 
-    /// With so many layers, whatever the history says.
+    /// With so many layers, regardless of the history.
     fn layers(mut self, layers: usize) -> Self {
         self.layers = Some(layers);
         self

@@ -1,29 +1,29 @@
-//! Values of instructions: how the history writes them, and how a Dockerfile has to.
+//! Values of instructions, in the history and in a Dockerfile.
 
 use super::step::Dialect;
 use crate::base::text::is_unsafe;
 
-/// A value of the configuration longer than this is not looked for in the history: comparing costs its length.
+/// Longest value of the configuration that is searched for in the history: comparing costs its length.
 const MAX_KNOWN: usize = 4096;
 
-/// Bytes between the braces of a variable, default included: the end is looked for at each `${`.
+/// Most bytes between the braces of a variable, default included: the end is searched at each `${`.
 const MAX_VARIABLE: usize = 1024;
 
-/// A text that has become longer than this has no more variables filled in: `A=$A$A` doubles each time.
+/// Longest text in which variables are filled in: `A=$A$A` doubles each time.
 const MAX_FILLED: usize = 4096;
 
-/// Fills in variables by their names.
+/// Returns the value of a variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// `NAME=VALUE` pairs. The history may have them without quotes: then `known` (the values of the configuration)
-/// tells how far a value goes, else it goes to the next word that looks like `NAME=`. Variables in a Dockerfile's
-/// own text are filled in by `known` too, which stands for what was set before.
+/// `NAME=VALUE` pairs. In the history they may be unquoted: then `known` (the values of the configuration) determines
+/// the end of a value, else it ends before the next word that looks like `NAME=`. Variables in the text of a Dockerfile
+/// are filled in by `known` too, as earlier settings.
 pub(super) fn pairs(text: &str, dialect: Dialect, known: Lookup<'_>) -> Vec<(String, String)> {
     let mut rest = text.trim();
     let first = rest.split(char::is_whitespace).next().unwrap_or_default();
     if !first.contains('=') {
         let value = rest[first.len()..].trim();
-        // The old form, whose value is all that follows.
+        // The old form: the value is the rest of the line.
         return if value.is_empty() { Vec::new() } else { vec![(first.to_owned(), expand(value, known))] };
     }
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn pairs(text: &str, dialect: Dialect, known: Lookup<'_>) -> Vec<(Str
     found
 }
 
-/// How long a value without quotes is.
+/// The length of an unquoted value.
 fn evaluated(text: &str, known: Option<&str>) -> usize {
     if let Some(known) = known.filter(|known| known.len() <= MAX_KNOWN)
         && let Some(rest) = text.strip_prefix(known)
@@ -80,8 +80,7 @@ fn assigns(text: &str) -> bool {
         && !text[length..].starts_with("==")
 }
 
-/// The first word as a Dockerfile has it, quotes and escapes taken away and variables filled in; and where it
-/// ends.
+/// The first word with quotes and escapes removed and variables filled in, and its end.
 pub(super) fn word(text: &str, known: Lookup<'_>) -> (String, usize) {
     let mut out = String::new();
     let mut quote = None;
@@ -110,7 +109,7 @@ pub(super) fn word(text: &str, known: Lookup<'_>) -> (String, usize) {
     (out, text.len())
 }
 
-/// All of a text with its quotes taken away and variables filled in.
+/// A text with quotes removed and variables filled in.
 pub(super) fn expand(text: &str, known: Lookup<'_>) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -124,8 +123,8 @@ pub(super) fn expand(text: &str, known: Lookup<'_>) -> String {
     out
 }
 
-/// `$NAME`, `${NAME}`, `${NAME:-other}` or `${NAME:+other}` at the beginning: its value and its length. What is
-/// not known stands as it is written.
+/// `$NAME`, `${NAME}`, `${NAME:-other}` or `${NAME:+other}` at the beginning: its value and its length. Unknown
+/// variables stay as written.
 fn variable(text: &str, known: Lookup<'_>) -> (String, usize) {
     let rest = &text[1..];
     let braced = rest.strip_prefix('{');
@@ -153,7 +152,7 @@ fn variable(text: &str, known: Lookup<'_>) -> (String, usize) {
     (filled.unwrap_or_else(|| text[..whole].to_owned()), whole)
 }
 
-/// A value as a Dockerfile has to write it, so that it is read as it is.
+/// Quotes a value for a Dockerfile.
 pub(super) fn quoted(value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_./:,@%+=-~^".contains(c);
     if !value.is_empty() && value.chars().all(plain) {
@@ -184,7 +183,7 @@ pub(super) fn exec(words: &[String]) -> String {
     format!("[{}]", strings.join(", "))
 }
 
-/// A list of strings: JSON, or as Go prints one (`["a" "b"]`).
+/// A list of strings: JSON, or in Go's format (`["a" "b"]`).
 pub(super) fn strings(text: &str) -> Option<Vec<String>> {
     let text = text.trim();
     if let Ok(list) = serde_json::from_str::<Vec<String>>(text) {
@@ -200,7 +199,7 @@ pub(super) fn strings(text: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// A string as Go quotes it, at the beginning of a text, and where it ends.
+/// A string in Go's quoting at the beginning of a text, and its end.
 pub(super) fn string(text: &str) -> Option<(String, usize)> {
     let body = text.strip_prefix('"')?;
     let mut json = String::from("\"");
@@ -223,7 +222,7 @@ pub(super) fn string(text: &str) -> Option<(String, usize)> {
     None
 }
 
-/// A list of words, however it is written: JSON, `[a b]`, `map[80/tcp:{}]`, `a b`.
+/// A list of words in any notation: JSON, `[a b]`, `map[80/tcp:{}]`, `a b`.
 pub(super) fn list(text: &str) -> Vec<String> {
     if let Some(list) = strings(text) {
         return list;

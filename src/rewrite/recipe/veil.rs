@@ -1,8 +1,8 @@
-//! Values that look like secrets, shown or not.
+//! Redaction of values that look like secrets.
 
 use crate::base::redact;
 
-/// Hides values that look like secrets, unless the user asked to see them.
+/// Redacts values that look like secrets, unless the user asked to show them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Veil {
     pub(super) shows: bool,

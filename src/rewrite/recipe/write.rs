@@ -1,4 +1,4 @@
-//! Entries of the history as instructions of a Dockerfile.
+//! Writes history entries as Dockerfile instructions.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::base::redact;
 use crate::base::text::{elide_end, printable};
 use crate::formats::dockerfile::Keyword;
 
-/// Build arguments that `BuildKit` gives by itself.
+/// Build arguments predefined by `BuildKit`.
 const PLATFORM: [&str; 8] = [
     "TARGETPLATFORM",
     "TARGETOS",
@@ -26,10 +26,10 @@ const PLATFORM: [&str; 8] = [
     "BUILDVARIANT",
 ];
 
-/// What stands for the sources of a `COPY` that are not recorded.
+/// The placeholder for sources of a `COPY` that are not recorded.
 const UNKNOWN: &str = "<unknown>";
 
-/// What is carried from instruction to instruction.
+/// State that is carried from instruction to instruction.
 pub(super) struct State<'a> {
     pub(super) settings: Settings,
     /// The settings of the image.
@@ -37,7 +37,7 @@ pub(super) struct State<'a> {
     pub(super) shell: String,
     /// Build arguments and their values.
     pub(super) arguments: BTreeMap<String, String>,
-    /// By entry that declares build arguments: the values that a later `RUN` had.
+    /// By entry that declares build arguments: their values in a later `RUN`.
     pub(super) given: BTreeMap<usize, BTreeMap<&'a str, &'a str>>,
     pub(super) veil: Veil,
     pub(super) told_flags: bool,
@@ -45,7 +45,7 @@ pub(super) struct State<'a> {
 }
 
 impl State<'_> {
-    /// Writes what an entry says; `call` are the build arguments of a `RUN`.
+    /// Writes an entry; `call` are the build arguments of a `RUN`.
     pub(super) fn write(
         &mut self,
         page: &mut Page,
@@ -79,11 +79,11 @@ impl State<'_> {
             Body::Other => {
                 let text = elide_end(&self.veil.instruction(step.text), 160).replace('\n', " ");
                 let what = match (text.as_str(), step.layer) {
-                    ("", _) => "An entry of the history says nothing.".to_owned(),
+                    ("", _) => "An entry of the history is empty.".to_owned(),
                     ("/bin/sh" | "sh" | "bash" | "/bin/bash", _) => {
-                        "A container was committed here; what ran in it is not recorded.".to_owned()
+                        "A container was committed here; its commands are not recorded.".to_owned()
                     }
-                    _ => format!("No instruction of a Dockerfile made this: {text}"),
+                    _ => format!("Not created by a Dockerfile instruction: {text}"),
                 };
                 page.note(page.next_line(), &printable(&what));
                 page.comment(&what);
@@ -91,7 +91,7 @@ impl State<'_> {
         }
     }
 
-    /// An instruction whose values are written as they are.
+    /// Writes an instruction with its values unchanged.
     fn plain(&mut self, page: &mut Page, place: usize, keyword: Keyword, text: &str) {
         let name = keyword.as_str();
         let written = match keyword {
@@ -113,7 +113,7 @@ impl State<'_> {
         format!("{}={}", quoted(name), quoted(&shown))
     }
 
-    /// Says once that values are hidden.
+    /// Adds one note that values are redacted.
     pub(super) fn secret(&mut self, page: &mut Page, hidden: bool) {
         if hidden && !self.told_secret {
             self.told_secret = true;
@@ -123,7 +123,7 @@ impl State<'_> {
         }
     }
 
-    /// Says once what this builder does not record.
+    /// Adds one note about what this builder does not record.
     fn flags(&mut self, page: &mut Page, dialect: Dialect) {
         if !self.told_flags && dialect == Dialect::Evaluated {
             self.told_flags = true;
@@ -143,7 +143,7 @@ impl State<'_> {
                 _ => name.clone(),
             };
             self.settings.argument(&name, value.as_deref().unwrap_or_default());
-            // Buildah writes all that are declared so far.
+            // Buildah writes all arguments declared so far.
             let before = self.arguments.insert(name, value.clone().unwrap_or_default());
             if before != Some(value.unwrap_or_default()) {
                 written.push(shown);
@@ -177,11 +177,11 @@ impl State<'_> {
         self.secret(page, command.contains(redact::REDACTED) && !run.command.contains(redact::REDACTED));
         if run.shell.is_none() && step.dialect == Dialect::Evaluated {
             let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-            let note = "It was written in exec form; where its words end is not recorded.".to_owned();
+            let note = "Written in exec form; the word boundaries are not recorded.".to_owned();
             page.instruction(&format!("RUN {}", exec(&words)), &[place], &[note]);
             return;
         }
-        // Buildah writes /bin/sh whatever the shell is.
+        // Buildah writes /bin/sh for every shell.
         if let Some(shell) =
             run.shell.filter(|shell| *shell != self.shell && step.dialect == Dialect::Evaluated)
         {
@@ -193,7 +193,7 @@ impl State<'_> {
             page.instruction(&format!("RUN {text}"), &[place], &[]);
         } else {
             let what = elide_end(&command.replace('\n', " "), 80);
-            let note = format!("What this runs is not recorded: {what}");
+            let note = format!("The command is not recorded: {what}");
             page.instruction(&format!("RUN {UNKNOWN}"), &[place], &[note]);
         }
     }
@@ -208,14 +208,14 @@ impl State<'_> {
         let Some(added) = added(&text) else {
             if text.split_whitespace().any(|word| word.starts_with("<<")) {
                 let to = text.split_whitespace().next_back().unwrap_or("/");
-                let note = "The text of the file that this makes is not recorded.".to_owned();
+                let note = "The content of this file is not recorded.".to_owned();
                 page.instruction(&format!("{name} {UNKNOWN} {}", escaped(to)), &[place], &[note]);
             } else {
                 page.instruction(&format!("{name} {}", escaped(&text)), &[place], &[]);
             }
             return;
         };
-        let note = format!("Which {} went to {} is not recorded.", added.what, elide_end(added.to, 80));
+        let note = format!("The {} copied to {} is not recorded.", added.what, elide_end(added.to, 80));
         let to = if added.to.contains(char::is_whitespace) {
             exec(&[UNKNOWN.to_owned(), added.to.to_owned()])
         } else {

@@ -1,4 +1,4 @@
-//! What a smaller final stage may start from.
+//! Base images for a smaller final stage.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,26 +8,25 @@ use crate::cuda::links::Resolution;
 use crate::cuda::{BaseImage, Flavor};
 use crate::rewrite::propose::Input;
 
-/// An image whose content is known from this one: its lowest layers, and packages of the layers above.
+/// An image whose content is known from this one: its lowest layers, and packages of upper layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Base {
-    /// Its reference, with the registry and repository that the user wrote where it is a flavour of the same image.
+    /// Its reference, with the user's registry and repository if it is a flavor of the same image.
     pub(super) reference: String,
     pub(super) flavor: Flavor,
     pub(super) layers: u16,
-    /// Packages that it brings beside its layers.
+    /// Packages that it contains beyond its layers.
     pub(super) packages: BTreeSet<usize>,
-    /// Whether it brings what today's base has below `/usr/local` without a package: a Python that was built there.
+    /// Whether it contains the current base's files below `/usr/local` without a package: a Python built there.
     pub(super) local: bool,
-    /// Whether it is what the final stage starts from today.
+    /// Whether it is the current base of the final stage.
     pub(super) own: bool,
 }
 
-/// Bases from the smallest to the one of today. `from` is what the final stage starts from as the user wrote it,
-/// with arguments filled in.
+/// Bases from the smallest to the current one. `from` is the reference in the user's `FROM`, with arguments filled in.
 pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
     let (input, base_layers) = (world.input, world.base_layers);
-    // What lies between the recognised image and that of the FROM would be lost.
+    // Content between the recognised image and that of the FROM would be lost.
     let known = input.inventory.base.as_ref().filter(|base| base.layers == usize::from(base_layers));
     let below = known.map(|base| base.below.as_slice()).unwrap_or_default();
     let mut bases = Vec::new();
@@ -62,7 +61,7 @@ pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
     bases
 }
 
-/// The tag of the runtime image with cuDNN, when the base has cuDNN and more than that.
+/// The tag of the runtime image with cuDNN, if the base has cuDNN and more.
 fn cudnn_tag(input: &Input<'_>, base: &BaseImage) -> Option<String> {
     base.cudnn_version.as_ref().filter(|_| base.flavor == Flavor::Devel)?;
     let toolkit = input.catalog.toolkit(base.cuda_version.as_deref()?)?;
@@ -79,7 +78,7 @@ fn cudnn_packages(input: &Input<'_>) -> BTreeSet<usize> {
     cudnn.map(|(place, _)| place).collect()
 }
 
-/// Flavours of one image lie in one repository: that of the user, be it a mirror or another spelling.
+/// Flavors of one image are in one repository: the user's, be it a mirror or another spelling.
 fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
     let (Some((_, tag)), false) = (reference.rsplit_once(':'), flavor == Flavor::None) else {
         return reference.to_owned();
@@ -89,14 +88,14 @@ fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
         Some((repository, rest)) if !rest.contains('/') => repository,
         _ => without_digest,
     };
-    // Of another image it is not known that its repository has such tags.
+    // Another repository may not have such tags.
     if repository.contains('$') || repository.rsplit('/').next() != Some("cuda") {
         return reference.to_owned();
     }
     format!("{repository}:{tag}")
 }
 
-/// The slim variant of Python's own image: the same Python in `/usr/local` on the distribution alone, with the
+/// The slim variant of the official Python image: the same Python in `/usr/local` on the distribution alone, with the
 /// libraries that this Python needs (docker-library/python, Dockerfile-linux.template).
 fn slim_python(world: &World<'_>, from: &str) -> Option<Base> {
     const BESIDE: [&str; 3] = ["ca-certificates", "netbase", "tzdata"];
@@ -114,7 +113,7 @@ fn slim_python(world: &World<'_>, from: &str) -> Option<Base> {
     let layers = match world.input.inventory.base.as_ref()?.below.first() {
         Some(lowest) if lowest.flavor == Flavor::None => layer16(lowest.layers),
         Some(_) => return None,
-        // Where the history does not tell the end of the base, nothing below it is told either: Debian is one layer.
+        // If the end of the base is unknown, so is everything below it: Debian is one layer.
         None => {
             let release = world.paths.lookup(b"/etc/os-release")?;
             (world.rootfs.node(release).layer() == 0 && world.base_layers > 1).then_some(1)?

@@ -1,4 +1,4 @@
-//! What a stage starts from, as it is written, and what has to be told with it.
+//! The base of a stage, its spelling, and related notes.
 
 use super::bases::Base;
 use super::stage::Final;
@@ -7,12 +7,12 @@ use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
 use crate::rewrite::propose::Input;
 
-/// Flavors in tags of the CUDA image: those that are replaced, and those that replace them.
+/// Flavors in tags of the CUDA image: replaced ones, and replacements.
 const OLD: [&str; 7] =
     ["cudnn-devel", "cudnn8-devel", "cudnn9-devel", "devel", "cudnn-runtime", "cudnn8-runtime", "runtime"];
 const NEW: [&str; 5] = ["base", "runtime", "cudnn-runtime", "cudnn8-runtime", "cudnn9-runtime"];
 
-/// The reference of a base in the user's own way: with the arguments that the `FROM` of today uses.
+/// The reference of a base in the user's spelling: with the arguments that the current `FROM` uses.
 pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
     let file = stage.file;
     let Some(word) = file.instructions.get(stage.base_from).and_then(|from| from.words.first()) else {
@@ -44,8 +44,8 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
     base.reference.clone()
 }
 
-/// Variables that NVIDIA's images set and the distribution's do not, as `NAME=VALUE`; none when the base sets them
-/// or today's does not.
+/// Variables that NVIDIA's images set and the distribution's do not, as `NAME=VALUE`; none when the base sets them or
+/// the current one does not.
 pub(super) fn settings(world: &World<'_>, base: &Base, file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
     const SET: [(&str, &str); 4] = [
         ("NVIDIA_VISIBLE_DEVICES", "all"),
@@ -64,7 +64,7 @@ pub(super) fn settings(world: &World<'_>, base: &Base, file: &Dockerfile, stage:
     let value = |(name, usual): &(&str, &str)| {
         let today = world.variable(name)?;
         let is_users = is_set_by_user(file, stage, name);
-        // Folders of the toolkit are not there; those of the host's driver are mounted.
+        // The toolkit folders do not exist; those of the host driver are mounted.
         let today = Some(today).filter(|_| *name != "LD_LIBRARY_PATH" && !is_users).filter(plain);
         Some(format!("{name}={}", today.unwrap_or(usual)))
     };
@@ -78,16 +78,16 @@ pub(super) fn is_set_by_user(file: &Dockerfile, stage: &Final<'_>, name: &str) -
         .any(|one| one.words.iter().any(|word| word.text.split('=').next() == Some(name)))
 }
 
-/// What a new base changes of the image's config.
+/// The image config on a new base.
 pub(super) struct Config {
     /// The environment, `NAME=VALUE`.
     pub(super) environment: Vec<String>,
     pub(super) entrypoint: Option<Vec<String>>,
-    /// What is said about it.
+    /// Notes about kept content.
     pub(super) kept: Vec<String>,
 }
 
-/// The config on a new base, where `set` are variables that an instruction puts in for it.
+/// The config on a new base; `set` are variables that an instruction adds for it.
 pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[String]) -> Config {
     let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
@@ -108,11 +108,11 @@ pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[S
     Config { environment, entrypoint, kept }
 }
 
-/// What is said where the entrypoint of NVIDIA's image goes.
+/// The note for a removed NVIDIA entrypoint.
 const BANNER: &str =
-    "The new base image has no NVIDIA entrypoint, which prints a banner and warns when there is no driver.";
+    "The new base image has no NVIDIA entrypoint, which prints a banner and warns if there is no driver.";
 
-/// What is taken to be true of a base.
+/// Assumptions about a base.
 pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
     if base.own {
         return Vec::new();
@@ -128,7 +128,7 @@ pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
     assumed
 }
 
-/// A base in words, as the end of a sentence about what an image starts from.
+/// The description of a base, as the end of a sentence.
 pub(super) fn described(base: &Base) -> &'static str {
     match base.flavor {
         _ if base.own => "the same base image without the build's packages and files",
@@ -141,7 +141,7 @@ pub(super) fn described(base: &Base) -> &'static str {
     }
 }
 
-/// A `RUN` that installs packages and leaves no lists behind.
+/// A `RUN` that installs packages and removes the lists.
 pub(super) fn install(file: &Dockerfile, keyword: &str, names: &[String]) -> String {
     let (end, escape) = (file.line_end(), file.escape);
     let list = if names.len() > 3 {

@@ -1,4 +1,4 @@
-//! What of the image a smaller final stage has, and how it gets there.
+//! The parts of the image that a smaller final stage has, and how they get there.
 
 mod view;
 
@@ -12,7 +12,7 @@ use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
 use crate::rootfs::{Node, NodeId, NodeKind};
 
-/// How a path of today's image comes into the new one.
+/// How a path of the current image gets into the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Fate {
     /// Not at all.
@@ -22,9 +22,9 @@ pub(super) enum Fate {
     Base,
     /// By a COPY from the build stage.
     Copied,
-    /// With a package that is installed again.
+    /// With a reinstalled package.
     Installed,
-    /// Written again by what installs packages or adds users.
+    /// Generated again when packages are installed or users added.
     Rewritten,
 }
 
@@ -33,20 +33,20 @@ pub(super) struct Keep<'w, 'a> {
     pub(super) base: &'w Base,
     /// By node.
     pub(super) fates: Vec<Fate>,
-    /// Packages of the system that are installed again, dependencies included.
+    /// Reinstalled system packages, dependencies included.
     pub(super) installed: BTreeSet<usize>,
-    /// Of them: those to name.
+    /// Of them: packages to install by name.
     pub(super) named: BTreeSet<usize>,
-    /// Paths that the base has, maybe in another version than today's image.
+    /// Paths in the base, possibly in another version than in the current image.
     in_base: HashSet<NodeId>,
-    /// Files that only building reads: sources, and what compilers write beside them.
+    /// Build-only files: sources, and files that compilers write next to them.
     build_only: &'w HashSet<NodeId>,
-    /// ELF files and scripts that are still to be followed.
+    /// ELF files and scripts still to follow.
     open: Vec<NodeId>,
 }
 
 impl<'w, 'a> Keep<'w, 'a> {
-    /// Works out what is kept. `wanted` are packages that the user's instructions install and that stay.
+    /// Computes what is kept. `wanted` are packages that stay among those that the user's instructions install.
     pub(super) fn of(
         world: &'w World<'a>,
         base: &'w Base,
@@ -82,13 +82,13 @@ impl<'w, 'a> Keep<'w, 'a> {
         self.fates[node.0 as usize]
     }
 
-    /// Whether only building reads a file.
+    /// Whether a file is build-only.
     pub(super) fn is_build_only(&self, node: NodeId) -> bool {
         self.build_only.contains(&node)
     }
 
-    /// Whether files of this package are copied one by one: packages of NVIDIA's repository where the base image
-    /// has no such repository.
+    /// Whether files of this package are copied one by one: packages of NVIDIA's repository if the base image has no
+    /// such repository.
     fn by_file(&self, package: usize) -> bool {
         self.world.is_cuda(package) && self.base.flavor == Flavor::None
     }
@@ -105,7 +105,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         let has = |list: &HashSet<_>| inode.is_some_and(|inode| list.contains(&inode));
         let (gone, stays) = (has(&self.world.gone), has(&self.world.stays));
         match self.world.system_owner(node.id()) {
-            // The package brings its own version of the file; what the user made of it is put over that.
+            // The package contains its own version of the file; the user's version is copied over it.
             Some(package)
                 if self.world.is_users(node)
                     && !gone
@@ -131,7 +131,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             owner => {
                 let users = self.world.is_users(node);
-                // Links of alternatives come and go with the packages that they are for.
+                // Links of alternatives belong to the packages they are for.
                 let kept = if users {
                     !gone && !self.build_only.contains(&node.id()) && !self.is_alternative(node)
                 } else {
@@ -144,14 +144,14 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    /// Links that scripts of packages make: to alternatives, and in `/etc` to files of packages.
+    /// Links created by package scripts: to alternatives, and in `/etc` to package files.
     fn is_alternative(&self, node: Node<'_>) -> bool {
         if node.kind() != NodeKind::Symlink {
             return false;
         }
         let path = node.path();
         let layer = node.layer();
-        // What the user's own commands made is made anew.
+        // The user's own commands are repeated.
         let by_tool = ["update-alternatives", "a2en", "enable-mod", "phpenmod"];
         let named = self.world.says(layer, &String::from_utf8_lossy(&path));
         if named || !self.world.installs(layer) || by_tool.iter().any(|tool| self.world.says(layer, tool)) {
@@ -195,12 +195,12 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    /// A file that something asks for must be there, under the name that it is asked by.
+    /// Keeps a file that something needs, under the name by which it is needed.
     fn require(&mut self, node: NodeId, name: &[u8]) {
         let record = self.world.rootfs.node(node);
         if self.fate(node) == Fate::Gone {
             match self.world.system_owner(node) {
-                // The base has it in the version of its release.
+                // The base contains its own version.
                 Some(package) if !self.by_file(package) && self.in_base.contains(&node) => {}
                 Some(package) if !self.by_file(package) => self.install(package),
                 None if !self.world.is_users(record) && state(&record.path()).is_some() => {
@@ -212,13 +212,13 @@ impl<'w, 'a> Keep<'w, 'a> {
         if self.fate(node) != Fate::Copied || name.is_empty() || name.contains(&b'/') {
             return;
         }
-        // The link that the loader opens lies beside the file.
+        // The link that the loader opens is next to the file.
         if let Some(link) = self.world.paths.child(record.parent().id(), name).filter(|link| *link != node) {
             self.copy(link);
         }
     }
 
-    /// What scripts of a package of the base write comes again with the package.
+    /// Files generated by scripts of a base package are generated again with the package.
     fn rewrite(&mut self, node: Node<'_>) {
         if node.path().starts_with(b"/etc/ssl/certs/")
             && let Some(package) = self.world.by_name.get("ca-certificates")
@@ -236,7 +236,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 self.require(object.node, b"");
             }
         }
-        // What the command runs, also where it is a script.
+        // Programs that the command runs, including scripts.
         for path in self.world.command_paths() {
             if let Some(node) = self.world.paths.lookup(&path)
                 && self.world.rootfs.node(node).kind() == NodeKind::File
@@ -244,7 +244,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 self.require(node, b"");
             }
         }
-        // Packages of Python need their Python.
+        // Python packages need their Python.
         let mut versions = BTreeSet::new();
         for (place, package) in self.world.input.inventory.packages.iter().enumerate() {
             let files = self.world.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
@@ -276,7 +276,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    /// Follows what kept files need, until nothing new comes.
+    /// Follows the needs of kept files until nothing new is found.
     fn follow(&mut self) {
         let links = &self.world.input.inventory.links;
         while let Some(node) = self.open.pop() {
@@ -286,7 +286,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 continue;
             }
             let Some(inode) = record.content() else { continue };
-            // A package that is installed again depends on what its own scripts want.
+            // A reinstalled package depends on what its own scripts need.
             if self.fate(node) == Fate::Copied
                 && let Some(program) = self.world.interpreter(inode)
                 && let Some(node) = self.world.paths.lookup(&program)
@@ -313,7 +313,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    /// What a link that is kept leads to is kept too, unless it is the user's own choice that it goes.
+    /// Keeps the target of a kept link, unless the user chose to remove it.
     fn follow_link(&mut self, link: Node<'a>) {
         let Some(target) = self.world.paths.lookup(&link.path()) else { return };
         let record = self.world.rootfs.node(target);
@@ -323,8 +323,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    /// Libraries that something which is kept reaches by a way that is no single step, such as packages of Python
-    /// that load them.
+    /// Libraries that kept files use without a NEEDED entry or dlopen, such as Python packages that load them.
     fn libraries_of_kept_roots(&mut self) {
         let inventory = self.world.input.inventory;
         for library in &inventory.libraries {

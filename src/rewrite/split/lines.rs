@@ -1,4 +1,4 @@
-//! The lines of a final stage that is new: what of today's instructions it repeats, and what it copies.
+//! The lines of a new final stage: repeated instructions, and copies.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -29,20 +29,20 @@ pub(super) struct Line {
     pub(super) reason: String,
 }
 
-/// A build stage in two: what it installs before the first code comes, and the rest.
+/// A divided build stage: what it installs before the first code is copied, and the rest.
 #[derive(Clone, Debug)]
 pub(super) struct Division {
     /// The last step of the first part.
     pub(super) step: usize,
     /// The name of the first part.
     pub(super) name: String,
-    /// The folder that both parts write to.
+    /// The folder to which both parts write.
     folder: NodeId,
-    /// What the second part puts there: folders, and files by folder.
+    /// The content of the second part: folders, and files by folder.
     later: Vec<(NodeId, Vec<NodeId>)>,
 }
 
-/// What is written.
+/// The new stage.
 pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) stage: &'l Final<'r>,
     pub(super) keep: &'l Keep<'w, 'a>,
@@ -51,21 +51,21 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) last: usize,
     /// The name of the build stage.
     pub(super) build: &'l str,
-    /// Names of packages that the new stage does not install.
+    /// Packages that the new stage does not install.
     pub(super) dropped: &'l BTreeSet<String>,
     /// Clean-ups of the instructions that stay.
     pub(super) tidied: &'l Tidied,
-    /// Names of packages that it installs beside those of today.
+    /// Packages that it installs in addition to the current ones.
     pub(super) added: Vec<String>,
     owners: Vec<Owner>,
     roots: Roots,
-    /// Where the build stage is divided so that a change of code copies no dependencies again.
+    /// Where the build stage is divided so that a code change does not copy the dependencies again.
     pub(super) division: Option<Division>,
-    /// Lines that go in behind the new `FROM`.
+    /// Lines after the new `FROM`.
     pub(super) text: Vec<Line>,
-    /// Changes of the instructions that follow.
+    /// Edits of the instructions that follow.
     pub(super) edits: Vec<(Span, String, String)>,
-    /// Nodes that the new image has beside its base and its packages.
+    /// Nodes of the new image besides its base and its packages.
     pub(super) covered: HashSet<NodeId>,
     /// Commands at the end of the build stage.
     pub(super) removed: Vec<(String, u64)>,
@@ -158,9 +158,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.steps.list.get(at).map(|step| self.stage.text(step.place)).unwrap_or_default().to_owned()
     }
 
-    /// Packages that files need and that no instruction names, where no instruction that installs is repeated.
+    /// Adds packages that files need and no instruction installs, if no instruction with an installation is repeated.
     fn packages_first(&mut self) {
-        // An instruction that cannot be edited takes no names.
+        // An instruction that cannot be edited cannot install more packages.
         let repeats = (0..self.steps.list.len()).any(|at| self.installs(at) && !self.steps.is_opaque(at));
         if self.added.is_empty() || repeats {
             return;
@@ -170,7 +170,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.add(text, format!("Files of the image need these packages: {}.", names.join(", ")));
     }
 
-    /// Whether an installation of packages is left of a step.
+    /// Whether a step still installs packages.
     fn installs(&self, at: usize) -> bool {
         let Some(Kind::Run(works)) = self.steps.list.get(at).map(|step| &step.kind) else { return false };
         let Some(run) = self.steps.run(at) else { return false };
@@ -215,7 +215,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Whether instructions that the new stage has use one of these variables.
+    /// Whether instructions of the new stage use one of these variables.
     fn is_used(&self, at: usize, names: &[&str]) -> bool {
         let repeated =
             |(place, step): &(usize, &Step)| *place > self.last || !step.makes() || self.installs(*place);
@@ -226,7 +226,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 && (0..self.steps.list.len()).any(|place| place <= self.last && self.installs(place))
     }
 
-    /// Where relative paths of the following line lie.
+    /// Sets the working directory for relative paths of the next line.
     fn flush_folder(&mut self, at: usize) {
         let relative = self.steps.list.get(at).is_none_or(|step| {
             let target = self.stage.file.instructions.get(step.place).and_then(|one| one.words.last());
@@ -244,7 +244,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// The working folder of the image, where no instruction that follows sets it.
+    /// Sets the working directory of the image if no later instruction does.
     fn last_folder(&mut self) {
         let follows = self.steps.list.get(self.last + 1..).unwrap_or_default();
         let Some(path) = self.pending_folder.take() else { return };
@@ -275,7 +275,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Everything that a step brought and the new stage keeps.
+    /// All files that a step added and the new stage keeps.
     fn cover_step(&mut self, at: usize, also: impl Fn(Fate) -> bool) {
         let nodes: Vec<NodeId> = self
             .keep
@@ -289,7 +289,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.covered.extend(nodes);
     }
 
-    /// Whether a file is there exactly when its package is, or is a list of packages that is cleaned up.
+    /// Whether a file exists exactly when its package does, or is a package list that is cleaned up.
     fn comes_with_packages(&self, node: Node<'_>) -> bool {
         let owned = self.keep.world.system_owner(node.id()).is_some();
         owned && self.keep.fate(node.id()) != Fate::Copied
@@ -304,11 +304,11 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     fn copied_from_stage(&mut self, at: usize) {
         let text = self.with_owner(at, self.text(at));
-        self.add(text, "Repeated: it brings content of another stage.");
+        self.add(text, "Repeated: copies from another stage.");
         self.cover_step(at, |_| true);
     }
 
-    /// The text of a `COPY` with the owner that a later `RUN` gives to what it brings.
+    /// The text of a `COPY` with the owner that a later `RUN` sets.
     fn with_owner(&mut self, at: usize, text: String) -> String {
         match self.owner_flag(at) {
             Some((place, flag)) => {
@@ -337,7 +337,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         Some((place.start, format!(" --chown={}", owner.spec)))
     }
 
-    /// Users and groups before the first instruction that uses their names.
+    /// Adds users and groups before the first instruction that uses their names.
     fn users(&mut self, _before: usize) {
         if self.users_done {
             return;
@@ -384,7 +384,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         let joint = format!(" {}\n    && ", self.stage.file.escape);
         let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
-        self.add(text, "Users are there before the first COPY that names them as owners.");
+        self.add(text, "Users must exist before the first COPY that names them as owners.");
         let states: Vec<usize> = (0..self.steps.list.len()).collect();
         for at in states {
             let is_users =
@@ -409,13 +409,13 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             }
             if step.compiles {
                 self.by_hand.push(format!(
-                    "line {} installs packages and compiles in a form that was not understood: repeat what the final stage needs",
+                    "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
                     self.steps.scene.line(step.place)
                 ));
                 return;
             }
             self.flush_folder(at);
-            self.add(self.text(at), "Repeated: the image needs it when it runs.");
+            self.add(self.text(at), "Repeated: needed at run time.");
             self.cover_step(at, |_| true);
             return;
         }
@@ -469,7 +469,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             .collect();
         if installs && !unknown.is_empty() {
             self.by_hand.push(format!(
-                "line {} installs {}: which of these packages the final stage needs, and their size, is not known",
+                "line {} installs {}: which of these packages the final stage needs, and their size, is unknown",
                 self.steps.scene.line(step.place),
                 unknown.join(", ")
             ));
@@ -494,7 +494,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// A `COPY` of the build context: repeated when the image needs what it brings when it runs.
+    /// A `COPY` of the build context: repeated if the image needs its files at run time.
     fn context(&mut self, at: usize) {
         let (mut wanted, mut left) = (Vec::new(), (0_u64, 0_u64));
         let world = self.keep.world;
@@ -514,23 +514,19 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let single = if left.0 > 0 { self.parts(at, &wanted) } else { None };
         if let Some(texts) = single {
             for text in texts {
-                self.add(
-                    text,
-                    "Repeated for what the image needs when it runs; sources stay in the build stage.",
-                );
+                self.add(text, "Repeated for the files needed at run time; sources stay in the build stage.");
             }
         } else {
             self.flush_folder(at);
             let text = self.with_owner(at, self.text(at));
-            self.add(text, "Repeated: the image needs it when it runs.");
-            // What the plan takes away of it comes along.
+            self.add(text, "Repeated: needed at run time.");
+            // Files of it that the plan removes are copied too.
             self.cover_step(at, |fate| fate == Fate::Gone);
         }
         self.covered.extend(wanted);
     }
 
-    /// The parts of a folder of the context that are needed, as a `COPY` each; `None` where they are too many, or
-    /// where they cannot be named.
+    /// The needed parts of a context folder, as a `COPY` each; `None` when they are too many, or cannot be named.
     fn parts(&mut self, at: usize, wanted: &[NodeId]) -> Option<Vec<String>> {
         let step = self.steps.list.get(at)?;
         let instruction = self.stage.file.instructions.get(step.place)?;
@@ -555,7 +551,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         if parts.len() > MOST_PATHS {
             return None;
         }
-        // What is needed must be all of the part.
+        // The part must be needed completely.
         let all = |part: NodeId| {
             let mut open = vec![world.rootfs.node(part)];
             while let Some(node) = open.pop() {
@@ -597,7 +593,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         Some(texts)
     }
 
-    /// What the build stage made up to a step and the final stage copies.
+    /// Copies what the build stage created up to a step and the final stage needs.
     fn copies(&mut self, at: usize) {
         let here: Vec<Root> =
             self.roots.list.iter().filter(|root| root.steps.last() == Some(&at)).cloned().collect();
@@ -606,7 +602,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Divides the build stage where a folder gets dependencies before the first code and results behind it.
+    /// Divides the build stage where a folder receives dependencies before the first code and results after it.
     fn divide(&mut self) {
         let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
         let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
@@ -637,12 +633,12 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later });
     }
 
-    /// What steps after one put into a folder: folders that only they made, and files by folder; `None` when these
-    /// are more than anybody reads.
+    /// The content that later steps add to a folder: folders of their own, and files by folder; `None` when these are
+    /// too many to list.
     fn later(&self, folder: NodeId, step: usize) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
         let world = self.keep.world;
         let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
-        // Whether all below is of later steps, and whether any is.
+        // Whether everything below is from later steps, and whether anything is.
         let below = |top: Node<'_>| {
             let (mut all, mut any) = (true, false);
             let mut open = vec![top];
@@ -689,7 +685,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The copies of a folder that a divided build stage fills.
+    /// Copies a folder that a divided build stage fills.
     fn copy_divided(&mut self, root: &Root, division: &Division) {
         let world = self.keep.world;
         let first = root.steps.first().copied().unwrap_or_default();
@@ -699,7 +695,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let (copy, build) = (self.keyword("COPY"), self.build);
         self.add(
             format!("{copy} --from={}{flag} {path} {path}", division.name),
-            "Dependencies in a layer of their own: a change of code does not copy them again.",
+            "Dependencies in a separate layer: a code change does not copy them again.",
         );
         for (folder, files) in &division.later {
             let Some(at) = word(&world.rootfs.node(*folder).path()) else { continue };
@@ -710,7 +706,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 [one] => format!("{copy} --from={build}{flag} {one} {one}"),
                 many => format!("{copy} --from={build}{flag} {} {at}/", many.join(" ")),
             };
-            self.add(text, "What the build stage made from code.");
+            self.add(text, "Results of the build stage.");
         }
         self.cover_below(root.folder);
     }
@@ -745,7 +741,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         if root.files.is_empty() {
             self.add(
                 format!("{copy} {path} {path}"),
-                format!("What the build stage installed in {path}, {}.", human(root.bytes)),
+                format!("Installed in {path} by the build stage, {}.", human(root.bytes)),
             );
             self.cover_below(root.folder);
             return;
@@ -760,7 +756,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let path = if path == "/" { String::new() } else { path };
         if names.len() > MOST_PATHS {
             self.by_hand.push(format!(
-                "{} of {} are needed: put them into a folder of their own in the build stage, and copy that",
+                "{} of {} are needed: collect them in a separate folder of the build stage, and copy that folder",
                 counted(names.len() as u64, "file"),
                 printable(&path)
             ));
@@ -773,7 +769,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.covered.extend(root.files.iter().copied());
     }
 
-    /// Which files that are kept need one of these.
+    /// The reason for copied files: a kept file that loads one of them.
     fn needs(&self, files: &[NodeId]) -> String {
         let links = &self.keep.world.input.inventory.links;
         let mut users = BTreeSet::new();
@@ -797,8 +793,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             }
         }
         match users.into_iter().next() {
-            Some(user) => format!("The build stage made them; {user} loads them"),
-            None => "Made by the build stage".to_owned(),
+            Some(user) => format!("Built in the build stage and loaded by {user}"),
+            None => "Built in the build stage".to_owned(),
         }
     }
 
@@ -814,7 +810,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Superfluous parts of folders that are copied: removed at the end of the build stage when they weigh much.
+    /// Superfluous parts of copied folders: removed at the end of the build stage if they are large.
     fn junk(&mut self) {
         const LITTLE: u64 = 10 << 20;
         let merged = self.keep.world.input.merge.merged_bytes;
@@ -823,7 +819,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             return;
         }
         for (node, bytes) in self.roots.junk.iter().take(MOST_PATHS) {
-            // Each is worth its word.
+            // Each must be worth an argument.
             if *bytes < LITTLE.min(merged / 100) {
                 break;
             }
@@ -833,13 +829,13 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Links that a `COPY` would follow, and the cache of the loader.
+    /// Recreates links that a `COPY` would follow, and the loader cache.
     fn loader(&mut self) {
         let mut commands = Vec::new();
         let links = std::mem::take(&mut self.roots.links);
         if links.len() > MOST_PATHS {
             self.by_hand.push(format!(
-                "{} outside of copied folders: make those again that are needed",
+                "{} outside of copied folders: recreate those that are needed",
                 counted(links.len() as u64, "symbolic link")
             ));
         }
@@ -861,11 +857,11 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         if !commands.is_empty() {
             let joint = format!(" {}\n    && ", self.stage.file.escape);
             let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
-            self.add(text, "The loader finds the copied libraries by its cache; COPY follows links, so they are made again.");
+            self.add(text, "COPY follows symbolic links, so they are created again; ldconfig adds the copied libraries to the loader cache.");
         }
     }
 
-    /// An instruction behind the new stage's lines: it stays where it is.
+    /// An instruction after the new lines: it stays in place.
     fn stays(&mut self, at: usize) {
         let step = &self.steps.list[at];
         match &step.kind {
@@ -875,7 +871,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                     self.edits.push((
                         place..place,
                         flag,
-                        "Gives the owner that a RUN gave by storing the files again.".to_owned(),
+                        "Sets the owner on copy; a RUN did so by storing the files again.".to_owned(),
                     ));
                 }
                 self.cover_step(at, |_| true);
@@ -887,7 +883,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// Whether a `RUN` only removes what lies in the working folder: litter of the build, which is not copied.
+    /// Whether a `RUN` only removes files in the working directory: build leftovers, which are not copied.
     fn cleans_up(&self, at: usize, works: &[Work]) -> bool {
         let Some(run) = self.steps.run(at) else { return false };
         let relative = |command: &ShellCommand| {
@@ -902,7 +898,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let step = &self.steps.list[at];
         if self.cleans_up(at, works) {
             if let Some(span) = self.steps.scene.whole(step.place) {
-                let why = "What this removes stays in the build stage.".to_owned();
+                let why = "The files that this removes stay in the build stage.".to_owned();
                 self.edits.push((span, String::new(), why));
             }
             return;
@@ -939,7 +935,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 self.edits.push((
                     span,
                     text,
-                    "Without what only the build needs and what the lines above do.".to_owned(),
+                    "Without commands for the build and those that the lines above replace.".to_owned(),
                 ));
             }
             Some(_) => {}
@@ -948,14 +944,14 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                     self.edits.push((
                         span,
                         String::new(),
-                        "COPY --chown and the lines above do this.".to_owned(),
+                        "Replaced by COPY --chown and the lines above.".to_owned(),
                     ));
                 }
             }
         }
     }
 
-    /// What of the sources is not in the new image.
+    /// Notes sources that are not in the new image.
     fn sources_left(&mut self) {
         let world = self.keep.world;
         let mut sums = (0_u64, 0_u64);
@@ -971,7 +967,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         if let Some(first) = first {
             self.assumed.push(format!(
-                "Sources and build files stay in the build stage: {} ({}), such as {first}. No command, variable or working folder of the image names them.",
+                "Sources and build files stay in the build stage: {} ({}), such as {first}. No command, variable or working directory of the image names them.",
                 counted(sums.0, "file"),
                 human(sums.1)
             ));
@@ -979,7 +975,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 }
 
-/// Whether a command of an instruction that builds sets up the system, so that its effect is not copied.
+/// Whether a command of a building instruction configures the system, so that its effect is not copied.
 fn configures(command: &ShellCommand) -> bool {
     const OF_SYSTEM: [&str; 9] = [
         "locale-gen",
@@ -996,7 +992,7 @@ fn configures(command: &ShellCommand) -> bool {
         || command.writes.iter().any(|path| path.starts_with("/etc/"))
 }
 
-/// Whether a file only lists packages for an installer.
+/// Whether a file is a package list for an installer.
 fn is_list_of_packages(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 10] = [
         b"environment.yml",
@@ -1014,7 +1010,7 @@ fn is_list_of_packages(name: &[u8]) -> bool {
         || (name.starts_with(b"requirements") || name.starts_with(b"constraints")) && name.ends_with(b".txt")
 }
 
-/// Whether a library lies in a folder that only the loader's cache leads to.
+/// Whether a library is in a folder that the loader finds only by its cache.
 fn is_cached_library(path: &[u8]) -> bool {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let library = memchr::memmem::find(name, b".so").is_some();
@@ -1027,7 +1023,7 @@ fn is_cached_library(path: &[u8]) -> bool {
             || folder.starts_with(b"/usr/local/lib64/"))
 }
 
-/// Whether a step makes content by one of its commands.
+/// Whether one of a step's commands creates content.
 pub(super) fn last_making(steps: &Steps<'_, '_>, from: usize) -> Option<usize> {
     let is = |step: &Step| {
         step.compiles || matches!(&step.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)))

@@ -1,4 +1,4 @@
-//! Owners that a `RUN chown -R` gives to what earlier instructions brought: the `COPY` of a stage gives them itself.
+//! Owners that a `RUN chown -R` sets for files of earlier instructions: the `COPY` of a stage sets them itself.
 
 use super::shell::Work;
 use super::sources::is_within;
@@ -10,27 +10,27 @@ use crate::rewrite::tidy::Call;
 pub(super) struct Owner {
     /// Its step.
     pub(super) step: usize,
-    /// Its place among the commands of the `RUN`.
+    /// Its index among the commands of the `RUN`.
     pub(super) command: usize,
-    /// User and group, as `--chown` takes them.
+    /// User and group, in the form of `--chown`.
     pub(super) spec: String,
     /// The folder, absolute.
     pub(super) path: String,
 }
 
 impl Owner {
-    /// Whether the owner has a name, which must be there before a `COPY` uses it.
+    /// Whether the owner is a name, which must exist before a `COPY` uses it.
     pub(super) fn is_named(&self) -> bool {
         !self.spec.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
     }
 
-    /// User and group one by one.
+    /// User and group separately.
     pub(super) fn parts(&self) -> (&str, &str) {
         self.spec.split_once(':').unwrap_or((&self.spec, "0"))
     }
 }
 
-/// All of them, in order. One path a command, nothing but the recursive form.
+/// All of them, in order. Only the recursive form with one path per command.
 pub(super) fn owners(steps: &Steps<'_, '_>) -> Vec<Owner> {
     let mut found = Vec::new();
     for (step, one) in steps.list.iter().enumerate() {
@@ -60,7 +60,7 @@ pub(super) fn owners(steps: &Steps<'_, '_>) -> Vec<Owner> {
     found
 }
 
-/// The owner that the content of a folder has in the end, when it was brought by an instruction at `step`.
+/// The final owner of a folder's content, if added by an instruction at `step`.
 pub(super) fn of<'o>(owners: &'o [Owner], step: usize, folder: &[u8]) -> Option<&'o Owner> {
     let mut later = owners.iter().rev().filter(|owner| owner.step > step);
     later.find(|owner| is_within(folder, owner.path.as_bytes()))

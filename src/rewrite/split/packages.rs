@@ -1,4 +1,4 @@
-//! Which packages of the system a smaller stage installs, and by which names.
+//! The system packages that a smaller stage installs, and their names.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use super::shell::is_package_word;
 use super::steps::Steps;
 use super::world::World;
 
-/// Packages that are compared with each other, to name few.
+/// Most packages compared with each other to name few.
 const MOST_COMPARED: usize = 60;
 
-/// Packages that only install packages of Python: a stage that copies what they installed does without.
+/// Packages that only install Python packages: a stage that copies the results does not need them.
 const OF_PYTHON: [&str; 6] = ["pip", "venv", "setuptools", "wheel", "virtualenv", "pipx"];
 
-/// Packages that instructions name and that stay, by their places in the inventory; and names of those that do not.
+/// Named packages that stay, by their indexes in the inventory, and names of those that do not.
 pub(super) struct Asked {
     pub(super) kept: Vec<usize>,
     pub(super) dropped: BTreeSet<String>,
 }
 
-/// Sorts the packages that instructions name. With `copies` the stage gets its packages of languages from another
-/// one, and needs nothing that installs them.
+/// Sorts the packages that instructions name. With `copies` the stage copies its language packages from another one,
+/// and needs no installer for them.
 pub(super) fn asked(world: &World<'_>, steps: &Steps<'_, '_>, copies: bool) -> Asked {
     let programs = steps.programs();
     let mut asked = Asked { kept: Vec::new(), dropped: BTreeSet::new() };
@@ -32,14 +32,14 @@ pub(super) fn asked(world: &World<'_>, steps: &Steps<'_, '_>, copies: bool) -> A
                     asked.kept.push(*place);
                 }
             }
-            // Removed again, or the name of several: it is repeated as it is written.
+            // Removed again, or the name of several: repeated as written.
             None if opaque || !world.is_builders(&name) => {}
             _ => {
                 asked.dropped.insert(name);
             }
         }
     }
-    // An instruction that is repeated as a whole brings all that it brought.
+    // An instruction that is repeated as a whole installs all of its packages.
     for (at, step) in steps.list.iter().enumerate() {
         if step.installs() && !step.compiles && steps.is_opaque(at) {
             let packages = world.input.inventory.packages.iter().enumerate();
@@ -62,7 +62,7 @@ fn is_kept(world: &World<'_>, place: usize, programs: &BTreeSet<&str>, copies: b
     if copies && name.starts_with("python3") && OF_PYTHON.iter().any(|end| name.ends_with(end)) {
         return false;
     }
-    // What instructions that stay call by its name; pip clones what it installs from a repository.
+    // Programs that remaining instructions call; pip runs git to clone repositories.
     if !copies && (programs.contains(name) || name == "git" && world.installs_from_repositories()) {
         return true;
     }
@@ -70,12 +70,12 @@ fn is_kept(world: &World<'_>, place: usize, programs: &BTreeSet<&str>, copies: b
         return false;
     }
     let (built, all) = world.share(place, &world.built);
-    // A build stage has what only a question keeps; on a base without one it is what the instructions ask for.
+    // A build stage contains packages that only a question keeps; without one they are installed as the instructions
+    // ask.
     built == 0 || built * 2 < all
 }
 
-/// Names of packages that are to be installed beside those that instructions name: files that stay need them, and
-/// none of the others brings them.
+/// Names of additional packages to install: files that stay need them, and no other package depends on them.
 pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     let world = keep.world;
     let brought = world.with_dependencies(kept.iter().copied());

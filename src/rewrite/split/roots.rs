@@ -1,4 +1,4 @@
-//! What of a build stage a final stage copies: folders that only the build made, else single files.
+//! What a final stage copies from a build stage: folders that only the build created, else single files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use super::words::word;
 use crate::base::convert::index32;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
-/// Paths that one instruction lists. More are not read by anybody.
+/// Most paths in one instruction. More are unreadable.
 pub(super) const MOST_PATHS: usize = 5;
 
-/// Folders that many packages share: never copied as a whole.
+/// Folders shared by many packages: never copied as a whole.
 const SHARED: [&[u8]; 25] = [
     b"",
     b"/usr",
@@ -41,38 +41,38 @@ const SHARED: [&[u8]; 25] = [
     b"/mnt",
 ];
 
-/// Something that is copied out of the build stage.
+/// A folder or files copied from the build stage.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
-    /// The folder; of single files the one that they lie in.
+    /// The folder; for single files their parent.
     pub(super) folder: NodeId,
     /// Single files; empty when the whole folder is copied.
     pub(super) files: Vec<NodeId>,
-    /// Steps that made content of it.
+    /// Steps that created its content.
     pub(super) steps: BTreeSet<usize>,
-    /// Bytes that it copies.
+    /// Copied bytes.
     pub(super) bytes: u64,
 }
 
-/// What lies at or below a node.
+/// The content at or below a node.
 #[derive(Clone, Copy, Default)]
 struct Below {
-    /// Content that the build made and that the final stage needs: paths and bytes.
+    /// Build content that the final stage needs: paths and bytes.
     made: u32,
     made_bytes: u64,
-    /// Content that comes into the final stage another way.
+    /// Content that the final stage gets another way.
     other: bool,
-    /// Content of the new base or of packages that it installs.
+    /// Content of the new base or of packages it installs.
     base: bool,
-    /// Content of the build that the final stage can do without.
+    /// Build content that the final stage does not need.
     junk_bytes: u64,
 }
 
-/// Folders and files to be copied, and links that a copy would follow: target and path.
+/// Folders and files to copy, and links that a copy would follow: target and path.
 pub(super) struct Roots {
     pub(super) list: Vec<Root>,
     pub(super) links: Vec<(Vec<u8>, Vec<u8>, usize)>,
-    /// Superfluous content of copied folders that is worth a command: topmost paths, largest first.
+    /// Superfluous content of copied folders worth a command: topmost paths, largest first.
     pub(super) junk: Vec<(NodeId, u64)>,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Finder<'f, 'w, 'a, 's, 'r> {
     pub(super) steps: &'f Steps<'s, 'r>,
     /// The last step of the build stage.
     pub(super) last: usize,
-    /// Whether the content of a step is copied out of the build stage.
+    /// Whether the content of a step is copied from the build stage.
     pub(super) is_copied: &'f dyn Fn(usize) -> bool,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             }
             Fate::Copied => {
                 let step = self.steps.origin(node);
-                // What is needed of the base of today has no instruction: it is copied first.
+                // Needed files of the current base have no instruction: they are copied first.
                 let users = self.keep.world.is_users(node);
                 let step = step.or((!users).then_some(0));
                 match step.filter(|step| !users || *step <= self.last && (self.is_copied)(*step)) {
@@ -184,7 +184,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         }
         let paths: usize = roots.list[before..].iter().map(|root| root.files.len().max(1)).sum();
         let links = roots.links.iter().filter(|(_, link, _)| is_within(link, &path)).count();
-        // Many pieces of a folder that nothing else brings content to, or only the base image: all of it.
+        // Many pieces of a folder to which nothing else adds content, or only the base image: all of it.
         if named && !is_shared && !own.other && paths + links > MOST_PATHS {
             roots.list.truncate(before);
             roots.links.retain(|(_, link, _)| !is_within(link, &path));
@@ -224,8 +224,7 @@ fn whole(folder: NodeId, bytes: u64) -> Root {
     Root { folder, files: Vec::new(), steps: BTreeSet::new(), bytes }
 }
 
-/// Whether a folder is the place of a build rather than of its results: few results among what compilers left are
-/// named one by one.
+/// Whether a folder is a build folder rather than a result: few results among compiler leftovers are listed one by one.
 fn is_mostly_junk(own: Below) -> bool {
     const LITTLE: u64 = 64 << 10;
     own.junk_bytes > own.made_bytes && own.junk_bytes > LITTLE

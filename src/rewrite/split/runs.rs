@@ -1,5 +1,4 @@
-//! `RUN`s of today in a smaller stage: without the packages that only building needs and without the commands
-//! whose results are copied.
+//! Current `RUN`s in a smaller stage: without build-only packages and without commands whose results are copied.
 
 use std::collections::BTreeSet;
 
@@ -8,29 +7,29 @@ use crate::formats::dockerfile::{Dockerfile, Instruction, Joiner, ShellCommand, 
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
 
-/// Packages that are added to a line; more get a line each.
+/// Most packages added to a line; more get a line each.
 const MOST_ON_A_LINE: usize = 3;
 
-/// What becomes of a `RUN`.
+/// A `RUN` in the new stage.
 pub(super) struct Trim<'t> {
     pub(super) file: &'t Dockerfile,
     pub(super) instruction: &'t Instruction,
     pub(super) run: &'t Run,
     pub(super) works: &'t [Work],
-    /// Names of packages that are left out.
+    /// Excluded packages.
     pub(super) dropped: &'t BTreeSet<String>,
-    /// Names of packages that are added to the first installation.
+    /// Packages added to the first installation.
     pub(super) added: &'t [String],
     /// Clean-ups of this instruction.
     pub(super) extra: &'t [Edit],
-    /// Whether a command stays, by its place.
+    /// By index of the command: whether it stays.
     pub(super) stays: &'t dyn Fn(usize) -> bool,
-    /// Whether recommended packages are left out.
+    /// Whether recommended packages are excluded.
     pub(super) lean: bool,
 }
 
 impl Trim<'_> {
-    /// The whole instruction anew; `None` when nothing of it is left that has an effect.
+    /// The new instruction; `None` when nothing with an effect is left.
     pub(super) fn text(&self) -> Option<String> {
         let commands = self.run.commands.iter().zip(self.works).enumerate();
         let installs = |(at, (command, work)): (usize, (&ShellCommand, &Work))| {
@@ -89,8 +88,7 @@ impl Trim<'_> {
             || text.contains("/tmp")
     }
 
-    /// Whether the lists of apt are removed already, or kept outside the image; nothing is to be done where
-    /// another program installs.
+    /// Whether the apt lists are already removed or kept outside the image; also true when another program installs.
     fn cleans(&self, parts: &[(usize, String)]) -> bool {
         let is_apt = parts.iter().any(|(_, text)| text.contains("apt-get ") || text.contains("apt "));
         !is_apt
@@ -103,7 +101,7 @@ impl Trim<'_> {
             })
     }
 
-    /// What stands before a command: as it stands there today where that is `&&`, else in the common way.
+    /// The joiner before a command: the current one if it is `&&`, else the common one.
     fn joint(&self, at: usize) -> String {
         let of = |command: &ShellCommand| {
             (command.joiner == Joiner::And).then(|| self.file.slice(&command.before).to_owned())
@@ -114,7 +112,7 @@ impl Trim<'_> {
         own.or_else(other).unwrap_or_else(|| format!(" {}{}    && ", self.file.escape, self.file.line_end()))
     }
 
-    /// An installation without the packages that are left out; `None` when none is left.
+    /// An installation without the excluded packages; `None` when none is left.
     fn command(&self, command: &ShellCommand, adds: bool) -> Option<String> {
         let call = Call::of(command)?;
         let words = package_words(&call);
@@ -152,19 +150,19 @@ impl Trim<'_> {
             if gap == " " && named.len() > MOST_ON_A_LINE {
                 gap = format!(" {}{}    ", self.file.escape, self.file.line_end());
             }
-            // Before what a clean-up puts behind the command.
+            // Before the clean-up after the command.
             cuts.insert(0, (last..last, format!("{gap}{}", named.join(&gap))));
         }
         Some(cut(self.file, &command.span, cuts))
     }
 
-    /// Clean-ups within a command, or behind it.
+    /// Clean-ups within a command, or after it.
     fn extras(&self, span: &Span) -> Vec<(Span, String)> {
         let within = |edit: &&Edit| span.start <= edit.at.start && edit.at.end <= span.end;
         self.extra.iter().filter(within).map(|edit| (edit.at.clone(), edit.with.clone())).collect()
     }
 
-    /// What stands between packages: a line each where today's are so.
+    /// The separator between packages: a line each if the current ones are so.
     fn gap(&self, words: &[Span]) -> String {
         match words {
             [.., one, next] => {
@@ -177,7 +175,7 @@ impl Trim<'_> {
     }
 }
 
-/// A part of a file with changes; the ranges are of the whole text.
+/// A part of a file with edits; ranges refer to the whole text.
 pub(super) fn cut(file: &Dockerfile, span: &Span, mut changes: Vec<(Span, String)>) -> String {
     changes.sort_by_key(|(at, _)| (at.start, at.end));
     let mut text = String::new();

@@ -1,9 +1,9 @@
-//! What the commands of a `RUN` do, as far as their words say it.
+//! Classifies the commands of a `RUN` by their words.
 
 use crate::formats::dockerfile::{ShellCommand, Word};
 use crate::rewrite::tidy::{Call, TAKES_VALUE};
 
-/// What a command does.
+/// The effect of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// Installs packages of the system.
@@ -14,7 +14,7 @@ pub(super) enum Work {
     Users,
     /// Changes owner or mode of files.
     Owner,
-    /// Writes a little: folders, links, settings. Repeating it in another stage gives the same.
+    /// Writes little: folders, links, settings. Repeating it in another stage gives the same result.
     Configure,
     /// Removes files.
     Remove,
@@ -92,7 +92,7 @@ const LANGUAGES: [&str; 16] = [
     "bundle",
 ];
 
-/// Programs that configure the system: what they write is small, and repeating them gives the same.
+/// Programs that configure the system: their output is small, and repeating them gives the same result.
 const CONFIGURE: [&str; 17] = [
     "mkdir",
     "ln",
@@ -129,7 +129,7 @@ const SHELL: [&str; 16] = [
     "pwd", "env",
 ];
 
-/// What a command does. Assignments alone are of the shell.
+/// The effect of a command. Assignments alone affect only the shell.
 pub(super) fn work(command: &ShellCommand) -> Work {
     let Some(call) = Call::of(command) else { return Work::Shell };
     let program = call.program;
@@ -185,8 +185,8 @@ fn edits_system(call: &Call<'_>) -> bool {
         && call.words.iter().any(|word| word.text.starts_with("/etc/"))
 }
 
-/// Whether installing with pip or its like compiles on the spot, by its words: what is installed is a folder, an
-/// archive of sources or a repository, or wheels are forbidden.
+/// Whether an installation with pip or similar compiles in place, by its words: the source is a folder, a source
+/// archive or a repository, or wheels are disabled.
 pub(super) fn installs_sources(command: &ShellCommand) -> bool {
     let Some(call) = Call::of(command) else { return false };
     let mut words = call.words.iter().map(|word| word.text.as_str());
@@ -205,7 +205,7 @@ pub(super) fn installs_sources(command: &ShellCommand) -> bool {
         })
 }
 
-/// The words of an `apt-get install` or its like that name packages.
+/// The package words of an `apt-get install` or similar.
 pub(super) fn package_words<'c>(call: &Call<'c>) -> Vec<&'c Word> {
     let mut words =
         call.words.iter().skip_while(|word| !matches!(word.text.as_str(), "install" | "add")).skip(1);
@@ -221,7 +221,7 @@ pub(super) fn package_words<'c>(call: &Call<'c>) -> Vec<&'c Word> {
     found
 }
 
-/// The package that a word of an installation names, without version, release and architecture.
+/// The package in a word of an installation, without version, release and architecture.
 pub(super) fn package_name(word: &str) -> &str {
     let name = word.split(['=', '/', '<', '>', '~']).next().unwrap_or(word);
     match name.rsplit_once(':') {
@@ -230,7 +230,7 @@ pub(super) fn package_name(word: &str) -> &str {
     }
 }
 
-/// Whether a word names a package and nothing that a shell reads otherwise.
+/// Whether a word is a plain package name without shell syntax.
 pub(super) fn is_package_word(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with(['-', '.', '/'])

@@ -1,4 +1,4 @@
-//! Files that only building reads: sources, and what compilers and build systems write beside them.
+//! Build-only files: sources, and files that compilers and build systems write next to them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,7 +9,7 @@ use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
-/// Files that mark the top of a tree of sources.
+/// Files that mark the top of a source tree.
 const MARKS: [&[u8]; 12] = [
     b"CMakeLists.txt",
     b"Makefile",
@@ -25,7 +25,7 @@ const MARKS: [&[u8]; 12] = [
     b"build.gradle",
 ];
 
-/// Endings of sources in compiled languages, and of what compilers leave.
+/// Extensions of compiled languages, and of compiler output.
 const SOURCES: [&[u8]; 26] = [
     b".c", b".cc", b".cpp", b".cxx", b".cu", b".cuh", b".h", b".hh", b".hpp", b".hxx", b".inl", b".f",
     b".f90", b".s", b".S", b".rs", b".go", b".java", b".m4", b".am", b".ac", b".in", b".cmake", b".ninja",
@@ -44,10 +44,10 @@ const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
     b"CTestTestfile.cmake",
 ];
 
-/// Files of the user's layers that only building reads. Empty when nothing is compiled.
+/// Build-only files in the user's layers. Empty when nothing is compiled.
 ///
-/// A tree of sources that nothing names at run time counts as a whole. In one that the image runs in, files count
-/// one by one. Sources in CUDA, C and C++ stay when something compiles them at run time.
+/// A source tree that nothing names at run time counts as a whole. In one that the image runs in, files count one by
+/// one. CUDA, C and C++ sources stay if something compiles them at run time.
 pub(super) fn build_only(world: &World<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
     let mut found = HashSet::new();
     if !steps.list.iter().any(|step| step.compiles) {
@@ -78,7 +78,7 @@ pub(super) fn build_only(world: &World<'_>, steps: &Steps<'_, '_>) -> HashSet<No
     found
 }
 
-/// Tops of the trees of sources: the highest folders of the user's layers with a mark of a build system.
+/// Tops of source trees: the topmost folders of the user's layers with a mark of a build system.
 fn trees(world: &World<'_>) -> Vec<NodeId> {
     let mut tops: BTreeSet<(Vec<u8>, NodeId)> = BTreeSet::new();
     for node in world.rootfs.nodes() {
@@ -88,7 +88,7 @@ fn trees(world: &World<'_>) -> Vec<NodeId> {
             && world.input.inventory.owners.of(node.id()).is_none();
         let folder = node.parent();
         let path = || folder.path();
-        // Packages of languages have such files too.
+        // Language packages contain such files too.
         if is_mark && folder.id() != NodeId::ROOT && !is_installed(&path()) {
             tops.insert((path(), folder.id()));
         }
@@ -102,7 +102,7 @@ fn trees(world: &World<'_>) -> Vec<NodeId> {
     list.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Whether a folder belongs to something that is installed.
+/// Whether a folder belongs to an installed package.
 fn is_installed(path: &[u8]) -> bool {
     const PARTS: [&[u8]; 8] = [
         b"/site-packages",
@@ -137,7 +137,7 @@ fn is_build_file(world: &World<'_>, node: Node<'_>, compiles_later: bool) -> boo
     is_source || is_mark || is_paper || ends(&LEFT_BY_COMPILERS)
 }
 
-/// Whether a file is an ELF file that can be started or loaded.
+/// Whether a file is an ELF program or shared library.
 pub(super) fn is_elf(world: &World<'_>, node: Node<'_>) -> bool {
     let Some((layer, entry)) = node.content() else { return false };
     let read = world.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
@@ -147,7 +147,7 @@ pub(super) fn is_elf(world: &World<'_>, node: Node<'_>) -> bool {
     )
 }
 
-/// Whether a path is a folder or lies below it.
+/// Whether a path is a folder or is below it.
 pub(super) fn is_within(path: &[u8], folder: &[u8]) -> bool {
     let folder = folder.strip_suffix(b"/").unwrap_or(folder);
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))

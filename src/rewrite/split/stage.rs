@@ -1,18 +1,18 @@
-//! The final stage of a recipe, and what its instructions do.
+//! The final stage of a recipe.
 
 use std::collections::BTreeSet;
 
 use crate::formats::dockerfile::Dockerfile;
 use crate::rewrite::recipe::Recipe;
 
-/// The instructions that make the image, from the base image on, through stages that start from each other.
+/// The instructions that create the image, from the base image on, through stages that start from each other.
 pub(super) struct Final<'r> {
     pub(super) file: &'r Dockerfile,
     /// The `FROM` of the final stage.
     pub(super) from: usize,
-    /// The `FROM` of the first of the stages that it starts from.
+    /// The `FROM` of the first stage in its chain.
     pub(super) base_from: usize,
-    /// The image that the first of the stages starts from, with arguments filled in.
+    /// The base image of that first stage, with arguments filled in.
     pub(super) base: String,
     /// Names of all stages.
     pub(super) names: BTreeSet<String>,
@@ -45,8 +45,8 @@ impl<'r> Final<'r> {
         })
     }
 
-    /// A name for the build stage that no stage has. That of the final stage stays with the new one: builds ask
-    /// for it by `--target`.
+    /// An unused name for the build stage. The new final stage keeps the name of the current one: builds select it by
+    /// `--target`.
     pub(super) fn build_name(&self) -> String {
         let names = ["build", "builder", "build-stage"].into_iter().map(str::to_owned);
         let more = (2..).map(|number| format!("build-{number}"));

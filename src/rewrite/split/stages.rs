@@ -1,5 +1,5 @@
-//! Two stages: today's instructions up to the last that builds become a build stage, and a smaller final stage
-//! repeats what runs and copies what was built.
+//! Two stages: the current instructions up to the last one that builds become a build stage, and a smaller final stage
+//! repeats what is needed at run time and copies the results.
 
 use super::from::{self, config, described, reference, settings};
 use super::keep::{Fate, Keep};
@@ -17,7 +17,7 @@ use crate::rewrite::tidy;
 use crate::rewrite::value::{Applicability, Edit, StageSize};
 use crate::rootfs::{Node, NodeKind};
 
-/// The draft whose final stage starts from the base of `keep`; `None` when no instruction builds.
+/// The draft whose final stage uses the base of `keep`; `None` when no instruction builds.
 pub(super) fn draft(
     id: &'static str,
     input: &Input<'_>,
@@ -28,7 +28,7 @@ pub(super) fn draft(
 ) -> Option<Draft> {
     let base = keep.base;
     let last = last_making(steps, 0)?;
-    // Stages that others start from stay as they are; only the last one is split.
+    // Stages used by others are unchanged; only the last one is split.
     let place = steps.list.get(last)?.place;
     if place < stage.from {
         return None;
@@ -82,7 +82,7 @@ struct Writer<'d, 'r, 'w, 'a> {
     build: &'d str,
     /// Where the new stage goes in.
     at: usize,
-    /// Whether nothing was put in there yet.
+    /// Whether nothing has been inserted there yet.
     is_first: bool,
     edits: Vec<Edit>,
 }
@@ -100,7 +100,7 @@ impl Writer<'_, '_, '_, '_> {
         self.edits.push(Edit { at, with, reason, applicability: Applicability::Review, bytes });
     }
 
-    /// Puts lines in where the new stage goes.
+    /// Inserts lines of the new stage.
     fn put(&mut self, text: &str, reason: impl Into<String>, bytes: Option<u64>) {
         let end = self.stage.file.line_end();
         let mut text = text.replace("\r\n", "\n").replace('\n', end);
@@ -112,7 +112,7 @@ impl Writer<'_, '_, '_, '_> {
         self.edit(self.at..self.at, format!("{text}{end}"), reason, bytes);
     }
 
-    /// Names today's stage, divides it, and removes what is copied and superfluous at its end.
+    /// Names the current stage, divides it, and removes superfluous copied files at its end.
     fn build_stage(&mut self, lines: &Lines<'_, '_, '_, '_, '_>, steps: &Steps<'_, '_>) {
         let file = self.stage.file;
         let Some(from) = file.instructions.get(self.stage.from) else { return };
@@ -122,7 +122,7 @@ impl Writer<'_, '_, '_, '_> {
             Some(name) => (name.span.clone(), first.to_owned()),
             None => (from.arguments.end..from.arguments.end, format!(" {} {first}", self.word("AS"))),
         };
-        self.edit(at, name, "Becomes the build stage: only what is copied from it is in the image.", None);
+        self.edit(at, name, "Becomes the build stage: the image contains only what is copied from it.", None);
         if let Some(division) = division
             && let Some(step) = steps.list.get(division.step)
         {
@@ -133,7 +133,7 @@ impl Writer<'_, '_, '_, '_> {
             self.edit(
                 at..at,
                 format!("{blank}{from} {} {named} {build}{end}", division.name),
-                "The stage before it has the dependencies alone: a change of code leaves them as they are.",
+                "The previous stage contains only the dependencies: a code change does not rebuild them.",
                 None,
             );
         }
@@ -141,11 +141,7 @@ impl Writer<'_, '_, '_, '_> {
             let paths: Vec<&str> = lines.removed.iter().map(|(path, _)| path.as_str()).collect();
             let bytes = lines.removed.iter().map(|(_, bytes)| bytes).sum();
             let text = format!("{} rm -rf {}", self.word("RUN"), paths.join(" "));
-            self.put(
-                &text,
-                "Nothing reads these at run time; they lie in folders that are copied.",
-                Some(bytes),
-            );
+            self.put(&text, "Unused at run time, but inside copied folders.", Some(bytes));
         }
     }
 
@@ -203,7 +199,7 @@ fn stages(
     build: &str,
 ) -> Vec<StageSize> {
     let mut stages = tidy::earlier_stages(stage.file);
-    // What later instructions bring is in the final stage only.
+    // Content of later instructions is in the final stage only.
     let later = steps.list.iter().skip(last + 1).flat_map(|step| &step.layers).min();
     let nodes = input.merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     let later: u64 =
@@ -222,7 +218,7 @@ fn ends_with_blank(text: &str, at: usize) -> bool {
     before.ends_with("\n\n") || before.ends_with("\n\r\n")
 }
 
-/// Where the new stage begins: behind the last instruction that builds, before the comments of what follows.
+/// The start of the new stage: after the last instruction that builds, before the comments of the next one.
 fn split_at(stage: &Final<'_>, place: usize) -> usize {
     let pieces = &stage.file.pieces;
     let Some(at) = pieces.iter().position(|piece| piece.kind == PieceKind::Instruction(place)) else {
@@ -238,7 +234,7 @@ fn split_at(stage: &Final<'_>, place: usize) -> usize {
     end
 }
 
-/// What the new image holds: the new base, what packages bring, and what lines copy.
+/// The content of the new image: the new base, installed packages, and copies.
 fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &tidy::Tidied) -> Selection {
     let rootfs = keep.world.rootfs;
     let layers = layer16(keep.world.input.layers.len());

@@ -1,21 +1,21 @@
-//! Files that are a by-product: what package managers and their scripts write, and what no image should carry.
+//! Generated files: written by package managers and their scripts, and files that no image should contain.
 
-/// What kind of by-product a path is.
+/// The kind of a generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// The tables of users and groups.
+    /// User and group tables.
     Users,
     /// Written whenever packages are installed.
     Packages,
-    /// The papers of the package with this name.
+    /// The metadata of the package with this name.
     PackagePapers(String),
-    /// Compiled from a file beside it.
+    /// Compiled from a file next to it.
     Compiled,
-    /// Not worth carrying: caches, logs, temporary files.
+    /// Disposable: caches, logs, temporary files.
     Lost,
 }
 
-/// Folders and files that installing packages and adding users writes, without a package that owns them.
+/// Folders and files written by package installation and user creation, without a package that owns them.
 const BY_PACKAGES: &[&str] = &[
     "/etc/alternatives/",
     "/etc/ca-certificates.conf",
@@ -50,7 +50,7 @@ const BY_PACKAGES: &[&str] = &[
     "/var/lib/dnf/",
 ];
 
-/// Tables of users and groups.
+/// User and group tables.
 const USERS: &[&str] = &[
     "/etc/.pwd.lock",
     "/etc/group",
@@ -67,7 +67,7 @@ const USERS: &[&str] = &[
     "/etc/subuid-",
 ];
 
-/// What is not carried over.
+/// Files that are not carried over.
 const LOST: &[&str] = &[
     "/.dockerenv",
     "/etc/hostname",
@@ -87,7 +87,7 @@ const LOST: &[&str] = &[
     "/var/tmp/",
 ];
 
-/// Names of caches that scripts of packages write.
+/// Names of caches written by package scripts.
 const CACHES: [&str; 7] = [
     "gconv-modules.cache",
     "giomodule.cache",
@@ -98,7 +98,7 @@ const CACHES: [&str; 7] = [
     "mimeinfo.cache",
 ];
 
-/// What kind of by-product a path is; `None` for content of its own.
+/// The kind of a generated file; `None` for other content.
 pub(super) fn state(path: &[u8]) -> Option<State> {
     let fits = |list: &[&str]| {
         list.iter().any(|one| {

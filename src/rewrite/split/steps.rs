@@ -1,4 +1,4 @@
-//! The instructions of the final stage, each with what it does and which layers it made.
+//! The instructions of the final stage, with their effects and layers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,35 +14,35 @@ use crate::rewrite::recipe::Recipe;
 use crate::rewrite::tidy::{Call, Run, Scene};
 use crate::rootfs::{Node, copies};
 
-/// What an instruction does.
+/// The effect of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Says how the image is run or how later instructions work.
+    /// Sets how the image runs or how later instructions work.
     Setting,
-    /// Brings files of the build context, of an address or of a heredoc.
+    /// Adds files of the build context, a URL or a heredoc.
     Context,
-    /// Brings files of another stage or image.
+    /// Adds files of another stage or image.
     FromStage,
-    /// Runs commands: what each of them does, in order.
+    /// Runs commands: the effect of each, in order.
     Run(Vec<Work>),
 }
 
 /// An instruction of the final stage.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// Its place among the instructions of the file.
+    /// Its index among the instructions of the file.
     pub(super) place: usize,
     pub(super) keyword: Keyword,
     pub(super) kind: Kind,
-    /// Layers that it made.
+    /// Its layers.
     pub(super) layers: Vec<u16>,
-    /// Whether it compiles: a compiler or a build system is called, or a package of a language is built from sources.
+    /// Whether it compiles: it calls a compiler or build system, or builds a language package from source.
     pub(super) compiles: bool,
 }
 
 impl Step {
-    /// Whether it makes content that no other instruction of a final stage can bring: it compiles, installs
-    /// packages of a language, downloads, or runs something unknown.
+    /// Whether it creates content that no other instruction of a final stage can provide: it compiles, installs
+    /// language packages, downloads, or runs something unknown.
     pub(super) fn makes(&self) -> bool {
         matches!(&self.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)))
     }
@@ -53,7 +53,7 @@ impl Step {
     }
 }
 
-/// Whether a command makes content.
+/// Whether a command creates content.
 pub(super) fn makes(work: Work) -> bool {
     matches!(work, Work::Compile | Work::Language | Work::Other)
 }
@@ -62,9 +62,9 @@ pub(super) fn makes(work: Work) -> bool {
 pub(super) struct Steps<'s, 'r> {
     pub(super) scene: &'s Scene<'r>,
     pub(super) list: Vec<Step>,
-    /// By layer: the step that made it.
+    /// By layer: the step that created it.
     by_layer: HashMap<u16, usize>,
-    /// Files that a later layer stores again at the same path with the same size: where they were before.
+    /// Files that an upper layer stores again at the same path with the same size: their earlier location.
     earlier: HashMap<Inode, Inode>,
 }
 
@@ -93,7 +93,7 @@ impl<'s, 'r> Steps<'s, 'r> {
                         || run.commands.iter().any(installs_sources) && holds_programs(world, &layers)
                         || works.contains(&Work::Language) && holds_local_wheels(world, &layers)
                 }
-                // A RUN whose commands are not known may do anything.
+                // A RUN with unknown commands may do anything.
                 (Kind::Run(_), None) => true,
                 _ => false,
             };
@@ -103,7 +103,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         Self { scene, list, by_layer, earlier }
     }
 
-    /// The step that brought the content of a file, behind those that only change owners or modes.
+    /// The step that added the content of a file, ignoring those that only change owners or modes.
     pub(super) fn origin(&self, node: Node<'_>) -> Option<usize> {
         let mut inode = node.content().or_else(|| Some((node.layer(), node.entry()?)))?;
         let mut seen = HashSet::new();
@@ -139,8 +139,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         asked
     }
 
-    /// Whether a `RUN` is repeated as it stands or not at all: its text cannot be edited, or it installs packages
-    /// from files.
+    /// Whether a `RUN` can only be repeated unchanged: its text cannot be edited, or it installs packages from files.
     pub(super) fn is_opaque(&self, step: usize) -> bool {
         let Some(run) = self.run(step) else { return true };
         let from_files = |command| {
@@ -157,15 +156,15 @@ impl<'s, 'r> Steps<'s, 'r> {
         !run.may_edit || run.commands.iter().any(from_files)
     }
 
-    /// Texts of all commands, to look for names of programs in.
+    /// Texts of all commands, for searching program names.
     pub(super) fn programs(&self) -> BTreeSet<&str> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
 }
 
-/// Whether a layer has packages of Python that were compiled where they were installed: `PyPI` takes no wheels for
-/// `linux_x86_64`, and those of other indexes name their variant behind a `+`.
+/// Whether a layer contains Python packages compiled in place: `PyPI` accepts no wheels for `linux_x86_64`, and those
+/// of other indexes have their variant after a `+`.
 fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {
         let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
@@ -185,7 +184,7 @@ fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
     })
 }
 
-/// Whether a layer brings an ELF file.
+/// Whether a layer adds an ELF file.
 fn holds_programs(world: &World<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {
         let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);

@@ -1,4 +1,4 @@
-//! The same instructions on a smaller base, without the packages that only building needs.
+//! The same instructions on a smaller base, without build-only packages.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::rewrite::tidy::Tidied;
 use crate::rewrite::value::{Applicability, Edit};
 use crate::rootfs::NodeKind;
 
-/// The draft that starts from the base of `keep`; `None` when nothing changes.
+/// The draft on the base of `keep`; `None` when nothing changes.
 pub(super) fn draft(
     id: &'static str,
     input: &Input<'_>,
@@ -59,7 +59,7 @@ pub(super) fn draft(
     assumed.extend(from::assumed(stage, base));
     if !needed.is_empty() {
         assumed.push(format!(
-            "The repository that {} is configured for has these packages: {}.",
+            "The package repository configured in {} has these packages: {}.",
             base.reference,
             needed.join(", ")
         ));
@@ -75,7 +75,7 @@ pub(super) fn draft(
         .any(|step| matches!(&step.kind, Kind::Run(works) if works.contains(&super::shell::Work::Language)));
     if languages && (!base.own || !asked.dropped.is_empty()) {
         assumed.push(
-            "The packages that pip and its like install come as wheels or need no compiler.".to_owned(),
+            "Packages installed by pip and similar tools come as wheels or need no compiler.".to_owned(),
         );
     }
     let title = match (base.own, base.flavor) {
@@ -106,9 +106,9 @@ struct Swap<'d, 'r, 's, 'p, 'k, 'w, 'a> {
     asked: &'d Asked,
     tidied: &'d Tidied,
     edits: Vec<Edit>,
-    /// Parts of the file that are written anew: clean-ups within them are part of the new text.
+    /// Rewritten parts of the file: clean-ups within them are part of the new text.
     trimmed: Vec<std::ops::Range<usize>>,
-    /// Layers of instructions that are left out.
+    /// Layers of removed instructions.
     left_out: Vec<u16>,
 }
 
@@ -146,7 +146,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         self.edit(word.span.clone(), reference(self.stage, base), reason, Some(bytes));
     }
 
-    /// Installations without the packages that only building needs; the first gets those that are missing.
+    /// Installations without build-only packages; missing packages are added to the first one.
     fn packages(&mut self, names: &mut Vec<String>) {
         let file = self.stage.file;
         for (at, step) in self.steps.list.iter().enumerate() {
@@ -178,12 +178,12 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 self.edit(
                     span,
                     String::new(),
-                    "Only the build needs these packages, and nothing is built here.".to_owned(),
+                    "Only a build needs these packages, and nothing is built here.".to_owned(),
                     None,
                 );
                 continue;
             };
-            // Only an instruction that changes is written anew.
+            // Only changed instructions are rewritten.
             let dropped: Vec<&String> =
                 self.asked.dropped.iter().filter(|name| before.contains(name.as_str())).collect();
             let reason = reason(&dropped, names, !extra.is_empty());
@@ -197,7 +197,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         }
     }
 
-    /// What goes in right behind the `FROM`: variables, and packages where no instruction installs any.
+    /// Inserts after the `FROM`: variables, and packages if no instruction installs any.
     fn head(&mut self, set: &[String], names: &[String]) {
         let file = self.stage.file;
         let Some(from) = file.instructions.get(self.stage.base_from) else { return };
@@ -222,7 +222,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             reasons.push(format!("The image loads libraries of these packages: {}.", names.join(", ")));
         }
         if !text.is_empty() {
-            // Instructions hold the end of their last line.
+            // Instructions include the end of their last line.
             let mut at = from.span.end;
             if !file.text().get(..at).is_some_and(|before| before.ends_with('\n')) {
                 at = from.span.end;
@@ -249,7 +249,7 @@ fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
     sentences.join(" ")
 }
 
-/// What the image holds with the same instructions on the new base.
+/// The content of the image with the same instructions on the new base.
 fn selection(
     keep: &Keep<'_, '_>,
     steps: &Steps<'_, '_>,
@@ -275,7 +275,7 @@ fn selection(
     for node in world.rootfs.nodes() {
         let places = node.content().into_iter().chain(node.entry().map(|entry| (node.layer(), entry)));
         if base_layers.contains(&node.layer()) {
-            // Folders cost nothing, and a package that comes again brings its own.
+            // Folders cost nothing, and a reinstalled package creates its own.
             let stays = match node.kind() {
                 NodeKind::Directory => has_kept_below(keep, node),
                 _ => keep.fate(node.id()) != Fate::Gone,
@@ -338,7 +338,7 @@ fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool 
     false
 }
 
-/// Packages that are not installed when these are not.
+/// Packages that are not installed without these.
 fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked) -> BTreeSet<usize> {
     let world = keep.world;
     let stays = world.with_dependencies(asked.kept.iter().copied().chain(keep.installed.iter().copied()));

@@ -2,7 +2,7 @@
 
 use crate::base::text::is_unsafe;
 
-/// A path as a word of a COPY: nothing that is a pattern, a variable or a separator there.
+/// A path as a word of a COPY, without patterns, variables and separators.
 pub(super) fn word(path: &[u8]) -> Option<String> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._+-@:,=~%^".contains(byte);
     (!path.is_empty() && !path.starts_with(b"-") && path.iter().all(plain))
@@ -17,11 +17,11 @@ pub(super) fn shell_word(path: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(path)
         .ok()
         .filter(|text| !text.chars().any(is_unsafe) && !text.starts_with('-'))?;
-    // A backslash before a line's end or a backtick would be the Dockerfile's.
+    // A backslash before a line end or a backtick would belong to the Dockerfile.
     (!text.contains(['\'', '\\', '`', '"', '<']) && !text.is_empty()).then(|| format!("'{text}'"))
 }
 
-/// Names that a text uses as `$NAME` or `${NAME...}`.
+/// Variable names used in a text as `$NAME` or `${NAME...}`.
 pub(super) fn variables(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('$').filter_map(|(at, _)| {
         let rest = text.get(at + 1..)?;

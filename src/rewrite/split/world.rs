@@ -1,4 +1,4 @@
-//! The image as the planner looks at it.
+//! The image and derived facts for the planner.
 
 mod command;
 
@@ -14,7 +14,7 @@ use crate::rewrite::propose::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
-/// Managers whose packages are installed again rather than copied.
+/// Managers whose packages are reinstalled rather than copied.
 const SYSTEM_MANAGERS: [&str; 3] = ["dpkg", "rpm", "apk"];
 
 pub(super) struct World<'a> {
@@ -23,34 +23,33 @@ pub(super) struct World<'a> {
     pub(super) paths: Paths<'a>,
     /// Layers of the base image of the recipe's final stage.
     pub(super) base_layers: u16,
-    /// Files of findings that the plan takes away.
+    /// Files of findings in the plan.
     pub(super) gone: HashSet<Inode>,
-    /// Of them: content for building, documentation left out. Every package has some of that.
+    /// Of them: build content without documentation. Every package has some documentation.
     pub(super) built: HashSet<Inode>,
-    /// Files of findings that look like content for building and stay: they are used, or it is a question.
+    /// Files of findings that look like build content and stay: used, or an open question.
     pub(super) stays: HashSet<Inode>,
-    /// Of them: what is safe to take away and is to stay all the same, as the user says.
+    /// Of them: safe findings that the user keeps.
     chosen: HashSet<Inode>,
     /// Findings whose question is open.
     pub(super) open: Vec<&'a Finding>,
     /// ELF files by inode.
     pub(super) objects: HashMap<Inode, ObjectId>,
-    /// What checks of the container's health say.
+    /// Texts of health checks.
     health: Vec<String>,
-    /// By layer: the text of the instructions that made it.
+    /// By layer: the text of its instructions.
     texts: HashMap<u16, String>,
-    /// Packages of the system by name.
+    /// System packages by name.
     pub(super) by_name: BTreeMap<&'a str, usize>,
-    /// By package: those that it depends on.
+    /// By package: its dependencies.
     depends: Vec<Vec<usize>>,
-    /// By package: whether a good part of it looks like content for building and stays all the same: then it is
-    /// installed for that part.
+    /// By package: whether a large part looks like build content and stays: then it is installed for that part.
     built_for: HashSet<usize>,
-    /// Libraries by soname and file name: places in the inventory.
+    /// Libraries by soname and file name, as indexes in the inventory.
     pub(super) libraries: HashMap<String, Vec<usize>>,
     /// Libraries by node.
     pub(super) library_at: HashMap<NodeId, usize>,
-    /// By package: the nodes that it owns, without folders.
+    /// By package: its nodes, without folders.
     pub(super) files_of: HashMap<usize, Vec<NodeId>>,
 }
 
@@ -62,9 +61,9 @@ impl<'a> World<'a> {
         let starts = starts_something(input);
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
-            // What is safe and not to go stays as well: the user said so.
+            // Safe findings outside the plan stay: the user's choice.
             let items = finding.items.iter().map(|item| (item.layer, item.entry));
-            // Of copies that something else is loaded instead of, the proof says whether all is found without them.
+            // For copies that are not loaded, the proof checks that everything resolves without them.
             let read = !matches!(
                 finding.category,
                 Category::DocsSamples
@@ -83,7 +82,7 @@ impl<'a> World<'a> {
                 && !is_named(finding)
                 && input.plan.answer(&finding.id) != Some(Answer::Used)
             {
-                // What is not proven comes only where something that is kept leads to it: the question is told.
+                // Unproven files are kept only if a kept file leads to them: the question is reported.
                 if finding.category.is_devel() && read {
                     built.extend(items.clone());
                 }
@@ -131,7 +130,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// What is asked often, worked out once.
+    /// Precomputes facts that are needed often.
     fn count(&mut self) {
         let inventory = self.input.inventory;
         let place = |name: &String| self.by_name.get(name.as_str()).copied();
@@ -158,20 +157,20 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The package of the system that a path belongs to.
+    /// The system package that owns a path.
     pub(super) fn system_owner(&self, node: NodeId) -> Option<usize> {
         let owner = self.input.inventory.owners.of(node)?;
         SYSTEM_MANAGERS.contains(&self.input.inventory.packages[owner].manager).then_some(owner)
     }
 
-    /// Whether a package comes from NVIDIA's repository.
+    /// Whether a package is from NVIDIA's repository.
     pub(super) fn is_cuda(&self, package: usize) -> bool {
         let package = &self.input.inventory.packages[package];
         self.input.catalog.is_nvidia_package(&package.name, package.maker.as_deref())
     }
 
-    /// Whether a file of a package is not as the package brought it: a later layer has it again, or the
-    /// instruction that installs the package names it or its folder.
+    /// Whether a package file was modified: an upper layer stores it again, or the instruction that installs the
+    /// package names it or its folder.
     pub(super) fn is_changed(&self, node: Node<'_>, package: usize) -> bool {
         if node.kind() == NodeKind::Directory {
             return false;
@@ -184,12 +183,13 @@ impl<'a> World<'a> {
         if text.contains(&path) {
             return true;
         }
-        // `sed -i ... /etc/nginx/conf.d/*.conf`, `cd /etc/nginx && sed ...`; of folders above only those that belong to one program.
+        // `sed -i ... /etc/nginx/conf.d/*.conf`, `cd /etc/nginx && sed ...`; of parent folders only those that belong
+        // to one program.
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         path.starts_with("/etc/") && folder.matches('/').count() >= 2 && names_folder(text, folder)
     }
 
-    /// Whether the instructions of a layer install packages of the system; true when it is not known.
+    /// Whether the instructions of a layer install system packages; true when unknown.
     pub(super) fn installs(&self, layer: u16) -> bool {
         const TOOLS: [&str; 9] =
             ["apt", "aptitude", "dnf", "yum", "microdnf", "tdnf", "zypper", "dpkg -i", "rpm -"];
@@ -199,18 +199,17 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Whether the instructions of a layer hold a text.
+    /// Whether the instructions of a layer contain a text.
     pub(super) fn says(&self, layer: u16, text: &str) -> bool {
         self.texts.get(&layer).is_some_and(|all| all.contains(text))
     }
 
-    /// Whether a path is what the user's instructions made it, and not a package that they install.
+    /// Whether the user's instructions created a path, and not a package that they install.
     pub(super) fn is_own_work(&self, node: Node<'_>) -> bool {
         !self.installs(node.layer()) || self.says(node.layer(), &String::from_utf8_lossy(&node.path()))
     }
 
-    /// Whether something of a layer is written by its own tools and not by the user: what installs packages, adds
-    /// users, keeps caches.
+    /// Whether a file of a layer is generated by tools: by package installation, user creation, caches.
     pub(super) fn is_by_product(&self, node: Node<'_>) -> bool {
         let path = node.path();
         let named = || self.says(node.layer(), &String::from_utf8_lossy(&path));
@@ -224,12 +223,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whether a path is one of the user's instructions.
+    /// Whether a path is in the user's layers.
     pub(super) fn is_users(&self, node: Node<'_>) -> bool {
         node.layer() >= self.base_layers
     }
 
-    /// Packages that are installed when these are, themselves included. Of alternatives, those that the image has.
+    /// Packages that are installed with these, themselves included. Of alternatives, those that the image has.
     pub(super) fn with_dependencies(&self, packages: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut open: Vec<usize> = packages.into_iter().collect();
         let mut known: BTreeSet<usize> = open.iter().copied().collect();
@@ -239,21 +238,20 @@ impl<'a> World<'a> {
         known
     }
 
-    /// What a package depends on, as far as the image has it.
+    /// Dependencies of a package that are in the image.
     pub(super) fn depends(&self, package: usize) -> &[usize] {
         self.depends.get(package).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 impl World<'_> {
-    /// Whether a good part of a package looks like content for building and stays all the same: then it is
-    /// installed for that part.
+    /// Whether a large part of a package looks like build content and stays: then it is installed for that part.
     pub(super) fn is_built_for(&self, package: usize) -> bool {
         self.built_for.contains(&package)
     }
 
-    /// Whether a package of the toolkit has only headers and libraries for other purposes than compiling kernels:
-    /// what compiles at run time reads the headers of the runtime.
+    /// Whether a toolkit package has only headers and libraries for other purposes than compiling kernels: run-time
+    /// compilation reads the runtime headers.
     fn is_aside(&self, package: usize) -> bool {
         const OF_KERNELS: [&str; 5] = ["cudart", "crt", "cccl", "nvrtc", "nvcc"];
         let name = &self.input.inventory.packages[package].name;
@@ -276,14 +274,14 @@ impl World<'_> {
         sums
     }
 
-    /// One comment about what the new image lacks although nobody has said that it is unused; `None` when that is
-    /// little. A finding counts when `left` is true for most of its files.
+    /// A comment about open questions whose files the new image lacks; `None` when that is little. A finding counts
+    /// when `left` is true for most of its files.
     pub(super) fn open_question(&self, left: &dyn Fn(NodeId) -> bool) -> Option<String> {
         let mut open: Vec<(u64, &str)> = Vec::new();
         for finding in &self.open {
             let items = finding.items.iter().filter(|item| item.node.is_some_and(left));
             let bytes: u64 = items.map(|item| item.bytes).sum();
-            // What weighs next to nothing is listed beside the proposal only.
+            // Small findings are listed only with the proposal.
             if bytes.saturating_mul(100) >= self.input.merge.merged_bytes && bytes * 2 > finding.merged_bytes
             {
                 open.push((bytes, finding.rule.title));
@@ -291,32 +289,30 @@ impl World<'_> {
         }
         open.sort_unstable_by(|one, other| other.cmp(one));
         open.dedup_by_key(|(_, title)| *title);
-        let shown: Vec<String> = open
-            .iter()
-            .take(3)
-            .map(|(bytes, title)| format!("{} ({})", title.to_lowercase(), human(*bytes)))
-            .collect();
-        (!shown.is_empty()).then(|| format!("# Left out unless the service uses them: {}", shown.join(", ")))
+        let shown: Vec<String> =
+            open.iter().take(3).map(|(bytes, title)| format!("{title} ({})", human(*bytes))).collect();
+        (!shown.is_empty()).then(|| format!("# Left out, needs review: {}", shown.join(", ")))
     }
 
-    /// Whether a package of this name is only for building, by the rules about packages.
+    /// Whether a package of this name is a development package, by the package rules.
     pub(super) fn is_builders(&self, name: &str) -> bool {
         let manager =
             self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
         self.input.catalog.is_devel_package(manager, name).is_some()
     }
 
-    /// Whether a package of Python came from a repository, an archive or a folder: PEP 610 has a file for that.
+    /// Whether a Python package was installed from a repository, an archive or a folder: PEP 610 records this in a
+    /// file.
     pub(super) fn installs_from_repositories(&self) -> bool {
         self.rootfs.nodes().any(|node| node.name() == b"direct_url.json" && node.kind() == NodeKind::File)
     }
 
-    /// Whether today's base is one of NVIDIA's CUDA images.
+    /// Whether the current base is an NVIDIA CUDA image.
     pub(super) fn is_cuda_image(&self) -> bool {
         self.input.inventory.base.as_ref().is_some_and(|base| base.flavor != crate::cuda::Flavor::None)
     }
 
-    /// Whether the image has ldconfig; images with musl do not.
+    /// Whether the image has ldconfig; musl images do not.
     pub(super) fn has_ldconfig(&self) -> bool {
         [&b"/sbin/ldconfig"[..], b"/usr/sbin/ldconfig"].iter().any(|path| self.paths.lookup(path).is_some())
     }
@@ -327,18 +323,18 @@ impl World<'_> {
     }
 }
 
-/// What commands write that are repeated.
+/// Files written by repeated commands.
 fn tool_keeps(path: &[u8]) -> bool {
     [&b"/etc/ssl/certs/"[..], b"/etc/ld.so.cache", b"/var/lib/"].iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether a text names a folder, and not one whose name only begins alike.
+/// Whether a text names a folder, and not one whose name only starts the same.
 fn names_folder(text: &str, folder: &str) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     text.match_indices(folder).any(|(at, _)| !text.as_bytes().get(at + folder.len()).is_some_and(is_name))
 }
 
-/// Texts are looked into for paths of files: a `RUN` has some hundred bytes.
+/// Texts are searched for file paths: a `RUN` has some hundred bytes.
 const TEXT_BYTES: usize = 64 << 10;
 
 fn texts(recipe: &Recipe) -> HashMap<u16, String> {
@@ -355,7 +351,7 @@ fn texts(recipe: &Recipe) -> HashMap<u16, String> {
     texts
 }
 
-/// Whether the image says what it runs: a command that is more than a shell.
+/// Whether the image defines what it runs: a command that is more than a shell.
 fn starts_something(input: &Input<'_>) -> bool {
     const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "nvidia_entrypoint.sh"];
     let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
@@ -364,8 +360,8 @@ fn starts_something(input: &Input<'_>) -> bool {
     words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
 }
 
-/// Whether a file of the image, a setting or a program that runs speaks for using what a finding is about. That a
-/// package could use it says less.
+/// Whether a file of the image, a setting or a reachable program indicates a use of a finding. A package that could use
+/// it is weaker evidence.
 fn is_named(finding: &Finding) -> bool {
     finding.users.iter().any(|user| !matches!(user, User::Package(..)))
 }

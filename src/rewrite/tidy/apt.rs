@@ -1,4 +1,4 @@
-//! What is special about apt: recommended packages, and lists that a later `RUN` may read.
+//! Clean-ups for apt: recommended packages, and lists that a later `RUN` may read.
 
 use super::call::{Call, TAKES_VALUE};
 use super::merge::HARMLESS;
@@ -7,14 +7,14 @@ use super::work::Work;
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::value::Applicability;
 
-/// Installers of apt.
+/// apt installers.
 const PROGRAMS: [&str; 2] = ["apt-get", "apt"];
 
-/// Puts in `--no-install-recommends`.
+/// Adds `--no-install-recommends`.
 pub(super) fn leave_out_recommended(work: &mut Work<'_>) {
     const SETTING: &str = "install-recommends";
     let scene = work.scene;
-    // A setting that somebody writes, or the option itself in a command that says otherwise.
+    // A setting in apt.conf, or the option in a command that sets it otherwise.
     let lower = scene.file.text().to_ascii_lowercase();
     let is_set = lower.contains("apt::install-recommends");
     for run in scene.runs.iter().filter(|run| run.may_edit && !scene.layers(run.place).is_empty()) {
@@ -36,20 +36,20 @@ pub(super) fn leave_out_recommended(work: &mut Work<'_>) {
             work.edit(
                 at..at,
                 " --no-install-recommends",
-                "apt-get installs packages that others only recommend, too. Name those that are needed.",
+                "apt-get also installs recommended packages. Name the ones that are needed.",
                 Applicability::Review,
                 None,
             );
-            work.assume("No package that was installed because another one recommends it is needed; the sizes count them as still there.");
+            work.assume("No package is needed that was installed only as a recommendation; predicted sizes still include them.");
         }
     }
 }
 
-/// Which `RUN`s read the lists of packages that an earlier one has fetched.
+/// `RUN`s that read package lists fetched by an earlier one.
 pub(super) struct Lists {
-    /// By stage: the last instruction of it, or of a stage that starts from it, that reads them.
+    /// By stage: the last instruction of it, or of a stage based on it, that reads them.
     read: Vec<usize>,
-    /// The same for those that may do so, as far as can be told.
+    /// The same for instructions that may read them.
     maybe: Vec<usize>,
     /// By instruction: the last one up to it that neither reads them nor is without effect on a `RUN`.
     others: Vec<usize>,
@@ -96,19 +96,19 @@ impl Lists {
         lists
     }
 
-    /// Whether all later instructions that read lists stand side by side behind the one at `place`: only `RUN`s
-    /// that read them too, and what no `RUN` sees, between them.
+    /// Whether all later instructions that read lists directly follow the one at `place`, with only `RUN`s that read
+    /// them too, and instructions without effect on a `RUN`, between them.
     pub(super) fn are_read_nearby(&self, scene: &Scene<'_>, place: usize) -> bool {
         let Some(last) = scene.stage(place).and_then(|stage| self.read.get(stage)) else { return false };
         self.others.get(*last).is_some_and(|other| *other <= place)
     }
 
-    /// Whether a later instruction reads the lists that are there after the one at `place`.
+    /// Whether a later instruction reads the lists that exist after the one at `place`.
     pub(super) fn are_read_after(&self, scene: &Scene<'_>, place: usize) -> bool {
         scene.stage(place).and_then(|stage| self.read.get(stage)).is_some_and(|last| *last > place)
     }
 
-    /// Whether it may be so.
+    /// Whether a later instruction may read them.
     pub(super) fn may_be_read_after(&self, scene: &Scene<'_>, place: usize) -> bool {
         scene.stage(place).and_then(|stage| self.maybe.get(stage)).is_none_or(|last| *last > place)
     }
@@ -133,7 +133,7 @@ pub(super) fn reads(run: &Run) -> bool {
     false
 }
 
-/// Whether a call runs commands that are not in the file.
+/// Whether a call runs commands outside the file.
 pub(super) fn is_script(call: &Call<'_>) -> bool {
     const OF_SYSTEM: [&str; 6] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/"];
     let shells = ["sh", "bash", "dash", "ash", "zsh", "source", ".", "eval", "make", "ansible-playbook"];

@@ -1,4 +1,4 @@
-//! Caches of package managers that stay in a layer: not kept, or removed in the `RUN` that fills them.
+//! Package manager caches in layers: disabled, or removed in the `RUN` that fills them.
 
 use super::apt::Lists;
 use super::call::Call;
@@ -12,64 +12,64 @@ struct Removed {
     kind: Kind,
     /// Programs that fill it.
     programs: &'static [&'static str],
-    /// What removes it; `*` at its beginning stands for the program.
+    /// The command that removes it; `*` at its beginning is the program.
     command: &'static str,
     why: &'static str,
 }
 
-/// In the order in which the commands are put in.
+/// In the order in which the commands are added.
 const REMOVED: [Removed; 8] = [
     Removed {
         kind: Kind::AptArchives,
         programs: &["apt-get", "apt", "aptitude"],
         command: "apt-get clean",
-        why: "apt keeps the archives that it installed from in the layer; only installing reads them.",
+        why: "apt leaves downloaded archives in the layer; only installations read them.",
     },
     Removed {
         kind: Kind::AptLists,
         programs: &["apt-get", "apt", "aptitude"],
         command: "rm -rf /var/lib/apt/lists/*",
-        why: "apt's lists of packages stay in the layer; only installing reads them, after fetching them anew.",
+        why: "apt package lists stay in the layer; only installations read them, and they fetch them again.",
     },
     Removed {
         kind: Kind::Dnf,
         programs: &["dnf", "dnf5", "microdnf", "yum"],
         command: "* clean all",
-        why: "Lists and packages that were fetched stay in the layer; only installing reads them.",
+        why: "Downloaded lists and packages stay in the layer; only installations read them.",
     },
     Removed {
         kind: Kind::Zypper,
         programs: &["zypper"],
         command: "zypper clean --all",
-        why: "Lists and packages that were fetched stay in the layer; only installing reads them.",
+        why: "Downloaded lists and packages stay in the layer; only installations read them.",
     },
     Removed {
         kind: Kind::Apk,
         programs: &["apk"],
         command: "rm -rf /var/cache/apk/*",
-        why: "apk's index stays in the layer; only installing reads it.",
+        why: "apk's index stays in the layer; only installations read it.",
     },
     Removed {
         kind: Kind::Conda,
         programs: &["conda", "mamba", "micromamba"],
         command: "* clean -afy",
-        why: "conda keeps the packages that it installed from in the layer; only installing reads them.",
+        why: "conda leaves downloaded packages in the layer; only installations read them.",
     },
     Removed {
         kind: Kind::Npm,
         programs: &["npm"],
         command: "npm cache clean --force",
-        why: "npm keeps what it fetched in the layer; only installing reads it.",
+        why: "npm leaves its download cache in the layer; only installations read it.",
     },
     Removed {
         kind: Kind::Yarn,
         programs: &["yarn"],
         command: "yarn cache clean",
-        why: "yarn keeps what it fetched in the layer; only installing reads it.",
+        why: "yarn leaves its download cache in the layer; only installations read it.",
     },
 ];
 
-/// Puts commands behind those of `RUN`s that leave a cache.
+/// Adds commands to `RUN`s that leave a cache.
 pub(super) fn remove(work: &mut Work<'_>) {
     let scene = work.scene;
     let lists = Lists::of(scene);
@@ -92,7 +92,7 @@ pub(super) fn remove(work: &mut Work<'_>) {
             if cache.kind == Kind::AptLists && lists.are_read_after(scene, run.place) {
                 continue;
             }
-            // Lists are left by those that it is merged with, too.
+            // Merged `RUN`s leave lists, too.
             let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
             let others = others.map(|(place, _)| *place).chain(head).filter(|_| cache.kind == Kind::AptLists);
             let layers: Vec<u16> =
@@ -104,9 +104,7 @@ pub(super) fn remove(work: &mut Work<'_>) {
             let mut applicability = if head.is_some() { Applicability::Review } else { Applicability::Safe };
             if cache.kind == Kind::AptLists && lists.may_be_read_after(scene, run.place) {
                 applicability = Applicability::Review;
-                work.assume(
-                    "No later RUN installs with apt-get without fetching the lists of packages itself.",
-                );
+                work.assume("Every later RUN that installs with apt-get fetches the package lists itself.");
             }
             let sudo = if call.with_sudo { "sudo " } else { "" };
             let command = match cache.command.strip_prefix('*') {
@@ -122,14 +120,14 @@ pub(super) fn remove(work: &mut Work<'_>) {
     }
     if of_apt > 0 && scene.is_buildkit() {
         let mount = "--mount=type=cache,target=/var/cache/apt,sharing=locked".to_owned();
-        let reason = "With this flag a RUN that installs with apt-get keeps what it fetches for the next build, outside \
-                      the image; images of Debian and Ubuntu delete it first unless /etc/apt/apt.conf.d/docker-clean \
-                      is removed.";
+        let reason = "With this flag a RUN that installs with apt-get keeps its downloads for the next build, outside \
+                      the image. Debian and Ubuntu images delete them unless /etc/apt/apt.conf.d/docker-clean is \
+                      removed.";
         work.hint(vec![mount], reason.to_owned(), None);
     }
 }
 
-/// Whether a `RUN` keeps a cache outside the image already: then what is in the layer came another way.
+/// Whether a `RUN` already keeps a cache outside the image: then the files in the layer have another origin.
 fn mounts(work: &Work<'_>, run: &Run, kind: Kind) -> bool {
     let folder = match kind {
         Kind::AptLists => "/var/lib/apt",
@@ -150,13 +148,13 @@ fn mounts(work: &Work<'_>, run: &Run, kind: Kind) -> bool {
     values.any(|value| value.contains(folder))
 }
 
-/// An option by which an installer keeps no cache.
+/// An option that disables an installer's cache.
 struct Kept {
     kinds: &'static [Kind],
     program: &'static str,
     subcommands: &'static [&'static str],
     option: &'static str,
-    /// Where `BuildKit` can keep it between builds.
+    /// The cache folder for a `BuildKit` cache mount.
     folder: &'static str,
     why: &'static str,
 }
@@ -168,7 +166,7 @@ const KEPT: [Kept; 3] = [
         subcommands: &["install", "add", "sync"],
         option: "--no-cache",
         folder: "/root/.cache/pypoetry",
-        why: "poetry keeps the archives that it installed from in its cache; only installing reads them.",
+        why: "poetry leaves downloaded archives in its cache; only installations read them.",
     },
     Kept {
         kinds: &[Kind::PipOfRoot, Kind::Pip],
@@ -176,7 +174,7 @@ const KEPT: [Kept; 3] = [
         subcommands: &["install", "download", "wheel"],
         option: "--no-cache-dir",
         folder: "/root/.cache/pip",
-        why: "pip keeps a second copy of what it installs in its cache; only installing reads it.",
+        why: "pip keeps a second copy of installed packages in its cache; only installations read it.",
     },
     Kept {
         kinds: &[Kind::Uv],
@@ -184,11 +182,11 @@ const KEPT: [Kept; 3] = [
         subcommands: &["pip", "sync", "add", "tool"],
         option: "--no-cache",
         folder: "/root/.cache/uv",
-        why: "uv keeps a second copy of what it installs in its cache; only installing reads it.",
+        why: "uv keeps a second copy of installed packages in its cache; only installations read it.",
     },
 ];
 
-/// Tells installers to keep no cache, or to keep it outside the image.
+/// Disables installer caches, or moves them outside the image.
 pub(super) fn keep_none(work: &mut Work<'_>) {
     let scene = work.scene;
     let with_mounts = scene.is_buildkit();
@@ -226,7 +224,7 @@ pub(super) fn keep_none(work: &mut Work<'_>) {
             }
             let (why, bytes) = match places.len() {
                 1 => (kept.why.to_owned(), bytes),
-                // What each of them keeps is not known.
+                // The share of each command is unknown.
                 count => (format!("{} The {count} commands of this RUN share that cache.", kept.why), None),
             };
             for at in places {

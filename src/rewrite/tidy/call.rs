@@ -1,21 +1,21 @@
-//! What commands call, and how lists of them go on.
+//! Programs that commands call, and how command lists continue.
 
 use crate::formats::dockerfile::{Joiner, ShellCommand, Word};
 
-/// What a command calls.
+/// The program call of a command.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::rewrite) struct Call<'a> {
-    /// Without its folder; `pip` for all ways to call it.
+    /// Name without folder; `pip` for all ways to call it.
     pub(in crate::rewrite) program: &'a str,
-    /// As it is written.
+    /// As written.
     pub(in crate::rewrite) path: &'a str,
     pub(in crate::rewrite) with_sudo: bool,
-    /// What follows the program.
+    /// The arguments.
     pub(in crate::rewrite) words: &'a [Word],
 }
 
 impl<'a> Call<'a> {
-    /// What a command calls; `None` when it only sets variables.
+    /// The call of a command; `None` when it only sets variables.
     pub(in crate::rewrite) fn of(command: &'a ShellCommand) -> Option<Self> {
         let is_assignment = |word: &Word| {
             let name = word.text.split_once('=').map(|(name, _)| name);
@@ -49,7 +49,7 @@ impl<'a> Call<'a> {
         Some(Self { program, path: &first.text, with_sudo, words })
     }
 
-    /// The place in `words` of a subcommand: only options, and values of such as take one, stand before it.
+    /// The index in `words` of a subcommand: only options and their values come before it.
     pub(in crate::rewrite) fn subcommand(&self, wanted: &str) -> Option<usize> {
         let mut is_value = false;
         for (place, word) in self.words.iter().enumerate() {
@@ -62,13 +62,13 @@ impl<'a> Call<'a> {
         None
     }
 
-    /// Whether a word stands among the arguments.
+    /// Whether the arguments contain a word.
     pub(in crate::rewrite) fn has(&self, wanted: &str) -> bool {
         self.words.iter().any(|word| word.text == wanted)
     }
 }
 
-/// Options of apt-get and pip before a subcommand that take the next word.
+/// Options of apt-get and pip before a subcommand with a separate value.
 pub(in crate::rewrite) const TAKES_VALUE: [&str; 6] =
     ["-o", "-c", "-t", "--option", "--config-file", "--target-release"];
 
@@ -80,7 +80,7 @@ pub(in crate::rewrite) fn is_strict(command: &ShellCommand) -> bool {
     call.words.iter().any(short) || call.has("-o") && call.has("errexit")
 }
 
-/// Whether a list of commands only goes on where the one before has succeeded, whatever stops it.
+/// Whether a command list continues only after success, by whatever mechanism.
 pub(in crate::rewrite) fn is_chain(commands: &[ShellCommand]) -> bool {
     commands.iter().all(|command| matches!(command.joiner, Joiner::First | Joiner::And | Joiner::Pipe))
 }

@@ -1,5 +1,5 @@
-//! What no edit does: content that should not come from the build context, and files that are hidden by an
-//! instruction that cannot be merged.
+//! Hints beyond edits: content to exclude from the build context, and files shadowed by an instruction that cannot be
+//! merged.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use crate::base::text::escape;
 use crate::formats::dockerfile::{Instruction, Keyword};
 use crate::rewrite::value::Hint;
 
-/// Bytes below which a pair of instructions is not worth a hint.
+/// Smallest saving for a hint about a pair of instructions.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// How many pairs are told of; the largest.
+/// Most pairs in hints; the largest.
 const MOST: usize = 8;
 
-/// Lines of a `.dockerignore` that are proposed; the largest.
+/// Most proposed lines of a `.dockerignore`; the largest.
 const LINES: usize = 32;
 
-/// Content of `COPY . …` that a `.dockerignore` keeps out: the file is part of the proposal, and its bytes count.
+/// Content of `COPY . …` that a `.dockerignore` excludes: the file is part of the proposal, and its bytes count.
 pub(super) fn ignore(work: &mut Work<'_>) {
     let scene = work.scene;
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     let mut from = Vec::new();
     for (place, copy) in scene.file.instructions.iter().enumerate().filter(|(_, one)| is_whole_context(one)) {
         let target = copy.words.last().and_then(|target| scene.absolute(place, &target.text));
-        // Those too that an edit takes away: it is the copy of them in a later layer that stays.
+        // Including files that an edit removes: their copy in an upper layer stays.
         let waste = scene.waste_of(scene.layers(place));
         let waste: Vec<_> = waste.filter(|one| one.bytes > 0 && one.kind != Kind::Other).collect();
         work.take(&waste);
@@ -51,7 +51,7 @@ pub(super) fn ignore(work: &mut Work<'_>) {
             file: ".dockerignore".to_owned(),
             lines,
             reason: format!(
-                "The COPY of the whole context (line {}) brings files that nothing reads when the service runs.",
+                "COPY of the whole context (line {}) adds files that nothing reads at run time.",
                 from.join(", ")
             ),
             bytes: Some(bytes),
@@ -69,10 +69,10 @@ fn is_whole_context(instruction: &Instruction) -> bool {
         && sources.iter().any(|source| matches!(source.text.as_str(), "." | "./" | "*" | "./*" | "/"))
 }
 
-/// The pattern that keeps a file out, by its path in the context.
+/// The pattern that excludes a file, by its path in the context.
 fn line(path: &[u8]) -> String {
-    /// Folders that go as a whole, by their name. `build`, `target` and `dist` may hold what the image runs: of these
-    /// the files are named.
+    /// Folders excluded as a whole, by name. `build`, `target` and `dist` may contain what the image runs: of these,
+    /// files are listed.
     const FOLDERS: [&str; 8] = [
         ".git",
         "__pycache__",
@@ -106,10 +106,10 @@ fn line(path: &[u8]) -> String {
     }
 }
 
-/// Files that an instruction hides which another one made, where no edit helps.
+/// Files of one instruction that another one shadows, if no edit helps.
 pub(super) fn hidden(work: &mut Work<'_>) {
     let scene = work.scene;
-    // Of pairs of layers: bytes, and those that are stored again.
+    // By pair of layers: bytes, and those stored again.
     let mut pairs: BTreeMap<(u16, u16), (u64, u64)> = BTreeMap::new();
     for one in scene.waste.iter().filter(|one| !work.gone.contains(&(one.layer, one.entry))) {
         let Some(by) = one.by.filter(|by| *by != one.layer) else { continue };
@@ -127,13 +127,15 @@ pub(super) fn hidden(work: &mut Work<'_>) {
         let (one, other) = (told(scene, maker), told(scene, hider));
         let reason = if copied > bytes / 2 {
             format!(
-                "The {other} stores files of the {one} again to change their owner, mode or time: do that where they are put in."
+                "The {other} copies files of the {one} to change owner, mode or time: set these where the files are added."
             )
         } else if matches!(scene.instruction(maker).map(|one| one.keyword), Some(Keyword::Run)) {
-            format!("The {other} hides files of the {one}: delete them there, or merge the two by hand.")
+            format!(
+                "The {other} deletes or overwrites files of the {one}: delete them there, or merge the two by hand."
+            )
         } else {
             format!(
-                "The {other} hides files of the {one}: leave them out there, or bring them to one RUN only, with RUN --mount=type=bind."
+                "The {other} deletes or overwrites files of the {one}: do not add them there, or provide them to one RUN with RUN --mount=type=bind."
             )
         };
         work.hint(Vec::new(), reason, Some(bytes));

@@ -1,4 +1,4 @@
-//! `RUN`s that hide what the one before them made: one layer for both.
+//! Merges `RUN`s that shadow files of the previous one into one layer.
 
 use super::apt::{Lists, reads};
 use super::call::{Call, is_chain};
@@ -8,11 +8,11 @@ use super::work::{Work, sum};
 use crate::formats::dockerfile::{Keyword, PieceKind, ShellCommand};
 use crate::rewrite::value::Applicability;
 
-/// What merging two `RUN`s must save when the second does more than to undo. Every `RUN` that installs rewrites
-/// the databases of package managers and the loader's cache.
+/// Smallest saving for a merge when the second `RUN` does more than undo. Every `RUN` that installs rewrites package
+/// databases and the loader cache.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// `RUN`s that become one.
+/// `RUN`s to merge.
 struct Group<'a> {
     last: &'a Run,
     head: usize,
@@ -22,7 +22,7 @@ struct Group<'a> {
     is_open: bool,
 }
 
-/// Merges `RUN`s that stand side by side.
+/// Merges adjacent `RUN`s.
 pub(super) fn merge(work: &mut Work<'_>) {
     let scene = work.scene;
     let lists = Lists::of(scene);
@@ -47,7 +47,7 @@ pub(super) fn merge(work: &mut Work<'_>) {
     }
 }
 
-/// Merges a `RUN` into those before it, when that saves something and changes nothing.
+/// Merges a `RUN` into those before it if that saves something and changes nothing.
 fn take<'a>(
     work: &mut Work<'a>,
     lists: &Lists,
@@ -90,34 +90,33 @@ fn take<'a>(
     let with = if between.is_empty() {
         format!("{line}{}{rest}", comments(scene, at, first.span.start, rest))
     } else {
-        // What stands between goes before both: they do not see it.
+        // Instructions between them move before both: they do not affect them.
         let gap = scene.whole(group.last.place)?.end..other.span.start;
         let moved = scene.file.slice(&gap).to_owned();
         let head = scene.instruction(group.head)?.span.start;
         work.edit(
             head..head,
             moved,
-            "Moved up, so that the RUN commands around it can be one.",
+            "Moved up, so that the RUN instructions around it can be merged.",
             Applicability::Review,
             None,
         );
         joint
     };
     let (reason, bytes) = if installs {
-        let reason =
-            "This RUN installs from the lists that the one before it fetches: in one RUN they need no layer.";
+        let reason = "Merged: this RUN installs from the package lists of the previous one, which then are in no layer.";
         (reason.to_owned(), None)
     } else {
         let line = scene.line(run.place);
         let reason = format!(
-            "The RUN of line {line} hides files that the one before it made: in one RUN they are in no layer."
+            "Merged: the RUN of line {line} deletes or overwrites files of the previous one, which then are in no layer."
         );
         (reason, Some(work.take(&waste)))
     };
     work.edit(at..first.span.start, with, reason, Applicability::Review, bytes);
-    work.assume("RUN commands that are merged do the same in one shell as in two.");
+    work.assume("Merged RUN commands behave the same in one shell.");
     work.merged.insert(run.place, group.head);
-    // After a strict list `&&` holds for what follows it directly.
+    // After a strict list `&&` applies to the next command only.
     group.is_open = !group.last.is_strict;
     group.last = run;
     group.layers.extend(layers);
@@ -125,14 +124,14 @@ fn take<'a>(
     Some(())
 }
 
-/// Whether a `RUN` installs from lists that those before it leave in their layers, and no other one keeps them
-/// from being removed when the two are one.
+/// Whether a `RUN` installs from lists in the layers of those before it, and no other one prevents their removal after
+/// the merge.
 fn installs(work: &Work<'_>, lists: &Lists, group: &Group<'_>, run: &Run) -> bool {
     let left = work.left(&group.layers, |one| one.kind == Kind::AptLists && one.bytes > 0);
     !left.is_empty() && reads(run) && lists.are_read_nearby(work.scene, group.last.place)
 }
 
-/// Instructions that no `RUN` sees.
+/// Instructions without effect on a `RUN`.
 pub(super) const HARMLESS: [Keyword; 7] = [
     Keyword::Cmd,
     Keyword::Entrypoint,
@@ -143,7 +142,7 @@ pub(super) const HARMLESS: [Keyword; 7] = [
     Keyword::StopSignal,
 ];
 
-/// Comments between two places, as lines between the commands that are joined there.
+/// Comments between two places, as lines between the joined commands.
 fn comments(scene: &Scene<'_>, from: usize, to: usize, rest: &str) -> String {
     let indentation: String = rest.chars().take_while(|character| character.is_whitespace()).collect();
     let pieces = &scene.file.pieces;
@@ -154,7 +153,7 @@ fn comments(scene: &Scene<'_>, from: usize, to: usize, rest: &str) -> String {
     lines.collect()
 }
 
-/// Whether a command only takes away or changes what others made.
+/// Whether a command only removes or changes existing files.
 fn undoes(command: &ShellCommand) -> bool {
     let Some(call) = Call::of(command) else { return false };
     let one_of = |names: &[&str]| names.iter().any(|name| call.subcommand(name).is_some());
@@ -173,12 +172,12 @@ fn undoes(command: &ShellCommand) -> bool {
     }
 }
 
-/// What commands leave to those after them in the same shell.
+/// State that commands leave to later ones in the same shell.
 #[derive(Clone, Copy, Debug, Default)]
 struct Leaks {
-    /// Another working directory.
+    /// A changed working directory.
     folder: bool,
-    /// Variables that are not set are errors.
+    /// Unset variables are errors.
     unset: bool,
     /// Something else.
     other: bool,
@@ -221,7 +220,7 @@ impl Leaks {
         }
     }
 
-    /// Whether these commands do not care.
+    /// Whether these commands are not affected.
     fn spare(self, commands: &[ShellCommand]) -> bool {
         let spared = |command: &ShellCommand| {
             let reads_variables = command.words.iter().any(|word| word.text.contains('$'));
@@ -237,7 +236,7 @@ fn is_options(word: &str, letters: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|letter| letters.contains(letter)))
 }
 
-/// Whether what a command does may depend on the folder that it runs in.
+/// Whether a command may depend on its working directory.
 fn reads_folder(command: &ShellCommand) -> bool {
     const OF_PATHS: [&str; 8] = ["rm", "rmdir", "chown", "chmod", "touch", "mkdir", "ln", "strip"];
     const NOWHERE: [&str; 10] =
@@ -248,7 +247,7 @@ fn reads_folder(command: &ShellCommand) -> bool {
         return true;
     }
     match call.program {
-        // The first word says owner or mode.
+        // The first word is owner or mode.
         "chown" | "chmod" => call.words.iter().filter(|word| !is_fixed(&word.text)).count() > 1,
         program if OF_PATHS.contains(&program) => !call.words.iter().all(|word| is_fixed(&word.text)),
         program => !NOWHERE.contains(&program),

@@ -1,4 +1,4 @@
-//! Owners and modes that a `RUN` changes after a `COPY`: given by the `COPY` itself.
+//! Moves owner and mode changes of a `RUN` into the `COPY` before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,29 +10,29 @@ use super::work::Work;
 use crate::formats::dockerfile::{Keyword, ShellCommand, Span, Word};
 use crate::rewrite::value::Applicability;
 
-/// `RUN`s that are looked at: each asks for paths of whole layers.
+/// Most `RUN`s checked: each needs paths of whole layers.
 const RUNS: usize = 64;
 
-/// Commands of a `RUN` that are looked at, if it has no more: each asks for the paths of all that was changed.
+/// Most commands of a `RUN` checked: each needs the paths of all changed files.
 const COMMANDS: usize = 16;
 
 /// A command that changes owners or modes.
 struct Change<'a> {
-    /// `chown` or `chmod`: the name of the flag too.
+    /// `chown` or `chmod`, which is also the name of the flag.
     name: &'static str,
     spec: &'a str,
     path: &'a str,
-    /// The option by which it goes down into folders, with the white space behind it.
+    /// The recursive option, with the white space after it.
     down: Option<Span>,
 }
 
-/// What becomes of a command: flags of `COPY`s, by instruction; and the option that it loses where it stays.
+/// The replacement of a command: flags of `COPY`s, by instruction; and the option that it loses if it stays.
 struct Plan {
     flags: BTreeMap<usize, String>,
     stays_without: Option<Span>,
 }
 
-/// Gives owners and modes to the `COPY`s, and takes the commands away.
+/// Adds owners and modes to the `COPY`s, and removes the commands.
 pub(super) fn give_to_copies(work: &mut Work<'_>) {
     let scene = work.scene;
     let mut by: BTreeMap<u16, Vec<&Waste>> = BTreeMap::new();
@@ -73,7 +73,7 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
     if gone.len() == run.commands.len() {
         work.removed.insert(run.place);
     }
-    let why = format!("The RUN of line {} stores these files again to change", scene.line(run.place));
+    let why = format!("The RUN of line {} copies these files to change", scene.line(run.place));
     for plan in plans.values() {
         for (place, flag) in &plan.flags {
             let made = scene.layers(*place);
@@ -82,7 +82,7 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
                 waste.into_iter().filter(|one| !work.gone.contains(&(one.layer, one.entry))).collect();
             let bytes = Some(work.take(&waste)).filter(|bytes| *bytes > 0);
             let what = if flag.contains("chown") { "their owner" } else { "their mode" };
-            let reason = format!("{why} {what}: the {} can give it.", name_of(scene, *place));
+            let reason = format!("{why} {what}: the {} can set it.", name_of(scene, *place));
             work.edit(
                 style::flag_place(scene, *place)?,
                 format!(" {flag}"),
@@ -92,12 +92,12 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
             );
         }
         if let Some(option) = &plan.stays_without {
-            let reason = "The files have it from the COPY; only the folder itself is left.";
+            let reason = "The COPY sets it for the files; only the folder itself is left.";
             work.edit(option.clone(), "", reason, Applicability::Review, None);
         }
     }
     for span in spans {
-        work.edit(span, "", "The COPY does this.", Applicability::Review, None);
+        work.edit(span, "", "Done by the COPY.", Applicability::Review, None);
     }
     Some(())
 }
@@ -106,7 +106,7 @@ fn name_of(scene: &Scene<'_>, place: usize) -> &'static str {
     scene.instruction(place).map_or("COPY", |one| one.keyword.as_str())
 }
 
-/// What is to be done about a command, when all that it changes comes from `COPY`s that can do the same.
+/// The replacement of a command, if all that it changes is from `COPY`s that can do the same.
 fn plan(scene: &Scene<'_>, run: &Run, at: usize, change: &Change<'_>, copied: &[&Waste]) -> Option<Plan> {
     let before = run.commands.get(..at)?;
     let moves =
@@ -142,7 +142,7 @@ fn plan(scene: &Scene<'_>, run: &Run, at: usize, change: &Change<'_>, copied: &[
     Some(Plan { flags, stays_without })
 }
 
-/// Reads `chown -R user:group path` and `chmod 755 path`; other options and further paths are not understood.
+/// Parses `chown -R user:group path` and `chmod 755 path`; other options and more paths are not supported.
 fn change(call: Call<'_>) -> Option<Change<'_>> {
     let name = match call.program {
         "chown" => "chown",
@@ -166,14 +166,14 @@ fn change(call: Call<'_>) -> Option<Change<'_>> {
     Some(Change { name, spec: &spec.text, path: &path.text, down })
 }
 
-/// Whether a `COPY` can bring what it puts below `path` with another owner or mode: it has no such flag, and
-/// puts nothing anywhere else.
+/// Whether a `COPY` can set owner or mode of what it adds below `path`: it has no such flag, and adds nothing anywhere
+/// else.
 fn takes_flag(scene: &Scene<'_>, place: usize, change: &Change<'_>, path: &str) -> bool {
     let Some(copy) = scene.instruction(place) else { return false };
     let Some((target, sources)) = copy.words.split_last() else { return false };
     let is_copy = match copy.keyword {
         Keyword::Copy => true,
-        // What is unpacked has owners of its own.
+        // Unpacked files have owners of their own.
         Keyword::Add => sources.iter().all(is_plain_file),
         _ => false,
     };
@@ -197,14 +197,14 @@ fn is_plain_file(source: &Word) -> bool {
         && !PACKED.iter().any(|end| source.text.ends_with(end))
 }
 
-/// Whether the first `COPY` made the very folder that the command names: then the folder has its owner too.
+/// Whether the first `COPY` created the folder that the command names: then it sets the folder's owner too.
 fn is_made_by(scene: &Scene<'_>, first: usize, path: &str) -> bool {
     let Some(target) = scene.instruction(first).and_then(|copy| copy.words.last()) else { return false };
     let layer = scene.layers(first).iter().min().copied().unwrap_or_default();
     scene.absolute(first, &target.text).as_deref() == Some(path) && !scene.look.existed(path, layer)
 }
 
-/// The owner as `COPY --chown` has it. `None` where that means something else, or the name may not be known yet.
+/// The owner in the form of `COPY --chown`. `None` when that means something else, or the name may not exist yet.
 fn owner(scene: &Scene<'_>, spec: &str, first: usize, run: &Run, before: &[ShellCommand]) -> Option<String> {
     let (user, group) = spec.split_once(':').unwrap_or((spec, "0"));
     let is_name = |name: &str| {
@@ -225,7 +225,7 @@ fn owner(scene: &Scene<'_>, spec: &str, first: usize, run: &Run, before: &[Shell
     is_known.then(|| format!("{user}:{group}"))
 }
 
-/// The mode as `COPY --chmod` has it: as it is written, else as all files have it afterwards.
+/// The mode in the form of `COPY --chmod`: as written, else the common mode of all files afterwards.
 fn mode(scene: &Scene<'_>, change: &Change<'_>, changed: &[&Waste]) -> Option<String> {
     let is_octal =
         (3..=4).contains(&change.spec.len()) && change.spec.bytes().all(|byte| matches!(byte, b'0'..=b'7'));

@@ -1,4 +1,4 @@
-//! What tidying looks at: the file, its ties, and what of the layers is superfluous.
+//! The input of clean-ups: the file, its layers, and their superfluous files.
 
 use std::cell::OnceCell;
 
@@ -9,20 +9,20 @@ use crate::formats::dockerfile::{
 use crate::layer::EntryId;
 use crate::rewrite::recipe::Tie;
 
-/// A regular file of a layer that a finding of the plan names.
+/// A regular file of a layer that a finding of the plan covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::rewrite) struct Waste {
     pub(in crate::rewrite) layer: u16,
     pub(in crate::rewrite) entry: EntryId,
     pub(in crate::rewrite) bytes: u64,
     pub(in crate::rewrite) kind: Kind,
-    /// The later layer that hides it.
+    /// The upper layer that shadows it.
     pub(in crate::rewrite) by: Option<u16>,
-    /// The entry of that layer that holds the same bytes again, at the same path.
+    /// The entry of that layer with the same content at the same path.
     pub(in crate::rewrite) copy: Option<EntryId>,
 }
 
-/// What a superfluous file is, as far as an instruction can do something about it.
+/// The kind of a superfluous file, as far as an instruction can avoid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::rewrite) enum Kind {
     AptLists,
@@ -43,7 +43,7 @@ pub(in crate::rewrite) enum Kind {
 }
 
 impl Kind {
-    /// The cache that a path lies in.
+    /// The cache that contains a path.
     pub(in crate::rewrite) fn of_cache(path: &[u8]) -> Self {
         const BELOW: [(&[u8], Kind); 9] = [
             (b"/var/lib/apt/lists/", Kind::AptLists),
@@ -69,13 +69,13 @@ impl Kind {
         below.or_else(within).map_or(Self::Other, |(_, kind)| *kind)
     }
 
-    /// Whether a command of the RUN that made it can keep it out of the layer.
+    /// Whether a command in its RUN can keep it out of the layer.
     pub(in crate::rewrite) fn is_cache(self) -> bool {
         !matches!(self, Self::Artifact | Self::Other)
     }
 }
 
-/// What is asked of the image's layers.
+/// Queries about the image's layers.
 pub(in crate::rewrite) trait Look {
     /// The path of an entry.
     fn path(&self, layer: u16, entry: EntryId) -> Vec<u8>;
@@ -83,30 +83,30 @@ pub(in crate::rewrite) trait Look {
     /// Permission bits of an entry.
     fn mode(&self, layer: u16, entry: EntryId) -> u16;
 
-    /// Whether a layer below `layer` has something at a path.
+    /// Whether a layer below `layer` has an entry at a path.
     fn existed(&self, path: &str, layer: u16) -> bool;
 
-    /// Whether everything that `layers` hold at or below a path stands in one of `others` too.
+    /// Whether everything in `layers` at or below a path is in one of `others` too.
     fn is_all_of(&self, layers: &[u16], others: &[u16], path: &str) -> bool;
 }
 
 /// A `RUN`.
 #[derive(Clone, Debug)]
 pub(in crate::rewrite) struct Run {
-    /// Its place among the instructions.
+    /// Its index among the instructions.
     pub(in crate::rewrite) place: usize,
-    /// What it starts.
+    /// Its commands.
     pub(in crate::rewrite) commands: Vec<ShellCommand>,
-    /// Whether it may be edited: in shell form, and every command was understood.
+    /// Whether it can be edited: in shell form, with every command understood.
     pub(in crate::rewrite) may_edit: bool,
     /// Whether it stops at the first command that fails, by `set -e`.
     pub(in crate::rewrite) is_strict: bool,
 }
 
-/// Everything that tidying looks at.
+/// The input of clean-ups.
 pub(in crate::rewrite) struct Scene<'a> {
     pub(in crate::rewrite) file: &'a Dockerfile,
-    /// What the file is called, for hints.
+    /// The name of the file, for hints.
     pub(in crate::rewrite) name: &'a str,
     ties: &'a [Tie],
     /// By layer and entry.
@@ -115,7 +115,7 @@ pub(in crate::rewrite) struct Scene<'a> {
     pub(in crate::rewrite) stages: Vec<Stage>,
     /// All of the file, in order.
     pub(in crate::rewrite) runs: Vec<Run>,
-    /// What joins commands on lines of their own somewhere in the file, once that was looked for.
+    /// The joiner of commands on separate lines somewhere in the file, computed once.
     pub(in crate::rewrite) joint: OnceCell<Option<String>>,
 }
 
@@ -143,13 +143,13 @@ impl<'a> Scene<'a> {
         Self { file, name, ties, waste, look, stages: file.stages(), runs, joint: OnceCell::new() }
     }
 
-    /// Layers that an instruction made; none when it is not of the final image, or one of them was not read.
+    /// Layers of an instruction; none when it is not part of the final image, or one of them was not read.
     pub(in crate::rewrite) fn layers(&self, place: usize) -> &'a [u16] {
         let tie = self.ties.get(place).filter(|tie| tie.content_bytes.is_some());
         tie.map_or(&[], |tie| tie.layers.as_slice())
     }
 
-    /// Layers that show what a `RUN` left: its own; of one in an earlier stage those of the `COPY`s that take its
+    /// Layers with the files of a `RUN`: its own; for one in an earlier stage those of the `COPY`s that copy its
     /// results into the image.
     pub(in crate::rewrite) fn results(&self, place: usize) -> Vec<u16> {
         let own = self.layers(place);
@@ -169,12 +169,12 @@ impl<'a> Scene<'a> {
         from.flat_map(|(copy, _)| self.layers(copy)).copied().collect()
     }
 
-    /// The instruction that made a layer.
+    /// The instruction that created a layer.
     pub(in crate::rewrite) fn maker(&self, layer: u16) -> Option<usize> {
         self.ties.iter().position(|tie| tie.layers.contains(&layer))
     }
 
-    /// What is superfluous in these layers.
+    /// Superfluous files in these layers.
     pub(in crate::rewrite) fn waste_of(&self, layers: &[u16]) -> impl Iterator<Item = &'a Waste> {
         let waste = self.waste;
         let of = move |layer: u16| {
@@ -206,7 +206,7 @@ impl<'a> Scene<'a> {
         after.checked_sub(1)
     }
 
-    /// The working directory of an instruction, where the file says it.
+    /// The working directory of an instruction, if the file sets it.
     pub(in crate::rewrite) fn workdir(&self, place: usize) -> Option<String> {
         let mut stage = self.stage(place);
         let mut end = place;
@@ -228,7 +228,7 @@ impl<'a> Scene<'a> {
         None
     }
 
-    /// A path of an instruction, absolute and without a slash at its end. `None` when the file does not say it.
+    /// A path of an instruction, absolute and without a trailing slash. `None` when the file does not determine it.
     pub(in crate::rewrite) fn absolute(&self, place: usize, path: &str) -> Option<String> {
         if path.starts_with('/') {
             return clean(path);
@@ -236,7 +236,7 @@ impl<'a> Scene<'a> {
         clean(&format!("{}/{path}", self.workdir(place)?))
     }
 
-    /// All lines of an instruction with the end of the last, and one of two blank lines around it.
+    /// All lines of an instruction with the last line end, and one of two blank lines around it.
     pub(in crate::rewrite) fn whole(&self, place: usize) -> Option<Span> {
         let pieces = &self.file.pieces;
         let at = pieces.iter().position(|piece| piece.kind == PieceKind::Instruction(place))?;
@@ -247,7 +247,7 @@ impl<'a> Scene<'a> {
         Some(span.start..end)
     }
 
-    /// Whether the file is built by `BuildKit`: it uses something that only `BuildKit` knows.
+    /// Whether the file needs `BuildKit`: it uses a feature of `BuildKit`.
     pub(in crate::rewrite) fn is_buildkit(&self) -> bool {
         let knows = |instruction: &Instruction| {
             !instruction.heredocs.is_empty() || instruction.flags.iter().any(|flag| flag.name == "mount")
@@ -257,7 +257,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Commands that are no part of another one: not those in `$(...)`.
+/// Top-level commands: not those in `$(...)`.
 fn outer(commands: Vec<ShellCommand>) -> Vec<ShellCommand> {
     let mut end = 0;
     let mut is_outer = |command: &ShellCommand| {
@@ -268,7 +268,7 @@ fn outer(commands: Vec<ShellCommand>) -> Vec<ShellCommand> {
     commands.into_iter().filter(|command| is_outer(command)).collect()
 }
 
-/// An absolute path without doubled parts. `None` when it has variables, patterns or quotes, or goes up.
+/// A normalised absolute path. `None` when it has variables, patterns, quotes or `..`.
 fn clean(path: &str) -> Option<String> {
     if path.contains(['$', '*', '?', '[', '~', '\\', '`', '{']) {
         return None;
@@ -284,7 +284,7 @@ fn clean(path: &str) -> Option<String> {
     Some(if clean.is_empty() { "/".to_owned() } else { clean })
 }
 
-/// Whether a path is another one, or lies below it.
+/// Whether a path is another one, or is below it.
 pub(in crate::rewrite) fn is_within(path: &[u8], folder: &str) -> bool {
     let folder = if folder == "/" { "" } else { folder };
     path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))

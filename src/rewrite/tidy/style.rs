@@ -1,23 +1,23 @@
-//! New text in the style of the old.
+//! Formats new text in the style of the file.
 
 use super::call::Call;
 use super::scene::{Run, Scene};
 use crate::formats::dockerfile::{Joiner, ShellCommand, Span};
 
-/// What joins a further command to a `RUN`, on a line of its own: as the `RUN` itself does it, else as another
-/// one of the file, else in the common way. With `strict` a semicolon will do.
+/// The joiner for another command of a `RUN`, on its own line: in the style of the `RUN`, else of another one of the
+/// file, else the common one. With `strict` a semicolon is allowed.
 pub(in crate::rewrite) fn joint(scene: &Scene<'_>, run: &Run, strict: bool) -> String {
     let of = |run: &Run, strict: bool| {
         run.commands.iter().rev().find_map(|command| copied(scene, command, strict))
     };
     let common = || format!(" {}{}    && ", scene.file.escape, scene.file.line_end());
-    // A strict list goes on with `;` or `&&`; others only with `&&`.
+    // A strict list continues with `;` or `&&`; others only with `&&`.
     let others = || scene.runs.iter().filter(|other| other.may_edit).find_map(|other| of(other, false));
     let others = || scene.joint.get_or_init(others).clone();
     of(run, strict).or_else(others).unwrap_or_else(common)
 }
 
-/// The text before a command, where it is a joiner, an escaped line end and white space.
+/// The text before a command, if it is a joiner, an escaped line end and white space.
 fn copied(scene: &Scene<'_>, command: &ShellCommand, strict: bool) -> Option<String> {
     let text = scene.file.slice(&command.before);
     let joiner = match command.joiner {
@@ -36,8 +36,8 @@ fn copied(scene: &Scene<'_>, command: &ShellCommand, strict: bool) -> Option<Str
     .then(|| text.to_owned())
 }
 
-/// Where a command is to be put in so that it runs after all others when they succeed, and what stands before
-/// it there. `None` when nothing may be put behind them.
+/// The place to add a command so that it runs after all others succeed, and the text before it. `None` when nothing can
+/// follow them.
 pub(in crate::rewrite) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, String)> {
     let instruction = scene.instruction(run.place).filter(|_| run.may_edit)?;
     let last = run.commands.last()?;
@@ -66,19 +66,19 @@ pub(in crate::rewrite) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, St
     Some((end, joint))
 }
 
-/// Where a flag of an instruction is put in.
+/// The place to add a flag to an instruction.
 pub(in crate::rewrite) fn flag_place(scene: &Scene<'_>, place: usize) -> Option<Span> {
     let instruction = scene.instruction(place)?;
     let at = instruction.flags.last().map_or(instruction.keyword_span.end, |flag| flag.span.end);
     Some(at..at)
 }
 
-/// What takes commands out of a list so that the others do what they did. `None` when that cannot be had; not
-/// all commands may go.
+/// The edits that remove commands from a list so that the others work as before. `None` when that is impossible; not
+/// all commands may be removed.
 pub(in crate::rewrite) fn without(run: &Run, gone: &[usize]) -> Option<Vec<Span>> {
     let stays = |joiner: Joiner| joiner == Joiner::And || run.is_strict && joiner == Joiner::Sequence;
     let mut spans = Vec::new();
-    // Those at the beginning go with what joins the first that stays.
+    // Commands at the beginning are removed with the joiner of the first that stays.
     let head = (0..run.commands.len()).take_while(|at| gone.contains(at)).count();
     if head > 0 {
         let (first, next) = (run.commands.first()?, run.commands.get(head)?);

@@ -1,5 +1,5 @@
-//! Edits of files whose layers are told in a line each. Layers are numbered by the `RUN`s, `COPY`s and `ADD`s of
-//! the last stage and of those that it starts from, from 0.
+//! Edits of files with layers given in one line each. Layers are numbered by the `RUN`s, `COPY`s and `ADD`s of the last
+//! stage and of those that it starts from, from 0.
 
 mod caches;
 mod copies;
@@ -28,23 +28,23 @@ fn file(layer: u16, path: &'static str, bytes: u64) -> File {
 }
 
 impl File {
-    /// A later layer deletes or replaces it.
+    /// An upper layer deletes or replaces it.
     fn hidden_by(self, by: u16) -> Self {
         Self { by: Some(by), ..self }
     }
 
-    /// A later layer stores it again.
+    /// An upper layer stores it again.
     fn again_in(self, by: u16) -> Self {
         Self { by: Some(by), again: true, ..self }
     }
 }
 
-/// Layers of nothing but the files that are told.
+/// Layers with only the given files.
 struct Told<'a> {
     files: &'a [File],
-    /// What was there before all of them.
+    /// Paths that exist before all of them.
     before: &'a [&'a str],
-    /// What the layers that store files again hold beside.
+    /// Other paths in the layers that store files again.
     beside: &'a [&'a str],
 }
 
@@ -66,13 +66,13 @@ impl Look for Told<'_> {
     }
 }
 
-/// What tidying makes of a file.
+/// The result of the clean-ups.
 struct Tidied {
     text: String,
     reasons: Vec<Reason>,
     hints: Vec<Hint>,
     assumed: Vec<String>,
-    /// Paths of what the new image does not have.
+    /// Paths that the new image lacks.
     gone: Vec<&'static str>,
 }
 
@@ -118,11 +118,11 @@ fn tidied(text: &str, files: &[File]) -> Tidied {
     tidied_with(text, &Told { files, before: &[], beside: &[] })
 }
 
-/// That a file becomes another one, in both kinds of line ends.
+/// Asserts that a file becomes another one, with both kinds of line ends.
 #[track_caller]
 fn becomes(before: &str, files: &[File], after: &str) -> Tidied {
     let crlf = |text: &str| text.replace('\n', "\r\n");
-    // A carriage return inside of a heredoc is for the shell.
+    // A carriage return inside a heredoc belongs to the shell.
     if !before.contains("<<") {
         assert_eq!(tidied(&crlf(before), files).text, crlf(after));
     }
@@ -131,7 +131,7 @@ fn becomes(before: &str, files: &[File], after: &str) -> Tidied {
     tidied
 }
 
-/// That a file stays as it is.
+/// Asserts that a file is unchanged.
 #[track_caller]
 fn stays(text: &str, files: &[File]) -> Tidied {
     becomes(text, files, text)
@@ -157,7 +157,7 @@ fn long_files_cost_little() {
     }
 }
 
-/// What is cut off anywhere is edited or left alone, and can be read afterwards.
+/// A file cut off anywhere is edited or left alone, and parses afterwards.
 #[test]
 fn parts_of_files_are_tidied_or_left_alone() {
     let text = "# syntax=docker/dockerfile:1\nFROM a\nWORKDIR /app\nRUN apt-get update \\\n  # why\n && apt-get install -y b;\nRUN <<EOF\nset -e\npip install c\nEOF\n\n# Hm.\nRUN rm /1 && \\\n chown -R 1:1 /app\nCOPY . .\nRUN chmod 755 . && d\n";

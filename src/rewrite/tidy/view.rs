@@ -1,4 +1,4 @@
-//! What the image's layers say to tidying.
+//! The image's layers as input of clean-ups.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
@@ -11,12 +11,12 @@ use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rewrite::propose::Input;
 use crate::rootfs::{Rootfs, copies};
 
-/// How many entries each layer has; none for those that were not read.
+/// Number of entries of each layer; 0 for those that were not read.
 pub(in crate::rewrite) fn entries(input: &Input<'_>) -> Vec<usize> {
     input.layers.iter().map(|layer| layer.as_ref().map_or(0, |read| read.index.len())).collect()
 }
 
-/// Files of the plan's findings that an instruction could do without, by layer and entry.
+/// Files of the plan's findings that an instruction could avoid, by layer and entry.
 pub(in crate::rewrite) fn waste(input: &Input<'_>) -> Vec<Waste> {
     let rootfs = &input.merge.rootfs;
     let hidden = rootfs.hidden();
@@ -41,7 +41,7 @@ pub(in crate::rewrite) fn waste(input: &Input<'_>) -> Vec<Waste> {
     waste
 }
 
-/// Whether two files are known to have the same bytes.
+/// Whether two files are known to have the same content.
 fn is_same(input: &Input<'_>, one: Inode, other: Inode) -> bool {
     let hash = |inode: Inode| {
         let read = input.layers.get(usize::from(inode.0)).and_then(Option::as_deref);
@@ -64,14 +64,14 @@ fn kind(rootfs: &Rootfs, category: Category, item: &Item) -> Kind {
     }
 }
 
-/// Entries that are looked at for all questions together; a question costs one or two layers, and ordinary files
-/// have a handful of them.
+/// Most entries visited for all queries together; a query costs one or two layers, and ordinary files have a handful of
+/// them.
 const ENTRIES: usize = 1 << 24;
 
 /// The layers.
 pub(in crate::rewrite) struct View<'a> {
     rootfs: &'a Rootfs,
-    /// Entries that may still be looked at.
+    /// Entries that may still be visited.
     left: Cell<usize>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> View<'a> {
         numbers.map(|number| self.rootfs.layer(number)).collect()
     }
 
-    /// Whether the entries of these layers may be looked at.
+    /// Whether the entries of these layers may be visited.
     fn may_look(&self, indexes: &[&LayerIndex]) -> bool {
         let entries = indexes.iter().map(|index| index.len().saturating_add(index.dir_count())).sum();
         let left = self.left.get().checked_sub(entries);

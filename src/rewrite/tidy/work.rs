@@ -1,4 +1,4 @@
-//! Edits as they gather, and what each of them takes away.
+//! Collects edits and the files that they remove.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use crate::formats::dockerfile::Span;
 use crate::layer::EntryId;
 use crate::rewrite::value::{Applicability, Edit, Hint};
 
-/// What was found so far.
+/// The results so far.
 pub(super) struct Work<'a> {
     pub(super) scene: &'a Scene<'a>,
     pub(super) edits: Vec<Edit>,
     pub(super) hints: Vec<Hint>,
-    /// What was taken to be true, each once.
+    /// Assumptions, each once.
     pub(super) assumed: Vec<String>,
-    /// Files of layers that the new image does not have.
+    /// Files of layers that the new image lacks.
     pub(super) gone: BTreeSet<(u16, EntryId)>,
-    /// Instructions whose text is taken away.
+    /// Removed instructions.
     pub(super) removed: BTreeSet<usize>,
-    /// `RUN`s that are merged into an earlier one: which.
+    /// By merged `RUN`: the earlier one that contains it.
     pub(super) merged: BTreeMap<usize, usize>,
 }
 
@@ -35,13 +35,13 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Superfluous files of these layers that no edit takes away yet.
+    /// Superfluous files of these layers that no edit removes yet.
     pub(super) fn left(&self, layers: &[u16], wanted: impl Fn(&Waste) -> bool) -> Vec<&'a Waste> {
         let is_left = |one: &&Waste| wanted(one) && !self.gone.contains(&(one.layer, one.entry));
         self.scene.waste_of(layers).filter(is_left).collect()
     }
 
-    /// Takes files away; their bytes.
+    /// Removes files; returns their bytes.
     pub(super) fn take(&mut self, waste: &[&Waste]) -> u64 {
         self.gone.extend(waste.iter().map(|one| (one.layer, one.entry)));
         sum(waste)
@@ -58,7 +58,7 @@ impl<'a> Work<'a> {
         self.edits.push(Edit { at, with: with.into(), reason: reason.into(), applicability, bytes });
     }
 
-    /// A hint about the Dockerfile itself.
+    /// Adds a hint about the Dockerfile itself.
     pub(super) fn hint(&mut self, lines: Vec<String>, reason: String, bytes: Option<u64>) {
         self.hints.push(Hint { file: self.scene.name.to_owned(), lines, reason, bytes });
     }

@@ -19,7 +19,7 @@ fn without_a_known_base_no_stage_is_proposed_and_it_is_said() {
     let plan = Plan::of_safe(known.findings.as_ref().unwrap());
     let proposals = known.propose(&plan, None).unwrap().unwrap();
     assert!(proposals.list.iter().all(|one| one.id == "tidy"), "{proposals:#?}");
-    let said = proposals.notes.iter().find(|note| note.starts_with("No smaller base image is proposed: "));
+    let said = proposals.notes.iter().find(|note| note.starts_with("No smaller base image proposed: "));
     assert!(said.is_some_and(|note| note.contains("base image")), "{:?}", proposals.notes);
 }
 
@@ -34,7 +34,7 @@ fn of_an_image_that_is_not_all_there_no_stage_is_proposed() {
     let given = Given { name: "Dockerfile", text: text.as_bytes() };
     let proposals = known.propose(&plan, Some(given)).unwrap().unwrap();
     assert!(proposals.list.iter().all(|one| one.id == "tidy"), "{proposals:#?}");
-    let said = proposals.notes.iter().find(|note| note.starts_with("No smaller base image is proposed: "));
+    let said = proposals.notes.iter().find(|note| note.starts_with("No smaller base image proposed: "));
     assert!(said.is_some_and(|note| note.contains("could not be read")), "{:?}", proposals.notes);
     assert!(proposals.list.iter().all(|one| one.applicability != Applicability::Safe));
 }

@@ -1,4 +1,4 @@
-//! Modules and sources that a Python is told to run.
+//! Modules and sources that a Python runs.
 
 use super::{Runner, WORDS, is_of_system};
 use crate::cuda::links::{file_name, folder_of};
@@ -6,11 +6,11 @@ use crate::rewrite::proof::said::counted;
 use crate::rewrite::proof::side::{Side, shown};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Folders whose sources are looked at; a command runs from one or two.
+/// Most folders whose sources are checked; a command runs from one or two.
 const FOLDERS: usize = 64;
 
 impl Runner<'_, '_> {
-    /// What a Python is told to run: `-m MODULE`, a script, or `MODULE:NAME` of a server.
+    /// Checks what a Python runs: `-m MODULE`, a script, or `MODULE:NAME` of a server.
     pub(super) fn python(&mut self, itself: bool, arguments: &[&[u8]]) {
         let modules =
             arguments.iter().position(|word| *word == b"-m").and_then(|place| arguments.get(place + 1));
@@ -29,7 +29,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// A module that is found in the working folder or in one of `PYTHONPATH`.
+    /// Checks a module in the working directory or in a folder of `PYTHONPATH`.
     fn module(&mut self, name: &[u8]) {
         if !is_module(name) {
             return;
@@ -46,16 +46,15 @@ impl Runner<'_, '_> {
         let Some(was) = find(&self.both.old) else { return };
         let (shown_path, module) = (self.both.old.shown(was), shown(name));
         if find(&self.both.new).is_none() {
-            let text = format!(
-                "the command runs the Python module {module}, which was {shown_path}: it is left out"
-            );
+            let text =
+                format!("the command runs Python module {module} ({shown_path}): not in the new image");
             self.said.faults.add(text);
         }
         let is_file = self.both.old.node(was).kind() == NodeKind::File;
         self.sources(if is_file { self.both.old.node(was).parent().id() } else { was }, was);
     }
 
-    /// Sources of Python beside and below what runs: it may import them.
+    /// Checks Python sources next to and below what runs: it may import them.
     fn sources(&mut self, folder: NodeId, itself: NodeId) {
         if self.folders.len() >= FOLDERS || !self.folders.insert(folder) {
             return;
@@ -80,7 +79,7 @@ impl Runner<'_, '_> {
         let all = more + 1;
         self.said.faults.say(format!("sources {path}"), || {
             let files = counted(all as u64, "Python file");
-            format!("{files} in {path}, from where the command runs, left out without a finding of the plan: such as {first}")
+            format!("{files} in {path}, the folder of the command, left out without a finding in the plan, such as {first}")
         });
     }
 }
@@ -90,7 +89,7 @@ fn split_once(word: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&word[..place], &word[place + 1..]))
 }
 
-/// Whether a word may name a module of Python, or something in one.
+/// Whether a word may name a Python module, or an object in one.
 fn is_module(word: &[u8]) -> bool {
     word.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && word.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))

@@ -55,7 +55,7 @@ fn the_plan_is_named_when_it_takes_a_library() {
         ]],
     );
     scene.find(crate::findings::Verdict::Safe, true, &[(1, "usr/lib/libx.so.1")]);
-    faults(&scene.without(&[(1, "usr/lib/libx.so.1")]), &["libx.so.1", "taken away by the plan"]);
+    faults(&scene.without(&[(1, "usr/lib/libx.so.1")]), &["libx.so.1", "removed by the plan"]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_link_for_a_soname_that_is_left_out_is_a_fault() {
     );
     faults(
         &scene.without(&[(1, "opt/app/lib/libx.so.1")]),
-        &["/opt/app/serve needs libx.so.1", "/opt/app/lib/libx.so.1.2 is there, but no link"],
+        &["/opt/app/serve needs libx.so.1", "/opt/app/lib/libx.so.1.2 exists, but no link"],
     );
 }
 
@@ -117,7 +117,7 @@ fn what_an_opener_does_without_is_no_fault() {
     );
     unproven(
         &scene.without(&[(1, "usr/lib/libgcc_s.so.1")]),
-        &["/lib/libc.so.6 opens libgcc_s.so.1", "it does without"],
+        &["/lib/libc.so.6 opens libgcc_s.so.1", "optional"],
     );
 }
 
@@ -134,7 +134,7 @@ fn a_folder_of_the_loader_that_is_not_searched_any_more() {
     assert!(scene.without(&[]).closure.resolved);
     faults(
         &scene.without(&[(1, "etc/ld.so.conf")]),
-        &["libx.so.1", "/opt/x/libx.so.1 is there, but no link or folder"],
+        &["libx.so.1", "/opt/x/libx.so.1 exists, but no link or search folder"],
     );
 }
 
@@ -152,8 +152,8 @@ fn another_search_path_of_the_environment() {
     faults(&scene.prove(&draft), &["/opt/app/serve needs libx.so.1"]);
     draft.environment.push("LD_LIBRARY_PATH=/opt/y:/opt/x".to_owned());
     let proven = scene.prove(&draft);
-    unproven(&proven, &["/opt/app/serve finds libx.so.1 at /opt/y/libx.so.1 instead of /opt/x/libx.so.1"]);
-    unproven(&proven, &["these have other values than before: LD_LIBRARY_PATH"]);
+    unproven(&proven, &["/opt/app/serve resolves libx.so.1 to /opt/y/libx.so.1 instead of /opt/x/libx.so.1"]);
+    unproven(&proven, &["changed: LD_LIBRARY_PATH"]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_library_of_the_same_content_elsewhere_is_as_good() {
     let scene = Scene::new(&service(), &[&layer]);
     let proven = scene.without(&[(1, "opt/x/libx.so.1")]);
     assert!(
-        proven.closure.resolved && !proven.closure.unproven.iter().any(|text| text.contains("another file"))
+        proven.closure.resolved && !proven.closure.unproven.iter().any(|text| text.contains("instead of"))
     );
 }
 
@@ -182,16 +182,14 @@ fn a_file_that_comes_back_must_find_what_it_needs() {
     ];
     let scene = Scene::new(&service(), &layers);
     assert_eq!(scene.without(&[]).closure.faults, [""; 0]);
-    // A whiteout is named by what it hides.
+    // A whiteout is named after what it deletes.
     let index = scene.merge.rootfs.layer(2);
     assert_eq!(index.len(), 1);
     let mut draft = scene.draft(&[]);
     draft.selection.set(2, crate::layer::EntryId(0), false, 1);
     let proven = scene.prove(&draft);
     faults(&proven, &["/usr/lib/libold.so.1 needs libgone.so.3"]);
-    assert!(
-        proven.closure.unproven.iter().any(|text| text.contains("are there again: /usr/lib/libold.so.1"))
-    );
+    assert!(proven.closure.unproven.iter().any(|text| text.contains("reappear: /usr/lib/libold.so.1")));
 }
 
 #[test]
@@ -204,7 +202,12 @@ fn what_was_missing_before_is_no_fault_and_told_once() {
         ]],
     );
     let proven = scene.without(&[]);
-    unproven(&proven, &["libgone.so.3, which /opt/app/other needs, was missing before (and 1 more like it)"]);
+    unproven(
+        &proven,
+        &[
+            "libgone.so.3, needed by /opt/app/other, is already missing in the current image (and 1 more like it)",
+        ],
+    );
     assert_eq!(proven.closure.unproven.len(), 1);
 }
 
@@ -220,7 +223,7 @@ fn a_driver_of_the_host_is_found() {
     unproven(
         &scene.without(&[(1, "usr/lib/libcuda.so.1")]),
         &[
-            "/opt/app/serve found libcuda.so.1 at /usr/lib/libcuda.so.1, and now only where the host supplies it",
+            "/opt/app/serve resolved libcuda.so.1 to /usr/lib/libcuda.so.1, and now only to the host's library",
         ],
     );
 }
@@ -247,8 +250,8 @@ fn preloaded_libraries_are_asked_for() {
     ];
     let scene = Scene::new(&config, &[&layer]);
     assert!(scene.without(&[]).closure.unproven.is_empty());
-    faults(&scene.without(&[(1, "usr/lib/libjemalloc.so.2")]), &["LD_PRELOAD names libjemalloc.so.2"]);
+    faults(&scene.without(&[(1, "usr/lib/libjemalloc.so.2")]), &["LD_PRELOAD contains libjemalloc.so.2"]);
     let mut draft = scene.draft(&[]);
     draft.environment.clear();
-    unproven(&scene.prove(&draft), &["not set any more: LD_PRELOAD"]);
+    unproven(&scene.prove(&draft), &["no longer set: LD_PRELOAD"]);
 }

@@ -45,7 +45,7 @@ fn a_file_of_a_wheel_with_and_without_a_finding() {
     let out = [(1, data.as_str())];
     faults(&scene.without(&out), &["model 1.0 (pip in /opt/venv", "lacks 1 of its files", "data.bin"]);
     scene.find(Verdict::Safe, true, &out);
-    unproven(&scene.without(&out), &["1 file of 1 Python package taken away by the plan"]);
+    unproven(&scene.without(&out), &["1 file of 1 Python package removed by the plan"]);
 }
 
 #[test]
@@ -63,13 +63,13 @@ fn a_package_that_is_left_out_as_a_whole() {
         ["model/__init__.py", "model/data.bin", "model-1.0.dist-info/METADATA", "model-1.0.dist-info/RECORD"];
     let paths: Vec<String> = paths.iter().map(|path| format!("{SITE}/{path}")).collect();
     let out: Vec<(u16, &str)> = paths.iter().map(|path| (1, path.as_str())).collect();
-    faults(&scene.without(&out), &["model 1.0", "is left out, though /usr/bin/python3.12 is started"]);
-    // Its papers alone make no package.
+    faults(&scene.without(&out), &["model 1.0", "is left out, but /usr/bin/python3.12 runs"]);
+    // Its metadata alone is not a package.
     faults(&scene.without(&out[..2]), &["lacks 2 of its files"]);
     let mut draft = scene.draft(&out);
     draft.entrypoint = Some(vec!["/lib64/ld-linux-x86-64.so.2".to_owned()]);
     let proven = scene.prove(&draft);
-    // The command is still looked at: an entrypoint may run it.
+    // The command is still checked: an entrypoint may run it.
     assert!(proven.closure.faults.iter().any(|text| text.contains("model 1.0")));
 }
 
@@ -94,7 +94,6 @@ fn a_module_that_a_server_is_given() {
     let mut draft = scene.draft(&[(1, "app/service/main.py")]);
     draft.entrypoint = Some(vec!["uvicorn".to_owned(), "service.main:app".to_owned()]);
     let proven = scene.prove(&draft);
-    let told =
-        "the command runs the Python module service.main, which was /app/service/main.py: it is left out";
+    let told = "the command runs Python module service.main (/app/service/main.py): not in the new image";
     assert!(proven.closure.faults.iter().any(|text| text == told), "{:#?}", proven.closure.faults);
 }

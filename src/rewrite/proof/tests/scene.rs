@@ -1,4 +1,4 @@
-//! Small images for the proof: layers from paths and bytes, read as those of a real image are.
+//! Small images for the proof: layers from paths and bytes, read like those of a real image.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -20,10 +20,10 @@ use crate::rewrite::value::Applicability;
 use crate::rootfs::{Merge, merge};
 use crate::source::Image;
 
-/// The loader that programs here name.
+/// The interpreter of the programs here.
 pub(super) const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
-/// An entry of a layer: its path without the leading slash, and what it is.
+/// An entry of a layer: its path without the leading slash, and its kind.
 pub(super) type Entry<'a> = (&'a str, What<'a>);
 
 pub(super) enum What<'a> {
@@ -43,12 +43,12 @@ pub(super) fn library(soname: &str, needed: &[&str]) -> What<'static> {
     What::File(elf(Some(soname), needed, None, None))
 }
 
-/// A program that the usual loader starts.
+/// A program with the usual loader.
 pub(super) fn program(needed: &[&str], runpath: Option<&str>) -> What<'static> {
     What::File(elf(None, needed, runpath, Some(LOADER)))
 }
 
-/// A Python package as pip leaves it.
+/// A Python package as installed by pip.
 pub(super) fn wheel<'a>(site: &str, name: &str, files: &[(&str, Vec<u8>)]) -> Vec<(String, What<'a>)> {
     let info = format!("{name}-1.0.dist-info");
     let record: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
@@ -61,7 +61,7 @@ pub(super) fn wheel<'a>(site: &str, name: &str, files: &[(&str, Vec<u8>)]) -> Ve
     all
 }
 
-/// An image, and what is known of it.
+/// An image and its analysis.
 pub(super) struct Scene {
     image: Image,
     layers: Vec<Option<Arc<LayerRead>>>,
@@ -114,7 +114,7 @@ fn read(entries: &[Entry<'_>]) -> LayerRead {
 }
 
 impl Scene {
-    /// An image of these layers over one with the loader and the C library.
+    /// An image of these layers above one with the loader and the C library.
     pub(super) fn new(config: &Value, layers: &[&[Entry<'_>]]) -> Self {
         let base: &[Entry<'_>] = &[
             ("lib64/ld-linux-x86-64.so.2", library("ld-linux-x86-64.so.2", &[])),
@@ -213,7 +213,7 @@ impl Scene {
         }
     }
 
-    /// Puts a finding about files in, and into the plan when asked to.
+    /// Adds a finding about files, and adds it to the plan if `planned`.
     pub(super) fn find(&mut self, verdict: Verdict, planned: bool, files: &[(u16, &str)]) {
         let items = files.iter().map(|(layer, path)| {
             let entry = self.entry(*layer, path);
@@ -246,7 +246,7 @@ impl Scene {
         });
     }
 
-    /// What the proof says of a draft.
+    /// The proof of a draft.
     pub(super) fn prove(&self, draft: &Draft) -> Proven {
         check(
             &Input {
@@ -267,7 +267,7 @@ impl Scene {
         )
     }
 
-    /// What it says of one that keeps all but these entries.
+    /// The proof of a draft that keeps all but these entries.
     pub(super) fn without(&self, without: &[(u16, &str)]) -> Proven {
         self.prove(&self.draft(without))
     }

@@ -1,4 +1,4 @@
-//! Sizes, what is removed, and images of which not all is known.
+//! Sizes, removed files, and images that are not fully known.
 
 use serde_json::json;
 
@@ -29,13 +29,13 @@ fn bytes_are_those_of_what_is_kept() {
     let wanted =
         [("/srv/large", 9, Some(Category::Compilers)), ("/srv/old", 4, None), ("/srv/small", 1, None)];
     assert_eq!(removed, wanted);
-    // The lower layer's file is there again.
+    // The lower layer's file reappears.
     assert!(
         proven
             .closure
             .unproven
             .iter()
-            .any(|text| text.contains("lower layer again") && text.contains("/srv/old"))
+            .any(|text| text.contains("lower layer's version") && text.contains("/srv/old"))
     );
 }
 
@@ -55,7 +55,7 @@ fn an_image_without_programs() {
     assert_eq!((proven.closure.objects, proven.closure.links), (0, 0));
     let scene = Scene::new(&json!({"Entrypoint": ["/serve"]}), &[&[("serve", program(&[], None))]]);
     let out = [(0, "lib64/ld-linux-x86-64.so.2"), (0, "lib/libc.so.6"), (1, "serve")];
-    faults(&scene.without(&out), &["the command starts /serve"]);
+    faults(&scene.without(&out), &["the command runs /serve"]);
 }
 
 #[test]

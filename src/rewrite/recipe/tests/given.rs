@@ -85,8 +85,8 @@ fn a_line_that_was_changed_is_told() {
     assert_eq!(recipe.ties[9].history, [12]);
     let notes = recipe.notes();
     assert!(notes.starts_with("10: `RUN apt-get update"), "{notes}");
-    assert!(notes.contains("was changed since the image was built"), "{notes}");
-    // One that was added, and one that was taken away.
+    assert!(notes.contains("changed since the image was built"), "{notes}");
+    // One added, and one removed.
     let added = BUILDKIT_FILE.replace("EXPOSE 8000\n", "RUN pip install flask\n");
     let notes = buildkit().given(&added).unwrap().notes();
     assert!(notes.contains("`RUN pip install flask` is not in the image's history"), "{notes}");
@@ -102,16 +102,16 @@ fn a_line_that_was_changed_is_told() {
 fn a_file_of_another_image_is_noticed() {
     let other = "FROM nvidia/cuda:12.9.1-devel-ubuntu22.04\nWORKDIR /app\nRUN apt-get install -y ffmpeg\nCOPY main.py .\nRUN pip install flask\nEXPOSE 8000\nCMD [\"python3\", \"main.py\"]\n";
     let why = buildkit().foreign(other);
-    assert!(why.contains("2 of its 6 instructions that leave traces are in the image's history"), "{why}");
+    assert!(why.contains("2 of its 6 instructions that leave a trace are in the image's history"), "{why}");
     assert!(why.contains("`RUN apt-get install -y ffmpeg` (line 3) is not"), "{why}");
-    // Another base image, and little that fits.
+    // Another base image, and few matches.
     let elsewhere =
         BUILDKIT_FILE.replace("CUDA=12.9.1", "CUDA=12.4.1").replace("EXPOSE 8000", "RUN make world");
     let why = buildkit().foreign(&elsewhere);
     assert!(why.contains("it starts from nvidia/cuda:12.4.1-devel-ubuntu22.04"), "{why}");
-    // The same, and all else fits: its base was changed.
+    // The same, and everything else matches: the base was changed.
     let notes = buildkit().given(&BUILDKIT_FILE.replace("CUDA=12.9.1", "CUDA=12.4.1")).unwrap().notes();
-    assert!(notes.contains("built from another one"), "{notes}");
+    assert!(notes.contains("built on another base image"), "{notes}");
     // The file of the image that this one was built on.
     let below = "FROM ubuntu:22.04\nRUN apt-get install -y cuda-cudart-12-9\nRUN apt-mark hold ${NV_LIBCUBLAS_DEV_PACKAGE_NAME}\nENV LIBRARY_PATH=/usr/local/cuda/lib64/stubs\n";
     let why = buildkit().foreign(below);
@@ -123,7 +123,7 @@ fn another_stage_may_be_the_one() {
     let more = format!("{BUILDKIT_FILE}FROM ubuntu:22.04\nRUN make test\nCOPY results /r\n")
         .replace("FROM common\n", "FROM common AS service\n");
     let why = buildkit().foreign(&more);
-    assert!(why.contains("its stage service fits"), "{why}");
+    assert!(why.contains("its stage service matches"), "{why}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn bases_that_cannot_be_are_told() {
         "nvidia/cuda:12.9.1-devel-ubuntu24.04",
         "ubuntu:20.04",
     ] {
-        assert!(sample(other).unwrap().notes().contains("another one"), "{other}");
+        assert!(sample(other).unwrap().notes().contains("another base image"), "{other}");
     }
 }
 

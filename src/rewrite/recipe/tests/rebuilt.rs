@@ -108,11 +108,11 @@ fn the_old_builder_with_values_that_need_quotes() {
     assert_eq!(recipe.base_layers, Some(1));
     let copy = &recipe.file.instructions[8];
     assert!(
-        recipe.unknown.contains(&(copy.line, "Which folder went to /srv is not recorded.".to_owned())),
+        recipe.unknown.contains(&(copy.line, "The folder copied to /srv is not recorded.".to_owned())),
         "{}",
         recipe.notes()
     );
-    assert!(recipe.file.text().contains("# Which folder went to /srv is not recorded.\nCOPY"));
+    assert!(recipe.file.text().contains("# The folder copied to /srv is not recorded.\nCOPY"));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn kaniko_writes_the_line_of_the_dockerfile() {
             "CMD serve",
         ]
     );
-    assert!(recipe.notes().contains("not known"), "{}", recipe.notes());
+    assert!(recipe.notes().contains("base image is unknown"), "{}", recipe.notes());
 }
 
 #[test]

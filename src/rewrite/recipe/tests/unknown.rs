@@ -19,9 +19,9 @@ fn what_cannot_be_known_is_said() {
     let notes = recipe.notes();
     for wanted in [
         "bazel build",
-        "says nothing",
-        "What this runs is not recorded",
-        "text of the file",
+        "is empty",
+        "The command is not recorded",
+        "content of this file",
         "has 5 layers, the image 1",
     ] {
         assert!(notes.contains(wanted), "{wanted}: {notes}");
@@ -50,7 +50,7 @@ fn where_the_base_ends_is_told_by_its_own_last_step() {
         .rebuilt();
     assert_eq!(recipe.texts(), ["FROM python:3.11.9", "ENV A=1", "RUN pip install flask"]);
     assert_eq!(recipe.base_layers, Some(2));
-    // Of another image it is not known where it ends: the one below stands in.
+    // For other images the end is unknown: the image below is used.
     let recipe =
         Sample::new(&history).on(Some("pytorch/pytorch:2"), Flavor::None, 0).below("debian:12", 1).rebuilt();
     assert_eq!(recipe.texts()[..3], ["FROM debian:12", "ENV PYTHON_VERSION=3.11.9", "RUN make python"]);
@@ -98,7 +98,7 @@ fn long_histories_cost_little() {
     assert_eq!(Sample::new(&doubled).rebuilt().ties.len(), 1001);
 }
 
-/// Numbers that look like chance and are the same each time.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {

@@ -1,11 +1,11 @@
-//! What the image's command and its scripts start, and the links by which a toolkit is found.
+//! Programs run by the image's command and its scripts, and the links by which a toolkit is found.
 
 use super::World;
 use crate::cuda::Inode;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
 impl World<'_> {
-    /// The program of a `#!` line, as it is written; of `env` the program that it starts, by the image's `PATH`.
+    /// The program of a `#!` line as written; for `env` the program that it runs, by the image's `PATH`.
     pub(in crate::rewrite::split) fn interpreter(&self, (layer, entry): Inode) -> Option<Vec<u8>> {
         let read = self.input.layers.get(usize::from(layer))?.as_deref()?;
         let line = read.facts.script(entry)?;
@@ -19,7 +19,7 @@ impl World<'_> {
         self.program(std::str::from_utf8(started).ok()?)
     }
 
-    /// A program by the image's `PATH`, or a path as it is.
+    /// A program by the image's `PATH`, or a path unchanged.
     fn program(&self, name: &str) -> Option<Vec<u8>> {
         if name.contains('/') {
             return Some(name.as_bytes().to_vec());
@@ -33,7 +33,7 @@ impl World<'_> {
         path.split(':').filter(|folder| !folder.is_empty()).take(64).find_map(found)
     }
 
-    /// A variable of the image; the last one counts.
+    /// A variable of the image; the last definition counts.
     pub(in crate::rewrite::split) fn variable(&self, name: &str) -> Option<&str> {
         let config = self.input.image.config.as_ref()?.config().as_ref()?;
         let pairs = config.env().as_deref().unwrap_or_default().iter().rev();
@@ -43,7 +43,7 @@ impl World<'_> {
             .map(|(_, value)| value)
     }
 
-    /// Paths that the command may mean: its words, those of a shell's text too.
+    /// Paths in the command: its words, and those of a shell text.
     pub(in crate::rewrite::split) fn command_paths(&self) -> Vec<Vec<u8>> {
         let Some(config) = self.input.image.config.as_ref().and_then(|config| config.config().as_ref())
         else {
@@ -67,7 +67,7 @@ impl World<'_> {
         paths
     }
 
-    /// Paths that the image's command, working folder and variables name; the root folder is not one of them.
+    /// Paths in the image's command, working directory and variables, except the root folder.
     pub(in crate::rewrite::split) fn named_paths(&self) -> Vec<Vec<u8>> {
         let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
         let Some(config) = config else { return Vec::new() };

@@ -34,7 +34,7 @@ fn lists_of_apt_are_removed_in_the_style_of_the_file() {
             "FROM a\nRUN <<-EOF\n\tapt-get update\n\tapt-get install -y --no-install-recommends b\n\tEOF\n",
             "FROM a\nRUN <<-EOF\n\tapt-get update\n\tapt-get install -y --no-install-recommends b && rm -rf /var/lib/apt/lists/*\n\tEOF\n",
         ),
-        // Who may install may remove.
+        // The removal runs with the rights of the installation.
         (
             "FROM a\nUSER b\nRUN sudo apt-get update && sudo -E apt-get install -y --no-install-recommends b # c",
             "FROM a\nUSER b\nRUN sudo apt-get update && sudo -E apt-get install -y --no-install-recommends b # c",
@@ -145,7 +145,7 @@ fn what_is_not_understood_is_left_alone() {
     stays("# escape=`\nFROM a\nRUN apt-get update `\n && apt-get install -y b\n", &[file(0, LISTS, 40)]);
     let powershell = "FROM a\nSHELL [\"powershell\", \"-c\"]\nRUN apt-get install -y b\n";
     stays(powershell, &[file(0, LISTS, 40)]);
-    // Nothing may be put behind these.
+    // Nothing can follow these.
     for end in ["exit 0", "exec b", "b &", "b;"] {
         stays(
             &format!("FROM a\nRUN apt-get update && apt-get install -y --no-install-recommends b && {end}\n"),

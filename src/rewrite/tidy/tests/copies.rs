@@ -1,6 +1,6 @@
 use super::*;
 
-/// Tidied, with what was there before, and what the changing layer holds beside.
+/// Cleans up with paths that existed before, and other paths in the changing layer.
 #[track_caller]
 fn becomes_with(text: &str, files: &[File], before: &[&str], beside: &[&str], after: &str) -> Tidied {
     let tidied = tidied_with(text, &Told { files, before, beside });
@@ -91,12 +91,12 @@ fn owners_stay_where_the_copy_cannot_give_them() {
         let text = format!("FROM a\n{copy}\n{between}{run}\n");
         let tidied = stays(&text, &[file(0, "/app/x", 2 << 20).again_in(1)]);
         assert_eq!(tidied.hints.len(), 1, "{text}");
-        assert!(tidied.hints[0].reason.contains("stores files"), "{}", tidied.hints[0].reason);
+        assert!(tidied.hints[0].reason.contains("copies files"), "{}", tidied.hints[0].reason);
     }
     // The command changes more than the COPY brought.
     let text = "FROM a\nCOPY b /app\nRUN chown -R app:app /app\n";
     becomes_with(text, &[file(0, "/app/x", 5).again_in(1)], &[], &["/app/other"], text);
-    // Nobody knows the user when the COPY runs.
+    // The user does not exist when the COPY runs.
     stays(
         "FROM a\nCOPY b /app\nRUN useradd app\nRUN chown -R app:app /app\n",
         &[file(0, "/app/x", 5).again_in(2)],

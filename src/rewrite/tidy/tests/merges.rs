@@ -31,7 +31,7 @@ fn chains_of_instructions_become_one() {
         &[file(0, "/1", 2 * MIB).hidden_by(1), file(1, "/2", 3).hidden_by(2)],
         "FROM a\nRUN b \\\n    && c && rm /1 \\\n    && rm /2\n",
     );
-    // What stands between and is seen by no RUN moves up.
+    // Instructions between without effect on a RUN move up.
     becomes(
         "FROM a\nRUN b\n# Why.\nLABEL c=d\nEXPOSE 80\nRUN rm /1\n",
         &[file(0, "/1", 3).hidden_by(1)],
