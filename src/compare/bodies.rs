@@ -1,4 +1,4 @@
-//! Reads files where only their bytes can tell whether they are the same.
+//! Reads files whose equality only their bytes can decide.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use crate::jobs::{CancelToken, Cancelled, Progress, run_all, workers};
 use crate::layer::{ContentHash, EntryId};
 use crate::rootfs::NodeId;
 
-/// Rows that one worker takes at a time.
+/// Rows that a worker takes at once.
 const STRETCH: usize = 64;
 /// Linux opens no longer path.
 const LONGEST_PATH: usize = 4096;
 
-/// Numbers the contents of `unproven` rows anew, after reading what can be read.
+/// Renumbers the contents of `unproven` rows, after reading what is readable.
 pub(super) fn settle(
     images: &[Arc<Analysis>],
     contents: &Contents<'_>,
@@ -30,7 +30,7 @@ pub(super) fn settle(
         let mut scratch = Scratch::default();
         for row in rows {
             let mut numbers = Vec::new();
-            // Cancelled is told below.
+            // Cancellation is reported below.
             let Ok(_) = reader.number(*row, &mut scratch, &mut numbers) else { return };
             if numbers != arena.numbers(*row) {
                 found.lock().unwrap_or_else(PoisonError::into_inner).push((*row, numbers));
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Cancelled> {
         self.cancel.check()?;
         proofs.extend(class.iter().map(|place| self.contents.hash(&all[*place])));
-        // One file that can be read among others that cannot tells nothing.
+        // One readable file among unreadable ones proves nothing.
         let can = |place: &usize| self.body(row, &all[*place]);
         let bodies: Vec<Option<Body>> = class
             .iter()
@@ -82,14 +82,14 @@ impl<'a> Reader<'a> {
         if known + bodies.iter().flatten().count() < 2 {
             return Ok(());
         }
-        // A sample says nothing of a file of which only the hash is known.
+        // A sample proves nothing for a file of which only the hash is known.
         let samples: Vec<Option<ContentHash>> =
             bodies.iter().map(|body| body.as_ref().filter(|_| known == 0).and_then(Body::sample)).collect();
         for (at, body) in bodies.into_iter().enumerate() {
             let Some(body) = body else { continue };
             let alike = samples.iter().filter(|sample| **sample == samples[at]).count();
             proofs[at] = match samples[at] {
-                // It differs from all others: the mark of its sample is no hash of any content.
+                // Different from all others: the mark of its sample equals no content hash.
                 Some(sample) if alike == 1 => Some(sample),
                 // Where others gave a sample, this one cannot be read.
                 None if samples.iter().any(Option::is_some) => None,

@@ -1,4 +1,4 @@
-//! Which paths of one row of the tree have the same content, as far as it is known without reading.
+//! Which paths of one row of the tree have equal content, as far as known without reading.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::jobs::Cancelled;
 use crate::layer::{ContentHash, EntryId, LayerFacts};
 use crate::rootfs::{NodeId, NodeKind, Rootfs};
 
-/// Stands where an image does not have a path.
+/// Marks an image without the path.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Set in the number of a content that is not known, where another image has a file of its size.
 pub(super) const UNPROVEN: u16 = 1 << 15;
 
-/// The merged views, and what is known of the contents of their files.
+/// The merged views, with the known contents of their files.
 pub(super) struct Contents<'a> {
     views: Vec<View<'a>>,
     /// By number of the stream.
@@ -142,9 +142,9 @@ impl<'a> Contents<'a> {
         self.hashes.get(content.key.0 as usize)?.of(content.key.1)
     }
 
-    /// Numbers the contents of a path: the same number is the same content, whichever images are compared.
-    /// `prove` adds to the proofs of contents of one kind and size: what is the same only where the contents
-    /// are, `None` where it cannot be told. Whether some file is unproven comes back.
+    /// Numbers the contents of a path: equal numbers are equal contents in all images. `prove` adds to the proofs for
+    /// contents of one kind and size: what is equal only if the contents are, `None` if undecidable. Returns whether
+    /// some file is unproven.
     pub(super) fn number(
         &self,
         nodes: &[u32],
@@ -179,7 +179,7 @@ impl<'a> Contents<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// Numbers [`Self::distinct`] by what is proven.
+    /// Numbers [`Self::distinct`] by proof.
     fn tell_apart(
         &mut self,
         prove: &mut impl FnMut(&[Content<'a>], &[usize], &mut Vec<Option<ContentHash>>) -> Result<(), Cancelled>,
@@ -203,7 +203,7 @@ impl<'a> Scratch<'a> {
             if distinct[first].kind == NodeKind::File {
                 prove(distinct, class, proofs)?;
             }
-            // What a device or pipe is, no index says.
+            // The index does not identify devices and pipes.
             proofs.resize(class.len(), None);
             for (place, one) in class.iter().enumerate() {
                 if proofs[place].is_none() {

@@ -1,4 +1,4 @@
-//! What tells the layers of several images apart.
+//! Identifies the layers of several images.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::formats::compression::Compression;
 use crate::layer::LayerRead;
 use crate::source::LayerSource;
 
-/// What is known of a layer of an image.
+/// Known facts of an image's layer.
 pub(super) struct Identity {
     /// Digest of the blob: of the bytes that are here where they were hashed, else as claimed.
     pub(super) digest: Option<String>,
@@ -33,7 +33,7 @@ fn identity(source: &LayerSource, layer: &Layer, streams: &mut Streams) -> Ident
     let read = layer.read.as_deref();
     let found = read.and_then(|read| read.digest.as_ref());
     let (mut digest, disproved) = settle(source.digest.as_ref(), found);
-    // What is claimed of a blob is not true of another one.
+    // A claim about one blob says nothing about another.
     let claimed = source.diff_id.as_ref().filter(|_| !disproved);
     let (mut diff_id, _) = settle(claimed, read.and_then(|read| read.diff_id.as_ref()));
     if read.is_some_and(|read| read.compression == Some(Compression::None)) {
@@ -45,8 +45,8 @@ fn identity(source: &LayerSource, layer: &Layer, streams: &mut Streams) -> Ident
     Identity { digest, diff_id, stream }
 }
 
-/// What stands: the digest of the bytes where it can be held against the claim, else the claim; and whether the
-/// bytes disprove the claim.
+/// The effective digest: that of the bytes if it can be compared with the claim, else the claim; and whether the bytes
+/// disprove the claim.
 fn settle(claimed: Option<&Digest>, found: Option<&String>) -> (Option<String>, bool) {
     match (claimed, found) {
         (Some(claimed), Some(found)) => {
@@ -58,7 +58,7 @@ fn settle(claimed: Option<&Digest>, found: Option<&String>) -> (Option<String>, 
     }
 }
 
-/// Numbers of tar streams. A claim that nothing disproves counts, as long as what was read looks alike.
+/// Numbers of tar streams. An undisproved claim counts, if the parts that were read agree.
 #[derive(Default)]
 struct Streams {
     count: u32,

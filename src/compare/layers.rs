@@ -100,7 +100,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Looks for layers of the same content, which costs: only where nothing else fits.
+/// Searches for layers with equal content. Expensive: only if nothing else matches.
 struct Signatures<'a> {
     images: &'a [Arc<Analysis>],
     known: HashMap<(usize, usize), Option<Signature>>,
@@ -138,7 +138,7 @@ impl Signatures<'_> {
         self.read(layer).map(|read| *read.index.counts())
     }
 
-    /// A layer and its signature, when it was looked at and has one.
+    /// A layer and its signature, if it was computed and exists.
     fn of(&self, layer: (usize, usize)) -> Option<(&LayerRead, &Signature)> {
         self.read(layer).zip(self.known.get(&layer)?.as_ref())
     }

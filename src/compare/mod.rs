@@ -1,5 +1,5 @@
-//! In: finished analyses of images, in the order in which they were given.
-//! Out: a [`Comparison`]: what they share and where they differ, with one column for each image.
+//! In: finished analyses of images, in the order given.
+//! Out: a [`Comparison`]: shared and different content, with one column for each image.
 //! Must not know: how it is shown or written, or which differences matter.
 
 mod bodies;
@@ -26,8 +26,8 @@ use crate::analysis::Analysis;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use contents::Contents;
 
-/// Compares images whose layers are merged. Reads bodies of files where only they can tell whether files of one size
-/// are the same, and counts these bytes as compared in `progress`.
+/// Compares images whose layers are merged. Reads bodies only where the equality of files of one size cannot be decided
+/// otherwise, and counts these bytes as compared in `progress`.
 ///
 /// # Errors
 /// Cancelled.

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::contents::{NONE, UNPROVEN};
 use super::tree::Tree;
+use crate::base::labels::labelled;
+use crate::base::words::words;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// A path that at least one image has.
@@ -33,20 +35,19 @@ pub enum Change {
     Absent,
 }
 
-impl Change {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Changed => "changed",
-            Self::Unknown => "unknown",
-            Self::Absent => "absent",
-        }
-    }
+words!(Change {
+    Added = "added",
+    Removed = "removed",
+    Changed = "changed",
+    Unknown = "unknown",
+    Same = "same",
+    Absent = "absent",
+});
 
-    /// How it is marked, so that nobody needs to tell colours apart.
+labelled!(Change: CHANGES);
+
+impl Change {
+    /// Marker, so that the meaning does not depend on colour.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Same | Self::Absent => "",
@@ -95,7 +96,7 @@ impl<'a> Row<'a> {
         self.bounds().map(move |id| tree.row(RowId(id)))
     }
 
-    /// The rows of what is in it.
+    /// Rows of its children.
     pub(super) fn bounds(self) -> Range<u32> {
         let children = &self.tree.arena.children;
         children[self.id.0 as usize]..children[self.id.0 as usize + 1]
@@ -123,8 +124,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// What became of it in `image` against `baseline`. For a folder only what it is itself: [`Tree::changes`] has
-    /// what is below.
+    /// Change in `image` against `baseline`. For a folder, without its contents: [`Tree::changes`] includes them.
     pub fn change(self, image: usize, baseline: usize) -> Change {
         match (self.node(image), self.node(baseline)) {
             (None, None) => return Change::Absent,
@@ -153,7 +153,7 @@ impl<'a> Row<'a> {
         Some(self.tree.rootfs(image)?.node(self.node(image)?))
     }
 
-    /// What it is in each image that has it.
+    /// State in each image that has it.
     fn nodes(self) -> impl Iterator<Item = Node<'a>> {
         (0..self.tree.arena.images).filter_map(move |image| self.at(image))
     }

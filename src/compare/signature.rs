@@ -1,4 +1,4 @@
-//! Whether two layers hold the same, whatever the order and the times of their entries.
+//! Whether two layers have the same content, in any order and with any times.
 
 use std::hash::BuildHasher as _;
 
@@ -8,18 +8,19 @@ use crate::base::convert::index32;
 use crate::jobs::{CancelToken, Cancelled};
 use crate::layer::{ContentHash, DirId, EntryId, EntryKind, LayerRead, parts};
 
-/// Entries between two looks at whether to go on.
+/// Entries between two checks for cancellation.
 const STRETCH: usize = 4096;
 
-/// What tells most layers apart at once. It proves nothing: [`is_same`] does.
+/// Fast fingerprint that distinguishes most layers. Equality is proven by [`is_same`].
 pub(super) struct Signature {
-    /// Sum over what is said of all entries: their order does not matter.
+    /// Order-independent sum over all entries.
     sum: u64,
     /// Hashes of the paths, by entry.
     paths: Vec<u64>,
 }
 
-/// The signature of a layer; `None` when the content of a file is not known, or it holds what no index describes.
+/// Signature of a layer; `None` if the content of a file is unknown, or it has entries that the index does not
+/// describe.
 pub(super) fn signature(
     read: &LayerRead,
     hasher: &DefaultHashBuilder,
@@ -32,7 +33,7 @@ pub(super) fn signature(
     }
     let mut folders: Vec<u64> = Vec::with_capacity(index.dir_count());
     for dir in (0..index32(index.dir_count())).map(DirId) {
-        // A folder stands after the one that holds it; the root holds itself.
+        // A folder follows its parent; the root is its own parent.
         let parent = folders.get(index.dir_parent(dir).0 as usize).copied().unwrap_or(0);
         folders.push(hasher.hash_one((parent, index.dir_name(dir))));
     }
@@ -54,11 +55,11 @@ pub(super) fn signature(
     Ok(Some(found))
 }
 
-/// What an index says of an entry beside its path, its time and where a link leads.
+/// Properties of an entry, without path, time and link target.
 fn said(read: &LayerRead, entry: EntryId) -> (u8, u64, u16, (u32, u32)) {
     let index = &read.index;
     let kind = index.kind(entry);
-    // No runtime looks at the mode of a link or whiteout.
+    // No runtime uses the mode of a link or whiteout.
     let has_mode = matches!(kind, EntryKind::File | EntryKind::Directory);
     let mode = if has_mode { index.mode(entry) } else { 0 };
     (kind as u8, index.size(entry), mode, index.owner(entry))
@@ -136,7 +137,7 @@ impl Pairs<'_> {
             match self.folders[one.0 as usize] {
                 Some(known) => return known == other,
                 None if ours.dir_name(one) != theirs.dir_name(other) => return false,
-                // What is above is looked at next; when that differs, all of it is over.
+                // The parent is checked next; a difference there ends the comparison.
                 None => self.folders[one.0 as usize] = Some(other),
             }
             (one, other) = (ours.dir_parent(one), theirs.dir_parent(other));

@@ -50,7 +50,7 @@ fn table<K: Clone + Ord>(
 ) -> BTreeMap<K, Vec<Option<u64>>> {
     let none: Vec<Option<u64>> = images
         .iter()
-        // What is still being looked into may be there.
+        // Pending parts may have it.
         .map(|image| image.inventory.as_ref().filter(|inventory| inventory.waits_for.is_none()).map(|_| 0))
         .collect();
     let mut rows: BTreeMap<K, Vec<Option<u64>>> = BTreeMap::new();

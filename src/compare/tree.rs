@@ -39,7 +39,7 @@ impl Tree {
         Row { tree: self, id }
     }
 
-    /// All paths, folders before what is in them.
+    /// All paths, folders before their contents.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..index32(self.len())).map(|id| self.row(RowId(id)))
     }
@@ -53,7 +53,7 @@ impl Tree {
         Some(at)
     }
 
-    /// What is in a folder by this name.
+    /// The child of a folder with this name.
     fn child(&self, folder: RowId, name: &[u8]) -> Option<RowId> {
         let mut bounds = self.row(folder).bounds();
         while !bounds.is_empty() {
@@ -67,10 +67,10 @@ impl Tree {
         None
     }
 
-    /// What became of every path, by [`RowId`]: of `image` against `baseline`, folders with what is below them.
+    /// Change of every path, by [`RowId`]: of `image` against `baseline`, folders including their contents.
     pub fn changes(&self, image: usize, baseline: usize) -> Vec<Change> {
         let mut changes: Vec<Change> = self.rows().map(|row| row.change(image, baseline)).collect();
-        // What is in a folder comes after it: from the end, all of it is known before it counts above.
+        // Children follow their folder: from the end, each is complete before it counts for its parent.
         for at in (1..changes.len()).rev() {
             let parent = self.arena.parents[at] as usize;
             changes[parent] = match (changes[parent], changes[at]) {
@@ -130,7 +130,7 @@ impl Tree {
             let differs =
                 || matches!(row.change(image, baseline), Change::Added | Change::Removed | Change::Changed);
             let Some(bytes) = bytes.filter(|_| differs()) else { continue };
-            // The least stands on top and goes when there is one too many.
+            // The least is on top and is removed if there is one too many.
             heap.push(Reverse((bytes, Reverse(order[row.id.0 as usize]), row.id)));
             if heap.len() > limit {
                 heap.pop();
@@ -139,14 +139,14 @@ impl Tree {
         heap.into_sorted_vec().into_iter().map(|Reverse((_, _, id))| id).collect()
     }
 
-    /// Places of all rows in a walk that enters each folder where it meets it.
+    /// Positions of all rows in a depth-first walk.
     fn walk_order(&self) -> Vec<u32> {
         let parents = &self.arena.parents;
         let mut below = vec![1u32; parents.len()];
         for at in (1..below.len()).rev() {
             below[parents[at] as usize] += below[at];
         }
-        // By folder: where the next of its children stands.
+        // By folder: position of its next child.
         let mut next = vec![1u32; parents.len()];
         let mut order = vec![0; parents.len()];
         for at in 1..order.len() {

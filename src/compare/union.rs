@@ -5,15 +5,15 @@ use crate::base::convert::index32;
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{NodeId, Rootfs};
 
-/// Rows between two looks at whether to go on.
+/// Rows between two checks for cancellation.
 const STRETCH: usize = 4096;
 
-/// All rows in flat lists: folders before what is in them, what is in a folder side by side and by name.
+/// All rows in flat lists: folders before their contents, siblings adjacent and sorted by name.
 #[derive(Default)]
 pub(super) struct Arena {
     /// How many images there are.
     pub(super) images: usize,
-    /// Rows of the folders that hold them.
+    /// Rows of their parent folders.
     pub(super) parents: Vec<u32>,
     /// Where the children begin: they end where those of the next row begin.
     pub(super) children: Vec<u32>,
@@ -37,7 +37,7 @@ impl Arena {
     }
 }
 
-/// The tree, and the rows with files whose contents only their bytes can tell.
+/// The tree, and the rows with files whose equality only their bytes can decide.
 pub(super) fn build(contents: &Contents<'_>, cancel: &CancelToken) -> Result<(Arena, Vec<u32>), Cancelled> {
     let images = contents.images();
     let views: Vec<Option<&Rootfs>> = (0..images).map(|image| contents.rootfs(image)).collect();
@@ -105,7 +105,7 @@ fn merge(
     Ok(())
 }
 
-/// Numbers the contents of all rows by what is known without reading.
+/// Numbers the contents of all rows, as far as known without reading.
 fn number(contents: &Contents<'_>, arena: &mut Arena, cancel: &CancelToken) -> Result<Vec<u32>, Cancelled> {
     let mut scratch = Scratch::default();
     let mut unproven = Vec::new();

@@ -1,11 +1,13 @@
-//! What a comparison holds. Each list `Vec<_>` with one value for each image has the order of the images.
+//! Values of a comparison. Each list `Vec<_>` with one value per image is in the order of the images.
 //!
-//! A size is `None` where it is not known, and 0 where it is known that the image has none of it.
+//! A size is `None` if unknown, and 0 if the image is known to have none.
 
 use std::sync::Arc;
 
 use super::tree::Tree;
 use crate::analysis::Analysis;
+use crate::base::labels::labelled;
+use crate::base::words::words;
 
 /// Several images side by side.
 #[derive(Clone)]
@@ -14,10 +16,10 @@ pub struct Comparison {
     pub images: Vec<Arc<Analysis>>,
     /// All layers, each once: those of the first image bottom first, then what the next ones add.
     pub layers: Vec<LayerRow>,
-    /// What a node pulls for each image that already holds the first: blobs as stored. The first is 0.
+    /// Bytes that a node with the first image pulls for each: compressed blobs. The first is 0.
     ///
-    /// A layer is not pulled when the first image has the same blob, or the same tar streams from the bottom up to
-    /// it (the chain id by which containerd and Docker know an unpacked layer).
+    /// A layer is not pulled if the first image has the same blob, or the same tar streams from the bottom up to it
+    /// (the chain id by which containerd and Docker recognise an unpacked layer).
     pub pull_bytes: Vec<Option<u64>>,
     /// CUDA components, largest first.
     pub components: Vec<ComponentRow>,
@@ -50,7 +52,7 @@ pub struct LayerRow {
     pub places: Vec<Vec<usize>>,
     /// How the layer of each image is known to be that of the first that has it; `None` where it is not there.
     pub matches: Vec<Option<LayerMatch>>,
-    /// The instruction that made it in the first image that has it, not redacted.
+    /// Instruction that created it in the first image that has it, not redacted.
     pub created_by: Option<String>,
 }
 
@@ -73,16 +75,13 @@ pub enum LayerMatch {
     Content,
 }
 
-impl LayerMatch {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Digest => "digest",
-            Self::DiffId => "diff-id",
-            Self::Content => "content",
-        }
-    }
-}
+words!(LayerMatch {
+    Digest = "digest",
+    DiffId = "diff-id",
+    Content = "content",
+});
+
+labelled!(LayerMatch: LAYER_MATCHES);
 
 /// A CUDA component.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +137,7 @@ impl SettingRow {
     }
 }
 
-/// What a rule found, without what is needed at run time.
+/// Findings of a rule, without those required at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingRow {
     /// The rule.

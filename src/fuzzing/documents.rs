@@ -37,10 +37,10 @@ pub fn mentions(data: &[u8]) {
     }
 }
 
-/// Which compression a stream has, and how much memory its first frame asks for.
+/// Detects the compression of a stream, and the memory its first frame needs.
 ///
 /// # Panics
-/// When bytes behind those that are looked at change the answer, or a zstd frame is taken for something else.
+/// If bytes after the inspected ones change the answer, or a zstd frame is misdetected.
 pub fn sniffing(data: &[u8]) {
     let head = data.get(..SNIFF_BYTES).unwrap_or(data);
     let found = sniff(head);

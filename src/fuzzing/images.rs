@@ -14,11 +14,11 @@ use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::report::{self, CsvTable, Format, Report, read_saved, to_json};
 use crate::source::{Access, Blob, OpenContext, Reference, Sink, SourceKey, StreamedMember, open};
 
-/// Documents of an image: the parts of `data` between zero bytes become the files of an archive that have these
-/// names; a digest is made of one letter, so that the documents can name each other.
+/// Documents of an image: the parts of `data` between zero bytes become the files of an archive with these names;
+/// digests are one repeated letter, so that the documents can name each other.
 ///
 /// # Panics
-/// When a promise is broken.
+/// If an invariant is violated.
 pub fn image_documents(data: &[u8]) {
     let [a, b, c] = ["a", "b", "c"].map(|letter| letter.repeat(64));
     let names = [
@@ -77,7 +77,7 @@ pub fn archive_members(data: &[u8]) {
     }
 }
 
-/// Takes no layer, and knows what an archive held before.
+/// Accepts no layer, and knows the members of an earlier archive.
 struct Recalls<'a>(Option<&'a [u8]>);
 
 impl Sink for Recalls<'_> {
@@ -177,7 +177,7 @@ pub(super) fn every_format(report: &Report) {
     }
 }
 
-/// A reference to a file that lies in memory only, and that file.
+/// A reference to an in-memory file, and that file.
 fn in_memory(transport: &str, bytes: &[u8]) -> Option<(Reference, OwnedFd)> {
     let descriptor = memfd_create("image", MemfdFlags::CLOEXEC).ok()?;
     let mut file = std::fs::File::from(descriptor);

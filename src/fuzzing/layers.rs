@@ -73,7 +73,7 @@ fn by_both_ways(tar: &[u8]) -> LayerRead {
     stream
 }
 
-/// What is kept of small files does not depend on how the layer is read.
+/// Stored small files do not depend on how the layer is read.
 fn documents(seek: &LayerRead, stream: &LayerRead) {
     let list = |read: &LayerRead| -> Vec<_> {
         let documents = read.facts.documents().iter();
@@ -92,7 +92,7 @@ fn packed_by_both_ways(blob: &[u8]) {
         promises::layer(read, &limits);
     }
     assert_eq!(file.complete, stream.complete);
-    // A file whose window is refused is not read any further, and so has no digest.
+    // A file whose window is rejected is not read further, and so has no digest.
     assert!(file.digest.is_none() || file.digest == stream.digest);
     assert_eq!(file.uncompressed_bytes, stream.uncompressed_bytes);
     promises::same_index(&file.index, &stream.index);
@@ -104,7 +104,7 @@ fn packed(tar: &[u8], blob: &[u8], compression: Compression) {
     let (plain, packed) = (as_stream(tar, &limits), by_ranges(blob, &limits));
     promises::layer(&packed, &limits);
     assert_eq!(packed.compression, Some(compression));
-    // Bytes that are no tar at all are told before they are walked, but only where they are not packed.
+    // Bytes that are not a tar are reported before the walk, but only if not compressed.
     if plain.compression == Some(Compression::None) {
         assert_eq!(plain.complete, packed.complete);
         assert_eq!(plain.uncompressed_bytes, packed.uncompressed_bytes);
@@ -157,8 +157,7 @@ impl ReadAt for Copied {
     }
 }
 
-/// The bytes with the checksum of every header set right, as far as headers can be told; `depth` times also in the
-/// archives that members are.
+/// The bytes with the checksum of every recognisable header corrected; up to `depth` also in nested archives.
 pub(super) fn with_checksums(data: &[u8], depth: usize) -> Vec<u8> {
     const BLOCK: usize = 512;
     let mut bytes = data.to_vec();

@@ -1,6 +1,6 @@
 //! In: any bytes.
-//! Out: nothing, or a panic where a promise of another room is broken.
-//! Must not know: which fuzzer calls, and what was found before.
+//! Out: nothing, or a panic if an invariant of another module is violated.
+//! Must not know: which fuzzer calls, and earlier findings.
 
 mod documents;
 mod images;
@@ -56,7 +56,7 @@ pub fn target(name: &str) -> Option<Target> {
     TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
 }
 
-/// Limits so low that small inputs reach them, and no input takes long.
+/// Limits low enough that small inputs reach them and no input takes long.
 fn limits() -> Limits {
     Limits {
         json_bytes: 64 << 10,

@@ -1,4 +1,4 @@
-//! What holds of every layer and image that was read.
+//! Invariants of every layer and image that was read.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::base::{Limits, Warning};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex, LayerRead};
 use crate::rootfs::{Timeline, merge};
 
-/// A text that is shown as it is holds nothing that moves a cursor or turns the direction of what follows.
+/// Shown text contains nothing that moves a cursor or changes the text direction.
 pub(super) fn is_safe(text: &str) {
     assert!(!text.chars().any(is_unsafe), "{text:?} is shown as it is");
 }
 
-/// Warnings are safe to show, and none stands for a crash.
+/// Warnings are safe to show, and none reports a crash.
 pub(super) fn warnings(list: &[Warning]) {
     for warning in list {
         is_safe(&warning.message);

@@ -1,4 +1,4 @@
-//! Layers and facts as the cache keeps them: its folder is a stranger's too.
+//! Layers and facts as stored in the cache, whose folder is untrusted input too.
 
 use std::io::Write as _;
 
@@ -10,10 +10,10 @@ use crate::layer::{BodyFacts, LayerRead};
 /// Entries of the layer that stored facts are about.
 const ENTRIES: usize = 100;
 
-/// A stored layer. A tar is read, stored and read again; all else is taken for a stored layer.
+/// A stored layer. A tar is read, stored and read again; anything else is read as a stored layer.
 ///
 /// # Panics
-/// When a promise is broken.
+/// If an invariant is violated.
 pub fn layer_record(data: &[u8]) {
     let limits = limits();
     if data.get(257..262) == Some(b"ustar") {

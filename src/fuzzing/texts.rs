@@ -8,7 +8,7 @@ use crate::findings::policy::{Policy, PolicyError};
 use crate::report::{read_plan, read_saved, to_json};
 use crate::source::Reference;
 
-/// A word that no input holds by chance.
+/// A word that no input contains by chance.
 const SECRET: &str = "Zq7ThisIsASecretWord";
 
 /// A reference: what was parsed is parsed to the same again, and user info before the host is never shown.
@@ -38,12 +38,12 @@ pub fn reference(data: &[u8]) {
     }
 }
 
-/// Instructions, commands and variables: values whose names tell a secret are not shown, whatever stands around.
+/// Instructions, commands and variables: values with secret names are never shown, in any context.
 ///
 /// # Panics
-/// When a promise is broken.
+/// If an invariant is violated.
 pub fn secrets(data: &[u8]) {
-    // A fuzzer learns the word from this file, and puts it where it is no secret.
+    // A fuzzer learns the word from this file, and puts it where it is not a secret.
     let text = String::from_utf8_lossy(data);
     if text.contains(SECRET) {
         return;

@@ -2,11 +2,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells running work to stop. Clones share one flag.
+/// Cancels running work. Clones share one flag.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
-/// The work was stopped because nobody wants its result any more.
+/// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
@@ -17,7 +17,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Asks all holders to stop; work notices where it reads bytes.
+    /// Requests cancellation; work notices where it reads bytes.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
-//! In: closures that do long work.
-//! Out: progress, cancellation, the newest result, a panic turned into an error.
-//! Must not know: images, or how results are shown (only a waker that says something is new).
+//! In: closures with long work.
+//! Out: progress, cancellation, the newest result, panics converted to errors.
+//! Must not know: images, or how results are shown (only a waker that signals a new value).
 
 mod cancel;
 mod pool;

@@ -40,8 +40,7 @@ pub fn run_all<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) 
     });
 }
 
-/// Does `there` on a thread of its own while `here` is done on this one, and returns when both are done. A panic of
-/// either goes on.
+/// Runs `there` on a new thread and `here` on this one, and returns when both are done. Propagates panics.
 pub fn both<A: Send, B>(there: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| {
         let there = scope.spawn(there);
@@ -50,10 +49,10 @@ pub fn both<A: Send, B>(there: impl FnOnce() -> A + Send, here: impl FnOnce() ->
     })
 }
 
-/// Starts `work` on a thread of its own that nobody waits for.
+/// Runs `work` on a detached thread.
 ///
 /// # Errors
-/// When the system gives no thread.
+/// If the thread cannot be created.
 pub fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }

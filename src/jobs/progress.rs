@@ -20,7 +20,7 @@ struct Counters {
     told: Mutex<Vec<String>>,
 }
 
-/// Messages that one job may leave; what follows them is not told.
+/// Maximum messages of one job; further ones are dropped.
 const MOST_TOLD: usize = 200;
 
 /// The counters at one moment.
@@ -28,24 +28,24 @@ const MOST_TOLD: usize = 200;
 pub struct Snapshot {
     /// Bytes really read from the source.
     pub bytes_read: u64,
-    /// Bytes of the source that are behind us: read, or skipped because nobody needs them.
+    /// Bytes of the source that are done: read or skipped.
     pub bytes_passed: u64,
-    /// Bytes read of single files after the layers, because only they can tell something; not in `bytes_read`.
+    /// Bytes read of single files after the layers; not in `bytes_read`.
     pub bytes_compared: u64,
     /// Bytes of all blobs; 0 while unknown.
     pub bytes_total: u64,
-    /// Tar members or files seen.
+    /// Tar members or files processed.
     pub entries: u64,
     /// Layers finished, failed ones included.
     pub layers_done: u64,
-    /// Layers that were read before and are taken from the cache.
+    /// Layers loaded from the cache.
     pub layers_known: u64,
     /// Layers of the image; 0 while unknown.
     pub layers_total: u64,
 }
 
 impl Snapshot {
-    /// How much is done, 0 to 1, or `None` while the total is not known.
+    /// Fraction done, 0 to 1, or `None` while the total is unknown.
     pub fn fraction(&self) -> Option<f32> {
         (self.bytes_total > 0).then(|| fraction(self.bytes_passed, self.bytes_total))
     }
@@ -88,7 +88,7 @@ impl Progress {
         self.0.layers_total.store(layers, Ordering::Relaxed);
     }
 
-    /// Leaves a message for people on what the work does, such as a retry or what it is about to fetch.
+    /// Adds a message about the work, such as a retry or an upcoming fetch.
     pub fn tell(&self, message: impl Into<String>) {
         let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < MOST_TOLD {

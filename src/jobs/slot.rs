@@ -1,9 +1,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Called when something new is there to be looked at; the window asks for a repaint with it.
+/// Called when there is a new value; the window requests a repaint with it.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
-/// Holds the newest value of a stream of values. Clones share it.
+/// Slot for the newest value of a stream. Clones share it.
 pub struct Slot<T> {
     newest: Arc<Mutex<(u64, Option<Arc<T>>)>>,
     waker: Option<Waker>,
@@ -22,7 +22,7 @@ impl<T> Slot<T> {
         Self { newest: Arc::new(Mutex::new((0, None))), waker }
     }
 
-    /// Replaces the value and wakes whoever waits for it.
+    /// Replaces the value and wakes its waiter.
     pub fn publish(&self, value: Arc<T>) {
         {
             let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
 //! One table of a report as CSV (RFC 4180, lines end in LF).
 //!
-//! Columns have the names of the JSON fields. What is not known is an empty cell.
+//! Columns have the names of the JSON fields. Unknown is an empty cell.
 
 use csv::Writer;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub enum CsvTable {
 
 /// Characters of a cell: spreadsheets take 32,767.
 const CELL: usize = 32_767 - 1;
-/// Bytes of a list in a cell, so that what is left out can be told behind it.
+/// Maximum bytes of a list in a cell, with room for the count of omitted items.
 const LIST: usize = 32_000;
 
 const LIBRARIES: &[&str] = &[
@@ -134,7 +134,7 @@ pub fn to_csv(report: &Report, which: CsvTable) -> String {
     }
 }
 
-/// A heading and rows, whose cells are ready.
+/// A header and rows of formatted cells.
 pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = Writer::from_writer(Vec::new());
     // Writing rows of one length to memory has nothing that can fail.
@@ -145,8 +145,7 @@ pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// A text as a cell. Spreadsheets run what begins like a formula, and what an image holds must not run: an apostrophe
-/// makes it a text.
+/// A text as a cell. Spreadsheets run text that begins like a formula; an apostrophe prevents it.
 pub(super) fn text(text: &str) -> String {
     let text = elide_end(&printable(text), CELL);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
@@ -181,7 +180,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Items with `;` between them; a list that no spreadsheet could hold ends with how many are left out.
+/// Items joined by `;`; a list too long for spreadsheets ends with the number of omitted items.
 pub(super) fn joined(items: impl ExactSizeIterator<Item = String>) -> String {
     let count = items.len();
     let mut list = String::new();

@@ -1,4 +1,4 @@
-//! Makes those parts of a report from an inventory, paths and names in words.
+//! Builds the parts of a report that come from an inventory.
 
 use super::cuda::{
     BasePart, ByHolder, ComponentLine, CudaPart, DuplicateLine, ForwardCompatPart, FrameworkLine,
@@ -40,7 +40,7 @@ pub(super) fn base(base: &BaseImage) -> BasePart {
     }
 }
 
-/// The CUDA part; `None` while there is no inventory.
+/// The CUDA part; `None` without an inventory.
 pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
     let inventory = analysis.inventory.as_deref()?;
     let names = Names { inventory, rootfs: &analysis.merge.as_ref()?.rootfs };

@@ -1,5 +1,5 @@
-//! JSON that is safe on a terminal: control characters and direction overrides are written as `\uNNNN`,
-//! which every reader turns back into what they were.
+//! JSON that is safe on a terminal: control characters and direction overrides are written as `\uNNNN`, which every
+//! reader decodes.
 
 use std::io;
 

@@ -10,11 +10,11 @@ use super::shorten::{Limits, shortened};
 use crate::base::text::{elide_end, elide_middle};
 use write::write;
 
-/// Characters of a comment: GitHub takes 65,536, and whoever posts it may put something in front.
+/// Maximum characters of a comment: GitHub accepts 65,536, and a prefix may be added.
 const MOST: usize = 60_000;
 
-/// From what is pleasant to read to what fits of the largest page. A comment is for a look; the rest is in the
-/// JSON report, or in the HTML one.
+/// From a comfortable length to what fits of the largest page. A comment is a summary; the rest is in the JSON or HTML
+/// report.
 const STEPS: [Limits; 10] = [
     Limits { first: (60, 60), others: (60, 60), inner: 6, text: 700, code: 12_000 },
     Limits { first: (60, 20), others: (40, 0), inner: 5, text: 500, code: 8_000 },
@@ -28,7 +28,7 @@ const STEPS: [Limits; 10] = [
     Limits { first: (4, 0), others: (2, 0), inner: 0, text: 60, code: 0 },
 ];
 
-/// Lines and characters of what is left when not even the shortest lists fit.
+/// Maximum lines and characters of the remainder if even the shortest lists do not fit.
 const LAST_LINES: usize = 4;
 const LAST_TEXT: usize = 300;
 
@@ -43,7 +43,7 @@ pub fn to_markdown(page: &Page) -> String {
     write(&last_resort(page), true)
 }
 
-/// The title and the first lines: what any page has room for.
+/// The title and the first lines, which always fit.
 fn last_resort(page: &Page) -> Page {
     let line = |line: &Line| Line { text: elide_end(&line.text, LAST_TEXT), ..*line };
     Page {

@@ -1,20 +1,18 @@
-//! A report as a page: sections of paragraphs, tables and charts, before it becomes Markdown, HTML, or widgets of
-//! the window.
+//! A report as a page: sections of paragraphs, tables and charts, independent of Markdown, HTML and widgets.
 //!
-//! What is shown, in which words, and how much of a list is decided here once, so that no two formats disagree.
-//! All texts are plain: safe on a terminal ([`printable`](crate::base::text::printable)), and not escaped for any
-//! format.
+//! Contents, wording and list lengths are determined here once, so that formats agree. All texts are plain: safe on a
+//! terminal ([`printable`](crate::base::text::printable)), and not escaped for any format.
 
 use crate::base::size::grouped;
 
 /// A report for people.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// What it is about, such as the name of the image.
+    /// Subject, such as the name of the image.
     pub title: String,
-    /// What kind of report it is, what made it, and of which version.
+    /// Kind of report, generator and version.
     pub generator: String,
-    /// A few words under the title: source, platform, when it was made.
+    /// Facts under the title: source, platform, creation time.
     pub facts: Vec<String>,
     /// What to know first, in a sentence or two.
     pub lead: Vec<Line>,
@@ -25,11 +23,11 @@ pub struct Page {
 /// What a section is about: what a user may leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// The sizes, and what they are made of.
+    /// Sizes and classes.
     Sizes,
     /// What should not be there.
     Findings,
-    /// What is to be taken away, and the Dockerfile that does it.
+    /// The plan, and the Dockerfile that implements it.
     Plan,
     /// On which machines it runs.
     Compatibility,
@@ -39,7 +37,7 @@ pub enum Part {
     Cuda,
     /// GPU code by architecture.
     GpuCode,
-    /// What is there twice.
+    /// Duplicates.
     Duplicates,
     /// Installed packages.
     Packages,
@@ -86,8 +84,8 @@ impl Part {
         }
     }
 
-    /// Whether it is what most readers come for: what an image weighs, what to do, and what went wrong. The rest
-    /// is folded or shortened where there is little room.
+    /// Whether it is of first interest: sizes, findings, plan, compatibility, warnings. The rest is folded or shortened
+    /// if space is limited.
     pub const fn is_first(self) -> bool {
         matches!(self, Self::Sizes | Self::Findings | Self::Plan | Self::Compatibility | Self::Warnings)
     }
@@ -114,11 +112,11 @@ impl Part {
 /// A part of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// What it is about.
+    /// The part it shows.
     pub part: Part,
     /// The most important figure or two, beside the heading; may be empty.
     pub note: String,
-    /// What it is made of; never empty.
+    /// Blocks; never empty.
     pub blocks: Vec<Block>,
 }
 
@@ -131,23 +129,23 @@ pub enum Block {
     Heading(String),
     /// Names and values.
     Facts(Vec<(String, Line)>),
-    /// What a whole is made of.
+    /// Parts of a whole.
     Chart(Chart),
     /// Rows and columns.
     Table(Table),
-    /// Closed until somebody opens it: a line, and what is behind it.
+    /// Collapsed: a line, and its contents.
     Fold(String, Vec<Block>),
-    /// Text to copy: what it is written in, such as `dockerfile` or `diff`, and the text with its line ends.
+    /// Text to copy: its language, such as `dockerfile` or `diff`, and the text with its line ends.
     Code(&'static str, String),
 }
 
-/// How a text is meant; never told by colour alone.
+/// Meaning of a text; never conveyed by colour alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Tone {
     /// As all text.
     #[default]
     Plain,
-    /// The answer that one looks for: a verdict that passes, the total.
+    /// The main result: a passing verdict, the total.
     Strong,
     /// Beside the point.
     Weak,
@@ -198,7 +196,7 @@ impl Line {
 pub struct Column {
     /// Its heading, with which size it shows.
     pub title: String,
-    /// Whether it holds numbers: to the right, in tabular figures.
+    /// Whether it contains numbers: right-aligned, tabular figures.
     pub number: bool,
 }
 
@@ -211,7 +209,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Rows that are left out here, because they are too many.
     pub more: u64,
-    /// What the rows are, in the plural, for the line that tells of those left out.
+    /// Noun for the rows, plural, for the line that counts omitted rows.
     pub noun: &'static str,
 }
 
@@ -220,14 +218,14 @@ pub struct Table {
 pub struct Row {
     /// One for each column.
     pub cells: Vec<Line>,
-    /// What stands behind it: the evidence. Empty where the row says all.
+    /// Evidence of the row. Empty if the row is complete.
     pub details: Vec<Block>,
 }
 
 /// A whole and its parts, as one bar, with a legend of names, sizes and shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What the whole is, such as `content by what it is for`.
+    /// Title, such as `Content by class`.
     pub title: String,
     /// The parts in the order of the bar; those without bytes are left out.
     pub parts: Vec<Slice>,
@@ -245,7 +243,7 @@ pub struct Slice {
 }
 
 impl Page {
-    /// The same without the sections that are not asked for.
+    /// The page with the requested sections only.
     pub fn only(mut self, parts: &[Part]) -> Self {
         self.sections.retain(|section| parts.contains(&section.part));
         self
@@ -253,7 +251,7 @@ impl Page {
 }
 
 impl Table {
-    /// What is left out, in a sentence: the same in every format.
+    /// The number of omitted rows, as a sentence: the same in every format.
     pub fn left_out(&self) -> Option<String> {
         let more = grouped(self.more);
         match self.more {
@@ -285,8 +283,7 @@ impl Chart {
     }
 }
 
-/// What a part is of a whole, in words: `2.5 %`, `under 0.1 %`; a dash where there is no whole. All and nothing
-/// are said only of all and nothing.
+/// The share of a part in a whole: `2.5 %`, `under 0.1 %`; a dash if the whole is zero. 0 % and 100 % are exact.
 pub fn share(part: u64, whole: u64) -> String {
     match part as f64 / whole as f64 * 100.0 {
         _ if whole == 0 => "–".to_owned(),

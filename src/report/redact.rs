@@ -1,12 +1,12 @@
-//! Hides secrets in a report that was made without hiding them, or by somebody else.
+//! Redacts a report that was built without redaction, or by another program.
 //!
-//! What is hidden already stays as it is.
+//! Redacted values stay unchanged.
 
 use super::model::Report;
 use crate::base::redact;
 
 impl Report {
-    /// Hides what looks like a secret wherever a report has texts of the image's config, history or Dockerfile.
+    /// Redacts secrets in all texts from the image's config, history or Dockerfile.
     pub fn redact(&mut self) {
         let image = &mut self.image;
         image.reference = redact::reference(&image.reference);
@@ -23,7 +23,7 @@ impl Report {
                 *value = redact::value(name, value).into_owned();
             }
         }
-        // Sentences of ours, in which a word of the image may stand.
+        // Generated sentences, which may quote the image.
         for warning in &mut self.warnings {
             for text in [&mut warning.message, &mut warning.subject] {
                 *text = redact::url_user_info(text).into_owned();
@@ -50,8 +50,8 @@ impl Report {
     }
 }
 
-/// A Dockerfile as it may be shown. Instructions are looked at whole, over their continued lines, since a value may
-/// stand on the line after its name.
+/// Redacts a Dockerfile. Instructions are processed completely, over their continued lines, because a value may follow
+/// on the next line.
 pub(super) fn dockerfile(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut lines = text.split_inclusive('\n').peekable();
@@ -67,8 +67,8 @@ pub(super) fn dockerfile(text: &str) -> String {
     shown
 }
 
-/// A unified diff as it may be shown, whose new text is `new`. Of an instruction in which a part of the diff begins,
-/// the lines before are taken from `new`: what a part does not show is the same in both texts.
+/// Redacts a unified diff whose new text is `new`. For an instruction that begins before a hunk, the lines before are
+/// taken from `new`: they are equal in both texts.
 pub(super) fn diff(text: &str, new: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = String::new();
@@ -117,7 +117,7 @@ fn begun(head: &str, new: &str) -> String {
     lines.get(first..).unwrap_or_default().concat()
 }
 
-/// Whether an instruction goes on in the next line: by a backslash, or by what `# escape` may set in its place.
+/// Whether an instruction continues on the next line: by a backslash, or the character set by `# escape`.
 fn goes_on(line: &str) -> bool {
     line.trim_end().ends_with(['\\', '`'])
 }
@@ -125,7 +125,7 @@ fn goes_on(line: &str) -> bool {
 /// One instruction, with its line end.
 fn instruction(text: &str) -> String {
     let mut hidden = redact::instruction(text);
-    // Quotes around what is hidden already are no secret, and a Dockerfile needs them.
+    // Quotes around a redacted value are no secret, and a Dockerfile needs them.
     if hidden == text.replace(&format!("\"{}\"", redact::REDACTED), redact::REDACTED) {
         return text.to_owned();
     }

@@ -1,8 +1,8 @@
 //! The findings of a report as SARIF 2.1.0, for code scanning.
 //!
-//! GitHub refuses a file as a whole when one result has no location with an artifact, takes 25,000 results and
-//! 10 MB, and shows the first location of a result. So each result has an artifact: the Dockerfile where the user
-//! gave it, with the line of the instruction that made the bytes, else the image itself, without a line.
+//! GitHub rejects a whole file if one result has no location with an artifact, accepts 25,000 results and 10 MB, and
+//! shows the first location of a result. So each result has an artifact: the Dockerfile if the user gave it, with the
+//! line of the instruction that added the bytes, else the image itself, without a line.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, printable, sentence};
 use crate::findings::{Rule, Severity, page, rule};
 
-/// Results of a run that GitHub takes.
+/// Maximum results per run on GitHub.
 const RESULTS: usize = 25_000;
 /// Bytes of all results, before they are compressed and without the blanks that put them in.
 const BYTES: usize = 6 << 20;
@@ -167,7 +167,8 @@ impl<'a> Place<'a> {
             "locations": self.locations(finding),
             "partialFingerprints": {
                 "finding/v1": text(&finding.id),
-                // What GitHub tells results by: without it, it would look for the line in a file that may not be there.
+                // GitHub's fingerprint of a result: without it, GitHub would search the line in a file that may not
+                // exist.
                 "primaryLocationLineHash": format!("{:.16}:1", sha256_of(finding.id.as_bytes()).trim_start_matches("sha256:")),
             },
             "properties": {
@@ -194,7 +195,7 @@ impl<'a> Place<'a> {
         result
     }
 
-    /// The lines of the Dockerfile that made the bytes, most first; the paths stand with the first of them.
+    /// Lines of the Dockerfile that added the bytes, largest first; the paths are with the first.
     fn locations(&self, finding: &FindingLine) -> Vec<Value> {
         let mut lines: BTreeMap<Option<u32>, (u64, Vec<u16>)> = BTreeMap::new();
         for share in &finding.layer_bytes {
@@ -206,7 +207,7 @@ impl<'a> Place<'a> {
             lines.insert(None, (0, Vec::new()));
         }
         let mut lines: Vec<_> = lines.into_iter().collect();
-        // What no line made comes last.
+        // Bytes without a line come last.
         lines.sort_by_key(|(line, (bytes, _))| (line.is_none(), std::cmp::Reverse(*bytes)));
         let mut paths = finding.paths.iter().take(PATHS).map(|path| logical("", path)).peekable();
         let mut locations = Vec::new();
@@ -240,7 +241,7 @@ fn logical(kind: &str, name: &str) -> Value {
     place.into()
 }
 
-/// What it is, how much, why, and what to do.
+/// What, how much, why, and the fix.
 fn message(finding: &FindingLine) -> String {
     let mut parts = vec![sentence(&text(&finding.title))];
     if finding.bytes > 0 {
@@ -253,7 +254,7 @@ fn message(finding: &FindingLine) -> String {
     parts.join(" ")
 }
 
-/// A text as a message: what looks like a placeholder or a link of SARIF would be taken for one.
+/// Escapes placeholders and links of SARIF in a message.
 fn message_of(text: &str) -> Value {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {

@@ -11,7 +11,7 @@ use crate::base::text::{elide_end, printable};
 /// Bytes of a saved report: that of an image with a million files that all findings name stays below.
 pub const SAVED_BYTES: u64 = 512 << 20;
 
-/// Why a file is no report that can be shown.
+/// Why a file cannot be read as a report.
 #[derive(Debug, Error)]
 pub enum SavedError {
     /// More than [`SAVED_BYTES`].
@@ -29,7 +29,7 @@ pub enum SavedError {
         /// The schema that it names.
         found: String,
     },
-    /// It says that it is a report, and lacks what a report has.
+    /// It declares the schema, but lacks required fields.
     #[error("invalid report of schema {SCHEMA}: {0}")]
     Malformed(String),
 }
@@ -45,7 +45,7 @@ impl SavedError {
     }
 }
 
-/// What tells what a document is.
+/// The field that identifies a document.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<String>,
@@ -77,8 +77,7 @@ pub fn read_saved(bytes: &[u8]) -> Result<Report, SavedError> {
     serde_json::from_slice(bytes).map_err(|error| SavedError::Malformed(misfit(&error)))
 }
 
-/// What does not fit. Names of fields are ours; all else that `serde_json` says quotes the document, which may hold
-/// a secret there.
+/// The mismatch. Field names are safe; other `serde_json` messages quote the document, which may contain a secret.
 fn misfit(error: &serde_json::Error) -> String {
     let text = error.to_string();
     if text.starts_with("missing field") { printable(&text) } else { json_fault(error) }

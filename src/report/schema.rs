@@ -1,4 +1,4 @@
-//! JSON Schemas (draft 2020-12) of what is written, made from the types that are written.
+//! JSON Schemas (draft 2020-12), generated from the types that are written.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};

@@ -1,4 +1,4 @@
-//! Makes a page shorter: fewer rows, less evidence, shorter texts. What is left out is counted.
+//! Shortens a page: fewer rows, less evidence, shorter texts. Omissions are counted.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::page::{Block, Chart, Line, Page, Row, Section, Slice, Table, Tone};
 use crate::base::size::grouped;
 use crate::base::text::{elide_end, elide_middle};
 
-/// How much of a page stays.
+/// Limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Rows of a table in the parts that are read first, and how many of them keep their evidence.
@@ -80,7 +80,7 @@ impl Knife {
     }
 
     fn facts(self, facts: &[(String, Line)]) -> Vec<(String, Line)> {
-        // Evidence has some twenty at most, whatever there is room for.
+        // Evidence has at most about twenty facts, whatever the limit.
         let most = self.rows.max(20);
         let fact = |(name, value): &(String, Line)| {
             (elide_end(name, self.limits.text), line(value, self.limits.text))
@@ -92,7 +92,7 @@ impl Knife {
         shorter
     }
 
-    /// The smallest parts as one, so that the whole stays what it is.
+    /// Joins the smallest parts, so that the whole is unchanged.
     fn chart(self, chart: &Chart) -> Chart {
         let most = self.rows.max(8);
         let part = |part: &Slice| Slice { name: elide_end(&part.name, self.limits.text), ..part.clone() };
@@ -122,7 +122,7 @@ impl Knife {
         }
     }
 
-    /// The same for what stands behind a row.
+    /// The same for the details of a row.
     fn within(self) -> Self {
         Self { rows: self.limits.inner, evidence: 0, ..self }
     }
@@ -139,12 +139,12 @@ fn missing_evidence(whole: &Table, cut: &Table) -> Option<Block> {
 }
 
 fn line(line: &Line, most: usize) -> Line {
-    // The end of a path says which file it is.
+    // The end of a path is the most specific.
     let text = if line.code { elide_middle(&line.text, most) } else { elide_end(&line.text, most) };
     Line { text, ..*line }
 }
 
-/// Whole lines of a text, as many as fit; the last one counts what is missing.
+/// Whole lines of a text, as many as fit; the last one counts the omitted lines.
 pub(super) fn code(text: &str, most: usize) -> String {
     let mut shorter = String::new();
     let mut used = 0_usize;

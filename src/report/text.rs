@@ -87,7 +87,7 @@ fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
     line(totals.wasted_bytes, "wasted", &format!("not visible in the container{efficiency}"))
 }
 
-/// A tenth of a percent, rounded down: 100 % is said only when nothing is wasted.
+/// Tenths of a percent, rounded down: 100 % means no waste.
 pub(super) fn floor_percent(ratio: f64) -> f64 {
     (ratio * 1000.0).floor() / 10.0
 }
@@ -140,7 +140,7 @@ pub fn short_instruction(created_by: &str) -> String {
     }
     let command = text.strip_prefix("RUN ").unwrap_or(text);
     match command.find("/bin/sh -c ") {
-        // Build arguments may stand before the shell: `|1 A=b /bin/sh -c …`.
+        // Build arguments may precede the shell: `|1 A=b /bin/sh -c …`.
         Some(place) if place == 0 || command.starts_with('|') => {
             format!("RUN {}", command[place + "/bin/sh -c ".len()..].trim_start())
         }

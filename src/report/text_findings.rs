@@ -61,7 +61,7 @@ fn line(out: &mut String, finding: &FindingLine) -> fmt::Result {
     Ok(())
 }
 
-/// Where the files of a finding lie and whose they are: the reason of what can go is much the same for all.
+/// Layers and owners of a finding's files: the reasons of safe findings are much alike.
 fn place(finding: &FindingLine) -> String {
     if finding.files == 0 {
         return finding.reason.clone();

@@ -1,4 +1,4 @@
-//! Proposed Dockerfiles for people: a section of the report, and what is told beside a Dockerfile.
+//! Proposed Dockerfiles as text: a section of the report, and the summary of a proposal.
 
 use std::fmt::{self, Write as _};
 
@@ -9,7 +9,7 @@ use super::text::{WIDTH, wrap};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{elide_end, elide_middle, printable};
 
-/// What people are told of each kind; JSON has all of it.
+/// Maximum lines of each section; JSON is complete.
 const MOST: usize = 30;
 /// Files that are named of those that the new image does not have.
 const MOST_FILES: usize = 5;
@@ -32,8 +32,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     writeln!(out, "Print it, with reasons and proof: cutaway dockerfile IMAGE{more}")
 }
 
-/// What is told beside the Dockerfile of a proposal, by its place; without one, why there is none. Nothing in
-/// it can steer a terminal.
+/// Summary of a proposal, by its index; without one, why there is none. Contains no control characters.
 pub fn to_summary(report: &RewriteReport, chosen: Option<usize>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.

@@ -9,10 +9,10 @@ const COLUMNS: [&str; 6] = ["kind", "name", "measure", "image", "title", "value"
 /// Characters of the title of an image.
 const TITLE_WIDTH: usize = 60;
 
-/// What a figure is called, what it measures, and how it is had.
+/// Name, measure and accessor of a figure.
 type Figure<T, N> = (&'static str, &'static str, fn(&T) -> N);
 
-/// A comparison as CSV. What is unknown, or not there, is an empty cell.
+/// A comparison as CSV. Unknown or absent is an empty cell.
 pub fn compare_to_csv(report: &CompareReport) -> String {
     let mut rows = Rows { titles: titles(report, TITLE_WIDTH), rows: Vec::new() };
     sizes(&mut rows, report);
@@ -152,7 +152,7 @@ fn settings(rows: &mut Rows, kind: &str, list: &[CompareSetting]) {
     }
 }
 
-/// What came of the regression budget is about the last image.
+/// The regression verdict is about the last image.
 fn verdicts(rows: &mut Rows, report: &CompareReport) {
     let last = report.images.len().saturating_sub(1);
     let figure = |figure: RegressionFigure| match figure {

@@ -1,4 +1,4 @@
-//! Makes the model from a comparison. Secrets are redacted here, and nowhere later.
+//! Builds the model from a comparison. Secrets are redacted here, and nowhere later.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ impl CompareReport {
         let changes = tree.largest_changes(last, 0, MOST_CHANGES).into_iter().map(|id| {
             let row = tree.row(id);
             let change = row.change(last, 0);
-            // What is below a folder that became a file has rows of its own.
+            // Contents of a folder that became a file have rows of their own.
             let bytes = (0..images.len()).map(|image| row.file_bytes(image)).collect();
             FileChange { path: escape(&row.path()), change: change.as_str().into(), bytes }
         });
@@ -161,7 +161,7 @@ fn setting(row: &SettingRow, options: &Options) -> CompareSetting {
         if options.show_secrets {
             return Some(value.clone());
         }
-        // The base image may be named with its registry, and with who may pull there.
+        // The reference of a base image may have user info.
         let value: Cow<'_, str> =
             if row.name == BASE { redact::reference(value).into() } else { value.as_str().into() };
         Some(redact::value(&row.name, &value).into_owned())
@@ -169,7 +169,7 @@ fn setting(row: &SettingRow, options: &Options) -> CompareSetting {
     let command = |words: &Option<Vec<String>>| {
         let words = words.as_ref()?;
         let shown = if options.show_secrets { words.clone() } else { redact::words(words) };
-        // A list of texts has nothing that JSON could not hold.
+        // A list of strings always serialises.
         serde_json::to_string(&shown).ok()
     };
     let values = if row.words.is_empty() {
@@ -180,7 +180,7 @@ fn setting(row: &SettingRow, options: &Options) -> CompareSetting {
     CompareSetting { name: shown_name(row, options), values, differs: row.differs() }
 }
 
-/// A variable without a value is a name alone: a URL with a password may stand there.
+/// A variable without a value is a bare name, which may be a URL with a password.
 fn shown_name(row: &SettingRow, options: &Options) -> String {
     if options.show_secrets { row.name.clone() } else { redact::url_user_info(&row.name).into_owned() }
 }

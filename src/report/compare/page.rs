@@ -1,4 +1,4 @@
-//! A comparison as a page: which sections it has, in which words, and how much of each list.
+//! A comparison as a page: its sections, wording, and list bounds.
 
 mod contents;
 mod layers;
@@ -22,7 +22,7 @@ pub fn compare_page(report: &CompareReport) -> Page {
     page_of(&View::new(report, MOST_IMAGES, TITLE_WIDTH))
 }
 
-/// The note of a section and its blocks; none where there is nothing to say.
+/// Note and blocks of a section; none if it has no contents.
 type Content = (String, Vec<Block>);
 
 /// The page with the images of a view as columns.

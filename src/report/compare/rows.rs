@@ -1,5 +1,5 @@
-//! What the sections of a comparison are made with: a column for each image, the difference of the last to the first,
-//! and what is left out because it does not differ.
+//! Building blocks of the sections: a column for each image, the difference of the last to the first, and omitted equal
+//! rows.
 
 use super::model::CompareReport;
 use super::titles::titles;
@@ -9,7 +9,7 @@ use crate::report::page::{Block, Column, Line, Row, Table, Tone};
 use crate::report::sections::make::{UNKNOWN, name, number, text, weak};
 use crate::report::sections::sizes;
 
-/// The images that are shown, and what they are called.
+/// The shown images and their titles.
 pub(super) struct View<'a> {
     pub(super) report: &'a CompareReport,
     /// Places in the report, in order: the first image and, where there are too many, the newest of the others.
@@ -59,7 +59,7 @@ impl<'a> View<'a> {
         of.any(|value| Some(value) != first)
     }
 
-    /// The largest difference between two images that are shown: what is told first.
+    /// Largest difference between two shown images; determines the order.
     pub(super) fn spread(&self, bytes: &[Option<u64>]) -> u64 {
         let known = || self.of(bytes).map(|bytes| bytes.copied().flatten().unwrap_or(0));
         known().max().unwrap_or(0) - known().min().unwrap_or(0)
@@ -109,7 +109,7 @@ impl<'a> View<'a> {
         blocks
     }
 
-    /// A line that counts what is the same in all images.
+    /// A line that counts equal entries.
     pub(super) fn same(&self, count: usize, all: bool, noun: &str) -> Option<Block> {
         let number = grouped(count as u64);
         let both = if self.shown.len() == 2 { "both" } else { "all" };

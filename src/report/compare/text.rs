@@ -79,7 +79,7 @@ fn write_table(out: &mut String, table: &Table) -> fmt::Result {
         let mut line = " ".repeat(INDENT);
         for ((cell, width), column) in cells.iter().zip(&widths).zip(&table.columns) {
             let width = *width;
-            // A path says most at its end, a command at its beginning.
+            // The end of a path and the beginning of a command are the most specific.
             let middle = cell.code && !cell.text.contains(' ');
             let text = if middle { elide_middle(&cell.text, width) } else { elide_end(&cell.text, width) };
             // A column of words is to the left, also where all words are versions.

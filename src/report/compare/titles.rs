@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::model::{CompareImage, CompareReport};
 use crate::base::text::{elide_end, elide_middle, printable};
 
-/// Characters of a digest that tell it from others.
+/// Characters of a shortened digest.
 const DIGEST_WIDTH: usize = 12;
 /// Where the parts of a name end.
 const ENDS: [char; 6] = ['-', '_', '.', '/', ':', '@'];
@@ -41,13 +41,13 @@ fn of_names(images: &[Names], width: usize) -> Vec<String> {
     let cut = || all.iter().map(cut).find(|names| distinct(names));
     whole.or_else(parts).or_else(cut).unwrap_or_else(|| {
         let most = |way: &&fn(&Names) -> String| images.iter().map(**way).collect::<BTreeSet<_>>().len();
-        // Of those that tell most images apart, the first: the shortest.
+        // Of those that distinguish most images, the first: the shortest.
         let best = ways.iter().rev().max_by_key(most).unwrap_or(&ways[0]);
         numbered(&images.iter().map(best).collect::<Vec<_>>(), width)
     })
 }
 
-/// Names that only a number tells from each other: the same image given twice, or very long ones.
+/// Names distinguished by a number only: the same image given twice, or very long names.
 fn numbered(names: &[String], width: usize) -> Vec<String> {
     let title = |(number, name): (usize, &String)| {
         let number = format!("#{}", number + 1);
@@ -64,7 +64,7 @@ fn distinct(names: &[String]) -> bool {
     different.len() == names.len() && names.iter().all(|name| !name.is_empty())
 }
 
-/// `12.4-base` of `nvidia/cuda:12.4-base`; the last part where there is no tag, or it says nothing.
+/// `12.4-base` of `nvidia/cuda:12.4-base`; the last part if there is no meaningful tag.
 fn tag(name: &str) -> String {
     let last = last_part(name);
     match last.rsplit_once(':') {

@@ -1,10 +1,10 @@
-//! What came of `[regression]`, in the model.
+//! The verdict of `[regression]`, in the model.
 
 use super::model::{CompareReport, CompareVerdict, RegressionCheck, RegressionFigure};
 use crate::findings::policy::{Difference, Growth, Regressed};
 
 impl CompareReport {
-    /// Puts in what came of holding the comparison to a policy.
+    /// Adds the verdict of a policy on the comparison.
     pub fn set_verdict(&mut self, regressed: &Regressed) {
         self.verdict = Some(CompareVerdict {
             pass: regressed.reasons.is_empty(),

@@ -1,4 +1,4 @@
-//! How much of a page is written, and what was left out.
+//! List caps of a page, and what was omitted.
 
 use crate::base::size::grouped;
 use crate::report::page::{Block, Line, Page, Row, Table};
@@ -8,7 +8,7 @@ const MOST_ROWS: usize = 5000;
 /// Blocks within blocks beyond this are left out; ours have three levels.
 pub(super) const DEEPEST: usize = 8;
 
-/// How much of each list is written.
+/// Caps of each list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caps {
     /// Rows of a table, lines of a code.
@@ -92,7 +92,7 @@ fn sum(sizes: impl Iterator<Item = usize>) -> usize {
     sum
 }
 
-/// What is not in the file although the page has it.
+/// Contents of the page that are not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut {
     /// Rows of tables, lines of code.

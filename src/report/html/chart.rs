@@ -13,9 +13,9 @@ const COLOURS: [&str; 7] =
 /// What has another name.
 const OTHER: &str = "other";
 
-/// Parts that are narrower than this many hundredths of the bar are drawn as wide, so that they can be seen.
+/// Minimum width of a part in hundredths of the bar, so that it is visible.
 const LEAST_WIDTH: f64 = 0.6;
-/// Parts that are narrower have no room for their number.
+/// Minimum width of a part for its number.
 const LEAST_NAMED: f64 = 5.0;
 
 /// A bar and its legend.
@@ -25,7 +25,7 @@ pub(super) struct ChartView<'a> {
     pub(super) title: Cow<'a, str>,
     /// All of it in words.
     pub(super) description: String,
-    /// Whether the style of what is wasted is needed.
+    /// Whether the style of wasted bytes is needed.
     pub(super) hatched: bool,
     pub(super) parts: Vec<PartView<'a>>,
 }
@@ -43,12 +43,12 @@ pub(super) struct PartView<'a> {
     from: String,
     width: String,
     middle: String,
-    /// Whether its number has room.
+    /// Whether its number fits.
     named: bool,
 }
 
 impl<'a> ChartView<'a> {
-    /// A chart whose parts have `names`; as many parts as there are names.
+    /// A chart with one part for each of `names`.
     pub(super) fn new(id: String, title: Cow<'a, str>, chart: &Chart, names: Vec<Cow<'a, str>>) -> Self {
         let slices: Vec<(&Slice, Cow<str>)> =
             chart.parts.iter().zip(names).filter(|(slice, _)| slice.bytes > 0).collect();
@@ -87,7 +87,7 @@ fn colour(name: &str) -> &'static str {
     COLOURS.into_iter().find(|known| *known == name).unwrap_or(OTHER)
 }
 
-/// Hundredths of the bar: narrow parts become wide enough to be seen, at the cost of the others.
+/// Hundredths of the bar: narrow parts are widened to be visible, at the cost of the others.
 fn widths(shares: impl Iterator<Item = f64>) -> Vec<f64> {
     let shares: Vec<f64> = shares.map(|share| share * 100.0).collect();
     let least = LEAST_WIDTH.min(50.0 / shares.len().max(1) as f64);
@@ -100,7 +100,7 @@ fn percent(hundredths: f64) -> String {
     format!("{hundredths:.2}%")
 }
 
-/// A share as text: what is there is never shown as nothing.
+/// A share as text: nonzero is never shown as zero.
 fn share(of_one: f64) -> String {
     match of_one * 100.0 {
         hundredths if hundredths < 0.1 => "<0.1 %".to_owned(),

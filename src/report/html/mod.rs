@@ -1,7 +1,7 @@
-//! A page as one HTML file: no scripts, nothing that is fetched, all of its style inside.
+//! A page as one HTML file: no scripts, no remote parts, inline style.
 //!
-//! The template is `assets/report/report.html`. Its name ends in `.html`, so whatever it prints is escaped; the only
-//! text that it prints as it is are the style sheet and what its own macros made.
+//! The template is `assets/report/report.html`. Its name ends in `.html`, so all output is escaped; only the style
+//! sheet and the output of its own macros are not.
 
 mod caps;
 mod chart;
@@ -23,8 +23,7 @@ const STYLE: &str = include_str!("../../../assets/report/report.css");
 /// No file is larger, in bytes: it opens at once on a phone, and goes through mail and artifact viewers.
 const MOST_BYTES: usize = 2_000_000;
 
-/// A page as one HTML file without remote parts, of at most 2 MB. What does not fit is left out, and the file says
-/// how much that is.
+/// A page as one HTML file without remote parts, of at most 2 MB. What does not fit is omitted and counted in the file.
 pub fn to_html(page: &Page) -> String {
     let mut tried = None;
     for caps in Caps::steps() {
@@ -55,15 +54,15 @@ fn render(document: &Document) -> Result<String, Error> {
     Ok(with_slashes(&html))
 }
 
-/// A slash ends no text and no quoted attribute; escaped, as minijinja has it, paths are twice as long. What an image
-/// holds cannot look like the escaped one: its `&` is escaped too.
+/// A slash ends neither text nor a quoted attribute; escaping it, as minijinja does, doubles paths. Text from an image
+/// cannot imitate the escaped form: its `&` is escaped too.
 fn with_slashes(html: &str) -> String {
     html.replace("&#x2f;", "/")
 }
 
 /// What there is when the page cannot be written.
 fn failure(page: &Page, reason: &str) -> String {
-    /// Longer names say no more.
+    /// Maximum useful length of a name.
     const LONGEST: usize = 1000;
     let title = elide_end(&writer::harmless(&page.title), LONGEST);
     let (title, reason) = (HtmlEscape(&title), HtmlEscape(reason));

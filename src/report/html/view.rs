@@ -47,7 +47,7 @@ pub(super) enum BlockView<'a> {
     More { text: String },
 }
 
-/// A text within an element that says how it is meant; without one where `tag` is empty.
+/// A text within a semantic element; without one if `tag` is empty.
 #[derive(Serialize)]
 pub(super) struct TextView<'a> {
     pub(super) text: Cow<'a, str>,
@@ -65,9 +65,9 @@ pub(super) struct TableView<'a> {
     pub(super) opens: bool,
     /// Columns, that one included.
     pub(super) span: usize,
-    /// Whether it has room beside the contents.
+    /// Whether it fits beside the table of contents.
     pub(super) fits: bool,
-    /// Whether it needs all the room there is; the columns of others would drift apart.
+    /// Whether it needs the full width; the columns of others would drift apart.
     pub(super) fills: bool,
 }
 

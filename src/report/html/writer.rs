@@ -1,4 +1,4 @@
-//! Makes of a page what the template prints: with its caps applied, and what was left out counted.
+//! Converts a page for the template: with caps applied, and omissions counted.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use crate::base::size::grouped;
 use crate::base::text::{elide_end, is_unsafe, printable};
 use crate::report::page::{Block, Chart, Line, Page, Row, Section, Table, Tone};
 
-/// Tables that need more characters side by side scroll in a box of their own, even in a wide window. The page has
-/// room for 95 of the widest usual font in the narrowest window with contents at its side.
+/// Tables wider than this many characters scroll in a box, even in a wide window. The page has room for 95 of the
+/// widest common font in the narrowest window with contents at its side.
 const MOST_BESIDE: usize = 90;
 /// The space between columns, in characters.
 const BETWEEN: usize = 2;
-/// Numbers and verdicts with more characters are texts: they are written as such, and their column wants room.
+/// Longer numbers and verdicts are written as text, and their column may wrap.
 const SHORT: usize = 28;
 
 impl<'a> Document<'a> {
-    /// A page with at most as much as `caps` has of everything.
+    /// A page limited by `caps`.
     pub(super) fn new(page: &'a Page, caps: Caps) -> Self {
         let mut writer =
             Writer { caps, left_out: LeftOut::default(), headings: 0, charts: 0, label: String::new() };
@@ -42,13 +42,13 @@ impl<'a> Document<'a> {
     }
 }
 
-/// `name`, or with a number behind it when it is taken.
+/// `name`, with a number appended if it is taken.
 fn free_id(name: &str, taken: &[String]) -> String {
     let numbered = (2..).map(|number: u32| format!("{name}-{number}"));
     std::iter::once(name.to_owned()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
 }
 
-/// `text` without characters that act on what is beside them.
+/// `text` without characters that affect their neighbours.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(is_unsafe) { printable(text).into() } else { text.into() }
 }

@@ -1,8 +1,8 @@
-//! Texts that mean only themselves in Markdown, on GitHub as on GitLab.
+//! Escapes text for Markdown, on GitHub and GitLab.
 //!
-//! Entities are enough for what the parser of Markdown knows. They are not for what both sites look for in the
-//! text after it was parsed: mentions, issues, labels, addresses, emoji. These are broken by a zero-width space,
-//! as Renovate does it; within code neither site looks for any.
+//! Entities are sufficient for the Markdown parser, but not for what both sites detect in the parsed text: mentions,
+//! issues, labels, addresses, emoji. These are broken by a zero-width space, as in Renovate; within code neither site
+//! detects any.
 
 /// A text that means only itself: no tags, links, tables, mentions, issues, emphasis or code. For one line of
 /// prose, in a paragraph, a cell, a heading or the summary of something folded.
@@ -19,7 +19,7 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
-/// What stands before a character.
+/// Context before a character.
 #[derive(Default)]
 struct Before {
     last: [Option<char>; 3],
@@ -41,7 +41,7 @@ impl Before {
     }
 }
 
-/// Ends a word for whoever looks for mentions, and shows nothing.
+/// Ends a word for mention detection, and is invisible.
 const BREAK: &str = "&#8203;";
 
 fn push(safe: &mut String, character: char, next: Option<char>, rest: &str, before: &Before) {
@@ -61,7 +61,7 @@ fn push(safe: &mut String, character: char, next: Option<char>, rest: &str, befo
         '\\' => safe.push_str("&#92;"),
         '*' => mark(safe, "&#42;", starts_word),
         ']' => safe.push_str("&#93;"),
-        // A dollar that stands alone in an element begins no formula.
+        // A single dollar sign in an element begins no formula.
         '$' => mark(safe, "<span>&#36;</span>", starts_word),
         '&' => mark(safe, "&amp;", starts_word),
         '@' => mark(safe, "&#64;", starts_word),

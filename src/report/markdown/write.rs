@@ -1,4 +1,4 @@
-//! Writes a page out as Markdown: what is wanted first stays open, all else is folded.
+//! Writes a page as Markdown: important parts are open, the rest is folded.
 
 use std::fmt::{self, Write as _};
 
@@ -6,13 +6,13 @@ use super::escape::{code, escape, fenced, html_code};
 use crate::base::size::{grouped, human};
 use crate::report::page::{Block, Chart, Column, Line, Page, Row, Section, Table, Tone};
 
-/// Rows of a table that stand open; a few more do too, since a fold for two rows saves nothing.
+/// Rows of a table that stay open; a few more do too, because a fold for two rows saves nothing.
 const OPEN_ROWS: usize = 10;
 const SLACK: usize = 3;
 /// Characters of a full bar.
 const BAR: usize = 24;
 
-/// The page as it is; with `is_cut` it says that it was made shorter.
+/// The page; with `is_cut` it states that it was shortened.
 pub(super) fn write(page: &Page, is_cut: bool) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -36,7 +36,7 @@ fn write_all(out: &mut String, page: &Page, is_cut: bool) -> fmt::Result {
     writeln!(out, "<sub>{}.{cut}</sub>", escape(&page.generator))
 }
 
-/// Where a text stands.
+/// Context of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Text,

@@ -1,4 +1,4 @@
-//! GPU code by architecture, and what is in the image twice.
+//! GPU code by architecture, and duplicates.
 
 use super::Content;
 use super::make::{code, count, label, name, number, paragraph, path, paths, row, sum, table, text};
@@ -9,7 +9,7 @@ use crate::report::cuda::{CudaPart, DuplicateLine, GpuCodeSumLine, IdenticalLine
 use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Line, Row, Slice};
 
-/// Architectures: NVIDIA has made about thirty, each as SASS, PTX and LTO.
+/// Maximum architectures: NVIDIA has about thirty, each as SASS, PTX and LTO.
 const ARCHITECTURES: usize = 60;
 /// Sonames that several files have, and files with the same bytes.
 const COPIES: usize = 60;
@@ -121,7 +121,7 @@ fn duplicate(cuda: &CudaPart, duplicate: &DuplicateLine) -> Row {
     }
 }
 
-/// Who loads a copy, in words.
+/// Users of a copy, as text.
 fn users(cuda: &CudaPart, duplicate: &DuplicateLine, path: &str) -> String {
     let users =
         duplicate.resolved_by.iter().find(|copy| copy.path == *path).map_or(0, |copy| copy.loaded_by.len());

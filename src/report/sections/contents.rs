@@ -16,7 +16,7 @@ use crate::report::words::WarningLine;
 const PACKAGES: usize = 60;
 /// Managers of packages: there are five.
 const MANAGERS: usize = 8;
-/// Files: the report lists twenty unless it is told otherwise.
+/// Maximum files: the report has twenty by default.
 const FILES: usize = 50;
 /// Warnings: what went wrong more often went wrong in the same way.
 const WARNINGS: usize = 60;
@@ -26,7 +26,7 @@ const MESSAGE: usize = 400;
 pub(super) fn packages(report: &Report) -> Content {
     let packages = &report.packages;
     if packages.is_empty() {
-        // Without an inventory nobody has looked for packages.
+        // Without an inventory, packages are unknown.
         let unknown = "Packages unknown: the image was not analysed completely.";
         return match report.cuda {
             Some(_) => (String::new(), Vec::new()),

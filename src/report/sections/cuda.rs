@@ -13,7 +13,7 @@ use crate::report::cuda::{
 use crate::report::model::Report;
 use crate::report::page::{Block, Column, Line, Tone};
 
-/// Toolkits and frameworks, which stand in a line each: images have one to five.
+/// Maximum toolkits and frameworks, one per line: images have one to five.
 const LINES: usize = 20;
 /// Levels of the stack: there are ten.
 const LEVELS: usize = 12;
@@ -61,7 +61,8 @@ fn toolkit(toolkit: &ToolkitLine) -> (String, Line) {
         .cudnn_version
         .as_ref()
         .map_or_else(String::new, |version| format!(", cuDNN {}", name(version)));
-    let text = format!("{version}, {}{cudnn}, in {}", label(&FLAVORS, &toolkit.flavor), path(&toolkit.root).text);
+    let text =
+        format!("{version}, {}{cudnn}, in {}", label(&FLAVORS, &toolkit.flavor), path(&toolkit.root).text);
     fact("Toolkit", text)
 }
 
@@ -103,7 +104,8 @@ fn components(cuda: &CudaPart) -> Vec<Block> {
         let files =
             cuda.libraries.iter().filter(|one| one.component == component.name && one.hardlink_of.is_none());
         let used = files.filter(|one| one.usage != "unreferenced").count();
-        let by: Vec<String> = component.suppliers.iter().take(LINES).map(|by| label(&SUPPLIERS, by)).collect();
+        let by: Vec<String> =
+            component.suppliers.iter().take(LINES).map(|by| label(&SUPPLIERS, by)).collect();
         row([
             Line::plain(human(component.bytes)),
             cell(&component.name),

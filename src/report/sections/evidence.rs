@@ -1,4 +1,4 @@
-//! What stands behind a finding: why, the proof, who uses it, where it lies, what to do.
+//! Evidence of a finding: reason, proof, users, locations, fix.
 
 use super::make::{cell, count, fact, name, number, one_line, path, paths, prose, row, some, table, text};
 use crate::base::size::{grouped, human};
@@ -10,7 +10,7 @@ use crate::report::text::short_instruction;
 const PROOF: usize = 6;
 /// Characters of a statement: a list of eight packages fits in.
 const STATEMENT: usize = 400;
-/// Who uses it: after these the reader knows what kind of users there are.
+/// Maximum users: enough to show what kind of users there are.
 const USERS: usize = 5;
 /// Layers with their instruction: the base image's are often ten.
 const LAYERS: usize = 6;
@@ -53,7 +53,7 @@ fn places(finding: &FindingLine) -> Option<Block> {
     if finding.folders.is_empty() {
         return paths("Files, by path", "paths", &finding.paths, PATHS);
     }
-    // Folders are sorted by path and hold no other.
+    // Folders are sorted by path and not nested.
     let outside = finding.paths.iter().filter(|path| {
         let before = finding.folders.partition_point(|folder| folder.path.as_str() <= path.as_str());
         let above = before.checked_sub(1).and_then(|place| finding.folders.get(place));
@@ -77,7 +77,7 @@ fn more(facts: &mut Vec<(String, Line)>, name: &str, all: usize, most: usize, no
     }
 }
 
-/// What of it a container does not see today; `None` when it sees all of it.
+/// Shadowed part of the bytes; `None` if all are visible.
 fn hidden(finding: &FindingLine) -> Option<String> {
     let hidden = finding.bytes.saturating_sub(finding.merged_bytes);
     match (hidden, finding.merged_bytes) {

@@ -78,12 +78,12 @@ fn cells(finding: &FindingLine) -> Vec<Line> {
     ]
 }
 
-/// The bytes of a finding; nothing for one that takes none away.
+/// Bytes of a finding; empty if it frees none.
 fn bytes(finding: &FindingLine) -> Line {
     Line::plain(if finding.bytes > 0 { human(finding.bytes) } else { String::new() })
 }
 
-/// How many files where, or what it is about.
+/// Number of files and layers, or the subject.
 fn place(finding: &FindingLine) -> String {
     if finding.files == 0 {
         return some(finding.subjects.iter().map(String::as_str));
@@ -107,7 +107,7 @@ fn layers(numbers: &[u16]) -> String {
     }
 }
 
-/// The findings of a plan without their evidence, which stands above.
+/// Findings of a plan, without their evidence, which is shown above.
 pub(super) fn listed(list: &[&FindingLine], most: usize) -> Block {
     let columns = [number("Bytes"), text("Finding"), text("Verdict"), text("Category")];
     table(columns, "findings", (list, most), |finding| {

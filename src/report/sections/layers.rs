@@ -9,7 +9,7 @@ use crate::report::text::short_instruction;
 
 /// Layers: container engines start no image with more than 127.
 const LAYERS: usize = 127;
-/// Characters of an instruction in a row, and in what stands behind it.
+/// Maximum characters of an instruction in a row, and in its details.
 const SHORT: usize = 100;
 const LONG: usize = 1200;
 
@@ -43,7 +43,7 @@ fn line(layer: &LayerLine) -> Row {
     }
 }
 
-/// The instruction as it stands in a Dockerfile, or the digest where there is none.
+/// The instruction as in a Dockerfile, or the digest if unknown.
 fn instruction(layer: &LayerLine, most: usize) -> Line {
     match (&layer.created_by, layer.diff_id.as_deref().or(layer.digest.as_deref())) {
         (Some(text), _) => Line::code(one_line(&short_instruction(text), most)),

@@ -1,4 +1,4 @@
-//! What stands on top of a report: its name, where it comes from, and what to know first.
+//! Lead of a report: name, origin, and summary.
 
 use super::make::{count, name, one_line, sum};
 use crate::base::size::{grouped, human};
@@ -44,7 +44,7 @@ pub(super) fn facts(report: &Report) -> Vec<String> {
     facts
 }
 
-/// A moment without parts of a second: `2026-01-02 03:04:05Z`, its zone as it is.
+/// A time without fractions of a second: `2026-01-02 03:04:05Z`, its zone unchanged.
 fn moment(created: &str) -> String {
     let (whole, rest) = created.split_once('.').unwrap_or((created, ""));
     let zone = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
@@ -89,9 +89,7 @@ fn sizes(report: &Report) -> Line {
     let (Some(merged), Some(files), Some(wasted), Some(content)) =
         (totals.merged_bytes, totals.merged_files, totals.wasted_bytes, totals.content_bytes)
     else {
-        return Line::plain(format!(
-            "{layers}. Contents unknown: only the manifest was read."
-        ));
+        return Line::plain(format!("{layers}. Contents unknown: only the manifest was read."));
     };
     let merged = format!(
         "{} merged ({})",
@@ -123,7 +121,7 @@ fn severe(report: &Report) -> Option<Line> {
     )
 }
 
-/// What can go, and what is left then.
+/// Removable bytes, and the sizes after.
 fn savings(report: &Report) -> Line {
     let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
         return Line::plain("Removable bytes unknown: the rules did not run.");

@@ -1,6 +1,8 @@
-//! CUDA libraries, largest first, and what stands behind each.
+//! CUDA libraries, largest first, with details.
 
-use super::make::{cell, cell_or_dash, code, count, described, fact, label, name, number, path, some, table, text};
+use super::make::{
+    cell, cell_or_dash, code, count, described, fact, label, name, number, path, some, table, text,
+};
 use crate::base::labels::{ROLES, SUPPLIERS, USES};
 use crate::base::size::human;
 use crate::cuda::Role;
@@ -9,7 +11,7 @@ use crate::report::page::{Block, Line, Row};
 
 /// Libraries: a devel image with torch has about 120.
 const LIBRARIES: usize = 150;
-/// Files that need a library, and steps of the way up to what is started.
+/// Maximum files that need a library, and steps of the chain to the started file.
 const STEPS: usize = 6;
 /// Kinds of GPU code in a library.
 const CODES: usize = 24;

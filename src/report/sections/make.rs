@@ -1,4 +1,4 @@
-//! What all sections are made with: texts that are safe and not too long, tables with their caps, figures.
+//! Building blocks of all sections: safe bounded texts, tables with caps, figures.
 
 use crate::base::labels::{Family, Label};
 use crate::base::size::grouped;
@@ -10,7 +10,7 @@ pub(in crate::report) const UNKNOWN: &str = "–";
 
 /// Characters of names and other words of a cell: a digest with its algorithm has 71.
 const NAME: usize = 80;
-/// Characters of a path: most are shorter, and the end of a longer one says which file it is.
+/// Maximum characters of a path; the end of a longer one is kept.
 const PATH: usize = 160;
 /// Characters of a sentence: the longest fixes and reasons that the rules write fit in.
 const PROSE: usize = 700;
@@ -19,7 +19,7 @@ const NAMED: usize = 6;
 
 /// A name, safe to show.
 pub(in crate::report) fn name(text: &str) -> String {
-    // Shortened twice: before, as a text from a stranger may be long; after, as escapes make it longer.
+    // Shortened twice: before, because untrusted text may be long; after, because escapes lengthen it.
     elide_end(&printable(&elide_end(text, NAME)), NAME)
 }
 
@@ -34,7 +34,7 @@ pub(in crate::report) fn one_line(text: &str, most: usize) -> String {
     elide_end(&printable(&elide_end(&words.join(" "), most)), most)
 }
 
-/// A path, whose end says more than its beginning.
+/// A path, shortened in the middle with more of its end.
 pub(in crate::report) fn path(text: &str) -> Line {
     Line::code(elide_middle(&printable(&elide_middle(text, PATH)), PATH))
 }
@@ -91,7 +91,7 @@ pub(in crate::report) fn some<'a>(names: impl ExactSizeIterator<Item = &'a str>)
     text
 }
 
-/// Bytes together: those of a report from a stranger may be any.
+/// Saturating sum of bytes: a saved report may have any.
 pub(in crate::report) fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }

@@ -1,4 +1,4 @@
-//! A report as a page: which parts it has, in which words, and how much of each list.
+//! A report as a page: its sections, wording, and list bounds.
 
 mod code;
 mod compatibility;
@@ -43,5 +43,5 @@ pub fn page(report: &Report) -> Page {
     }
 }
 
-/// The note of a section and its blocks; none where there is nothing to say.
+/// Note and blocks of a section; none if it has no contents.
 type Content = (String, Vec<Block>);

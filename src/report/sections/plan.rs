@@ -1,4 +1,4 @@
-//! What is to be taken away, and the Dockerfile that does it.
+//! The plan, and the Dockerfile that implements it.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::report::page::{Block, Line, Tone};
 use crate::report::rewrite::ProposalLine;
 use crate::report::shorten;
 
-/// Findings of the plan that are listed: those that are safe stand above with their evidence.
+/// Maximum findings of the plan; safe ones are listed above with their evidence.
 const FINDINGS: usize = 100;
 /// Characters of a Dockerfile or a diff: those of real projects are far shorter, heredocs with whole programs not.
 const CODE: usize = 24_000;

@@ -1,4 +1,4 @@
-//! The sizes, and what they are made of.
+//! Sizes and classes.
 
 use super::Content;
 use super::make::{UNKNOWN, count, count_or_dash, fact, name, sum, weak};
@@ -62,7 +62,7 @@ pub(super) fn section(report: &Report) -> Content {
     (totals.merged_bytes.map_or_else(String::new, |bytes| format!("{} merged", human(bytes))), blocks)
 }
 
-/// The content of all layers by what it is for.
+/// Content of all layers by class.
 fn classes(report: &Report) -> Vec<Block> {
     let known: Vec<_> = report.layers.iter().filter_map(|layer| layer.class_bytes.as_ref()).collect();
     if report.layers.is_empty() {

@@ -1,4 +1,4 @@
-//! What is in the images: findings, CUDA components, GPU code, packages, files.
+//! Contents of the images: findings, CUDA components, GPU code, packages, files.
 
 use super::Content;
 use super::sizes::noted;
@@ -162,7 +162,7 @@ fn file_change(file: &FileChange) -> Line {
     }
 }
 
-/// A figure of the files of an image, as it is shown.
+/// Formats a figure of the files of an image.
 type Shown = fn(&CompareFiles) -> String;
 
 /// Files of every image against the first.

@@ -1,11 +1,11 @@
-//! What stands on top of a comparison: what grew, why, and what a node pulls.
+//! Lead of a comparison: growth, causes, and pull size.
 
 use crate::base::size::{grouped, human};
 use crate::report::compare::rows::{View, class_title, ends, more_or_less};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::{count, name};
 
-/// A cause is named when it makes up at least this part of the difference.
+/// Minimum share of the difference for a cause to be named.
 const SHARE: u64 = 5;
 
 /// Which images; of many, the first and the last.
@@ -59,7 +59,7 @@ fn verdict(view: &View<'_>) -> Option<Line> {
     })
 }
 
-/// How much more a container sees, and mainly why.
+/// Growth of the merged size, and its main causes.
 fn growth(view: &View<'_>) -> Line {
     let images = &view.report.images;
     let merged = |image: Option<&crate::report::compare::CompareImage>| {
@@ -79,7 +79,7 @@ fn growth(view: &View<'_>) -> Line {
     Line::plain(text).tone(Tone::Strong)
 }
 
-/// What makes up a good part of the difference: what it is for, then the component or package alone.
+/// Main causes of the difference: the class, then the single component or package.
 fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
     let report = view.report;
     let grows = last > first;
@@ -128,7 +128,7 @@ fn pulls(view: &View<'_>) -> Option<Line> {
     let last = report.images.last()?;
     let (from, to) = (view.first(), view.last());
     let place = report.images.len() - 1;
-    // A layer may lie in an image several times. One whose files alone are the same is pulled.
+    // A layer may occur in an image several times. A match by content only is pulled.
     let (mut same, mut alike) = (0, 0);
     for layer in report.layers.iter().filter(|layer| layer.shared_by.contains(&0)) {
         let times = layer.indexes.get(place).map_or(0, Vec::len);

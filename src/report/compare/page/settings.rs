@@ -1,4 +1,4 @@
-//! Environment, command, labels, and what went wrong. A value stands in a row of its own, as it may be long.
+//! Environment, command, labels, and warnings. A value has a row of its own, because it may be long.
 
 use super::Content;
 use super::sizes::noted;
@@ -44,7 +44,7 @@ fn rows(view: &View<'_>, setting: &CompareSetting) -> Vec<Row> {
         // An image that is not named does not have it.
         let Some(value) = value.and_then(Option::as_ref) else { continue };
         let hidden = value.contains(REDACTED);
-        // Two that are hidden look the same and need not be.
+        // Two redacted values look equal, but may differ.
         match values.iter_mut().find(|(other, _)| *other == value && !hidden) {
             Some((_, images)) => images.push(view.title(*place)),
             None => values.push((value, vec![view.title(*place)])),

@@ -1,4 +1,4 @@
-//! The images, their sizes, what they are made of, and the regression budget.
+//! The images, their sizes, classes, and the regression budget.
 
 use super::Content;
 use crate::base::size::{grouped, human};
@@ -87,7 +87,7 @@ fn totals(view: &View<'_>) -> Block {
 
 fn efficiency(view: &View<'_>) -> Row {
     let ratios: Vec<Option<f64>> = view.report.images.iter().map(|image| image.totals.efficiency).collect();
-    // Rounded down, so that 100 % is said only when nothing is wasted.
+    // Rounded down, so that 100 % means no waste.
     let shown = |ratio: f64| format!("{:.1} %", (ratio * 1000.0).floor() / 10.0);
     let cells = view
         .of(&ratios)
@@ -120,7 +120,7 @@ fn classes(view: &View<'_>) -> Option<Block> {
     (!rows.is_empty()).then_some(Block::Table(Table { columns, rows, more: 0, noun: "classes" }))
 }
 
-/// What the columns stand for.
+/// Legend of the columns.
 fn images(view: &View<'_>) -> Block {
     let line = |place: usize, image: &CompareImage| {
         let platform = image.platform.as_ref().map_or_else(
