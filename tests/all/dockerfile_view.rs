@@ -26,8 +26,9 @@ use self::scene::{MINIMAL, ORIGINAL, none, proposal, proposals, proposer, reason
 use crate::findings_view::scene::analysis;
 
 const REBUILT: &str = "Reconstructed from image history";
-const MINIMAL_TITLE: &str = "Build in one stage, run on the base image, Needs review, saves 14.0 MiB";
-const TIDY_TITLE: &str = "The same stages with cleaner instructions, Safe, saves 2.00 MiB";
+const MINIMAL_TITLE: &str =
+    "Multi-stage: run on nvidia/cuda:13.0.1-base-ubuntu24.04, Needs review, saves 14.0 MiB";
+const TIDY_TITLE: &str = "Clean up instructions, keep the stages, Safe, saves 2.00 MiB";
 
 /// Rows as signs and line numbers: `1=1`, `2~2`, `3−`, `+3`.
 fn shape(aligned: &Aligned) -> Vec<String> {
@@ -204,10 +205,10 @@ fn the_original_stands_beside_the_proposal() {
     harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal");
     harness.get_by_label_contains("base image nvidia/cuda:13.0.1-base-ubuntu24.04");
     assert_eq!(row(&harness), Some(0), "the first change, so that its reason is seen");
-    harness.get_by_label("The stage that builds gets a name, so that the final one can copy from it");
+    harness.get_by_label("Names the build stage: the final stage copies from it");
     let first = "line 1 changed: FROM nvidia/cuda:13.0.1-devel-ubuntu24.04 AS build; \
                  was line 1: FROM nvidia/cuda:13.0.1-devel-ubuntu24.04. \
-                 Why: The stage that builds gets a name, so that the final one can copy from it";
+                 Why: Names the build stage: the final stage copies from it";
     let node = harness.get_by_role_and_label(Role::Row, first);
     assert_eq!(node.accesskit_node().is_selected(), Some(true));
     let model = harness.state().view.model().unwrap().clone();
@@ -251,8 +252,7 @@ fn changes_are_walked_by_keys() {
     assert_eq!(row(&harness), None);
     harness.get_by_label("Select a line to see why it changes.");
     // The list of reasons leads to the lines.
-    let reason =
-        "line after 13: curl and vim are used by nothing that runs in the image (Safe, saves 63.0 MiB)";
+    let reason = "line after 13: curl and vim are unused at run time (Safe, saves 63.0 MiB)";
     click(&mut harness, Role::Row, reason);
     let chosen = row(&harness).unwrap();
     let model = harness.state().view.model().unwrap();
@@ -274,8 +274,8 @@ fn pages_say_what_the_image_is_then_and_what_is_not_proven() {
     }
     click(&mut harness, Role::Tab, "Proof  2");
     harness.get_by_label("All libraries resolve in the new image, as they do today.");
-    harness.get_by_label("That pip installs the same versions again: requirements.txt pins none");
-    harness.get_by_label("libcublas.so.13 stays: torch 2.9.1 loads it");
+    harness.get_by_label("pip installs the same versions again: requirements.txt pins none");
+    harness.get_by_label("libcublas.so.13 kept: torch 2.9.1 loads it");
     click(&mut harness, Role::Link, "Line 12 of the original");
     let chosen = row(&harness).unwrap();
     let model = harness.state().view.model().unwrap();
@@ -442,11 +442,10 @@ fn open_questions_stand_beside_the_proposal_and_answers_change_it_in_place() {
     click(&mut harness, Role::Link, "1 open question, 3.00 MiB");
     let tab = harness.get_by_role_and_label(Role::Tab, "Questions  1");
     assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
-    harness.get_by_label("Does the service compile kernels while it runs?");
-    for (label, wanted) in [
-        ("Not used: The CUDA compiler", "Some(Unused), true"),
-        ("Used: The CUDA compiler", "Some(Used), false"),
-    ] {
+    harness.get_by_label("Does the service compile kernels at run time?");
+    for (label, wanted) in
+        [("Not used: CUDA compiler", "Some(Unused), true"), ("Used: CUDA compiler", "Some(Used), false")]
+    {
         harness.get_by_role_and_label(Role::RadioButton, label).click();
         harness.run_steps(3);
         answer(&mut harness);
@@ -455,11 +454,11 @@ fn open_questions_stand_beside_the_proposal_and_answers_change_it_in_place() {
         harness.get_by_role_and_label(Role::Tab, "Questions");
     }
     assert!(harness.query_by_label("1 open question, 3.00 MiB").is_none());
-    click(&mut harness, Role::Link, "Undo answer: The CUDA compiler");
+    click(&mut harness, Role::Link, "Undo answer: CUDA compiler");
     answer(&mut harness);
     settle(&mut harness);
     assert_eq!((title(&harness).as_str(), runs.load(Ordering::SeqCst)), ("None, false", 4));
-    click(&mut harness, Role::Link, "The CUDA compiler");
+    click(&mut harness, Role::Link, "CUDA compiler");
     assert_eq!(actions(&mut harness), [Action::SelectFinding(compilers.into())]);
 }
 
@@ -491,9 +490,9 @@ fn without_a_proposal_the_original_is_shown_whole() {
     let harness = show(analysis(), Arc::new(|_, _, _| Some(Ok(none(ORIGINAL)))));
     harness.get_by_role_and_label(Role::Grid, "Dockerfile");
     harness.get_by_label("No proposal");
-    harness.get_by_label("The image starts from the smallest base that has what it needs.");
-    harness.get_by_label("The base image of the final stage is not known by name.");
-    harness.get_by_label("Does the service compile kernels while it runs?");
+    harness.get_by_label("The image is already on the smallest suitable base.");
+    harness.get_by_label("The base image of the final stage is unknown.");
+    harness.get_by_label("Does the service compile kernels at run time?");
     assert!(harness.query_by_label("Copy Dockerfile").is_none());
 }
 

@@ -26,8 +26,8 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use self::scene::{HEADERS, analysis};
 
-const STATIC: &str = "Static libraries of the CUDA 13.0 toolkit";
-const COMPILER: &str = "The CUDA compiler";
+const STATIC: &str = "Static libraries in the CUDA 13.0 toolkit";
+const COMPILER: &str = "CUDA compiler";
 
 fn model(analysis: &Analysis) -> FindingsModel {
     FindingsModel::new(analysis).unwrap()
@@ -191,8 +191,8 @@ fn a_plan_can_be_copied_as_text() {
     plan.change(PlanChange::Set("compilers:unsure".into(), true));
     let text = plan.text().unwrap();
     assert!(text.contains("5 findings\nMerged: "), "{text}");
-    assert!(text.contains("\n- The CUDA compiler: 3.00 MiB in layer 3\n  a question decides (compilers)\n"));
-    assert!(text.contains("  question: Does the service compile kernels while it runs? Answer: not used\n"));
+    assert!(text.contains("\n- CUDA compiler: 3.00 MiB in layer 3\n  a question decides (compilers)\n"));
+    assert!(text.contains("  question: Does the service compile kernels at run time? Answer: not used\n"));
     assert!(!text.contains("stub"));
 }
 
@@ -405,9 +405,9 @@ fn the_list_is_walked_and_chosen_by_keys() {
     assert!(!in_plan(&harness, STATIC));
     harness.get_by_label("3 of 5 findings selected, 1 open question");
     press(&mut harness, &[Key::J, Key::ArrowDown, Key::K]);
-    assert_eq!(chosen(&harness), "Downloads that pip keeps in /root/.cache/pip");
+    assert_eq!(chosen(&harness), "pip download cache in /root/.cache/pip");
     press(&mut harness, &[Key::End, Key::Space]);
-    assert_eq!(chosen(&harness), "A stub that a library is linked against");
+    assert_eq!(chosen(&harness), "Stub library, linked by a used library");
     harness.get_by_label("3 of 5 findings selected, 1 open question");
     press(&mut harness, &[Key::Enter]);
     assert!(harness.get_by_role_and_label(Role::Tab, "Reasons").is_focused(), "Enter goes to the details");
@@ -534,7 +534,7 @@ fn evidence_is_one_click_away() {
     let mut harness = show(analysis(), View::Findings, true);
     harness.state_mut().findings.select("compilers:unsure");
     harness.run();
-    harness.get_by_label("Does the service compile kernels while it runs?");
+    harness.get_by_label("Does the service compile kernels at run time?");
     click(&mut harness, Role::Link, "/srv/app.py");
     click(&mut harness, Role::Link, "Layer 3");
     click(&mut harness, Role::Link, "/usr/local/cuda-13.0/bin/nvcc");
@@ -601,7 +601,7 @@ fn what_is_not_known_yet_is_said() {
     harness.state_mut().analysis = whole;
     harness.state_mut().generation = 2;
     harness.run();
-    assert_eq!(chosen(&harness), "Headers of the CUDA 13.0 toolkit", "chosen before it was known");
+    assert_eq!(chosen(&harness), "Headers in the CUDA 13.0 toolkit", "chosen before it was known");
     let harness = show(before, View::Findings, true);
     harness.get_by_label("Findings unknown");
     let harness = show(scene::with(|_| Findings::default()), View::Findings, true);

@@ -167,13 +167,13 @@ const SMALL: [f32; 2] = [900.0, 640.0];
 #[test]
 fn findings_in_dark() {
     let analysis = crate::findings_view::scene::analysis();
-    findings(Theme::Dark, LARGE, "findings_dark", analysis, Some("The CUDA compiler"));
+    findings(Theme::Dark, LARGE, "findings_dark", analysis, Some("CUDA compiler"));
 }
 
 #[test]
 fn findings_in_a_small_window() {
     let analysis = crate::findings_view::scene::analysis();
-    findings(Theme::Light, SMALL, "findings_small_light", analysis, Some("The CUDA compiler"));
+    findings(Theme::Light, SMALL, "findings_small_light", analysis, Some("CUDA compiler"));
 }
 
 #[test]

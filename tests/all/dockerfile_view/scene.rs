@@ -110,42 +110,27 @@ pub(crate) fn proposal(id: &str, title: &str, dockerfile: &str, reasons: Vec<Rea
 
 fn minimal() -> Proposal {
     let reasons = vec![
-        reason(1, 1, "The stage that builds gets a name, so that the final one can copy from it", None),
-        reason(
-            5,
-            3,
-            "One layer that cleans up behind itself: lists of packages are not kept",
-            Some(48 << 20),
-        ),
+        reason(1, 1, "Names the build stage: the final stage copies from it", None),
+        reason(5, 3, "Package lists are deleted in the layer that fetches them", Some(48 << 20)),
         Reason {
             applicability: Applicability::Review,
-            ..reason(
-                10,
-                1,
-                "pip keeps no downloads in the layer; they are of no use once the packages are installed",
-                Some(2 << 20),
-            )
+            ..reason(10, 1, "pip download cache disabled; only installations read it", Some(2 << 20))
         },
-        reason(13, 0, "curl and vim are used by nothing that runs in the image", Some(63 << 20)),
+        reason(13, 0, "curl and vim are unused at run time", Some(63 << 20)),
         Reason {
             applicability: Applicability::Review,
             ..reason(
                 14,
                 10,
-                "What runs needs neither compiler nor headers: the final stage starts from the base image and \
+                "The service needs neither compiler nor headers: the final stage starts from the base image and \
                  installs the libraries that are loaded",
                 Some(6 << 30),
             )
         },
-        reason(
-            19,
-            1,
-            "libcublas is loaded by torch and by libfused.so, so the package that brings it is put in again",
-            None,
-        ),
+        reason(19, 1, "libcublas is loaded by torch and libfused.so: its package is reinstalled", None),
         Reason {
             applicability: Applicability::Review,
-            ..reason(21, 1, "Packages of Python are copied from where pip has put them", None)
+            ..reason(21, 1, "Python packages are copied from the build stage", None)
         },
     ];
     let category = |name: &str| Category::ALL.iter().copied().find(|one| one.as_str() == name);
@@ -165,21 +150,22 @@ fn minimal() -> Proposal {
         base: base.into(),
         merged_bytes,
     };
-    let mut minimal = proposal("minimal", "Build in one stage, run on the base image", MINIMAL, reasons);
+    let mut minimal =
+        proposal("minimal", "Multi-stage: run on nvidia/cuda:13.0.1-base-ubuntu24.04", MINIMAL, reasons);
     minimal.predicted.stages = vec![
         stage("build", "nvidia/cuda:13.0.1-devel-ubuntu24.04", Some(24 << 20)),
         stage("", "nvidia/cuda:13.0.1-base-ubuntu24.04", Some(9 << 20)),
     ];
-    minimal.kept = vec!["libcublas.so.13 stays: torch 2.9.1 loads it".into()];
+    minimal.kept = vec!["libcublas.so.13 kept: torch 2.9.1 loads it".into()];
     minimal.removed = removed;
     minimal.closure.unproven = vec![
-        "That pip installs the same versions again: requirements.txt pins none".into(),
-        "/srv/app.py was searched for names of libraries; it loads none that are not there".into(),
+        "pip installs the same versions again: requirements.txt pins none".into(),
+        "/srv/app.py was searched for library names; all of them are present".into(),
     ];
     minimal.hints = vec![Hint {
         file: ".dockerignore".into(),
         lines: vec![".git".into(), "**/__pycache__".into(), "tests/".into()],
-        reason: "COPY . . brings the history of git and caches of Python into the image".into(),
+        reason: "COPY . . adds the git history and Python caches to the image".into(),
         bytes: Some(31 << 20),
     }];
     minimal
@@ -187,16 +173,11 @@ fn minimal() -> Proposal {
 
 fn tidy() -> Proposal {
     let reasons = vec![
-        reason(
-            5,
-            3,
-            "One layer that cleans up behind itself: lists of packages are not kept",
-            Some(48 << 20),
-        ),
-        reason(10, 1, "pip keeps no downloads in the layer", Some(2 << 20)),
-        reason(13, 0, "curl and vim are used by nothing that runs in the image", Some(63 << 20)),
+        reason(5, 3, "Package lists are deleted in the layer that fetches them", Some(48 << 20)),
+        reason(10, 1, "pip download cache disabled", Some(2 << 20)),
+        reason(13, 0, "curl and vim are unused at run time", Some(63 << 20)),
     ];
-    let mut tidy = proposal("tidy", "The same stages with cleaner instructions", TIDY, reasons);
+    let mut tidy = proposal("tidy", "Clean up instructions, keep the stages", TIDY, reasons);
     tidy.applicability = Applicability::Safe;
     tidy.base_image = Some("nvidia/cuda:13.0.1-devel-ubuntu24.04".into());
     tidy.predicted.merged_bytes = 22 << 20;
@@ -213,7 +194,8 @@ fn tidy() -> Proposal {
 pub(crate) fn proposals(name: Option<&str>) -> Proposals {
     let origin = name.map_or(Origin::Rebuilt, |name| Origin::Given(name.into()));
     let mut recipe = recipe(ORIGINAL, origin);
-    recipe.unknown = vec![(12, "COPY . . names no source: the history keeps only its checksum".into())];
+    recipe.unknown =
+        vec![(12, "The source of COPY is not recorded: the history has only its checksum".into())];
     Proposals { recipe, list: vec![minimal(), tidy()], reason: None, notes: Vec::new() }
 }
 
@@ -222,8 +204,8 @@ pub(crate) fn none(text: &str) -> Proposals {
     Proposals {
         recipe: recipe(text, Origin::Rebuilt),
         list: Vec::new(),
-        reason: Some("the image starts from the smallest base that has what it needs".into()),
-        notes: vec!["The base image of the final stage is not known by name.".into()],
+        reason: Some("the image is already on the smallest suitable base".into()),
+        notes: vec!["The base image of the final stage is unknown.".into()],
     }
 }
 
@@ -235,7 +217,7 @@ pub(crate) fn proposer() -> Proposer {
             Some(Given { name, text }) => match parse(text) {
                 Err(source) => Err(RewriteError::Syntax { name: name.into(), source }),
                 Ok(_) if text.starts_with(b"FROM scratch") => {
-                    let why = "it copies no file that the image has".into();
+                    let why = "it copies no file of the image".into();
                     Err(RewriteError::Foreign { name: name.into(), why })
                 }
                 Ok(_) => Ok(proposals(Some(name))),

@@ -70,10 +70,13 @@ fn finding(id: &str, verdict: Verdict, title: &str, mut items: Vec<Item>) -> Fin
         verdict,
         category: rule.category,
         title: title.into(),
-        reason: "No program of the image opens files of this kind, and no package names them.".into(),
-        proof: vec!["the entrypoint /usr/bin/python3.12 reaches none of them".into()],
+        reason: "Unreferenced: no reachable program loads these files.".into(),
+        proof: vec!["not reachable from the entrypoint /usr/bin/python3.12".into()],
         question: None,
-        fix: format!("{} Deleting them in a layer above frees nothing: they must not be put in.", rule.fix),
+        fix: format!(
+            "{} Deleting them in an upper layer frees no space: do not add them in the first place.",
+            rule.fix
+        ),
         bytes: items.iter().map(|item| item.bytes).sum(),
         merged_bytes: shares.values().map(|share| share.merged_bytes).sum(),
         layers: shares.into_values().collect(),
@@ -101,47 +104,42 @@ pub(crate) fn findings(merge: &Merge) -> Findings {
             ..finding(
                 "static-libraries",
                 Safe,
-                "Static libraries of the CUDA 13.0 toolkit",
+                "Static libraries in the CUDA 13.0 toolkit",
                 vec![file(&format!("{lib}/libcublas_static.a"))],
             )
         },
         finding(
             "package-caches",
             Safe,
-            "Downloads that pip keeps in /root/.cache/pip",
+            "pip download cache in /root/.cache/pip",
             vec![file("/root/.cache/pip/http/torch-2.9.1.whl")],
         ),
-        finding("headers", Safe, "Headers of the CUDA 13.0 toolkit", headers.collect()),
-        finding("overwritten", Safe, "Files that layer 5 replaces", vec![hidden]),
+        finding("headers", Safe, "Headers in the CUDA 13.0 toolkit", headers.collect()),
+        finding("overwritten", Safe, "Files overwritten by layer 5", vec![hidden]),
         Finding {
-            question: Some("Does the service compile kernels while it runs?".into()),
+            question: Some("Does the service compile kernels at run time?".into()),
             users: vec![
                 User::Package("torch 2.9.1".into(), b"/usr/lib/python3/dist-packages/torch".to_vec()),
                 User::File(scene::node(&merge.rootfs, "/srv/app.py")),
                 User::Setting("ENV CUDA_HOME".into()),
             ],
-            ..finding("compilers", Unsure, "The CUDA compiler", vec![file(&format!("{CUDA}/bin/nvcc"))])
+            ..finding("compilers", Unsure, "CUDA compiler", vec![file(&format!("{CUDA}/bin/nvcc"))])
         },
         Finding {
             subjects: vec!["NVIDIA_VISIBLE_DEVICES".into()],
-            ..finding("visible-devices", Unsure, "The image asks for GPUs by itself", Vec::new())
+            ..finding("visible-devices", Unsure, "The image selects GPUs", Vec::new())
         },
         Finding {
             potential_bytes: 800 << 20,
             subjects: vec!["sm_75".into(), "sm_86".into()],
-            ..finding(
-                "unused-gpu-code",
-                Unsure,
-                "GPU code for 2 architectures that are not meant",
-                Vec::new(),
-            )
+            ..finding("unused-gpu-code", Unsure, "GPU code for 2 architectures without a target", Vec::new())
         },
         Finding {
             users: vec![User::Object(loaded(merge))],
             ..finding(
                 "stubs",
                 Needed,
-                "A stub that a library is linked against",
+                "Stub library, linked by a used library",
                 vec![file(&format!("{lib}/stubs/libcublas.so"))],
             )
         },

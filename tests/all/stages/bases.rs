@@ -195,7 +195,8 @@ fn a_compiler_that_triton_starts_is_asked_for_and_stays_by_a_yes() {
         .copy("serve.py /srv/", vec![file("srv/serve.py", "import triton\n")])
         .cmd(&["python3", "/srv/serve.py"]);
     let asking = &scene.propose().list[0];
-    let comment = asking.dockerfile.lines().find(|line| line.starts_with("# Left out, needs review")).unwrap();
+    let comment =
+        asking.dockerfile.lines().find(|line| line.starts_with("# Left out, needs review")).unwrap();
     assert!(comment.contains("compilers"), "{comment}");
     let known = scene.analysis();
     let findings = known.findings.as_ref().unwrap();
