@@ -6,6 +6,7 @@ pub mod clock;
 pub mod convert;
 pub mod digest;
 pub mod identity;
+pub mod labels;
 pub mod limits;
 pub mod platform;
 pub mod read_at;

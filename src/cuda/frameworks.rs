@@ -268,7 +268,7 @@ impl Evidence<'_> {
         let some = |names: &BTreeSet<String>| names.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
         let words = suppliers
             .iter()
-            .map(|(supplier, count)| format!("{count} from {}", words(*supplier)))
+            .map(|(supplier, count)| format!("{count} from {}", supplier.label()))
             .collect::<Vec<_>>()
             .join(", ");
         let bundled = |supplier: &Supplier| matches!(supplier, Supplier::Wheel | Supplier::Conda);
@@ -338,14 +338,4 @@ fn home(path: &[u8]) -> &[u8] {
     let is_part = [&b"/bin"[..], b"/lib", b"/lib64"].iter().any(|end| inner.ends_with(end));
     let chosen = if is_part && !matches!(outer, b"" | b"/usr" | b"/usr/local") { outer } else { inner };
     if chosen.is_empty() { b"/" } else { chosen }
-}
-
-fn words(supplier: Supplier) -> &'static str {
-    match supplier {
-        Supplier::Wheel => "wheels",
-        Supplier::Conda => "conda packages",
-        Supplier::Toolkit => "the CUDA toolkit",
-        Supplier::Distro => "the distribution",
-        Supplier::Application => "the application's own files",
-    }
 }

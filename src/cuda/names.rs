@@ -1,6 +1,7 @@
 //! The names that reports use for the values of an inventory.
 
-use super::value::{Flavor, HolderKind, Level, Role, Strategy, SuppliedBy, Supplier, Use};
+use super::value::{Class, Flavor, HolderKind, Level, Role, Strategy, SuppliedBy, Supplier, Use};
+use crate::base::labels::{GPU_CODE, labelled};
 use crate::base::words::words;
 use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 
@@ -53,22 +54,26 @@ words!(Level {
     Gpu = "gpu",
 });
 
-impl SuppliedBy {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Wheel => "wheel",
-            Self::Conda => "conda",
-            Self::BaseImage => "base-image",
-            Self::ByHand => "by-hand",
-            Self::Static => "static",
-            Self::Host => "host",
-            Self::Missing => "missing",
-            Self::NotUsed => "not-used",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+words!(SuppliedBy {
+    Wheel = "wheel",
+    Conda = "conda",
+    BaseImage = "base-image",
+    ByHand = "by-hand",
+    Static = "static",
+    Host = "host",
+    Missing = "missing",
+    NotUsed = "not-used",
+    Unknown = "unknown",
+});
+
+labelled!(Class: CLASSES);
+labelled!(Flavor: FLAVORS);
+labelled!(Level: LEVELS);
+labelled!(Role: ROLES);
+labelled!(Strategy: STRATEGIES);
+labelled!(SuppliedBy: STACK_SUPPLIERS);
+labelled!(Supplier: SUPPLIERS);
+labelled!(Use: USES);
 
 impl HolderKind {
     /// The name in reports.
@@ -100,6 +105,11 @@ pub const fn kind_name(kind: GpuKind) -> &'static str {
         GpuKind::Lto => "lto",
         GpuKind::Other(_) => "other",
     }
+}
+
+/// The label of a kind of GPU code.
+pub const fn kind_label(kind: GpuKind) -> &'static str {
+    GPU_CODE.text(kind_name(kind))
 }
 
 /// The name of an architecture with the kind of code for it: `sm_90a`, `compute_90`, `lto_90`.

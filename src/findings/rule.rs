@@ -54,9 +54,9 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 pub fn page(rule: &Rule) -> String {
     let mut page = String::new();
     let (id, title) = (rule.id, rule.title);
-    let (category, severity) = (rule.category.as_str(), rule.severity.as_str());
+    let (category, severity) = (rule.category.label(), rule.severity.label());
     // Writing to a String cannot fail.
-    writeln!(page, "# {title}\n\nRule `{id}` · category `{category}` · severity {severity}\n").ok();
+    writeln!(page, "# {title}\n\nRule `{id}` · category: {category} · severity: {severity}\n").ok();
     for (head, text) in [
         ("What it detects", rule.finds),
         ("Why it matters", rule.matters),
@@ -73,7 +73,7 @@ pub fn page(rule: &Rule) -> String {
 }
 
 /// Manual chapters other than rules: name and text.
-const CHAPTERS: [(&str, &str); 14] = [
+const CHAPTERS: [(&str, &str); 15] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -83,6 +83,7 @@ const CHAPTERS: [(&str, &str); 14] = [
     ("cuda", include_str!("../../assets/manual/cuda.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
+    ("labels", include_str!("../../assets/manual/labels.md")),
     ("performance", include_str!("../../assets/manual/performance.md")),
     ("registries", include_str!("../../assets/manual/registries.md")),
     ("report", include_str!("../../assets/manual/report.md")),

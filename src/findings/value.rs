@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::rule::Rule;
 use crate::base::Warning;
+use crate::base::labels::labelled;
 use crate::base::words::words;
 use crate::cuda::links::ObjectId;
 use crate::layer::EntryId;
@@ -37,6 +38,8 @@ impl Verdict {
     }
 }
 
+labelled!(Verdict: VERDICTS);
+
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
@@ -56,6 +59,8 @@ words!(Severity {
     Low = "low",
     Info = "info",
 });
+
+labelled!(Severity: SEVERITIES);
 
 macro_rules! categories {
     ($($variant:ident = $name:literal: $doc:literal,)*) => {
@@ -98,6 +103,8 @@ categories! {
     Secrets = "secrets": "Names that indicate secrets.",
     Configuration = "configuration": "Environment, labels and the base image.",
 }
+
+labelled!(Category: CATEGORIES);
 
 impl Category {
     /// The category with this name.

@@ -1,6 +1,7 @@
 //! GPUs that an image is meant for, and how they are written.
 
 use crate::base::Platform;
+use crate::base::labels::labelled;
 use crate::base::words::words;
 use crate::cuda::catalog::{Catalog, GpuClass, Machine, MachineSize, Service, Target, numbers};
 
@@ -58,6 +59,8 @@ words!(DriverFrom {
     Measured = "measured",
     Usual = "usual",
 });
+
+labelled!(DriverFrom: DRIVER_SOURCES);
 
 /// A GPU of this machine, as it was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::Platform;
+use crate::base::labels::labelled;
 use crate::base::words::words;
 use crate::cuda::catalog::{Catalog, numbers};
 use crate::cuda::{Bodies, GpuCode, Inventory};
@@ -202,6 +203,8 @@ words!(RunVerdict {
     Unknown = "unknown",
     Fails = "fails",
 });
+
+labelled!(RunVerdict: TARGET_VERDICTS);
 
 /// Which rule a reason comes from. The names in reports are those of [`RuleId::as_str`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

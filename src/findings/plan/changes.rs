@@ -102,7 +102,7 @@ pub enum PlanError {
         rule: &'static str,
     },
     /// The finding has no question.
-    #[error("cannot answer finding {id}: its verdict is {}, it has no question", .verdict.as_str())]
+    #[error("cannot answer finding {id}: its verdict is {}, it has no question", .verdict.label())]
     NoQuestion {
         /// The finding.
         id: String,
