@@ -1,4 +1,4 @@
-//! How registries and engines are reached: what the user said, and the logins of this session.
+//! Access to registries and engines: options, and the logins of this session.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct Access {
     pub blobs: Option<Blobs>,
 }
 
-/// What proves to a registry who asks. `Debug` shows the kind only.
+/// Credentials for a registry. `Debug` shows the kind only.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credential {
     /// A name and a password or access token.
@@ -33,7 +33,7 @@ pub enum Credential {
     /// A refresh token that is exchanged for an access token (OAuth 2), as `docker login` keeps it for some
     /// registries.
     IdentityToken(String),
-    /// A token that is sent as it is.
+    /// A token that is sent unchanged.
     Bearer(String),
 }
 
@@ -75,12 +75,12 @@ impl fmt::Debug for Logins {
     }
 }
 
-/// One of several ways that were tried, and what came of it: a source of credentials, a mirror, a socket.
+/// An attempt and its result: a credential source, a mirror, a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// The way, such as `credHelpers in config.json` or the path of a socket. Safe to show.
     pub way: String,
-    /// What came of it, such as `no entry for ghcr.io`. Safe to show.
+    /// Result, such as `no entry for ghcr.io`. Safe to show.
     pub result: String,
 }
 

@@ -1,5 +1,5 @@
-//! Archives that hold images. A plain one is indexed by its headers; a compressed one passes once, and
-//! what may be a layer goes to the sink as it passes, since the manifest may come last.
+//! Image archives. A plain one is indexed by its headers; a compressed one is read once, and possible layers go to the
+//! sink as they pass, because the manifest may come last.
 
 pub(super) mod kept;
 pub(super) mod streamed;
@@ -29,11 +29,11 @@ pub struct StreamedMember {
     pub name: String,
     /// Its bytes.
     pub size: u64,
-    /// The digest that its name tells.
+    /// Digest in its name.
     pub digest: Option<Digest>,
 }
 
-/// What tells that a stream of members is the one that passed before.
+/// Identifies a stream of members seen before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceKey {
     /// A local file.
@@ -42,9 +42,9 @@ pub enum SourceKey {
     Engine(String),
 }
 
-/// Takes what passes of a compressed archive.
+/// Receives the members of a compressed archive.
 pub trait Sink {
-    /// Takes the bytes of a member that may be a layer, and gives a number to find the result by.
+    /// Reads the bytes of a possible layer, and returns a number for its result.
     ///
     /// # Errors
     /// Cancelled.
@@ -56,7 +56,7 @@ pub trait Sink {
         None
     }
 
-    /// Told what the source needs to know of an archive that passed whole and without a fault.
+    /// Receives the listing of an archive that was read completely without a fault.
     fn keep(&mut self, _key: &SourceKey, _members: &[u8]) {}
 }
 
@@ -97,7 +97,7 @@ fn open_section(
 pub(super) type Members = (BTreeMap<String, Member>, Option<String>);
 
 fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> Result<Members, SourceError> {
-    // Looking for members is not progress on layers: a scratch counter takes it.
+    // The search for members is not progress on layers: it uses a scratch counter.
     let input = SeekInput::new(section.clone(), &Progress::default(), context.cancel);
     let mut walk = TarWalk::new(input, context.limits);
     let mut members = (BTreeMap::new(), 0);
@@ -108,7 +108,7 @@ fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> R
             MemberKind::File if member.size != member.stored => {
                 Member::Unusable("sparse member of the archive".into())
             }
-            // Cut at the end of the file: the layer's own pass says what is missing.
+            // Cut at the end of the file: the layer's pass reports the missing bytes.
             MemberKind::File => Member::Section(section.part(member.body_at, member.stored)),
             _ => match other_member(member.kind, &member.path, &member.link) {
                 Some(member) => member,
@@ -169,7 +169,7 @@ fn streamed_members(
     streamed::members(label, reader, context)
 }
 
-/// Counts what is read of a compressed archive.
+/// Counts bytes read of a compressed archive.
 struct Counted {
     inner: SectionReader,
     progress: Progress,
@@ -193,7 +193,7 @@ fn advance<I: TarInput>(
     match walk.advance() {
         Ok(more) => Ok(more),
         Err(TarError::Read { source, .. }) if was_cancelled(&source) => Err(Cancelled.into()),
-        // A damaged archive still shows what came before the damage; layers that are missing say so.
+        // A damaged archive is shown up to the damage; missing layers are reported.
         Err(error) => {
             *fault = Some(error.to_string());
             Ok(false)
@@ -205,7 +205,7 @@ fn was_cancelled(error: &io::Error) -> bool {
     error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)
 }
 
-/// Why the archive could not be read on; cancelling is no fault of it.
+/// Why the archive could not be read further; cancellation is not a fault.
 fn stop(error: &io::Error) -> Result<String, Cancelled> {
     if was_cancelled(error) { Err(Cancelled) } else { Ok(error.to_string()) }
 }
@@ -233,7 +233,7 @@ fn insert(
     Ok(())
 }
 
-/// What a member that is no regular file stands for; `None` for folders.
+/// What a member that is not a regular file is; `None` for folders.
 fn other_member(kind: MemberKind, path: &[u8], link: &[u8]) -> Option<Member> {
     match kind {
         MemberKind::Directory => None,

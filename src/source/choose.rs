@@ -11,19 +11,19 @@ use super::image::Image;
 use super::reference::Select;
 use crate::base::{Digest, Platform};
 
-/// Longer names are no names: a registry takes 255 bytes, a tag 128.
+/// Maximum length of a name: a registry allows 255 bytes, a tag 128.
 const NAME_BYTES: usize = 1024;
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// Containerd's annotation with the full name of the image.
 const CONTAINERD_NAME: &str = "io.containerd.image.name";
-/// BuildKit marks provenance and the like with it: those are no images.
+/// BuildKit marks provenance and other attestations with it: these are not images.
 const REFERENCE_TYPE: &str = "vnd.docker.reference.type";
 
 /// A manifest that an index offers.
 #[derive(Clone)]
 pub(super) struct Offer {
     pub(super) descriptor: Descriptor,
-    /// Names of the entry in the outermost index, which hold for all below it.
+    /// Names of the entry in the outermost index, which apply to everything below it.
     pub(super) names: Arc<[String]>,
     /// Digests of the indexes it was found in.
     pub(super) within: Arc<[Digest]>,
@@ -135,7 +135,7 @@ pub(super) fn check_platform(
     Err(SourceError::NoPlatform { object: object.into(), wanted: wanted.to_string(), offered: vec![offered] })
 }
 
-/// A name fits whole, or by its tag: layouts hold `latest` or `example.org/app:latest`.
+/// A name matches as a whole, or by its tag: layouts have `latest` or `example.org/app:latest`.
 fn same_name(name: &str, wanted: &str) -> bool {
     name == wanted || name.rsplit_once(':').is_some_and(|(_, tag)| tag == wanted && !tag.contains('/'))
 }

@@ -1,4 +1,4 @@
-//! The image config and what it says of the layers.
+//! The image config and its facts about the layers.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::image::{Image, LayerSource};
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Platform, Warning, WarningCode, digest};
 
-/// Puts the config into the image: digest, platform, and for each layer its diff id and instruction. A config that
-/// differs from what is `claimed` of it or cannot be read makes the image invalid.
+/// Adds the config to the image: digest, platform, and for each layer its diff id and instruction. A config that
+/// differs from what is `claimed` or cannot be read makes the image invalid.
 pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: Claim<'_>) {
     image.config_digest = Some(digest::sha256_of(&bytes));
     if let Some(size) = claimed.size {
@@ -43,7 +43,7 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: C
     image.config_bytes = Arc::from(bytes);
 }
 
-/// What a descriptor or a name says about the config.
+/// Declared digest and size of the config.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Claim<'a> {
     pub(super) digest: Option<&'a Digest>,

@@ -1,4 +1,4 @@
-//! What lies at a bare path, told by content and never by name.
+//! Detects the source at a bare path, by content and never by name.
 
 use std::fs;
 use std::io::{BufReader, Read as _};
@@ -43,10 +43,10 @@ pub(super) fn resolve(reference: &Reference) -> Result<Reference, SourceError> {
     Ok(resolved)
 }
 
-/// Bytes that tell a JSON document from a tar: a header, whose fields end in zero bytes.
+/// Bytes that distinguish a JSON document from a tar, whose header fields end in zero bytes.
 const HEAD_BYTES: usize = 512;
 
-/// Whether a regular file begins as a JSON document does: it is no archive, but may be a report that was saved.
+/// Whether a regular file begins like a JSON document: not an archive, but possibly a saved report.
 pub fn is_json(path: &Path) -> bool {
     let Ok(section) = open_regular(path) else { return false };
     let mut head = [0; HEAD_BYTES];
@@ -55,10 +55,10 @@ pub fn is_json(path: &Path) -> bool {
     head.trim_ascii_start().starts_with(b"{") && !head.contains(&0)
 }
 
-/// Bytes of a document that is looked into for its schema.
+/// Bytes of a document searched for its schema.
 const DOCUMENT_BYTES: u64 = 512 << 20;
 
-/// What a document of cutaway says that it is; `None` for anything else.
+/// The kind of a document of Cutaway; `None` for anything else.
 fn schema_of(path: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Head {

@@ -171,7 +171,7 @@ fn layer(files: &Files, name: &str) -> LayerSource {
     }
 }
 
-/// The digest that a member's name tells: `blobs/sha256/HEX` or `HEX.json`.
+/// Digest in a member's name: `blobs/sha256/HEX` or `HEX.json`.
 pub(super) fn digest_of_name(name: &str) -> Option<Digest> {
     let name = normal(name);
     let digest = match name.strip_prefix("blobs/") {
@@ -250,7 +250,7 @@ fn old_instruction(json: &[u8]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The old form has no config of the image: the top layer's `json` holds what there is.
+/// The old form has no image config: the top layer's `json` is used.
 fn old_config(image: &mut Image, object: &str, json: &[u8]) {
     let Ok(Value::Object(map)) = serde_json::from_slice::<Value>(json) else { return };
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);

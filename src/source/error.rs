@@ -4,10 +4,10 @@ use super::access::Tried;
 use super::registry::RegistryError;
 use crate::jobs::Cancelled;
 
-/// Why an image cannot be opened. Each says what was looked at and why it cannot be used.
+/// Why an image cannot be opened: object and reason.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The text is no image reference.
+    /// Invalid image reference.
     #[error("'{text}' is not an image reference: {reason}")]
     Reference {
         /// The text as given.
@@ -22,12 +22,12 @@ pub enum SourceError {
     Open {
         /// The path.
         object: String,
-        /// What the system said.
+        /// System error.
         source: io::Error,
         /// What to try.
         hint: Option<String>,
     },
-    /// The bytes are no container image.
+    /// Not a container image.
     #[error("{object} is not a container image: {reason}")]
     NotAnImage {
         /// The path.
@@ -40,7 +40,7 @@ pub enum SourceError {
     /// A manifest, index or archive breaks its form.
     #[error("{object} cannot be read: {reason}")]
     Malformed {
-        /// The document and where it lies.
+        /// The document and its location.
         object: String,
         /// Why.
         reason: String,
@@ -50,7 +50,7 @@ pub enum SourceError {
     NoSuchImage {
         /// The source.
         object: String,
-        /// The name or digest asked for.
+        /// Requested name or digest.
         name: String,
         /// The names that are there.
         offered: Vec<String>,
@@ -68,7 +68,7 @@ pub enum SourceError {
     NoPlatform {
         /// The source.
         object: String,
-        /// The platform asked for.
+        /// Requested platform.
         wanted: String,
         /// The platforms that are there.
         offered: Vec<String>,
@@ -76,14 +76,14 @@ pub enum SourceError {
     /// A form that is known and not supported.
     #[error("{object}: {reason}")]
     Unsupported {
-        /// What it is about.
+        /// Object.
         object: String,
         /// Why.
         reason: String,
         /// What to try.
         hint: Option<String>,
     },
-    /// A registry did not give what was asked.
+    /// A registry request failed.
     #[error(transparent)]
     Registry(#[from] Box<RegistryError>),
     /// No container engine gives the image.
@@ -91,12 +91,12 @@ pub enum SourceError {
     Engine {
         /// The image.
         object: String,
-        /// Sockets that were tried, with what came of each.
+        /// Sockets that were tried, with the results.
         tried: Vec<Tried>,
         /// What to try.
         hint: Option<String>,
     },
-    /// Nobody wants the result any more.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

@@ -1,4 +1,4 @@
-//! Files by name, wherever they lie: in a folder, in a plain archive, or gone by in a stream.
+//! Files by name: in a folder, in a plain archive, or retained from a stream.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use super::image::Blob;
 use crate::base::Section;
 use crate::base::read_at::LocalFile;
 
-/// Where the documents and blobs of an image lie.
+/// Location of the documents and blobs of an image.
 pub(super) struct Files {
     label: String,
     fault: Option<String>,
@@ -36,11 +36,11 @@ pub(super) enum Member {
     Streamed(usize),
     /// A link to another member.
     Link(String),
-    /// Something that holds no bytes for us, and why.
+    /// Not a regular file, with the reason.
     Unusable(String),
 }
 
-/// Links that are followed from member to member before they are taken for a loop.
+/// Maximum links between members before they count as cyclic.
 const MAX_LINKS: usize = 8;
 
 impl Files {
@@ -101,7 +101,7 @@ impl Files {
         }
     }
 
-    /// The bytes of a layer; what is wrong with them is said by [`Blob::Missing`].
+    /// The bytes of a layer; faults are reported by [`Blob::Missing`].
     pub(super) fn blob(&self, name: &str) -> Blob {
         match self.member(name) {
             Ok(Member::Section(section)) => Blob::Section(section),
@@ -151,7 +151,7 @@ impl Files {
     }
 }
 
-/// A regular file as a section. Never waits on a pipe, and takes nothing else for a file.
+/// A regular file as a section. Never blocks on a FIFO, and rejects anything else.
 pub(super) fn open_regular(path: &Path) -> io::Result<Section> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(openat(CWD, path, flags, Mode::empty())?);
@@ -179,7 +179,7 @@ pub(super) fn normal(name: &str) -> String {
     parts.join("/")
 }
 
-/// A link target as seen from the folder of the link.
+/// A link target, relative to the folder of the link.
 fn beside(link: &str, target: &str) -> String {
     if target.starts_with('/') {
         return target.to_owned();

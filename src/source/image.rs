@@ -1,4 +1,4 @@
-//! An opened image: what its documents claim and where its layers lie.
+//! An opened image: declared properties and the location of its layers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,15 +25,15 @@ pub struct Image {
     pub manifest_digest: Option<String>,
     /// Digest of the config bytes, computed.
     pub config_digest: Option<String>,
-    /// The manifest as it lies in the source: digests are over these bytes.
+    /// The manifest bytes, over which digests are computed.
     pub manifest_bytes: Arc<[u8]>,
     /// The manifest; `None` where there is none.
     pub manifest: Option<ImageManifest>,
-    /// The config as it lies in the source.
+    /// The config bytes.
     pub config_bytes: Arc<[u8]>,
     /// The config; `None` when there is none or it cannot be read.
     pub config: Option<ImageConfiguration>,
-    /// What the image is made for, from its config or else its descriptor.
+    /// Platform, from the config or else the descriptor.
     pub platform: Option<Platform>,
     /// Layers, bottom first.
     pub layers: Vec<LayerSource>,
@@ -43,7 +43,7 @@ pub struct Image {
     pub warnings: Vec<Warning>,
 }
 
-/// Where one layer lies and what is claimed about it.
+/// Location and declared properties of one layer.
 #[derive(Clone)]
 pub struct LayerSource {
     /// Its bytes.
@@ -56,9 +56,9 @@ pub struct LayerSource {
     pub media_type: Option<String>,
     /// Bytes of the blob, from the descriptor.
     pub size: Option<u64>,
-    /// Annotations of the descriptor: eStargz and zstd:chunked tell there where their table of contents lies.
+    /// Annotations of the descriptor: eStargz and zstd:chunked have the location of their table of contents there.
     pub annotations: BTreeMap<String, String>,
-    /// The instruction that made it, from the history.
+    /// Instruction that created it, from the history.
     pub created_by: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub enum Blob {
     Section(Section),
     /// Passed by in a compressed archive: what the sink gave for it.
     Streamed(usize),
-    /// A folder that holds the files themselves.
+    /// A folder with the files themselves.
     Folder(PathBuf),
     /// At a registry.
     Remote(RemoteBlob),
@@ -96,7 +96,7 @@ pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
     Ok(Image { layers: vec![layer], ..Image::empty() })
 }
 
-/// The warning about a document that has another size than its descriptor says.
+/// Warning about a document whose size differs from its descriptor.
 pub(super) fn size_mismatch(object: &str, what: &str, bytes: &[u8], claimed: u64) -> Option<Warning> {
     let found = bytes.len() as u64;
     (found != claimed).then(|| {
@@ -106,7 +106,7 @@ pub(super) fn size_mismatch(object: &str, what: &str, bytes: &[u8], claimed: u64
 }
 
 impl Image {
-    /// Compares a document with the size that its descriptor says.
+    /// Compares a document with the size in its descriptor.
     pub(super) fn check_size(&mut self, object: &str, what: &str, bytes: &[u8], claimed: u64) {
         if let Some(warning) = size_mismatch(object, what, bytes, claimed) {
             self.intact = false;

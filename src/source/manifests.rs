@@ -1,4 +1,4 @@
-//! From an index or manifest to an image: platform, manifest, config, layers, wherever the documents lie.
+//! From an index or manifest to an image: platform, manifest, config, layers, for any source of documents.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use super::registry::Fault;
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Warning, WarningCode, digest};
 
-/// Documents by their descriptors, and where layers lie.
+/// Access to documents by descriptor, and to layers.
 pub(super) trait Documents {
     /// The source, as messages name it.
     fn label(&self) -> &str;
-    /// What messages call it, the bytes of an index or manifest, and whether they are what its digest says.
+    /// Name for messages, the bytes of an index or manifest, and whether they match the digest.
     fn document(&self, descriptor: &Descriptor) -> Result<(String, Vec<u8>, bool), SourceError>;
     /// What messages call it, and the bytes of a config.
     fn config(&self, descriptor: &Descriptor) -> Result<(String, Vec<u8>), SourceError> {
         self.document(descriptor).map(|(object, bytes, _)| (object, bytes))
     }
-    /// Where a layer lies.
+    /// Location of a layer.
     fn layer(&self, descriptor: &Descriptor) -> Blob;
     /// The names that an entry of the outermost index gives its image.
     fn names(&self, descriptor: &Descriptor) -> Vec<String> {
@@ -33,7 +33,7 @@ pub(super) trait Documents {
     }
 }
 
-/// Enough of a document to tell what it is, whatever its media type claims.
+/// Enough of a document to identify it, whatever its media type.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Probe {
@@ -101,7 +101,7 @@ fn malformed(object: &str, error: &dyn std::fmt::Display) -> SourceError {
     SourceError::Malformed { object: object.into(), reason: crate::base::text::printable(&error.to_string()) }
 }
 
-/// Only algorithms whose digests are plain hexadecimal: names and URLs are made of them.
+/// Only algorithms with plain hexadecimal digests: names and URLs contain them.
 pub(super) fn check_algorithm(digest: &Digest) -> Result<(), SourceError> {
     match digest.algorithm() {
         DigestAlgorithm::Sha256 | DigestAlgorithm::Sha384 | DigestAlgorithm::Sha512 => Ok(()),

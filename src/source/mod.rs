@@ -1,6 +1,6 @@
 //! In: an image reference.
-//! Out: an [`Image`]: manifest, config, and where the bytes of each layer lie.
-//! Must not know: what is inside a layer. Members of a compressed archive go to a sink that the caller brings.
+//! Out: an [`Image`]: manifest, config, and access to the bytes of each layer.
+//! Must not know: the contents of a layer. Members of a compressed archive go to the caller's sink.
 
 mod access;
 mod archive;
@@ -44,7 +44,7 @@ pub struct OpenContext<'a> {
     pub access: &'a Access,
     /// Stops the opening.
     pub cancel: &'a CancelToken,
-    /// Told of bytes when an archive has to be streamed.
+    /// Receives byte counts if an archive is streamed.
     pub progress: &'a Progress,
     /// Gets every member of a compressed archive that may be a layer.
     pub sink: &'a mut dyn Sink,
@@ -112,7 +112,7 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
     Ok(image)
 }
 
-/// What was asked for, beside the place.
+/// The selection, in addition to the location.
 struct Chosen<'a> {
     select: &'a Select,
     platform: Option<&'a Platform>,

@@ -1,4 +1,4 @@
-//! OCI image layouts (folder or archive) and skopeo's flat folder: where their documents and blobs lie.
+//! OCI image layouts (folder or archive) and skopeo's directory: location of their documents and blobs.
 
 use oci_spec::image::Descriptor;
 

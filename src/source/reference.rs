@@ -27,9 +27,9 @@ pub enum Transport {
     Registry,
     /// A container engine's socket.
     Engine,
-    /// An archive whose form its content tells.
+    /// An archive, detected by content.
     Archive,
-    /// A path whose form its content tells.
+    /// A path, detected by content.
     Path,
 }
 
@@ -51,7 +51,7 @@ impl Transport {
     }
 }
 
-/// Which image of a source that holds several.
+/// Selects one of several images of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Select {
     /// The only one.
@@ -78,11 +78,11 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Parses a reference. Looks at the file system only to tell a path with a colon from a path
-    /// with a tag, and a bare path from a name.
+    /// Parses a reference. Accesses the file system only to distinguish a path with a colon from a path with a tag, and
+    /// a bare path from a name.
     ///
     /// # Errors
-    /// When the text is no reference.
+    /// Invalid reference.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         let bad = |reason: &str, hint: Option<&str>| SourceError::Reference {
             text: crate::base::redact::reference(&crate::base::text::printable(text)),

@@ -9,10 +9,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::jobs::{CancelToken, Cancelled};
 
-/// How often a wait looks whether it was cancelled.
+/// Interval of checks for cancellation.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 
-/// Threads that move bytes between sockets and those who wait for them; inflating happens elsewhere.
+/// Threads that move bytes between sockets and readers; decompression happens elsewhere.
 const THREADS: usize = 2;
 
 /// The runtime of all connections; it lives as long as the program.
@@ -26,7 +26,7 @@ pub(super) fn runtime() -> io::Result<&'static Runtime> {
     Ok(SHARED.get_or_init(|| made))
 }
 
-/// Waits for `work` on this thread, at most for `limit`; `None` when it takes longer.
+/// Waits for `work` on this thread, at most for `limit`; `None` on timeout.
 pub(super) fn wait<T>(
     cancel: &CancelToken,
     limit: Duration,

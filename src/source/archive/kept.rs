@@ -1,4 +1,4 @@
-//! What is kept of an archive or an engine's stream that passed, so that it need not pass again.
+//! Cached listing of an archive or engine stream, so that it need not be read again.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an engine is asked through its API, and what its answers mean. Podman answers as docker does.
+//! Requests to an engine's API and their answers. Podman answers like Docker.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -13,12 +13,12 @@ use futures_util::Stream;
 use super::host::{Host, Unusable};
 use crate::base::text::{elide_end, printable};
 
-/// Why an engine does not give what it was asked for.
+/// Why an engine does not provide the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// The address is of no use.
     Unusable(Unusable),
-    /// There is no such socket, or nobody listens.
+    /// No such socket, or no listener.
     NobodyThere(String),
     /// This user may not talk to it.
     NotAllowed,
@@ -43,7 +43,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What an engine says of an image that it holds.
+/// An engine's facts about an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     /// Its id: the digest of its config, or in the image store of containerd of its manifest or index.
@@ -51,21 +51,21 @@ pub(super) struct Held {
     pub(super) tags: Vec<String>,
     /// Digests of the uncompressed layers, bottom first.
     pub(super) diff_ids: Vec<String>,
-    /// What it takes unpacked.
+    /// Unpacked size.
     pub(super) bytes: Option<u64>,
 }
 
-/// A connection to one engine; made anew for each question.
+/// A connection to one engine; created for each request.
 #[derive(Clone)]
 pub(super) struct Client(Docker);
 
 /// Limits are ours, one for each question; that of the library only must not be shorter.
 const LIBRARY_LIMIT: u64 = 24 * 60 * 60;
-/// What an engine says about a failure is shown up to here.
+/// Maximum length of an engine's error message.
 const SAID: usize = 300;
 /// Names of one image that are kept.
 pub(super) const TAGS: usize = 100;
-/// Names that are longer are none: a registry takes 255 bytes and a tag of 128.
+/// Maximum length of a name: a registry allows 255 bytes, a tag 128.
 pub(super) const NAME_BYTES: usize = 512;
 
 impl Client {
@@ -81,7 +81,7 @@ impl Client {
         docker.map(Self).map_err(|error| meaning(&error))
     }
 
-    /// What it says of an image.
+    /// Facts about an image.
     pub(super) async fn inspect(&self, name: &str) -> Result<Held, Failure> {
         let ImageInspect { id, repo_tags, root_fs, size, .. } =
             self.0.inspect_image(name).await.map_err(|error| meaning(&error))?;
@@ -130,7 +130,7 @@ pub(super) fn names(tags: Vec<String>) -> Vec<String> {
     tags.into_iter().filter(named).take(TAGS).map(|tag| printable(&tag)).collect()
 }
 
-/// A size that makes sense: some bytes, and no more than any disk has.
+/// A plausible size: nonzero, and not larger than any disk.
 pub(super) fn bytes(size: Option<i64>) -> Option<u64> {
     const MOST: u64 = 1 << 50;
     size.and_then(|size| u64::try_from(size).ok()).filter(|size| (1..=MOST).contains(size))

@@ -1,7 +1,7 @@
-//! Docker's contexts: named addresses that `docker context use` chooses from.
+//! Docker contexts: named addresses, selected by `docker context use`.
 //!
-//! `config.json` names the current one; its address stands in `contexts/meta/SHA256-OF-NAME/meta.json`, keys for TLS
-//! in `contexts/tls/SHA256-OF-NAME/docker` (docker/cli, `cli/context/store`).
+//! `config.json` names the current one; its address is in `contexts/meta/SHA256-OF-NAME/meta.json`, TLS keys are in
+//! `contexts/tls/SHA256-OF-NAME/docker` (docker/cli, `cli/context/store`).
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::base::text::{elide_end, printable};
 pub(super) struct Context {
     /// Its name, safe to show.
     pub(super) name: String,
-    /// Its address and whether that speaks TLS; or why they cannot be told.
+    /// Address and whether it uses TLS; or why they are unknown.
     pub(super) host: Result<(String, bool), String>,
 }
 
@@ -84,7 +84,7 @@ fn endpoint(folder: &Path, name: &str) -> Result<(String, bool), String> {
     if host.is_empty() {
         return Err("no Docker engine address".into());
     }
-    // TLS without verifying is still TLS: keys for it lie in a folder of their own.
+    // TLS without verification is still TLS: its keys are in a separate folder.
     let keys = contexts.join("tls").join(id).join("docker");
     let tls = std::fs::read_dir(keys).is_ok_and(|mut files| files.next().is_some());
     Ok((host, tls))

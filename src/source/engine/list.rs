@@ -1,4 +1,4 @@
-//! What the engines of this machine hold.
+//! Lists the images of this machine's engines.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::places::{self, Asked, Place};
 use crate::base::text::counted;
 use crate::jobs::CancelToken;
 
-/// An image that an engine holds.
+/// An image of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalImage {
-    /// What holds it, such as `docker` or `podman (rootless)`.
+    /// Name of the engine, such as `docker` or `podman (rootless)`.
     pub engine: String,
     /// The reference that opens it, such as `docker-daemon:nginx:latest`.
     pub reference: String,
@@ -27,29 +27,28 @@ pub struct LocalImage {
     pub id: String,
     /// Its names with tags, safe to show; none for an image that lost them.
     pub tags: Vec<String>,
-    /// Bytes that the engine says it has unpacked, layers that it shares with others included; `None` when it does
-    /// not say.
+    /// Unpacked size reported by the engine, shared layers included; `None` if not reported.
     pub bytes: Option<u64>,
-    /// When it was made, in seconds since 1970.
+    /// Creation time, in seconds since 1970.
     pub created: Option<i64>,
 }
 
-/// What the engines of this machine hold.
+/// Images of this machine's engines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Images, those made last first.
+    /// Images, newest first.
     pub images: Vec<LocalImage>,
-    /// Sockets that were tried, and what came of it.
+    /// Sockets that were tried, and the results.
     pub tried: Vec<Tried>,
 }
 
 /// How long an engine may take to list its images.
 const LIST: Duration = Duration::from_secs(3);
-/// How long engines may take to say whether they hold an image, where nobody waits for the answer.
+/// Time limit of engines when the answer is optional.
 const HOLDS: Duration = Duration::from_secs(1);
-/// Images that are listed; more than this nobody looks through.
+/// Maximum images listed.
 const MOST: usize = 10_000;
-/// The last second of the year 9999: no image is made later.
+/// Last second of the year 9999; later creation times are invalid.
 const LAST: i64 = 253_402_300_799;
 
 /// The images of one engine.
@@ -60,7 +59,7 @@ struct Answer {
     images: Vec<LocalImage>,
 }
 
-/// Asks the engines of this machine what they hold. Engines that do not answer soon are left out and named.
+/// Queries the engines of this machine. Engines that do not answer in time are omitted and named.
 pub fn list(cancel: &CancelToken) -> Listing {
     let places = places::here(Asked::All);
     let podmans = places::here(Asked::Podman);
@@ -80,7 +79,7 @@ pub fn list(cancel: &CancelToken) -> Listing {
                 given.push(Answer { engine, podman, images });
                 result
             }
-            // Variables that are not set are no sockets.
+            // Variables that are not set are not sockets.
             Err(Failure::Unusable(unusable)) if unusable.reason == "not set" => continue,
             Err(failure) => failure.to_string(),
         };
@@ -94,8 +93,8 @@ pub fn list(cancel: &CancelToken) -> Listing {
     listing
 }
 
-/// The reference that opens the image of this name where an engine of this machine holds it. Asks for a second at
-/// most; who does not answer counts as not holding it.
+/// The reference that opens the image of this name from a local engine, if one has it. Waits at most a second; an
+/// engine without an answer counts as not having it.
 pub fn holds(name: &str, cancel: &CancelToken) -> Option<String> {
     let full: Arc<str> = full_name(name)?.into();
     let places = places::here(Asked::All);
@@ -122,7 +121,7 @@ fn full_name(name: &str) -> Option<String> {
     })
 }
 
-/// Asks all places side by side; their answers in the order of the places.
+/// Queries all locations in parallel; answers in the order of the locations.
 fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'static>(
     places: &[Place],
     limit: Duration,
@@ -169,7 +168,7 @@ fn engine(place: &Place, is_podman: bool) -> &'static str {
     }
 }
 
-/// What an engine says of an image, as far as it makes sense; engine and reference are given later.
+/// Plausible facts about an image; engine and reference are added later.
 fn local(image: ImageSummary) -> Option<LocalImage> {
     Some(LocalImage {
         engine: String::new(),
@@ -181,14 +180,14 @@ fn local(image: ImageSummary) -> Option<LocalImage> {
     })
 }
 
-/// What the engines that are asked before would open by a name: the image with this id, or one of several.
+/// What the earlier engines would open by a name: the image with this id, or one of several.
 #[derive(Default)]
 struct Before(BTreeMap<String, Option<String>>);
 
 impl Before {
     fn add(&mut self, image: &LocalImage) {
         for tag in &image.tags {
-            // Podman takes a short name for the end of a full one.
+            // Podman matches a short name as the end of a full one.
             let ends = tag.match_indices('/').map(|(at, _)| &tag[at + 1..]);
             for name in std::iter::once(tag.as_str()).chain(ends) {
                 let id = self.0.entry(name.to_owned()).or_insert_with(|| Some(image.id.clone()));
@@ -203,8 +202,8 @@ impl Before {
     }
 }
 
-/// Gives each image the reference that opens it: by its first name, unless an engine that is asked before has another
-/// image of this name, and else by its id.
+/// Assigns each image the reference that opens it: its first name, unless an earlier engine has another image of this
+/// name, else its id.
 fn referenced(answers: Vec<Answer>) -> Vec<LocalImage> {
     let (mut all, mut podmans) = (Before::default(), Before::default());
     let mut images = Vec::new();

@@ -27,7 +27,7 @@ use client::{Client, Failure, Held};
 use name::Name;
 use places::{Asked, Place};
 
-/// How long an engine may take to say what it knows of one image: one that is started by its socket needs seconds.
+/// Time limit for the facts of one image: a socket-activated engine needs seconds.
 const INSPECT: Duration = Duration::from_secs(10);
 
 /// Opens an image of an engine by streaming what `docker save` would write, once and without a copy.
@@ -58,7 +58,7 @@ pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Resu
     Err(SourceError::Engine { object: name.to_string(), tried, hint })
 }
 
-/// What the engine at `place` says of the image.
+/// Facts of the engine at `place` about the image.
 fn ask(
     place: &Place,
     name: &Name,
@@ -72,7 +72,7 @@ fn ask(
     Ok(answer.unwrap_or(Err(Failure::Silent(INSPECT))).map(|held| (client, held)))
 }
 
-/// What helps where no engine gave the image: the most telling failure decides.
+/// Hint if no engine provided the image: from the most specific failure.
 fn hint(failures: &[(Place, Failure)], name: &Name) -> String {
     let of = |fits: &dyn Fn(&Failure) -> bool| failures.iter().find(|(_, failure)| fits(failure));
     let save = format!("docker save -o image.tar {name}, then open image.tar");

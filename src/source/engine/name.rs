@@ -5,8 +5,8 @@ use std::fmt;
 use super::client::{Held, NAME_BYTES, full_id};
 use crate::base::Digest;
 
-/// Whether an engine can be asked for it: a name with tag or digest, or an id. What it is asked for becomes part of the
-/// path of a request, so nothing passes that means something there.
+/// Whether it is a valid name for an engine: a name with tag or digest, or an id. It becomes part of a request path, so
+/// no character with a meaning there is allowed.
 pub(in crate::source) fn is_name(text: &str) -> bool {
     let (name, digest) = match text.split_once('@') {
         Some((name, digest)) => (name, Some(digest)),
@@ -19,7 +19,7 @@ pub(in crate::source) fn is_name(text: &str) -> bool {
         && digest.is_none_or(|digest| digest.parse::<Digest>().is_ok() && digest.chars().all(plain))
 }
 
-/// The name that was asked for, one that [`is_name`] lets pass.
+/// A requested name that passed [`is_name`].
 pub(super) struct Name(String);
 
 impl Name {
@@ -27,12 +27,12 @@ impl Name {
         Self(text.to_owned())
     }
 
-    /// As engines are asked for it.
+    /// Form in engine requests.
     pub(super) fn as_asked(&self) -> &str {
         &self.0
     }
 
-    /// The same name at a registry; ids and names that engines give to what they made are at none.
+    /// The same name at a registry; ids and local names have none.
     pub(super) fn at_registry(&self) -> Option<&str> {
         let id = self.0.starts_with("sha256:") || self.0.bytes().all(|byte| byte.is_ascii_hexdigit());
         (!id && !self.0.starts_with("localhost/")).then_some(&self.0)
@@ -48,7 +48,7 @@ impl Name {
         if name.contains('@') || last.contains(':') { name.to_owned() } else { format!("{name}:latest") }
     }
 
-    /// Whether it is (the beginning of) the id, rather than a name that looks like one.
+    /// Whether it is an id (or the beginning of one), rather than a name that looks like one.
     pub(super) fn is_id_of(&self, held: &Held) -> bool {
         if let Some(hex) = self.0.strip_prefix("sha256:") {
             return held.id[7..].starts_with(hex);

@@ -1,11 +1,11 @@
-//! Where engines may listen, in the order in which they are asked.
+//! Locations of engines, in the order in which they are tried.
 
 use std::path::Path;
 
 use super::context;
 use super::host::{self, Host, Unusable};
 
-/// What of the machine tells where engines are.
+/// Facts of the machine that determine engine locations.
 pub(super) struct Surroundings<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     user: u32,
@@ -34,7 +34,7 @@ pub(super) struct Place {
     pub(super) host: Result<Host, Unusable>,
 }
 
-/// Which engines a reference asks.
+/// Engines selected by a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// Those of docker, then podman.
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-/// The places of this machine in the order in which a reference asks them, each once.
+/// Locations of this machine for a reference, in order, each once.
 pub(super) fn here(asked: Asked) -> Vec<Place> {
     let lookup = |name: &str| std::env::var(name).ok();
     once(all(&Surroundings::new(&lookup, rustix::process::getuid().as_raw()), asked))

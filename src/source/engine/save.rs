@@ -1,4 +1,4 @@
-//! Reads the stream that `docker save` writes to a file, or takes what is known of one that passed.
+//! Reads the stream of `docker save`, or uses the cached listing of an earlier one.
 
 use super::super::archive::{SourceKey, kept, streamed};
 use super::super::error::SourceError;
@@ -12,7 +12,7 @@ use super::places::Place;
 use super::stream::{Patience, Reader};
 use crate::base::digest::{self, Digest};
 
-/// Opens the image that an engine said it holds. The inner error is why this engine does not give it.
+/// Opens an image reported by an engine. The inner error is why this engine does not provide it.
 pub(super) fn open(
     place: &Place,
     client: &Client,
@@ -21,7 +21,7 @@ pub(super) fn open(
     context: &mut OpenContext<'_>,
 ) -> Result<Result<Image, Failure>, SourceError> {
     let label = format!("{name} of {}", place.way);
-    // What one engine says an image is, is no word of another.
+    // The facts of one engine do not apply to another.
     let key = SourceKey::Engine(format!("{} at {:?}", held.id, place.host));
     let total = held.bytes.unwrap_or(0);
     if let Some(image) = recalled(&label, &key, held, name, context) {
@@ -99,7 +99,7 @@ fn read(files: &Files, held: &Held, name: &Name, context: &OpenContext<'_>) -> R
     }
 }
 
-/// Names are what the engine says now: a stream tells those it was asked for, and may have passed long ago.
+/// Names are the engine's current ones: a stream has only the requested names, and may be old.
 fn named(mut image: Image, held: &Held) -> Image {
     image.tags.clone_from(&held.tags);
     image
@@ -142,7 +142,7 @@ fn names(files: &Files, id: &str, config: &str, context: &OpenContext<'_>, depth
                 .any(|target| names(files, &target.digest, config, context, depth - 1))
 }
 
-/// Whether the config has the layers that the engine says. Where a platform was chosen it may speak of another one.
+/// Whether the config matches the engine's layers. With a selected platform it may differ.
 fn fits(image: &Image, held: &Held, context: &OpenContext<'_>) -> bool {
     let Some(config) = &image.config else { return false };
     context.platform.is_some() || held.diff_ids.is_empty() || *config.rootfs().diff_ids() == held.diff_ids

@@ -14,7 +14,7 @@ use super::super::runtime::LOOK;
 use super::client::Failure;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
-/// Bytes that are fetched ahead of who reads.
+/// Bytes fetched ahead of the reader.
 const AHEAD: u32 = 2 << 20;
 
 /// How long to wait for bytes.
@@ -105,7 +105,7 @@ impl<B: AsRef<[u8]> + Send + 'static> Reader<B> {
     }
 }
 
-/// What a chunk takes of the bound; a chunk that is larger than it takes all.
+/// Share of a chunk in the bound; a chunk larger than the bound uses all of it.
 fn weight(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX).min(AHEAD)
 }
@@ -120,7 +120,7 @@ impl<B: AsRef<[u8]> + Send + 'static> BufRead for Reader<B> {
                 Err(failure) => self.failed = Some(failure),
             }
         }
-        // Who reads a layer keeps its error to itself; who reads on must not take it for the end.
+        // The layer reader keeps its error; the archive reader must not take it for the end.
         if let Some(failure) = &self.failed {
             return Err(broken(failure));
         }

@@ -1,7 +1,7 @@
-//! Who asks: challenges of a registry, and what answers them.
+//! Authentication: challenges of a registry, and the answers.
 //!
 //! Docker's token protocol (distribution.github.io/distribution/spec/auth): a registry answers 401 and names a token
-//! server (realm), which gives a token for a scope to whom it knows, and often to anybody.
+//! server (realm), which issues a token for a scope to known users, and often to anonymous ones.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -24,10 +24,10 @@ use crate::base::text::printable;
 
 /// An answer of a token server: tokens have some KiB.
 const TOKEN_BYTES: u64 = 1 << 20;
-/// How a refresh token is asked with: any name will do.
+/// Client id for refresh tokens: any name works.
 const CLIENT: &str = "cutaway";
 
-/// What is sent along to say who asks. No `Debug`: all of it is secret.
+/// Proof sent with a request. No `Debug`: all of it is secret.
 #[derive(Clone)]
 pub(super) enum Proof {
     Password { user: String, password: String },
@@ -53,14 +53,14 @@ fn secrets(credential: &Credential) -> Vec<String> {
     }
 }
 
-/// What a registry wants, as far as it can be given.
+/// A challenge that can be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Challenge {
     Basic,
     Bearer { realm: Url, service: Option<String>, scope: Option<String> },
 }
 
-/// Who asks at one endpoint.
+/// Authentication state at one endpoint.
 pub(super) struct Auth {
     state: Mutex<State>,
     /// All that was or may be sent and is secret, the oldest first.
@@ -68,7 +68,7 @@ pub(super) struct Auth {
 }
 
 struct State {
-    /// Those not refused yet, the one in use first; `None` is nobody.
+    /// Candidates not refused yet, the one in use first; `None` is anonymous.
     candidates: VecDeque<Option<Found>>,
     tried: Vec<Tried>,
     challenges: Vec<Challenge>,
@@ -105,7 +105,7 @@ impl Auth {
         Self { state: Mutex::new(state), secrets: std::sync::Mutex::new(secrets) }
     }
 
-    /// `text`, which the other side wrote, without what is secret.
+    /// `text` from the server, without secrets.
     pub(super) fn without_secrets(&self, text: String) -> String {
         let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets = secrets.iter().filter(|secret| !secret.is_empty());
@@ -117,8 +117,8 @@ impl Auth {
         Now { proof: state.proof.clone(), generation: state.generation }
     }
 
-    /// Whether it is to be learnt what the registry wants before anything else is asked, so that somebody with a
-    /// credential never asks as nobody.
+    /// Whether to request the challenge before anything else, so that a user with credentials never requests
+    /// anonymously.
     pub(super) async fn asks_first(&self) -> bool {
         let state = self.state.lock().await;
         state.generation == 0 && state.proof.is_none() && matches!(state.candidates.front(), Some(Some(_)))
@@ -129,7 +129,7 @@ impl Auth {
         self.state.lock().await.tried.clone()
     }
 
-    /// What was asked with `generation` was answered.
+    /// A request with `generation` succeeded.
     pub(super) async fn accepted(&self, generation: u64, session: &Session, job: Job<'_>) {
         let mut state = self.state.lock().await;
         if state.generation != generation || state.proven {
@@ -149,8 +149,8 @@ impl Auth {
         }
     }
 
-    /// What was asked with `generation` was refused with `status`; `headers` say what is wanted. Returns whether there
-    /// is something new to ask with.
+    /// A request with `generation` was refused with `status`; `headers` have the challenge. Returns whether there is
+    /// another proof to try.
     pub(super) async fn refused(
         &self,
         generation: u64,
@@ -172,7 +172,7 @@ impl Auth {
         }
         let expired = std::mem::take(&mut state.proven) && !state.is_fixed();
         if expired {
-            // Whatever becomes of asking for a new one, the old one speaks against nobody.
+            // Whatever the next attempt yields, the old proof is invalid.
             state.proof = None;
         } else if state.proof.is_some() {
             state.refuse(format!("refused ({status})"));
@@ -196,7 +196,7 @@ impl Auth {
 }
 
 impl State {
-    /// Whether what is sent cannot be made anew.
+    /// Whether the proof cannot be renewed.
     fn is_fixed(&self) -> bool {
         let front = self.candidates.front().and_then(Option::as_ref);
         matches!(self.proof, Some(Proof::Password { .. }))
@@ -298,7 +298,7 @@ struct TokenAnswer {
     access_token: Option<String>,
 }
 
-/// What the headers of an answer want.
+/// The challenges in the headers of an answer.
 fn challenges(headers: &HeaderMap) -> Vec<Challenge> {
     let mut wanted = Vec::new();
     for text in headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()) {

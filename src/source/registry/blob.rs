@@ -1,7 +1,7 @@
-//! Blobs at a registry, as a stream that goes on where it broke, or in ranges.
+//! Blobs at a registry, as a resumable stream, or in ranges.
 //!
-//! The reader itself waits for each piece; between it and the socket lie at most a piece of some 400 KiB and what the
-//! system holds. Who does not read lets the registry wait, and dropping the reader ends the connection.
+//! The reader waits for each chunk; between it and the socket are at most a chunk of some 400 KiB and the system's
+//! buffers. A slow reader makes the registry wait, and dropping the reader closes the connection.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::base::convert::in_memory;
 use crate::base::digest::short;
 use crate::jobs::{CancelToken, Progress};
 
-/// This much progress earns all attempts anew.
+/// Progress that resets the number of attempts.
 const PROGRESS: u64 = 1 << 20;
 
 /// A blob at a registry. Clones share the connection.
@@ -55,9 +55,9 @@ impl RemoteBlob {
         format!("blob {}:{}", self.digest.algorithm(), short(self.digest.as_ref()))
     }
 
-    /// Starts to fetch it from its first byte. Nothing is sent before the first read. Errors are those of the
-    /// network, after all retries, with a [`super::RegistryError`] as their source; the bytes are not judged here, since who
-    /// reads them hashes them.
+    /// Starts at the first byte. Nothing is sent before the first read. Errors are network errors, after all retries,
+    /// with a [`super::RegistryError`] as their source; the bytes are not verified here, because the reader hashes
+    /// them.
     pub fn stream(&self, cancel: &CancelToken, progress: &Progress) -> BlobReader {
         BlobReader {
             retries: Retries::new(&self.repository.times),
@@ -141,7 +141,7 @@ struct Answer {
     response: Response,
     /// Bytes that we have already, and that come again, since the registry does not know ranges.
     skip: u64,
-    /// How long the blob is there, as far as the answer says.
+    /// Length of the blob at the registry, if the answer has it.
     length: Option<u64>,
 }
 
@@ -251,7 +251,7 @@ impl BlobReader {
         }
     }
 
-    /// Asks for what is still missing.
+    /// Requests the missing rest.
     async fn open(&mut self, job: Job<'_>) -> Result<Answer, SourceError> {
         let (blob, at) = (&self.blob, self.at);
         let (path, wanted) = (format!("blobs/{}", blob.digest), blob.wanted());
@@ -307,7 +307,7 @@ impl BlobReader {
     }
 }
 
-/// What `Content-Range: bytes START-END/TOTAL` says.
+/// Values of `Content-Range: bytes START-END/TOTAL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ContentRange {
     start: u64,

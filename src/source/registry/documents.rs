@@ -24,9 +24,9 @@ use crate::base::digest::{Hasher, short};
 use crate::base::text::printable;
 use crate::base::{Digest, digest};
 
-/// What a registry says the digest of a manifest is (OCI distribution specification).
+/// Header with the digest of a manifest (OCI distribution specification).
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
-/// Tags that are listed, and pages that are asked for.
+/// Maximum tags and pages.
 const MOST_TAGS: usize = 10_000;
 const MOST_PAGES: usize = 100;
 /// Bytes of one page of tags.
@@ -75,7 +75,7 @@ pub(super) fn open(repository: Repository, chosen: &Chosen<'_>, job: Job<'_>) ->
 }
 
 impl Remote<'_> {
-    /// A manifest or index by its tag or digest. What it hashes to is checked.
+    /// Fetches a manifest or index by its tag or digest, and verifies its digest.
     fn manifest(&self, place: &str) -> Result<Document, SourceError> {
         let accept = [
             OCI_IMAGE_INDEX_MEDIA_TYPE,
@@ -89,7 +89,7 @@ impl Remote<'_> {
         let wanted = format!("the manifest {wanted}");
         self.document(&format!("manifests/{place}"), &wanted, &headers, |bytes, said| {
             let claimed = if by_digest { Some(place) } else { said };
-            // A page that wants a login comes with status 200, too.
+            // A login page may have status 200.
             if claimed.is_none() && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_err() {
                 return Err(Fault::NotARegistry("not JSON".into()));
             }
@@ -97,7 +97,7 @@ impl Remote<'_> {
         })
     }
 
-    /// A document, whose digest `check` computes or finds fault with.
+    /// A document, whose digest `check` computes or rejects.
     fn document(
         &self,
         path: &str,
@@ -199,7 +199,7 @@ impl Documents for Remote<'_> {
     }
 }
 
-/// Longer ones are no tags (OCI distribution specification).
+/// Maximum length of a tag (OCI distribution specification).
 const TAG_BYTES: usize = 128;
 
 #[derive(serde::Deserialize)]
@@ -248,8 +248,8 @@ pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, Sou
     wait_for(repository.last(TAGS, &mut retries, work)).flatten()
 }
 
-/// The query of the next page, from `Link: </v2/NAME/tags/list?n=…&last=…>; rel="next"`. Only the query is taken: the
-/// rest is known, and so the next page is at the same place whatever the link says.
+/// Query of the next page, from `Link: </v2/NAME/tags/list?n=…&last=…>; rel="next"`. Only the query is used, so the
+/// next page is on the same server whatever the link names.
 fn next_query(link: &str) -> Option<String> {
     link.split(',').find_map(|link| {
         let (target, params) = link.trim().strip_prefix('<')?.split_once('>')?;

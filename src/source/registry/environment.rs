@@ -1,4 +1,4 @@
-//! What the environment says of registries: folders, files and variables, so that tests can bring their own.
+//! Environment for registries: folders, files and variables, replaceable in tests.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::base::text::{elide_middle, printable};
 
-/// Folders, files and variables that settings and credentials are looked for in. No `Debug`: some are secret.
+/// Folders, files and variables with settings and credentials. No `Debug`: some are secret.
 pub(super) struct Environment {
     /// The home folder.
     pub(super) home: Option<PathBuf>,
@@ -19,7 +19,7 @@ pub(super) struct Environment {
     pub(super) etc: PathBuf,
     /// Where podman keeps logins until the machine restarts.
     pub(super) runtime_auth: PathBuf,
-    /// `$REGISTRY_AUTH_FILE`, which stands for all of podman's files.
+    /// `$REGISTRY_AUTH_FILE`, which replaces Podman's files.
     pub(super) auth_file: Option<PathBuf>,
     /// `$DOCKER_CONFIG`, else `~/.docker`.
     pub(super) docker: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(super) struct Environment {
     pub(super) login_password: Option<String>,
     /// `$CUTAWAY_REGISTRY_TOKEN`.
     pub(super) login_token: Option<String>,
-    /// Where credential helpers are looked for.
+    /// Search path of credential helpers.
     pub(super) search_path: OsString,
     /// How long a credential helper may take.
     pub(super) patience: Duration,
@@ -75,7 +75,7 @@ impl Environment {
         }
     }
 
-    /// An environment in which everything lies below `folder`, which is the home folder, too.
+    /// An environment below `folder`, which is also the home folder.
     #[cfg(test)]
     pub(super) fn below(folder: &Path) -> Self {
         Self {

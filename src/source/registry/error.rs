@@ -1,4 +1,4 @@
-//! Why a registry did not give what was asked.
+//! Errors of registry requests.
 
 use std::fmt;
 use std::io;
@@ -10,12 +10,12 @@ use super::super::access::Tried;
 use super::super::error::SourceError;
 use crate::jobs::Cancelled;
 
-/// What went wrong, told apart as far as the user can act on it.
+/// Cause of a failure, as far as the user can act on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The name of the host is not known.
     UnknownHost,
-    /// Nobody answers there.
+    /// Connection refused.
     Unreachable(String),
     /// The connection is not trusted.
     Certificate(String),
@@ -23,17 +23,17 @@ pub enum Fault {
     CaAsServer,
     /// The server talks plain HTTP.
     PlainHttp,
-    /// The server talks TLS, and was asked by plain HTTP.
+    /// The server speaks TLS, but was contacted by plain HTTP.
     WantsTls,
     /// Something went wrong at another host, to which the registry or its login leads.
     Elsewhere(String, Box<Self>),
-    /// The registry wants to know who asks, or does not accept what it was told (401).
+    /// Authentication required or rejected (401).
     Unauthorized,
-    /// Who asks may not have it (403).
+    /// Access denied (403).
     Forbidden,
-    /// There is no such thing (404).
+    /// Not found (404).
     NotFound,
-    /// Too many requests (429); how long to wait, when it says so.
+    /// Too many requests (429), with the delay if given.
     TooMany(Option<Duration>),
     /// The registry is in trouble (5xx).
     Server(u16),
@@ -51,24 +51,24 @@ pub enum Fault {
     Settings(String),
 }
 
-/// Why a registry did not give what was asked. Nothing in it is secret.
+/// Why a registry request failed. Contains no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistryError {
     /// Host and port, as in the reference.
     pub host: String,
     /// The repository.
     pub repository: String,
-    /// What was asked for, such as `the manifest of latest`.
+    /// Requested object, such as `the manifest of latest`.
     pub wanted: String,
     /// Why.
     pub fault: Fault,
-    /// What the registry said about it.
+    /// Message of the registry.
     pub said: Option<String>,
-    /// Credentials, mirrors and attempts that were tried, with what came of each.
+    /// Credentials, mirrors and attempts that were tried, with the results.
     pub tried: Vec<Tried>,
 }
 
-/// What is wanted when tags are listed.
+/// Object of a tag request.
 pub(super) const TAGS: &str = "the tag list";
 
 impl fmt::Display for Fault {
@@ -121,7 +121,7 @@ impl RegistryError {
         Ok(())
     }
 
-    /// Why, with what the registry said and what was tried, without what was asked for.
+    /// Cause, server message and attempts, without the requested object.
     pub(super) fn why(&self) -> String {
         let mut why = String::new();
         // Writing to a String cannot fail.
@@ -196,7 +196,7 @@ impl std::error::Error for Broken {
     }
 }
 
-/// An error of the network as readers meet it: of a kind that tells what is cut short from what is wrong.
+/// A network error for readers, with a kind that distinguishes truncated from invalid data.
 pub(super) fn io_error(error: SourceError) -> io::Error {
     match error {
         SourceError::Cancelled(Cancelled) => Cancelled.into(),
@@ -224,11 +224,11 @@ pub(super) fn seconds(time: Duration) -> String {
     }
 }
 
-/// Bytes of what a registry says that are shown.
+/// Maximum bytes of a server message.
 const SAID: usize = 400;
 
-/// What a registry says in an error, from its body: bounded, safe to show, without what URLs may hide, and
-/// `without_secrets` that were sent, which it may repeat.
+/// The message in an error body: bounded, safe to show, without secrets in URLs, and `without_secrets` that were sent,
+/// which a server may repeat.
 pub(super) fn said(body: &[u8], without_secrets: impl Fn(String) -> String) -> Option<String> {
     let text = match serde_json::from_slice::<oci_client::errors::OciEnvelope>(body) {
         Ok(envelope) => envelope.errors.iter().map(one_error).collect::<Vec<_>>().join("; "),
@@ -246,8 +246,8 @@ fn one_error(error: &oci_client::errors::OciError) -> String {
     if error.message.is_empty() { code.to_owned() } else { format!("{} ({code})", error.message) }
 }
 
-/// What token servers and those that stand before a registry say: JSON of other forms, or a line of text. A web page
-/// says nothing in its first line.
+/// Message of token servers and reverse proxies: other JSON forms, or a line of text. A web page has no message in its
+/// first line.
 fn other_error(body: &[u8]) -> String {
     const KEYS: [&str; 4] = ["details", "message", "error_description", "error"];
     let json: Option<Value> = serde_json::from_slice(body).ok();

@@ -1,14 +1,13 @@
-//! Images at registries: names, credentials, documents, and blobs that are read while they arrive.
+//! Images at registries: names, credentials, documents, and blobs that are read as they arrive.
 //!
-//! Requests are made with `reqwest` on a runtime of our own, and not with the client of `oci-client`, of which version
-//! 0.18 drops `Retry-After`, reads documents without a bound, hashes whole blobs a second time, knows no identity
-//! tokens, and does not tell what a token server answered. Its names, media types and error documents are used, and
-//! `http-auth` reads challenges. What is asynchronous stays inside: callers block, and are let go within 100 ms when
-//! they are cancelled.
+//! Requests use `reqwest` on a private runtime, not the client of `oci-client`, of which version 0.18 drops
+//! `Retry-After`, reads documents without a bound, hashes whole blobs a second time, has no identity tokens, and hides
+//! the token server's message. Its names, media types and error documents are used, and `http-auth` parses challenges.
+//! Asynchronous code stays inside: callers block, and return within 100 ms if cancelled.
 //!
-//! A `repository::Repository` lies at several places (mirrors, then the registry), each a `session::Session` with
-//! its own scheme, trust and token. A session asks until it is answered; `documents` goes from a name to an image;
-//! `blob` reads on where a connection broke.
+//! A `repository::Repository` has several locations (mirrors, then the registry), each a `session::Session` with its
+//! own scheme, trust and token. A session retries until there is an answer; `documents` goes from a name to an image;
+//! `blob` resumes interrupted transfers.
 
 mod auth;
 mod blob;

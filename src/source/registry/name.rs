@@ -23,7 +23,7 @@ impl Name {
         if has_user {
             return Err("remove user and password; log in instead".into());
         }
-        // Docker Hub would be asked for the name of a host.
+        // Otherwise Docker Hub would be asked for a repository named like a host.
         let first = text.split(['/', ':', '@']).next().unwrap_or_default();
         if !text.contains('/') && (first.contains('.') || first == "localhost") {
             return Err("a host without a repository".into());

@@ -1,4 +1,4 @@
-//! A repository, wherever it lies: its mirrors, and the registry itself.
+//! A repository with its mirrors and the registry itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use super::session::{Job, Session};
 use super::settings::{self, Endpoint};
 use crate::jobs::Progress;
 
-/// A repository and the places that may hold it.
+/// A repository and its locations.
 pub(super) struct Repository {
     pub(super) name: Name,
     pub(super) times: Times,
@@ -26,7 +26,7 @@ pub(super) struct Repository {
 struct Place {
     endpoint: Endpoint,
     session: Mutex<Option<Arc<Session>>>,
-    /// A mirror that failed and is not asked again.
+    /// A mirror that failed and is not tried again.
     given_up: AtomicBool,
 }
 
@@ -95,7 +95,7 @@ impl Repository {
             };
             match work(&session, &mut Retries::for_mirror(&self.times)).await {
                 Err(SourceError::Registry(error)) => {
-                    // What it lacks now says nothing of the rest.
+                    // A missing object does not disqualify the mirror.
                     if error.fault == Fault::NotFound {
                         tried.push(Tried { way: place.way(), result: error.why() });
                     } else {

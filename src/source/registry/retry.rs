@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 /// Attempts at one thing, the first included.
 const ATTEMPTS: u32 = 5;
-/// A registry that wants more than this does not want us now.
+/// Maximum delay a registry may request; a longer one ends the attempts.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// Sets all the times for tests, in milliseconds: as they are, the tests of slow servers would take minutes.
 const TEST_TIMEOUT: &str = "CUTAWAY_REGISTRY_TIMEOUT_MS";
@@ -62,27 +62,27 @@ impl Retries {
         self.most
     }
 
-    /// Starts to count anew, since something was achieved.
+    /// Resets the count after progress.
     pub(super) fn reset(&mut self) {
         self.made = 1;
     }
 
-    /// How long to wait before the next attempt; `None` when there is none. `asked` is what the registry wants.
+    /// Delay before the next attempt; `None` if there is none. `asked` is the delay requested by the registry.
     pub(super) fn next_wait(&mut self, asked: Option<Duration>) -> Option<Duration> {
         if self.made >= self.most || asked.is_some_and(|asked| asked > LONGEST_WAIT) {
             return None;
         }
         let wait = self.first_wait * (1 << (self.made - 1).min(8));
         self.made += 1;
-        // Up to a quarter more, so that many who failed together do not come back together.
+        // Up to a quarter more, so that clients that failed together do not retry together.
         let share = RandomState::new().hash_one(self.made) % 256;
         let spread = wait / 4 * u32::try_from(share).unwrap_or(0) / 256;
-        // Who asks for nothing gets the usual pause.
+        // Without a requested delay, the usual one applies.
         Some(asked.unwrap_or_default().max(wait + spread))
     }
 }
 
-/// What a `Retry-After` header asks for: seconds, or a date (RFC 9110, 10.2.3). A date that is past asks for nothing.
+/// Delay in a `Retry-After` header: seconds, or a date (RFC 9110, 10.2.3). A past date means no delay.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty() {

@@ -1,4 +1,4 @@
-//! One endpoint: its scheme, who asks there, and requests that are repeated until they are answered or hopeless.
+//! One endpoint: its scheme, its authentication, and requests with retries.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -20,12 +20,12 @@ use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// Redirects in a row: one or two lead to a blob.
 const MOST_REDIRECTS: usize = 10;
-/// Bytes of an error's body that are looked at.
+/// Maximum bytes read of an error body.
 const ERROR_BYTES: u64 = 64 << 10;
-/// Rounds of asking again with another proof: each credential takes at most two.
+/// Maximum authentication rounds: each credential takes at most two.
 const MOST_PROOFS: usize = 64;
 
-/// Whose work it is.
+/// The job of a request.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) cancel: &'a CancelToken,
@@ -49,7 +49,7 @@ pub(super) struct Session {
     endpoint: Endpoint,
     transport: Transport,
     auth: Auth,
-    /// Whether the user wants plain HTTP.
+    /// Whether plain HTTP was requested.
     plain_is_wanted: bool,
     /// Whether plain HTTP is spoken there.
     plain: AtomicBool,
@@ -57,7 +57,7 @@ pub(super) struct Session {
     may_be_plain: bool,
     /// Whether it answered before.
     answered: AtomicBool,
-    /// Whether it was asked what it wants to know.
+    /// Whether the challenge was requested.
     asked: AtomicBool,
 }
 
@@ -102,7 +102,7 @@ impl Session {
             || self.endpoint.insecure && is_at(url, &self.endpoint.host)
     }
 
-    /// Whether somebody who cannot be reached could be a moment ago, and may be restarting.
+    /// Whether a server that is unreachable was reachable before, and may be restarting.
     fn is_there(&self, failure: &Failure) -> bool {
         let fault = match &failure.fault {
             Fault::Elsewhere(_, fault) => fault,
@@ -111,7 +111,7 @@ impl Session {
         matches!(fault, Fault::Unreachable(_) | Fault::UnknownHost) && self.answered.load(Ordering::Relaxed)
     }
 
-    /// Asks until there is an answer of 200 to 299, or 416, which is one about a range.
+    /// Retries until there is an answer of 200 to 299, or 416, an answer about a range.
     pub(super) async fn get(
         &self,
         ask: &Ask<'_>,
@@ -201,7 +201,7 @@ impl Session {
         Err(Fault::Unauthorized.into())
     }
 
-    /// Asks for something below `/v2/`, by TLS or else by plain HTTP where that may be.
+    /// Requests a path below `/v2/`, by TLS or else by plain HTTP if allowed.
     async fn send_here(
         &self,
         path: &str,
@@ -228,8 +228,8 @@ impl Session {
         Ok(response)
     }
 
-    /// Sends one request and follows where it is redirected to. The proof goes to the origin of `url` only. With a
-    /// `form`, which holds a secret, redirects are not followed.
+    /// Sends one request and follows redirects. The proof goes to the origin of `url` only. With a `form`, which
+    /// contains a secret, redirects are not followed.
     pub(super) async fn send(
         &self,
         mut url: Url,
@@ -278,7 +278,7 @@ impl Session {
         Err(Fault::NotARegistry(format!("more than {MOST_REDIRECTS} redirects")).into())
     }
 
-    /// What it means that the answer is none.
+    /// Fault of an unsuccessful answer.
     pub(super) async fn failed(&self, mut response: Response, job: Job<'_>) -> Result<Failure, Stop> {
         let status = response.status();
         let here = is_at(response.url(), &self.endpoint.host);
@@ -288,7 +288,7 @@ impl Session {
         let after = after.and_then(|value| retry_after(value, SystemTime::now()));
         let body = match self.body(&mut response, ERROR_BYTES, job).await {
             Err(Stop::Cancelled) => return Err(Stop::Cancelled),
-            // What else it wanted to say does not matter.
+            // The rest of the body is irrelevant.
             read => read.unwrap_or_default(),
         };
         let fault = match status.as_u16() {

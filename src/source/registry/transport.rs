@@ -30,7 +30,7 @@ pub(super) fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, SourceErro
     Ok(runtime.block_on(work))
 }
 
-/// Why a wait ended before what it waited for.
+/// Why a wait ended early.
 pub(super) enum Stop {
     Cancelled,
     Failed(Failure),
@@ -39,11 +39,11 @@ pub(super) enum Stop {
 /// What went wrong with one request.
 pub(super) struct Failure {
     pub(super) fault: Fault,
-    /// What the other side said about it.
+    /// Message of the server.
     pub(super) said: Option<String>,
     /// Whether another attempt may help.
     pub(super) again: bool,
-    /// How long the other side wants us to wait.
+    /// Delay requested by the server.
     pub(super) after: Option<Duration>,
     /// Whether what answered does not speak TLS.
     pub(super) no_tls: bool,
@@ -56,8 +56,8 @@ impl Failure {
         Self { fault, said: None, again, after: None, no_tls: false }
     }
 
-    /// Names what else may be why `url` did not answer: a proxy, whose address may hold a password and is not shown, or
-    /// the lack of TLS.
+    /// Adds possible causes of a failure of `url`: a proxy, whose address may contain a password and is not shown, or
+    /// missing TLS.
     pub(super) fn explain(&mut self, url: &Url) {
         let direct = url.host_str().is_some_and(is_loopback);
         let variables = match url.scheme() {
@@ -79,13 +79,13 @@ impl From<Fault> for Stop {
     }
 }
 
-/// Waits for `work` until it is done, nothing came for `idle`, or nobody wants it any more.
+/// Waits for `work` until it is done, nothing arrived for `idle`, or the job is cancelled.
 pub(super) async fn within<T>(
     work: impl Future<Output = T>,
     idle: Duration,
     cancel: &CancelToken,
 ) -> Result<T, Stop> {
-    // In this order: what is there already costs no timer.
+    // In this order: available data costs no timer.
     tokio::select! {
         biased;
         done = work => Ok(done),
@@ -107,7 +107,7 @@ async fn watch(idle: Duration, cancel: &CancelToken) -> Stop {
     }
 }
 
-/// Waits, unless nobody wants it any more.
+/// Waits, unless the job is cancelled.
 pub(super) async fn pause(time: Duration, cancel: &CancelToken) -> Result<(), Stop> {
     match watch(time, cancel).await {
         Stop::Cancelled => Err(Stop::Cancelled),
@@ -115,8 +115,8 @@ pub(super) async fn pause(time: Duration, cancel: &CancelToken) -> Result<(), St
     }
 }
 
-/// Clients for one endpoint. Certificates that nobody vouches for and the client's own certificate are for the endpoint
-/// alone, not for where it redirects to.
+/// Clients for one endpoint. Untrusted certificates and the client certificate apply to the endpoint only, not to
+/// redirect targets.
 pub(super) struct Transport {
     host: String,
     insecure: bool,
@@ -166,7 +166,7 @@ impl Transport {
             .builder(kind)
             .tls_certs_merge(certificates.clone())
             .build()
-            // A system without any certificates; whom to trust is what the user said, which may be nobody.
+            // A system without certificates: only those given by the user are trusted, possibly none.
             .or_else(|_| self.builder(kind).tls_certs_only(certificates).build())
             .map_err(|error| Fault::Settings(format!("cannot create an HTTP client: {}", deepest(&error))))?;
         clients.push((kind, client.clone()));
@@ -174,11 +174,11 @@ impl Transport {
     }
 
     fn builder(&self, kind: Kind) -> ClientBuilder {
-        // Somebody may have installed another one, which does as well.
+        // Another provider may be installed already, which works as well.
         rustls::crypto::ring::default_provider().install_default().ok();
         let mut builder = Client::builder()
             .user_agent(concat!("cutaway/", env!("CARGO_PKG_VERSION")))
-            // Redirects are followed by hand, so that it can be seen where secrets go.
+            // Redirects are followed manually, to control where secrets go.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .http1_only()
@@ -251,7 +251,7 @@ pub(super) fn is_at(url: &Url, host: &str) -> bool {
     same(url.scheme())
 }
 
-/// What it means that a request or an answer failed. `secure` when TLS was spoken, or tried.
+/// Fault of a failed request or answer. `secure` if TLS was used, or tried.
 pub(super) fn failure(error: &reqwest::Error, secure: bool, connect: Duration) -> Failure {
     if error.is_dns() {
         return Failure::of(Fault::UnknownHost);

@@ -1,4 +1,4 @@
-//! Where a table of contents lies, and what proves it: annotations of the layer in the manifest.
+//! Location of a table of contents, and its digest: annotations of the layer in the manifest.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,18 +12,18 @@ use crate::formats::contents::chunked::{self, Position};
 use crate::formats::contents::{Contents, Format, Refused, estargz};
 use crate::jobs::Cancelled;
 
-/// The end of a blob that is fetched first for eStargz: it holds the footer, and mostly the table with it.
+/// End of a blob that is fetched first for eStargz: it has the footer, and usually the table.
 const TAIL: u64 = 64 << 10;
 
 static ONE_TABLE: Mutex<()> = Mutex::new(());
 /// Tables with more bytes as stored are large.
 const LARGE: u64 = 4 << 20;
 
-/// What the manifest says of a table.
+/// Annotations about a table.
 pub(super) enum Claim {
-    /// The footer tells where the table lies.
+    /// Location in the footer.
     Estargz(Digest),
-    /// The annotations tell.
+    /// Location in the annotations.
     Chunked(Position, Digest),
 }
 
@@ -78,7 +78,7 @@ impl Claim {
         }
     }
 
-    /// Fetches the table, proves it and takes it apart.
+    /// Fetches, verifies and parses the table.
     pub(super) fn fetch(&self, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, NoTable> {
         match self {
             Self::Estargz(digest) => fetch_estargz(digest, fetched, limits),
@@ -132,7 +132,8 @@ fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Res
     Ok(estargz::parse(&found, offset, end, limits)?)
 }
 
-/// Tables take turns to be inflated and taken apart, large ones also to be fetched: of those only one lies in memory.
+/// Tables are decompressed and parsed one at a time, large ones also fetched one at a time, so that only one is in
+/// memory.
 struct Turn(Option<MutexGuard<'static, ()>>);
 
 impl Turn {

@@ -1,4 +1,4 @@
-//! Reads the bodies of files: fetches, inflates, and holds what came against the sums of the table.
+//! Reads the bodies of files: fetches, decompresses, and verifies them against the digests of the table.
 
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,12 +25,12 @@ pub struct Cursor {
     window: Arc<Mutex<Window>>,
     stream: Option<Stream>,
     entry: usize,
-    /// The part, and how much of it was read.
+    /// The chunk, and how much of it was read.
     part: usize,
     within: u64,
     /// Bytes before the part.
     before: u64,
-    /// Hashes the part, and the file as long as it is read from its start.
+    /// Hashes the chunk, and the file while it is read from its start.
     part_sum: Option<Sha256>,
     file_sum: Option<Sha256>,
     /// Whether bytes were given that nothing has proven yet.
@@ -140,8 +140,7 @@ impl Cursor {
         Ok(count)
     }
 
-    /// Reads on to where a sum tells whether what was given is right. What would cost more than `most` bytes stays
-    /// unproven.
+    /// Reads on to the next digest that verifies what was returned. More than `most` bytes stay unverified.
     pub(super) fn prove(&mut self, bodies: &Bodies, most: u64) -> io::Result<()> {
         let mut buffer = vec![0; SKIP];
         while self.unproven {

@@ -9,9 +9,9 @@ use crate::base::convert::in_memory;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
 
-/// Bytes of one request, which is what a layer holds in memory.
+/// Bytes per request, which a layer has in memory.
 const REQUEST: u64 = 8 << 20;
-/// A table may name the same bytes for many files; a sound one needs none twice, but for looks back.
+/// A table may name the same bytes for many files; a valid one reads none twice, except for seeks back.
 const MOST_TIMES: u64 = 4;
 
 /// A blob, and what was fetched of it.
@@ -32,7 +32,7 @@ impl Fetched {
         self.ranges.size()
     }
 
-    /// Bytes of the blob, all of them or an error. After one no more is asked for.
+    /// Bytes of the blob, complete or an error. After an error nothing is requested.
     pub(super) fn range(&mut self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         if let Some(why) = &self.broken {
             return Err(io::Error::other(why.clone()));
@@ -58,7 +58,7 @@ impl Fetched {
     }
 }
 
-/// The piece of a blob that lies in memory.
+/// The range of a blob in memory.
 pub(super) struct Window {
     fetched: Fetched,
     plan: Vec<Range<u64>>,
@@ -96,7 +96,7 @@ impl Window {
         }
         let is_held = |window: &Self| (window.at..window.at + window.held.len() as u64).contains(&at);
         if !is_held(self) {
-            // A stretch is fetched beyond this file: the next one is wanted as well.
+            // Fetched beyond this file, because the next one is needed too.
             let place = self.plan.partition_point(|stretch| stretch.end <= at);
             let stretch = self.plan.get(place).filter(|stretch| stretch.start <= at);
             let until = stretch.map_or(end, |stretch| stretch.end.max(at + 1)).min(self.fetched.size());

@@ -19,8 +19,8 @@ use crate::jobs::{CancelToken, Progress};
 use claim::Claim;
 use fetch::{Fetched, Window};
 
-/// What is read of the first part of a file of which only its head is wanted, when that part has more bytes than
-/// [`WHOLE_PART`]: it is then not proven.
+/// Bytes read of the first chunk of a file of which only the head is needed, if the chunk is larger than
+/// [`WHOLE_PART`]: it is then not verified.
 const HEAD: u64 = 64 << 10;
 /// Parts up to this size are fetched whole, so that they can be proven.
 const WHOLE_PART: u64 = 8 << 20;
@@ -91,29 +91,29 @@ pub struct NoTable {
     pub why: String,
     /// Whether the bytes contradict a digest of the manifest.
     pub contradicts: bool,
-    /// Whether nobody wants it any more.
+    /// Whether the job is cancelled.
     pub cancelled: bool,
 }
 
-/// What is wanted of a file.
+/// Required bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// All of it.
     Whole,
-    /// Its first bytes, which tell whether the rest says something.
+    /// Its first bytes, which determine whether the rest is needed.
     Head,
 }
 
 /// What a plan fetches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// Files that are looked into.
+    /// Files that are analysed.
     pub files: u64,
     /// Bytes that are fetched for them.
     pub bytes: u64,
 }
 
-/// A table of contents that the manifest proves, and where it lies.
+/// A table of contents verified by the manifest, and its location.
 pub struct Table {
     format: Format,
     digest: String,
@@ -171,8 +171,7 @@ impl Table {
         self.format
     }
 
-    /// The digest that proves it, as the manifest has it: of the JSON for eStargz, of the table as it is stored for
-    /// zstd:chunked.
+    /// Its digest in the manifest: of the JSON for eStargz, of the stored table for zstd:chunked.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -202,7 +201,7 @@ impl Table {
         self.bodies.sum(entry)
     }
 
-    /// Whether the table says where the bytes of a file lie.
+    /// Whether the table has the location of a file's bytes.
     pub fn has_body(&self, entry: usize) -> bool {
         !self.bodies.parts(entry).is_empty()
     }
@@ -241,7 +240,7 @@ impl Table {
         Section::new(Arc::new(Body { table: Arc::clone(self), entry }), 0, size)
     }
 
-    /// Lets go of what lies in memory of the blob, until somebody reads again.
+    /// Frees the blob's bytes in memory, until the next read.
     pub fn let_go(&self) {
         self.window().let_go();
         self.cursor.lock().unwrap_or_else(PoisonError::into_inner).let_go();
@@ -267,12 +266,12 @@ impl Reading<'_> {
     /// The next bytes of the file; 0 at its end.
     ///
     /// # Errors
-    /// When they cannot be fetched or inflated, or are not what the table says.
+    /// They cannot be fetched or decompressed, or do not match the table.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.cursor.read(&self.table.bodies, buffer)
     }
 
-    /// Sees that what was read so far is what the table says.
+    /// Verifies what was read so far.
     ///
     /// # Errors
     /// Those of [`Self::read`].
@@ -286,7 +285,7 @@ impl Reading<'_> {
     }
 }
 
-/// A file of a layer that is fetched when somebody reads it, from its start to its end at best.
+/// A file of a layer, fetched on read, ideally from its start to its end.
 struct Body {
     table: Arc<Table>,
     entry: usize,

@@ -19,7 +19,7 @@ const DOCKER_HUB: [&str; 5] = [
     "https://docker.io",
 ];
 
-/// What a credential is wanted for.
+/// The target of a credential.
 pub(super) struct Wanted<'a> {
     pub(super) host: &'a str,
     pub(super) repository: &'a str,
@@ -64,7 +64,7 @@ pub(super) fn is_docker_hub(host: &str) -> bool {
 }
 
 impl Wanted<'_> {
-    /// Keys under which an entry may stand, the most specific first.
+    /// Keys of an entry, the most specific first.
     fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
         let hosts: Vec<&str> = if is_docker_hub(self.host) { DOCKER_HUB.to_vec() } else { vec![self.host] };
@@ -88,7 +88,7 @@ impl Wanted<'_> {
         keys
     }
 
-    /// Names that a store of credentials is asked for.
+    /// Server names for a credential store.
     pub(super) fn servers(&self) -> Vec<&str> {
         if is_docker_hub(self.host) {
             // docker writes the first, podman the second.
@@ -99,7 +99,7 @@ impl Wanted<'_> {
 }
 
 impl Document {
-    /// The helper that is named for the host, with its key, which is what the helper is asked for.
+    /// The helper configured for the host, with its key, which is passed to the helper.
     pub(super) fn helper(&self, wanted: &Wanted<'_>) -> Option<(&str, &str)> {
         let helpers = self.cred_helpers.as_ref()?;
         let found = wanted.keys().into_iter().find_map(|key| helpers.get_key_value(&key));

@@ -22,7 +22,7 @@ use crate::base::text::{elide_middle, printable};
 /// A login is some hundred bytes, a token some thousand.
 const LARGEST_ANSWER: u64 = 256 << 10;
 
-/// What helpers say, by the protocol, when they have no login for a server.
+/// Message of helpers without a login for a server, by the protocol.
 const NOT_FOUND: &str = "credentials not found in native keychain";
 
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ pub(super) fn shown(name: &str) -> String {
     format!("docker-credential-{}", elide_middle(&printable(name), 60))
 }
 
-/// Asks a helper for the first of `servers` that it knows. The reason why not names `host` and holds no secret.
+/// Queries a helper for the first known one of `servers`. The reason of a failure names `host` and contains no secret.
 pub(super) fn ask(
     name: &str,
     servers: &[&str],
@@ -68,7 +68,7 @@ pub(super) fn ask(
 }
 
 fn find(name: &str, environment: &Environment) -> Option<PathBuf> {
-    // Folders that are relative would run what lies beside an image.
+    // Relative folders could run a program beside an image.
     let folders = env::split_paths(&environment.search_path).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(format!("docker-credential-{name}"))).find(|path| path.is_file())
 }
@@ -113,8 +113,7 @@ fn judge(printed: &Printed) -> Result<Option<Credential>, String> {
     }))
 }
 
-/// The first line that a helper wrote to standard error, without anything that stands on standard output, too: that
-/// may be the secret.
+/// First line of standard error, without anything that is also on standard output, which may be the secret.
 fn message(stderr: &[u8], stdout: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -163,7 +162,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<
             Some(pipe) => pipe.take(LARGEST_ANSWER + 1).read_to_end(&mut bytes),
             None => Ok(0),
         };
-        // Nobody waits any more when patience ended.
+        // The time limit has passed: there is no receiver.
         sender.send(read.map(|_| bytes)).ok();
     });
     receiver

@@ -1,7 +1,7 @@
-//! Where credentials for a registry may lie, in the order in which they are tried.
+//! Locations of registry credentials, in the order in which they are tried.
 //!
-//! The places and the form of the files are those of docker (`config.json`) and containers/image
-//! (containers-auth.json(5)); `~/.dockercfg` is left out, nothing has written it since 2015.
+//! Locations and file formats are those of Docker (`config.json`) and containers/image (containers-auth.json(5));
+//! `~/.dockercfg` is omitted, because it is obsolete since 2015.
 
 mod file;
 mod helper;
@@ -27,8 +27,8 @@ pub(super) struct Search {
     pub(super) tried: Vec<Tried>,
 }
 
-/// Looks for credentials of `host` (as in the reference) and `repository`: the login of this session, variables,
-/// podman's files, docker's file. Reads files and may run credential helpers, each for at most ten seconds.
+/// Finds credentials for `host` (as in the reference) and `repository`: the login of this session, variables, Podman's
+/// files, Docker's file. Reads files and may run credential helpers, each for at most ten seconds.
 pub(super) fn search(host: &str, repository: &str, access: &Access) -> Search {
     search_in(&Environment::real(), host, repository, access)
 }
@@ -110,13 +110,13 @@ impl Search {
         );
     }
 
-    /// Looks into one file: its helper for the host, its store of all logins, its entries.
+    /// Searches one file: its helper for the host, its credential store, its entries.
     fn document(&mut self, way: &str, bytes: &[u8], wanted: &file::Wanted<'_>, environment: &Environment) {
         let document = match file::parse(bytes) {
             Ok(document) => document,
             Err(reason) => return self.without(way, &reason),
         };
-        // A helper that is named for the host stands for the rest of the file, as with docker and podman.
+        // A helper for the host replaces the rest of the file, as in Docker and Podman.
         if let Some((key, name)) = document.helper(wanted) {
             let credential = helper::ask(name, &[key], wanted.host, environment);
             return self.take(
@@ -129,7 +129,7 @@ impl Search {
         if let Some(name) = document.store() {
             let credential = helper::ask(name, &wanted.servers(), wanted.host, environment);
             self.take(&format!("credsStore of {way}: {}", helper::shown(name)), wanted.host, credential);
-            // With a store an entry only says that there was a login, unless it holds one itself.
+            // With a store, an entry only marks a login, unless it contains one itself.
             if entry.is_none() {
                 return;
             }

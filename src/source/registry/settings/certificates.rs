@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::super::access::Tried;
 use super::super::environment::Environment;
 
-/// What the folders hold for a registry.
+/// Certificates in the folders of a registry.
 #[derive(Debug, Default)]
 pub(super) struct Certificates {
     /// `*.crt`: certificates to trust.
@@ -38,7 +38,7 @@ pub(super) fn of(hosts: &[&str], environment: &Environment, faults: &mut Vec<Tri
     found
 }
 
-/// The files of a folder in order; none when there is no such folder.
+/// Files of a folder in order; none if the folder does not exist.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

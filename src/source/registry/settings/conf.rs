@@ -11,16 +11,16 @@ use super::super::super::access::Tried;
 use super::super::environment::{Environment, read};
 use crate::base::text::{elide_middle, printable};
 
-/// The file lists registries by hand; this is far more than anybody writes.
+/// Maximum size: the file lists registries by hand.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// What is said of the images below a prefix.
+/// Settings for the images below a prefix.
 #[derive(Debug)]
 pub(super) struct Registry {
-    /// The file that says it, as it is shown.
+    /// The file with the settings, as shown.
     pub(super) file: String,
     pub(super) prefix: String,
-    /// What stands for the prefix; `None` to leave the name as it is.
+    /// Replacement of the prefix; `None` to leave the name unchanged.
     pub(super) location: Option<String>,
     pub(super) insecure: bool,
     pub(super) blocked: bool,
@@ -92,14 +92,14 @@ struct MirrorTable {
     pull_from_mirror: Option<Pulls>,
 }
 
-/// Reads the file that holds, and what is dropped in beside it, by prefix: a later file replaces what an earlier one
-/// says of the same prefix.
+/// Reads the effective file and its drop-in files, by prefix: a later file replaces the settings of an earlier one for
+/// the same prefix.
 pub(super) fn read_all(environment: &Environment, faults: &mut Vec<Tried>) -> BTreeMap<String, Registry> {
     let user = environment.config.as_ref().map(|config| config.join("containers/registries.conf"));
     let user_folder = environment.config.as_ref().map(|config| config.join("containers/registries.conf.d"));
     let system = environment.etc.join("containers/registries.conf");
     let system_folder = environment.etc.join("containers/registries.conf.d");
-    // A file of the user's own stands for all that the machine says.
+    // The user's file replaces the system's.
     let (main, folders) = match (&environment.registries_conf, user) {
         (Some(named), _) => (named.clone(), vec![Some(system_folder), user_folder]),
         (None, Some(user)) if user.exists() => (user, vec![user_folder]),
@@ -130,13 +130,13 @@ pub(super) fn choose<'a>(
     matching.max_by_key(|(registry, _)| registry.prefix.len())
 }
 
-/// How much of `name` a prefix covers.
+/// Length of `name` covered by a prefix.
 fn matched(prefix: &str, name: &str) -> Option<usize> {
     let end = match prefix.strip_prefix('*') {
         Some(domain) => {
             let host = name.split('/').next().unwrap_or(name);
             let bare = host.split(':').next().unwrap_or(host);
-            // Nothing before the dot is no subdomain.
+            // An empty subdomain does not match.
             (bare.ends_with(domain) && bare.len() > domain.len()).then_some(bare.len())?
         }
         None => name.starts_with(prefix).then_some(prefix.len())?,

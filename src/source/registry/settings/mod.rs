@@ -1,8 +1,7 @@
-//! What the machine says of registries: mirrors and plain HTTP (registries.conf), certificates (certs.d).
+//! Registry settings of the machine: mirrors and plain HTTP (registries.conf), certificates (certs.d).
 //!
-//! As containers/image reads them: containers-registries.conf(5), containers-registries.conf.d(5),
-//! containers-certs.d(5). `unqualified-search-registries` and `[aliases]` are not used: a name without a host is one
-//! of Docker Hub, as with docker.
+//! As in containers/image: containers-registries.conf(5), containers-registries.conf.d(5), containers-certs.d(5).
+//! `unqualified-search-registries` and `[aliases]` are not used: a name without a host is on Docker Hub, as in Docker.
 
 mod certificates;
 mod conf;
@@ -12,17 +11,17 @@ use std::path::PathBuf;
 use super::super::access::{Access, Tried};
 use super::environment::Environment;
 
-/// Where docker.io is asked.
+/// Host of docker.io.
 pub(super) const DOCKER_HUB: &str = "registry-1.docker.io";
 
-/// A place that may hold a repository.
+/// A location of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Endpoint {
     /// Host and port.
     pub(super) host: String,
     /// The repository there.
     pub(super) repository: String,
-    /// Whether it may be reached by plain HTTP, or with a certificate that nobody vouches for.
+    /// Whether plain HTTP or an untrusted certificate is allowed.
     pub(super) insecure: bool,
     /// Whether it is a mirror, which may lack the image.
     pub(super) mirror: bool,
@@ -32,7 +31,7 @@ pub(super) struct Endpoint {
     pub(super) identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// Where a repository is looked for, in order: mirrors first, the registry itself last.
+/// Locations of a repository, in order: mirrors first, the registry last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     pub(super) endpoints: Vec<Endpoint>,
@@ -42,8 +41,8 @@ pub(super) struct Places {
     pub(super) blocked: Option<String>,
 }
 
-/// The places of a repository. `by_digest` when the image is named by digest: some mirrors serve only those. Nothing
-/// that `access` says is in it: what the user asks for at the command line holds for every place alike.
+/// Locations of a repository. `by_digest` if the image is named by digest: some mirrors serve only those. Independent
+/// of `access`: command line options apply to every location.
 pub(super) fn places(host: &str, repository: &str, by_digest: bool, _access: &Access) -> Places {
     places_in(&Environment::real(), host, repository, by_digest)
 }
