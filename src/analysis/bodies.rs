@@ -1,4 +1,4 @@
-//! Reads the bodies of single files after the layers were read: where only their bytes can tell something.
+//! The second pass: reads the bodies of single files after the layers, where only their bytes decide.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt as _;
@@ -19,8 +19,7 @@ use crate::rootfs::{Merge, NodeKind};
 use crate::source::table::Table;
 use crate::source::{Blob, Image};
 
-/// What of `wanted` lies where it can be read without inflating a layer again. A single file is not worth
-/// comparing.
+/// The part of `wanted` that is readable without decompressing a layer again. A single file is not worth comparing.
 pub(super) fn readable(analysis: &Analysis, wanted: Wanted) -> Wanted {
     let can = |inode: &Inode| analysis.has_body(*inode);
     Wanted {
@@ -44,7 +43,7 @@ fn is_readable(blob: &Blob, read: &LayerRead, table: Option<&Arc<Table>>, entry:
     }
 }
 
-/// Opens the body of a file. `path` is its place below a folder, and is asked for only there.
+/// Opens the body of a file. `path` is its path below a folder, evaluated only there.
 fn open(
     blob: &Blob,
     read: &LayerRead,
@@ -59,7 +58,7 @@ fn open(
     let size = read.index.size(entry);
     let section = match blob {
         _ if table.is_some() => table?.body(entry.0 as usize),
-        // What was written to since holds something else.
+        // A file that changed since has other content.
         Blob::Section(section) if section.was_written().unwrap_or(true) => return None,
         Blob::Section(section) => section.part(read.index.body_at(entry)?, size),
         Blob::Folder(root) => {
@@ -80,9 +79,8 @@ fn open(
 pub struct Body(Section);
 
 impl Body {
-    /// A mark of some of its bytes: bodies of one size with different marks are different. It is no hash of a
-    /// content, and equals none. `None` for a body so small that its hash costs no more, or one that cannot be
-    /// read.
+    /// A mark of some bytes: bodies of one size with different marks differ. It is not a content hash, and equals none.
+    /// `None` for a body so small that its hash costs no more, or that cannot be read.
     pub fn sample(&self) -> Option<ContentHash> {
         let size = self.0.len();
         (size > 4 * SAMPLE_BYTES).then(|| sample(&self.0, size).ok())?
@@ -100,8 +98,7 @@ impl Body {
 }
 
 impl Analysis {
-    /// Whether the bytes of a file can be read without inflating a layer again, as far as can be told without
-    /// trying.
+    /// Whether the bytes of a file are readable without decompressing a layer again, as far as known without trying.
     pub fn has_body(&self, (layer, entry): Inode) -> bool {
         let place = usize::from(layer);
         let layer = self.layers.get(place);
@@ -111,9 +108,8 @@ impl Analysis {
         blob.zip(read).is_some_and(|(blob, read)| is_readable(blob, read, table, entry))
     }
 
-    /// Opens the bytes of a file, by the layer and entry that hold them; `None` when that takes inflating a
-    /// layer again, or the file is not what it was when it was looked at. `path` gives its path, and is asked
-    /// only for files of folders. Bytes that are read are told to `progress` as compared.
+    /// Opens the bytes of a file, by layer and entry; `None` if that requires decompressing a layer again, or the file
+    /// changed. `path` is evaluated only for files of folders. Bytes read are reported to `progress` as compared.
     pub fn body(
         &self,
         (layer, entry): Inode,
@@ -127,7 +123,7 @@ impl Analysis {
     }
 }
 
-/// Reads what is wanted and was not read before. What cannot be read stays unknown.
+/// Reads missing bodies. Unreadable ones stay unknown.
 pub(super) fn read(
     analysis: &Analysis,
     layers: &[Option<Arc<LayerRead>>],
@@ -151,7 +147,7 @@ pub(super) fn read(
         new: BTreeMap::new(),
     };
     let mut bodies = Bodies::default();
-    // A file whose bytes passed is compared by its hash: a sample of the other would say nothing.
+    // A file whose bytes passed is compared by its hash: a sample of the other would prove nothing.
     let mut passed: HashMap<u64, Vec<Option<Sum>>> = HashMap::new();
     for (read, table) in
         layers.iter().zip(&tables).filter_map(|(read, table)| Some((read.as_deref()?, table)))
@@ -213,7 +209,7 @@ pub(super) fn read(
     Ok(bodies)
 }
 
-/// What is known of single files of the layers that something is wanted of.
+/// Known facts of single files of the relevant layers.
 fn before(
     image: &Image,
     layers: &[Option<Arc<LayerRead>>],
@@ -232,7 +228,7 @@ fn before(
     places.into_iter().filter_map(kept).collect()
 }
 
-/// Under what is kept what was read of single files of a layer.
+/// Cache key for the facts of single files of a layer.
 fn body_place(image: &Image, tables: &[Option<Arc<Table>>], place: u16) -> Option<String> {
     let source = image.layers.get(usize::from(place))?;
     match (tables.get(usize::from(place)), &source.blob) {
@@ -246,12 +242,12 @@ struct Source<'a> {
     image: &'a Image,
     layers: &'a [Option<Arc<LayerRead>>],
     tables: &'a [Option<Arc<Table>>],
-    /// Paths of files that lie in folders.
+    /// Paths of files in folders.
     paths: HashMap<Inode, Vec<u8>>,
     progress: &'a Progress,
     /// What was read of single files before.
     before: BodiesByLayer,
-    /// What is read of them now.
+    /// What is read now.
     new: BodiesByLayer,
 }
 
@@ -273,10 +269,10 @@ impl Source<'_> {
         self.new.entry(inode.0).or_default()
     }
 
-    /// Keeps what is new, beside what was there.
+    /// Stores new facts, in addition to the known ones.
     fn keep(self, known: &Known<'_>) {
         let Self { image, tables, mut before, new, .. } = self;
-        // Layers that are one blob share what is kept of it.
+        // Layers with the same blob share its facts.
         let mut by_place: BTreeMap<String, (u16, BodyFacts)> = BTreeMap::new();
         for (place, facts) in new {
             let Some(bytes) = body_place(image, tables, place) else { continue };
@@ -286,7 +282,7 @@ impl Source<'_> {
         }
         for (bytes, (place, all)) in by_place {
             let table = tables.get(usize::from(place)).and_then(Option::as_ref);
-            // What was read while somebody wrote belongs to no state of the file, and what nothing proves to no layer.
+            // Facts read during a write belong to no state of the file, and unverified ones to no layer.
             let sound = match (table, image.layers.get(usize::from(place)).map(|layer| &layer.blob)) {
                 (Some(table), _) => table.unproven() == 0,
                 (None, Some(Blob::Section(section))) => !section.was_written().unwrap_or(true),
@@ -317,7 +313,7 @@ impl Source<'_> {
             return Some(*hash);
         }
         let hash = whole(self.open(inode)?, cancel);
-        // The next file may lie in another layer: only one of them is held.
+        // The next file may be in another layer: only one of them is locked.
         if let Some(table) = self.table(inode) {
             table.let_go();
         }
@@ -358,8 +354,8 @@ fn by_size(layers: &[Option<Arc<LayerRead>>], inodes: &[Inode]) -> BTreeMap<u64,
     groups
 }
 
-/// Tells the files of one size apart: by a sample, and those whose samples are the same by all of their bytes.
-/// `passed` has other files of the size, whose hashes are known, with what tables of contents claim of them.
+/// Distinguishes the files of one size: by a sample, and those with equal samples by all of their bytes. `passed` has
+/// other files of the size, with known hashes and digests from tables of contents.
 fn hash_group(
     source: &mut Source<'_>,
     size: u64,
@@ -383,7 +379,7 @@ fn hash_group(
         if let [one] = &alike[..]
             && alone(*one)
         {
-            // It differs from all others: the mark of its sample is no hash of any content.
+            // Different from all others: the mark of its sample equals no content hash.
             hashes.insert(*one, sample);
             continue;
         }

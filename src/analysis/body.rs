@@ -1,4 +1,4 @@
-//! What is told of the bytes of a single file: marks, hashes, words.
+//! Facts from the bytes of a single file: marks, hashes, words.
 
 use std::io::{self, Read as _};
 
@@ -11,7 +11,7 @@ use crate::formats::mentions::{Mentions, Scanner, Sort};
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::ContentHash;
 
-/// Bytes at the start, in the middle and at the end that tell most files of one size apart.
+/// Bytes at the start, in the middle and at the end that distinguish most files of one size.
 pub(super) const SAMPLE_BYTES: u64 = 4 << 10;
 
 /// The words of a file; `None` when it is too large.
@@ -21,7 +21,7 @@ pub(super) fn search(section: Section, sort: Sort, cancel: &CancelToken) -> io::
     Ok(Some(scanner.finish()))
 }
 
-/// Tells the progress of every byte that is read after the layers.
+/// Reports every byte read after the layers to the progress.
 pub(super) struct Compared {
     pub(super) section: Section,
     pub(super) progress: Progress,

@@ -16,7 +16,7 @@ pub struct Failure {
     pub hint: Option<String>,
     /// The host to log in to, when that may help.
     pub login: Option<String>,
-    /// Ways that were tried, with what came of each; `message` ends with them.
+    /// Attempts with their results; `message` ends with them.
     pub tried: Vec<Tried>,
 }
 
@@ -29,7 +29,7 @@ impl Failure {
         before.map_or(&self.message, |before| before.strip_suffix("; tried").unwrap_or(before))
     }
 
-    /// A failure that nobody can do anything about.
+    /// A failure without a hint.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, login: None, tried: Vec::new() }
     }
@@ -47,10 +47,10 @@ impl From<&SourceError> for Failure {
     }
 }
 
-/// Where a job stands.
+/// State of a job.
 #[derive(Clone)]
 pub enum JobState {
-    /// Working; what is known so far.
+    /// Working; the newest result.
     Running(Arc<Analysis>),
     /// Done: this is all there will be.
     Done(Arc<Analysis>),
@@ -100,7 +100,7 @@ impl AnalysisJob {
         &self.text
     }
 
-    /// Where it stands, with a number that grows with every news; `None` before the first.
+    /// The state, with a number that grows with every change; `None` before the first.
     pub fn state(&self) -> Option<(u64, Arc<JobState>)> {
         self.slot.newest()
     }

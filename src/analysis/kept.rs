@@ -1,5 +1,5 @@
-//! Layers at a registry that the user wants kept as they come: written while they are read, under the digest that the
-//! reading proves, and read from there the next time.
+//! The blob cache in use: compressed layers from registries, written while they are read, under the verified digest,
+//! and read from there the next time.
 
 use std::io::{self, Read, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,7 +72,7 @@ fn cannot_keep(digest: &str, error: &io::Error) -> String {
     format!("{digest} not added to the blob cache: {error}")
 }
 
-/// A stream whose bytes are written down while they pass. Not being able to write costs the copy, not the reading.
+/// A stream whose bytes are stored as they pass. A write error costs the copy, not the read.
 struct Keeping<R> {
     stream: R,
     kept: Kept,

@@ -1,7 +1,7 @@
-//! Layers that were read before: under which keys they are kept, and when they may stand for reading.
+//! Cached layers: their keys, and when they may replace reading.
 //!
-//! A blob is kept under the digest that its bytes were hashed to, a local file under its identity. What a manifest
-//! or a name claims is never a key.
+//! A blob is stored under the digest that its bytes were hashed to, a local file under its identity. A claim in a
+//! manifest or name is never a key.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -17,11 +17,11 @@ use crate::layer::{BodyFacts, Context, Expected, LayerRead};
 use crate::source::table::Table;
 use crate::source::{LayerSource, SourceKey};
 
-/// The cache as an analysis sees it.
+/// The cache, for an analysis.
 pub(super) struct Known<'a> {
     cache: &'a Cache,
     limits: &'a Limits,
-    /// What is kept of a layer depends on the bounds it was read within.
+    /// Results depend on the limits they were read with.
     bounds: String,
 }
 
@@ -35,13 +35,13 @@ impl<'a> Known<'a> {
         Key::new(format!("{what} {of} within {}", self.bounds))
     }
 
-    /// The text of a place in a file that can be told from all it was and will be.
+    /// Key of a range in a file with a reliable identity.
     pub(super) fn place(section: &Section) -> Option<String> {
         let (file, offset) = section.place()?;
         file.is_settled().then(|| format!("{offset}+{} of file {}", section.len(), file.key()))
     }
 
-    /// The layer that a section holds, when it was read before.
+    /// The cached layer of a section.
     pub(super) fn section(
         &self,
         section: &Section,
@@ -100,21 +100,21 @@ impl<'a> Known<'a> {
         self.key("layer", digest)
     }
 
-    /// The layer whose bytes were hashed to `digest` when they passed.
+    /// The layer whose bytes were hashed to `digest`.
     pub(super) fn blob(&self, digest: &str, context: &Context) -> Option<LayerRead> {
         let read = self.load(&self.blob_key(digest), context)?;
         (read.digest.as_deref() == Some(digest)).then_some(read)
     }
 
-    /// Whether a layer is kept whose bytes were hashed to `digest`.
+    /// Whether there is a cached layer whose bytes were hashed to `digest`.
     pub(super) fn has_blob(&self, digest: &str) -> bool {
         self.cache.get(&self.blob_key(digest)).is_some()
     }
 
-    /// Keeps a layer whose bytes all passed; whether it is kept.
+    /// Stores a completely read layer; returns whether it is stored.
     pub(super) fn keep_blob(&self, read: &LayerRead, subject: &str) -> bool {
-        // Bytes that were all hashed say the same again, also where they are no layer. But not where the bytes that
-        // were hashed may be others than those that were walked, or were walked in a stream only.
+        // Completely hashed bytes give the same result again, also if they are not a valid layer. But not if the hashed
+        // bytes may differ from the walked ones, or were walked in a stream only.
         let written = || read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged);
         let refused = read.compression == Some(Compression::Zstd) && read.uncompressed_bytes.is_none();
         let Some(digest) = read.digest.as_deref().filter(|_| self.cache.is_open()) else { return false };
@@ -126,7 +126,7 @@ impl<'a> Known<'a> {
         true
     }
 
-    /// A blob in a file that was not seen before, of which another copy was: hashing it costs a fifth of inflating it.
+    /// A new file with a blob of which another copy is cached: hashing it costs a fifth of decompressing it.
     fn claimed(
         &self,
         section: &Section,
@@ -164,8 +164,8 @@ impl<'a> Known<'a> {
         self.charge(read.facts.kept_bytes(), context).then_some(read)
     }
 
-    /// Charges facts to the budget of the image, as if they were picked up now; without room their layer is read
-    /// within it.
+    /// Charges facts to the budget of the image, as if they were collected now; without room the layer is read within
+    /// it.
     fn charge(&self, bytes: u64, context: &Context) -> bool {
         let before = context.kept.fetch_add(bytes, Ordering::Relaxed);
         let room = before.saturating_add(bytes) <= self.limits.facts_total;
@@ -194,7 +194,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What was read of single files of what lies at a place.
+    /// Cached facts of single files at a location.
     pub(super) fn bodies(&self, place: &str, entries: usize) -> BodyFacts {
         let found = self.cache.get(&self.key("bodies", place));
         found.and_then(|found| BodyFacts::from_bytes(found.bytes(), entries).ok()).unwrap_or_default()
@@ -212,7 +212,7 @@ impl<'a> Known<'a> {
         Some(format!("layer {layer} by table {table}"))
     }
 
-    /// Bytes of a table that were fetched before; to be proven by who uses them.
+    /// Cached bytes of a table; unverified.
     pub(super) fn table(&self, place: &str) -> Option<Vec<u8>> {
         self.cache.get(&self.key("table of", place)).map(|found| found.bytes().to_vec())
     }
@@ -222,12 +222,12 @@ impl<'a> Known<'a> {
         self.cache.put(&self.key("table of", place), bytes);
     }
 
-    /// A layer whose table and files were read before.
+    /// A cached layer, read by its table and files.
     pub(super) fn listed(&self, place: &str, context: &Context) -> Option<LayerRead> {
         self.load(&self.key("listed", place), context)
     }
 
-    /// Keeps a layer whose table and files were read, when all of it was proven.
+    /// Stores a layer that was read by its table and files, if all of it was verified.
     pub(super) fn keep_listed(&self, place: &str, read: &LayerRead, subject: &str) {
         if read.keepable() {
             self.cache.put(&self.key("listed", place), &read.to_bytes(subject));
@@ -246,7 +246,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Makes room for what was put in, however the run ended.
+/// Prunes the cache after additions, however the run ended.
 impl Drop for Known<'_> {
     fn drop(&mut self) {
         self.cache.tidy();

@@ -45,17 +45,17 @@ pub struct Options {
     pub catalog: Option<Arc<Catalog>>,
     /// GPUs that the image is meant for; none for those that data centres have most.
     pub targets: Vec<TargetGpu>,
-    /// Today as days since 1970, to tell what is past its support; `None` to leave that out.
+    /// Today in days since 1970, for support periods; `None` to skip these rules.
     pub today: Option<u32>,
-    /// Where layers that were read before are kept; `None` to read everything anew.
+    /// Index cache; `None` to read everything again.
     pub cache: Option<Cache>,
     /// How registries and engines are reached.
     pub access: Access,
-    /// How much of an image at a registry is read.
+    /// How much of the image to read.
     pub depth: Depth,
 }
 
-/// Why there is no analysis at all. Faults of single layers are warnings in it instead.
+/// Why there is no analysis. Faults of single layers are warnings in it instead.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     /// The image cannot be opened.
@@ -69,7 +69,7 @@ pub enum AnalysisError {
         /// Why.
         source: FolderError,
     },
-    /// Nobody wants the result any more.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
@@ -90,11 +90,11 @@ impl AnalysisError {
     }
 }
 
-/// Analyses an image on this thread and a pool. `publish` gets each stage as it is ready: the documents,
-/// every finished layer, the merged view; the last one is also returned.
+/// Analyses an image on this thread and a pool. `publish` receives each stage: manifest and config, every finished
+/// layer, the merged view; the last one is also returned.
 ///
 /// # Errors
-/// When the image cannot be opened, or the job is cancelled.
+/// The image cannot be opened, or the job is cancelled.
 pub fn analyze(
     reference: &Reference,
     options: &Options,
@@ -102,7 +102,7 @@ pub fn analyze(
     progress: &Progress,
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
 ) -> Result<Arc<Analysis>, AnalysisError> {
-    // Whoever asks for proof wants the bytes read.
+    // Verification requires reading the bytes.
     let cache = options.cache.as_ref().filter(|_| !options.verify);
     let known = cache.map(|cache| Known::new(cache, &options.limits));
     let known = known.as_ref();
@@ -133,7 +133,7 @@ pub fn analyze(
 
     let work = distinct(&image);
     let bytes = work.iter().map(|places| length(&image.layers[places[0]])).fold(0, u64::saturating_add);
-    // A streamed archive has passed already; its own length stands as the total.
+    // A streamed archive has passed already; its own length is the total.
     let passed = progress.snapshot().bytes_total;
     progress.set_totals(if streamed.is_empty() { bytes } else { passed }, image.layers.len() as u64);
     let failed = Mutex::new(None);
@@ -169,7 +169,7 @@ pub fn analyze(
         let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
         let mut state = lock();
         for (number, place) in places.into_iter().enumerate() {
-            // A blob that is many layers is read once, and costs the merge as often as it is named.
+            // A blob used as several layers is read once, and costs the merge for each use.
             let before = entries.fetch_add(count, Ordering::Relaxed);
             state.layers[place] = if number > 0 && before > options.limits.image_entries {
                 too_many(&subject_of(place), options)
@@ -219,7 +219,7 @@ fn merge_layers(analysis: &mut Analysis, options: &Options) {
     analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
 }
 
-/// Looks through the merged view; then reads the few bodies that make the result more exact, and looks again.
+/// Analyses the merged view; then reads the few bodies that refine the result, and analyses again.
 fn take_inventory(
     analysis: &mut Analysis,
     options: &Options,
@@ -338,7 +338,7 @@ fn distinct(image: &Image) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The index of a layer for the merge; an empty one stands for a layer without bytes.
+/// The index of a layer for the merge; an empty one for a layer without bytes.
 fn index_of(layer: &Layer, options: &Options) -> Arc<LayerIndex> {
     match &layer.read {
         Some(read) => Arc::clone(&read.index),

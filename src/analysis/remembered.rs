@@ -1,4 +1,4 @@
-//! Tables of contents that were fetched before: their bytes are proven anew each time, and not fetched again.
+//! Cached tables of contents: their bytes are verified each time, and not fetched again.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ struct Piece {
     bytes: Vec<u8>,
 }
 
-/// A blob of which some pieces are here, and which notes what else is asked for until it is told to stop.
+/// A blob of which some ranges are cached, and which records further ranges until it is told to stop.
 pub(super) struct Remembered {
     blob: Arc<dyn Ranges>,
     here: Vec<Piece>,
@@ -25,14 +25,13 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// `record` is what [`Self::record`] gave in an earlier run. What it says is not believed: who asks for the bytes
-    /// proves them.
+    /// `record` is the result of [`Self::record`] in an earlier run. It is not trusted: the reader verifies the bytes.
     pub(super) fn new(blob: Arc<dyn Ranges>, record: Option<&[u8]>) -> Self {
         let here = record.and_then(|bytes| postcard::from_bytes(bytes).ok()).unwrap_or_default();
         Self { blob, here, noted: Mutex::new(Some(Vec::new())), spared: AtomicU64::new(0) }
     }
 
-    /// Stops to note; what is worth keeping, unless all was here.
+    /// Stops recording; returns new ranges, if there are any.
     pub(super) fn record(&self) -> Option<Vec<u8>> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         (!noted.is_empty()).then(|| postcard::to_allocvec(&noted).ok()).flatten()

@@ -1,4 +1,4 @@
-//! One layer of the image: read, or taken as it was kept, and compared with what is claimed of it.
+//! One layer of the image: read or loaded from the cache, and compared with what is declared.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn subject(place: usize, layer: &LayerSource) -> String {
     }
 }
 
-/// Reads one layer, as far as `options` say; `true` beside it when that took no reading.
+/// Reads one layer, according to `options`; with `true` if it was loaded from the cache.
 pub(super) fn read_one(
     source: &LayerSource,
     context: &Context,
@@ -75,7 +75,7 @@ pub(super) fn read_one(
         Blob::Remote(blob) => {
             let (read, was_known) = read_remote(blob, blobs, &expected, context, known)?;
             if read.compression.is_none() && read.digest.is_none() {
-                // Nothing came: what is in it is unknown, not nothing.
+                // Nothing was received: its contents are unknown, not empty.
                 let fault = read.warnings.into_iter().next();
                 let fault = fault.map(|fault| Warning { code: WarningCode::LayerMissing, ..fault });
                 return Ok((Layer { fault, ..Layer::default() }, false));
@@ -109,8 +109,8 @@ pub(super) fn read_one(
     Ok((Layer { read: Some(Arc::new(read)), ..Layer::default() }, was_known))
 }
 
-/// Whether a layer is read by its table of contents, if it has one. One that lies here is quickly read whole, and so is
-/// one that is to be proven, or kept as it is.
+/// Whether a layer is read by its table of contents, if it has one. A local one is read completely in little time, and
+/// so is one to be verified, or to be stored in the blob cache.
 fn by_table(source: &LayerSource, options: &Options) -> bool {
     let is_remote = matches!(source.blob, Blob::Remote(_));
     match options.depth {
@@ -120,7 +120,7 @@ fn by_table(source: &LayerSource, options: &Options) -> bool {
     }
 }
 
-/// Whether a layer at a registry was read whole before, which tells more than its table.
+/// Whether a registry layer was read completely before, which has more facts than its table.
 fn was_read(source: &LayerSource, known: Option<&Known<'_>>) -> bool {
     let Blob::Remote(blob) = &source.blob else { return false };
     known.is_some_and(|known| known.has_blob(blob.digest().as_ref()))
@@ -146,9 +146,8 @@ fn read_section(
     Ok((read, false))
 }
 
-/// A layer at a registry: as it was kept when its bytes passed before, else fetched now and kept. The digest in the
-/// manifest says what the registry has there, so it is the key; a record lies under it only when its bytes were hashed
-/// to it.
+/// A registry layer: loaded from the cache, or fetched and stored. The digest in the manifest is what would be
+/// requested, so it is the key; a record exists under it only if its bytes were hashed to it.
 fn read_remote(
     blob: &RemoteBlob,
     blobs: Option<&Blobs>,
@@ -175,8 +174,7 @@ fn read_remote(
     Ok((read, false))
 }
 
-/// Tells when the file was written to since it was opened: what was read may be parts of two states. A digest that
-/// fits proves that it is not.
+/// Warns if the file changed since it was opened: contents may be inconsistent. A matching digest disproves that.
 pub(super) fn note_write(section: &Section, expected: &Expected, read: &mut LayerRead, subject: &str) {
     let proven =
         expected.digest.as_ref().is_some_and(|digest| read.digest.as_deref() == Some(digest.as_ref()));
@@ -192,7 +190,7 @@ pub(super) fn note_write(section: &Section, expected: &Expected, read: &mut Laye
     read.warnings.push(Warning::new(WarningCode::SourceChanged, subject, message));
 }
 
-/// A layer as it was read, compared with what is claimed of this one.
+/// A layer as read, compared with what is declared for this one.
 pub(super) fn judged(layer: &Layer, source: &LayerSource, subject: &str) -> Layer {
     let mut judged = layer.clone();
     if let Some(read) = &mut judged.read {

@@ -1,4 +1,4 @@
-//! Takes the members of a compressed archive as they pass, and knows again those of one that passed before.
+//! Receives the members of a compressed archive as they pass, and recognises an archive seen before.
 
 use std::io::Read;
 
@@ -62,16 +62,16 @@ impl<'a> Streamed<'a> {
 impl Sink for Streamed<'_> {
     fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled> {
         if self.options.depth != Depth::Full {
-            // It passes all the same, but nobody asked for what is in it.
+            // It passes anyway, but its contents are not requested.
             return Ok(usize::MAX);
         }
         let limits = &self.options.limits;
-        // All members are kept until the manifest tells which are wanted, so they share one bound.
+        // All members are retained until the manifest selects some, so they share one limit.
         let left = in_memory(limits.image_entries.saturating_sub(self.passed_entries));
         let layer_entries = limits.layer_entries.min(left);
         let within = Limits { layer_entries, ..limits.clone() };
         let context = (self.context_of)(within, &member.name);
-        // The digest in the member's name says by which algorithm to hash; it is judged later.
+        // The digest in the member's name selects the hash algorithm; it is verified later.
         let verify = self.options.verify;
         let expected = Expected { verify, digest: member.digest.clone(), ..Expected::default() };
         let read = read_stream(bytes, &expected, &context)?;

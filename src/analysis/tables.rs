@@ -17,7 +17,7 @@ use crate::layer::{Context, EntryId, LayerRead, ListedBodies, look_into_listed, 
 use crate::source::table::{NoTable, Ranges, Reading, Table, Want};
 use crate::source::{Blob, LayerSource};
 
-/// What came of looking for a table.
+/// Result of the search for a table.
 pub(super) enum Listed {
     /// The tree of the layer, and what serves its files.
     Tree(Box<Layer>),
@@ -80,8 +80,7 @@ pub(super) fn read_tree(
     })))
 }
 
-/// The warning of a layer of which a table was named and not used. It is no fault of the image, unless its digest is
-/// wrong.
+/// Warning about a table that was declared and not used. Not a fault of the image, unless its digest is wrong.
 pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Context) {
     if refused.contradicts {
         let message = format!("{}; the layer was read completely", refused.why);
@@ -91,7 +90,7 @@ pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Co
     }
 }
 
-/// Why a layer was not read at all, when `options` say so.
+/// Why a layer was not read at all, according to `options`.
 pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String> {
     match (depth, refused) {
         (Depth::Full, _) => None,
@@ -103,11 +102,11 @@ pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String
     }
 }
 
-/// Fetches the files that say something of layers whose trees are known by their tables. `groups` are the places of
-/// layers that are one blob. Says whether there were any.
+/// Fetches the relevant files of layers whose trees are known by their tables. `groups` are layers with the same blob.
+/// Returns whether there were any.
 ///
 /// # Errors
-/// Only when cancelled.
+/// Only cancellation.
 pub(super) fn look_into_all(
     analysis: &mut Analysis,
     groups: &[Vec<usize>],
@@ -128,7 +127,7 @@ pub(super) fn look_into_all(
             let fault = Some(Warning::new(WarningCode::LayerMalformed, context.subject.clone(), message));
             Ok(Layer { fault, ..layer.clone() })
         });
-        // Whoever cancelled is told below.
+        // Cancellation is reported below.
         if let Ok(layer) = done {
             looked.lock().unwrap_or_else(PoisonError::into_inner).push((needed.places, layer));
         }
@@ -141,7 +140,7 @@ pub(super) fn look_into_all(
             else {
                 continue;
             };
-            // What is claimed of the others was judged when their trees were read.
+            // The declared properties of the others were compared when their trees were read.
             if let (0, Some(known), Some(read)) = (number, known, &looked.read)
                 && let Some(listed) = Known::listed_place(source).filter(|_| is_proven(&looked))
             {
@@ -155,7 +154,7 @@ pub(super) fn look_into_all(
     Ok(true)
 }
 
-/// Says of layers that only their trees were asked for, when `options` say so.
+/// Warns about layers of which only the trees were requested.
 pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
     if options.depth != Depth::Toc {
         return;
@@ -172,7 +171,7 @@ pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
     }
 }
 
-/// What is fetched of the files of a layer.
+/// Files of a layer to fetch.
 struct Needed {
     /// The layers that are this blob.
     places: Vec<usize>,
@@ -187,7 +186,7 @@ impl Needed {
     }
 }
 
-/// Says how much is fetched, before it is. The most comes first.
+/// Announces the size of a fetch. The largest part comes first.
 fn need(
     layers: &[Layer],
     groups: &[Vec<usize>],
@@ -217,7 +216,7 @@ fn need(
     all
 }
 
-/// Fetches the files of one layer that say something, and looks into them.
+/// Fetches and analyses the relevant files of one layer.
 fn look(layer: &Layer, needed: &Needed, context: &Context) -> Result<Layer, Cancelled> {
     let (Some(read), Some(table)) = (&layer.read, &layer.table) else { return Ok(layer.clone()) };
     let mut read = LayerRead::clone(read);
@@ -237,7 +236,7 @@ fn is_proven(layer: &Layer) -> bool {
     layer.table.as_ref().is_some_and(|table| table.unproven() == 0)
 }
 
-/// Says of which layers bytes were used that nothing proves.
+/// Warns about layers with unverified bytes.
 pub(super) fn note_unproven(analysis: &mut Analysis) {
     const WHY: &str = "files were used without a digest in the table of contents to verify them";
     let image = Arc::clone(&analysis.image);
@@ -288,17 +287,17 @@ impl ListedBodies for Bodies<'_> {
     }
 }
 
-/// Whether anything is known of what is in the layers; of an image without layers all is.
+/// Whether any contents are known; true for an image without layers.
 pub(super) fn is_any_read(analysis: &Analysis) -> bool {
     analysis.layers.is_empty() || analysis.layers.iter().any(|layer| layer.read.is_some())
 }
 
-/// Whether nothing was looked into because only so much was asked for.
+/// Whether nothing was analysed because of the requested depth.
 pub(super) fn is_shallow(options: &Options, layers: &[Layer]) -> bool {
     options.depth != Depth::Full && !layers.iter().all(Layer::is_complete)
 }
 
-/// Lays out what will be fetched of layers that are read by their tables of contents, and says how much it is.
+/// Plans the fetches of layers that are read by their tables of contents, and announces their size.
 pub(super) fn plan_bodies(
     tables: &[Option<Arc<Table>>],
     wanted: &Wanted,
@@ -311,7 +310,7 @@ pub(super) fn plan_bodies(
             facts.mentions.contains_key(&inode.1) || facts.binaries.contains_key(&inode.1)
         })
     };
-    // A sum that stands alone needs no reading; which do not is known when they are compared.
+    // A unique digest needs no read; which ones are unique is known when they are compared.
     let (mut files, mut bytes) = (0_u64, 0_u64);
     for (place, table) in tables.iter().enumerate() {
         let Some(table) = table else { continue };

@@ -11,17 +11,17 @@ use crate::rootfs::{LayerWaste, Merge};
 use crate::source::Image;
 use crate::source::table::Table;
 
-/// What is known about an image. Immutable: each stage publishes a newer one.
+/// The state of an analysis. Immutable: each stage publishes a newer one.
 #[derive(Clone)]
 pub struct Analysis {
-    /// Manifest, config and where the layers lie.
+    /// Manifest, config and access to the layers.
     pub image: Arc<Image>,
     /// What was found in each layer, bottom first.
     pub layers: Vec<Layer>,
     /// The merged view, once all layers were read.
     pub merge: Option<Arc<Merge>>,
-    /// Packages, CUDA libraries and GPU code, once the merged view was looked through. A newer one may follow
-    /// while [`Inventory::waits_for`] says so.
+    /// Packages, CUDA libraries and GPU code, once the merged view was analysed. A newer one may follow while
+    /// [`Inventory::waits_for`] is set.
     pub inventory: Option<Arc<Inventory>>,
     /// What should not be there, once the inventory is complete.
     pub findings: Option<Arc<Findings>>,
@@ -42,7 +42,7 @@ pub struct Layer {
     pub fault: Option<Warning>,
     /// The table of contents that it was read by, instead of whole.
     pub table: Option<Arc<Table>>,
-    /// Whether its files were looked into, where a table listed them.
+    /// Whether its files were analysed, if it was read by a table.
     pub looked: bool,
 }
 
@@ -78,18 +78,18 @@ pub struct Totals {
     pub uncompressed_bytes: Option<u64>,
     /// Regular files of all layers.
     pub content_bytes: u64,
-    /// Regular files that a container sees, hard links included.
+    /// Regular files of the merged view, hard links included.
     pub merged_files: u64,
     /// Bytes of them, each inode once.
     pub merged_bytes: u64,
-    /// Bytes that layers hold and no path reaches.
+    /// Bytes in layers that no path reaches.
     pub wasted_bytes: u64,
     /// `merged_bytes / content_bytes`; `None` for an image without files.
     pub efficiency: Option<f64>,
 }
 
 impl Analysis {
-    /// Documents whose layers were not read yet.
+    /// Manifest and config, before any layer is read.
     pub(super) fn of(image: &Arc<Image>) -> Self {
         Self {
             image: Arc::clone(image),
@@ -103,8 +103,7 @@ impl Analysis {
         }
     }
 
-    /// Whether nothing more will come, since only manifest and config were asked for, or tables of contents that no
-    /// layer has.
+    /// Whether the analysis is final, because only manifest and config, or missing tables of contents, were requested.
     pub fn is_documents_only(&self) -> bool {
         self.merge.is_none()
             && self.layers.iter().all(|layer| {
@@ -144,11 +143,11 @@ impl Analysis {
         Some(plan.predict(findings, merge.merged_bytes, &layers))
     }
 
-    /// Dockerfiles that carry a plan out; `None` until the findings are there. Takes about as long as the
-    /// inventory did for each proposal.
+    /// Dockerfiles that implement a plan; `None` until the findings are known. Each proposal takes about as long as the
+    /// inventory.
     ///
     /// # Errors
-    /// The given Dockerfile cannot be read, or made another image.
+    /// The given Dockerfile cannot be read, or is not the image's.
     pub fn propose(
         &self,
         plan: &Plan,
@@ -157,7 +156,7 @@ impl Analysis {
         self.propose_with(plan, dockerfile, false)
     }
 
-    /// The same; with `show_secrets` a Dockerfile that is rebuilt from the history holds values as they are.
+    /// The same; with `show_secrets` a reconstructed Dockerfile is not redacted.
     ///
     /// # Errors
     /// Those of [`Self::propose`].
@@ -185,8 +184,8 @@ impl Analysis {
         }))
     }
 
-    /// What the image needs of a machine; `None` until the inventory is complete. [`compat::judge`] holds it
-    /// against a target.
+    /// Requirements of the image; `None` until the inventory is complete. [`compat::judge`] evaluates them for a
+    /// target.
     pub fn needs(&self) -> Option<Needs> {
         let layers: Vec<Option<Arc<LayerRead>>> =
             self.layers.iter().map(|layer| layer.read.clone()).collect();
@@ -229,7 +228,7 @@ impl Analysis {
         if let Some(findings) = &self.findings {
             all.extend(findings.warnings.iter().cloned());
         }
-        // Layers that are the same blob are read once: their faults are told once.
+        // Layers with the same blob are read once: their faults are reported once.
         let mut told = std::collections::HashSet::new();
         all.retain(|warning| told.insert((warning.code, warning.subject.clone(), warning.message.clone())));
         all

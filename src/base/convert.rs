@@ -16,7 +16,7 @@ pub fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// How much of `total` is `part`, 0 to 1.
+/// The fraction `part` / `total`, 0 to 1.
 #[allow(clippy::cast_possible_truncation, reason = "a ratio for a progress bar")]
 pub fn fraction(part: u64, total: u64) -> f32 {
     if total == 0 { 0.0 } else { (part as f64 / total as f64).min(1.0) as f32 }

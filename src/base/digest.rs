@@ -63,7 +63,7 @@ pub fn matches(digest: &Digest, bytes: &[u8]) -> Option<bool> {
     Some(hasher.finish() == digest.as_ref())
 }
 
-/// The first twelve hexadecimal digits, as docker shows them; the whole text when it is no digest.
+/// The first twelve hexadecimal digits, as in Docker; the whole text if it is not a digest.
 pub fn short(digest: &str) -> &str {
     let hex = digest.split_once(':').map_or(digest, |(_, hex)| hex);
     hex.get(..12).unwrap_or(hex)

@@ -1,4 +1,4 @@
-//! What tells a local file with its content from every other, as far as the system knows.
+//! Identifies a local file and its content, as far as the system can.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -32,14 +32,14 @@ const SERVER_STEP: Duration = Duration::from_secs(3);
 /// ext2 to 4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
 const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
-/// NFS, whose server keeps it.
+/// NFS, with times set by the server.
 const NFS: u64 = 0x6969;
 
 impl FileIdentity {
     /// The identity of an open file.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// System errors.
     pub fn of(file: &File) -> io::Result<Self> {
         let facts = file.metadata()?;
         let kind = rustix::fs::fstatfs(file).ok().and_then(|system| u64::try_from(system.f_type).ok());

@@ -167,7 +167,7 @@ const fn same(one: &str, other: &str) -> bool {
     true
 }
 
-/// Gives an enum with `ALL` and `as_str` its labels: `label`, `about` and `from_label`. Fails to compile unless the family
+/// Gives an enum with `ALL` and `as_str` its labels: `label`, `about`, `described` and `from_label`. Fails to compile unless the family
 /// has exactly one label for each value.
 macro_rules! labelled {
     ($type:ty: $family:ident) => {
@@ -180,6 +180,13 @@ macro_rules! labelled {
             /// What it means, without a full stop.
             pub const fn about(self) -> &'static str {
                 $crate::base::labels::$family.about(self.as_str())
+            }
+
+            /// The shown text and what it means.
+            pub fn described(self) -> String {
+                $crate::base::labels::$family
+                    .get(self.as_str())
+                    .map_or_else(String::new, $crate::base::labels::Label::described)
             }
 
             /// The value that a filter term names, by label or by JSON value.

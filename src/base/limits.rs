@@ -1,6 +1,6 @@
-//! All maxima in one place. Images are hostile input: each number bounds what a stranger's bytes may cost.
+//! All limits in one place. Images are untrusted input: each limit bounds what it may cost.
 
-/// Bounds on what is read from an image. The default is what the program uses; tests lower single values.
+/// Limits on what is read from an image. The program uses the default; tests lower single values.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Bytes of one index, manifest or image config. Registries refuse manifests over 4 MiB; configs of
@@ -14,7 +14,7 @@ pub struct Limits {
     pub index_descriptors: usize,
     /// Layers of an image. Docker stops at 127; flattened build systems make a few hundred.
     pub layers: usize,
-    /// Members of one archive that holds images (not of a layer): the blobs and their folders.
+    /// Members of one image archive (not of a layer): the blobs and their folders.
     pub archive_members: usize,
     /// Bytes of the names of those members.
     pub archive_name_bytes: usize,
@@ -31,13 +31,13 @@ pub struct Limits {
     pub pax_bytes: u64,
     /// Extended sparse headers of one file, 21 ranges each.
     pub sparse_blocks: usize,
-    /// Logical bytes that one sparse file may claim: the largest file that ext4 holds.
+    /// Declared bytes of a sparse file: the largest file on ext4.
     pub sparse_file_bytes: u64,
     /// Bytes that one layer or compressed archive may inflate to.
     pub inflated_bytes: u64,
-    /// Base-2 logarithm of the largest zstd window: 128 MiB, what `zstd --long` makes.
+    /// Base-2 logarithm of the largest zstd window: 128 MiB, as of `zstd --long`.
     pub zstd_window_log: u32,
-    /// Bytes of one table of contents as it is stored. JSON of paths packs to a sixth or less, so this is more than
+    /// Stored bytes of one table of contents. JSON of paths compresses to a sixth or less, so this is more than
     /// [`Self::table_json_bytes`] take.
     pub table_bytes: u64,
     /// Bytes of one table of contents as JSON: some 600,000 entries, as those of real images have 300 to 500 bytes.
@@ -48,14 +48,14 @@ pub struct Limits {
     /// Bytes of one other document that is kept, such as the file list of a package. The longest `RECORD` that
     /// we know has 3 MiB.
     pub document_bytes: u64,
-    /// Bytes kept of a document whose head is all that counts.
+    /// Stored bytes of a document of which only the head is needed.
     pub document_head_bytes: u64,
     /// Bytes of all documents of a layer as they are kept, packed: some 100,000 packages.
     pub documents_total: u64,
     /// Bytes of the facts of all binaries and documents of an image as they are kept. Those of an image with
     /// 300,000 files take 20 MB.
     pub facts_total: u64,
-    /// Binaries and scripts of one layer that are looked into; whole distributions have under 50,000.
+    /// Analysed binaries and scripts of one layer; whole distributions have under 50,000.
     pub layer_binaries: usize,
     /// Distinct warnings of one code and layer that are kept; the rest is counted.
     pub warnings_per_code: usize,

@@ -1,6 +1,6 @@
 //! In: nothing.
-//! Out: the small types every room speaks: digests, sizes, limits, warnings, text that is safe to show.
-//! Must not know: images, layers, the command line or the window; it uses no other room.
+//! Out: the small types that all modules share: digests, sizes, limits, warnings, escaped text.
+//! Must not know: images, layers, the command line or the window; it uses no other module.
 
 pub mod clock;
 pub mod convert;

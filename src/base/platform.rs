@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The platform an image is made for.
+/// The platform of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Platform {
     /// Operating system, `linux` for nearly all images.
@@ -29,8 +29,8 @@ impl Platform {
         Self { os: "linux".into(), architecture: architecture.into(), variant: None }
     }
 
-    /// Whether an image for `offered` is what was asked for. A missing variant fits every variant;
-    /// `arm64` and `arm64/v8` are the same.
+    /// Whether an image for `offered` satisfies the request. A missing variant matches every variant; `arm64` and
+    /// `arm64/v8` are equal.
     pub fn accepts(&self, offered: &Self) -> bool {
         let (wanted, offered) = (self.normalised(), offered.normalised());
         wanted.os == offered.os
@@ -64,7 +64,7 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Why a text is no platform.
+/// Invalid platform.
 #[derive(Debug, thiserror::Error)]
 #[error("invalid platform '{0}', expected os/architecture[/variant]")]
 pub struct PlatformError(String);

@@ -11,18 +11,18 @@ pub trait ReadAt: Send + Sync {
     /// Reads up to `buffer.len()` bytes at `offset`; 0 at the end.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// System errors.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// The file that the bytes are, as it was when it was opened; `None` for what is no local file.
+    /// Identity of the file when it was opened; `None` if it is not a local file.
     fn opened(&self) -> Option<FileIdentity> {
         None
     }
 
-    /// The same file as it is now.
+    /// Identity of the file now.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// System errors.
     fn now(&self) -> io::Result<Option<FileIdentity>> {
         Ok(None)
     }
@@ -35,10 +35,10 @@ pub struct LocalFile {
 }
 
 impl LocalFile {
-    /// Takes an open file.
+    /// Wraps an open file.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// System errors.
     pub fn new(file: File) -> io::Result<Self> {
         let opened = FileIdentity::of(&file)?;
         Ok(Self { file, opened })
@@ -93,16 +93,15 @@ impl Section {
         self.length
     }
 
-    /// Where it lies: the file as it was when it was opened, and the offset in it. `None` for what is no local
-    /// file.
+    /// Identity of the file when it was opened, and the offset in it. `None` if it is not a local file.
     pub fn place(&self) -> Option<(FileIdentity, u64)> {
         Some((self.bytes.opened()?, self.offset))
     }
 
-    /// Whether the file was written to since it was opened; `false` for what is no local file.
+    /// Whether the file changed since it was opened; `false` if it is not a local file.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// System errors.
     pub fn was_written(&self) -> io::Result<bool> {
         let (opened, now) = (self.bytes.opened(), self.bytes.now()?);
         Ok(opened.zip(now).is_some_and(|(opened, now)| !opened.same_content(&now)))
@@ -121,10 +120,10 @@ impl Section {
         Self { bytes: Arc::clone(&self.bytes), offset: self.offset + offset, length }
     }
 
-    /// Fills `buffer` from `offset` on; the count is lower only at the end of the section or file.
+    /// Fills `buffer` from `offset`; the count is lower only at the end of the section or file.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// System errors.
     pub fn read_full_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let room = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(room);
@@ -141,11 +140,11 @@ impl Section {
         Ok(filled)
     }
 
-    /// All bytes, or an error when there are more than `limit`. Memory grows with what is there,
-    /// not with a claim: the length of a section is that of a real file or archive member.
+    /// All bytes, or an error if there are more than `limit`. Memory grows with the data, not with a claim: the length
+    /// of a section is that of a real file or archive member.
     ///
     /// # Errors
-    /// When there are more than `limit` bytes, fewer than the section claims, or none can be read.
+    /// More than `limit` bytes, fewer than the section declares, or unreadable.
     pub fn read_all(&self, limit: u64) -> io::Result<Vec<u8>> {
         if self.length > limit {
             return Err(io::Error::new(

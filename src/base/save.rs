@@ -5,11 +5,11 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Writes `bytes` to `file` by a temporary file beside it that is renamed. A device, a pipe and a link to nothing
-/// are written to as they are; a file that is there keeps its permissions.
+/// Writes `bytes` to `file` atomically, by a temporary file in the same folder that is renamed. A device, a pipe and a
+/// dangling link are written to directly; an existing file keeps its permissions.
 ///
 /// # Errors
-/// What the system says; then a file that was there is as it was.
+/// System errors; an existing file is then unchanged.
 pub fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let write_through = || {
         let mut options = OpenOptions::new();
@@ -36,7 +36,7 @@ pub fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
         // The user's umask applies, as for any file that a program writes.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)
-        // What it says names the temporary file, which means nothing to anybody.
+        // Its message names the temporary file, which is irrelevant.
         .map_err(|error| io::Error::from(error.kind()))?;
     temporary.write_all(bytes)?;
     if let Some(mode) = mode {

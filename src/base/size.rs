@@ -20,17 +20,16 @@ pub fn human(bytes: u64) -> String {
     }
 }
 
-/// [`human`], or a dash for what is not known: unknown is never shown as zero.
+/// [`human`], or a dash if unknown: unknown is never shown as zero.
 pub fn human_or_dash(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_owned(), human)
 }
 
-/// A size as people write it: a number, which may have a point, and a unit with or without a space between them:
-/// `500 MB` (decimal, from kB to PB), `1.5 GiB` (binary, from KiB to PiB), `4096` or `4096 B`. What is left of a
-/// byte is cut off.
+/// Parses a size: a number, optionally with a decimal point, and a unit with or without a space: `500 MB` (decimal,
+/// from kB to PB), `1.5 GiB` (binary, from KiB to PiB), `4096` or `4096 B`. Fractions of a byte are cut off.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The fault, in words.
 pub fn parse(text: &str) -> Result<u64, String> {
     const WRITTEN: [(&str, u128); 13] = [
         ("", 1),
@@ -47,7 +46,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
         ("TiB", 1 << 40),
         ("PiB", 1 << 50),
     ];
-    /// More digits after the point than a byte of a pebibyte has say nothing.
+    /// Maximum significant digits after the point, for a byte of a pebibyte.
     const MOST_DIGITS: usize = 15;
     let fault = || format!("invalid size {text:?}, expected a size such as \"4 GiB\" or \"500 MB\"");
     let too_large = || format!("{text:?} is too large");

@@ -1,4 +1,4 @@
-//! Names are bytes from strangers: this is how they are shown without harming a terminal or a reader.
+//! Escapes untrusted bytes, so that names are safe on a terminal and readable.
 
 /// `bytes` as the contract writes paths: bytes that are not UTF-8 and control characters as `\xNN`,
 /// a backslash as `\\`. Characters that turn the direction of text are escaped too, byte by byte,
@@ -35,8 +35,7 @@ pub fn counted(count: u64, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-/// A text as a sentence: its first letter large, unless it begins with a path or a name that has to stay as it is,
-/// and a full stop at its end.
+/// A text as a sentence: first letter upper case, unless it begins with a path or name, and a full stop.
 pub fn sentence(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     let plain = !first.is_empty() && first.chars().all(|c| c.is_ascii_lowercase() || c == '\'');
@@ -57,7 +56,7 @@ pub fn elide_middle(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let keep = width.saturating_sub(1);
-    // The end of a path says more than its beginning: it gets the larger half.
+    // The end of a path is more specific: it gets the larger half.
     let head = keep / 5;
     let tail = keep - head;
     let mut shown: String = text.chars().take(head).collect();

@@ -13,15 +13,15 @@ pub enum WarningCode {
     LayerMissing,
     /// The layer's bytes end early, or cannot be read or inflated.
     LayerCutShort,
-    /// The layer's bytes are no tar stream that can be understood.
+    /// The layer is not a readable tar stream.
     LayerMalformed,
-    /// The file was written to while it was read: what is shown may be parts of two states.
+    /// The file changed while it was read: contents may be inconsistent.
     SourceChanged,
     /// The bytes do not have the digest or diff id that is claimed for them.
     DigestMismatch,
     /// The bytes are not as many as the manifest claims.
     SizeMismatch,
-    /// The media type says another compression than the bytes have.
+    /// The media type declares another compression than the contents have.
     MediaTypeMismatch,
     /// Something follows the end of the tar stream or of the compressed stream.
     TrailingData,
@@ -45,9 +45,9 @@ pub enum WarningCode {
     BinaryMalformed,
     /// A package database, file list or version file cannot be read, or not to its end.
     PackagesMalformed,
-    /// Something was not looked into, because there is more of it than is looked into.
+    /// Not analysed, because a limit was reached.
     FactsLimited,
-    /// The search for libraries met something odd: an entrypoint that is no file, a limit on work.
+    /// Library search: an entrypoint that is not a file, a limit on work.
     LinksOddity,
     /// No fault: figures of the layer come from its table of contents, and its bytes were not read whole.
     FromTable,
@@ -110,7 +110,7 @@ impl Warning {
     }
 }
 
-/// Bytes of one text of a warning: names of strangers may be of any length.
+/// Maximum bytes of one text of a warning: names are untrusted.
 const TEXT_BYTES: usize = 4 << 10;
 
 fn cut(mut text: String) -> String {

@@ -1,7 +1,7 @@
-//! Blobs as they came, for users who want them kept: downloads that need not be repeated.
+//! The blob cache: compressed layers, for users who enable it.
 //!
-//! A blob lies under the digest that its bytes were hashed to. Who reads it hashes it again: a file that was changed
-//! since costs a download, and no more.
+//! A blob is stored under the digest that its bytes were hashed to. The reader hashes it again: a file that was changed
+//! costs a download, and nothing else.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,12 +19,12 @@ use super::sweep::Usage;
 
 /// The folder of the blobs, beside those of the records.
 pub(super) const BLOBS: &str = "blobs";
-/// A file this young may not be held yet by who made it.
+/// A file younger than this may still be open by its writer.
 const STARTING: Duration = Duration::from_secs(10);
 /// Bits of a mode that let others write.
 const SHARED: u32 = 0o022;
 
-/// A folder of blobs by digest, and how many bytes it may hold. Touches nothing until it is asked for something.
+/// A folder of blobs by digest, with a size limit. Lazy: no access before the first use.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
@@ -39,11 +39,11 @@ pub struct NewBlob {
     file: File,
     /// `None` once it has its name.
     temporary: Option<OsString>,
-    /// Gives the room back.
+    /// Releases the reservation.
     _room: Room,
 }
 
-/// Room for a blob within the limit.
+/// A reservation within the limit.
 struct Room {
     reserved: Arc<AtomicU64>,
     bytes: u64,
@@ -66,13 +66,12 @@ impl Blobs {
         self.limit
     }
 
-    /// Where they lie.
+    /// The folder.
     pub fn folder(&self) -> PathBuf {
         self.root.join(BLOBS)
     }
 
-    /// The blob of this digest, when it was kept. Marks it as used. Its bytes are to be hashed before they are
-    /// believed.
+    /// The blob of this digest, if cached. Marks it as used. Its bytes are unverified.
     pub fn find(&self, digest: &str) -> Option<File> {
         let name = file_name(digest)?;
         let file = self.existing().ok()??.open(&name).ok()?;
@@ -82,11 +81,11 @@ impl Blobs {
         Some(file)
     }
 
-    /// Starts to keep a blob of so many bytes, for which it makes room first: what is there and what is being written
-    /// are never more than the limit. `None` when there is no room beside those that are being written.
+    /// Starts to store a blob of this size, and prunes to make room: stored and reserved bytes never exceed the limit.
+    /// `None` if there is no room beside other writers.
     ///
     /// # Errors
-    /// When the folder cannot be made, cleared or written to, or is not this user's.
+    /// The folder cannot be created, pruned or written to, or belongs to another user.
     pub fn begin(&self, bytes: u64) -> io::Result<Option<NewBlob>> {
         let before = self.reserved.fetch_add(bytes, Ordering::Relaxed);
         let room = Room { reserved: Arc::clone(&self.reserved), bytes };
@@ -97,32 +96,32 @@ impl Blobs {
         let folder = Folder::make_root(&self.root)?.make_below(OsStr::new(BLOBS))?;
         refuse_strangers(&folder)?;
         let (temporary, file) = folder.temporary()?;
-        // Held as long as somebody writes; what is not held was left by a run that was ended.
+        // Locked while it is written; an unlocked one is left from a killed run.
         file.try_lock().ok();
         Ok(Some(NewBlob { folder, file, temporary: Some(temporary), _room: room }))
     }
 
-    /// Removes a blob whose bytes are not those of its digest.
+    /// Removes a blob with a digest mismatch.
     pub fn remove(&self, digest: &str) {
         if let (Some(name), Ok(Some(folder))) = (file_name(digest), self.existing()) {
             folder.remove(&name).ok();
         }
     }
 
-    /// What is held now.
+    /// Current usage.
     ///
     /// # Errors
-    /// When the folder is there and cannot be listed.
+    /// The folder exists and cannot be listed.
     pub fn usage(&self) -> io::Result<Usage> {
         let blobs = self.held()?.1;
         Ok(Usage { files: blobs.len() as u64, bytes: blobs.iter().map(|blob| blob.bytes).sum() })
     }
 
-    /// Removes blobs until at most `limit` bytes are left, those that were used longest ago first, and what downloads
-    /// that were ended left unfinished; says what was removed.
+    /// Removes blobs down to `limit` bytes, least recently used first, and unfinished files of killed downloads;
+    /// returns what was removed.
     ///
     /// # Errors
-    /// When the folder is there and cannot be listed, or a blob cannot be removed.
+    /// The folder exists and cannot be listed, or a blob cannot be removed.
     pub fn prune(&self, limit: u64) -> io::Result<Usage> {
         self.remove_until(limit, false)
     }
@@ -237,7 +236,7 @@ impl Drop for NewBlob {
     }
 }
 
-/// Whether somebody is writing a file.
+/// Whether a file is being written.
 fn is_held(folder: &Folder, file: &Held) -> bool {
     let young = SystemTime::now().duration_since(file.used).is_ok_and(|age| age < STARTING);
     let free = || folder.open(&file.name).is_ok_and(|file| file.try_lock().is_ok());
@@ -251,7 +250,7 @@ fn refuse_strangers(folder: &Folder) -> io::Result<()> {
     }
 }
 
-/// `sha256:HEX` as a file name; `None` for what is no digest.
+/// `sha256:HEX` as a file name; `None` if it is not a digest.
 fn file_name(digest: &str) -> Option<OsString> {
     let name = digest.replacen(':', "-", 1);
     is_blob_name(name.as_bytes()).then(|| name.into())

@@ -1,4 +1,4 @@
-//! A folder that is held open, so that nobody can put another one in its place between two steps.
+//! A folder that is held open, so that it cannot be replaced between two steps.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata};
@@ -16,7 +16,7 @@ use crate::base::text::printable;
 
 /// What names of temporary files begin with.
 const TEMPORARY: &str = ".new-";
-/// Names that are drawn before a folder full of them is taken for broken.
+/// Maximum attempts at a free name.
 const DRAWN: usize = 16;
 
 /// An open folder.
@@ -33,7 +33,7 @@ impl Folder {
         Ok(Self { handle, path: path.to_owned() })
     }
 
-    /// [`Self::root`]; one that is not there is made, for this user only, with the folders above it.
+    /// [`Self::root`]; creates a missing one, for this user only, with its parents.
     pub(super) fn make_root(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Self::root(path)
@@ -46,7 +46,7 @@ impl Folder {
         Ok(Self { handle, path: self.path.join(name) })
     }
 
-    /// [`Self::below`]; one that is not there is made, for this user only.
+    /// [`Self::below`]; creates a missing one, for this user only.
     pub(super) fn make_below(&self, name: &OsStr) -> io::Result<Self> {
         match mkdirat(&self.handle, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => self.below(name),
@@ -58,7 +58,7 @@ impl Folder {
         &self.path
     }
 
-    /// Why what lies here may not be this user's word; `None` when it is. `shared` bits of the mode are refused.
+    /// Why the folder is not trusted; `None` if it is. `shared` mode bits are rejected.
     pub(super) fn distrust(&self, shared: u32) -> io::Result<Option<&'static str>> {
         let facts = self.handle.metadata()?;
         Ok(if !is_own(&facts) {
@@ -84,13 +84,13 @@ impl Folder {
         Ok(names)
     }
 
-    /// Opens a file to read. Follows no link, and does not wait for whoever writes into a pipe.
+    /// Opens a file to read. Follows no link, and never blocks on a FIFO.
     pub(super) fn open(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.handle, name, flags, Mode::empty())?))
     }
 
-    /// A new file that only this user may read, under a name that nobody has.
+    /// Creates a file that only this user may read, under an unused name.
     pub(super) fn temporary(&self) -> io::Result<(OsString, File)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..DRAWN {
@@ -111,7 +111,7 @@ impl Folder {
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// Removes a file; one that is gone already is no error.
+    /// Removes a file; a missing one is no error.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -121,12 +121,12 @@ impl Folder {
 
     /// Removes a folder in it, when that is empty.
     pub(super) fn remove_empty(&self, name: &OsStr) {
-        // Whoever still has something there keeps it.
+        // A folder that is not empty stays.
         unlinkat(&self.handle, name, AtFlags::REMOVEDIR).ok();
     }
 }
 
-/// Whether a file belongs to whoever runs this.
+/// Whether a file belongs to the current user.
 pub(super) fn is_own(facts: &Metadata) -> bool {
     facts.uid() == geteuid().as_raw()
 }

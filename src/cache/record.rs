@@ -1,4 +1,4 @@
-//! One file of the cache: a head that says what it is about, and the bytes behind it.
+//! One file of the cache: a head that identifies it, and the payload.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -6,9 +6,9 @@ use std::io::{self, Read as _, Write as _};
 use super::folder::is_own;
 use super::store::Key;
 
-/// What every file of the cache begins with, in every version: what lacks it was written by somebody else.
+/// Magic of every cache file, in every version: a file without it is foreign.
 pub(super) const MAGIC: [u8; 8] = *b"cutaway\x1a";
-/// How the head is laid out. It stands in the name of the folder too.
+/// Version of the head, also part of the folder name.
 pub(super) const FORMAT: u32 = 1;
 /// Longer files are not read: the index of an image with all the entries that it may have is smaller.
 pub(super) const RECORD_BYTES: u64 = 4 << 30;
@@ -31,7 +31,7 @@ impl Found {
     }
 }
 
-/// Why a file is no record of a key.
+/// Why a file is not a valid record of a key.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("not a regular file")]
@@ -50,7 +50,7 @@ pub(super) enum Refusal {
     Unreadable(#[from] io::Error),
 }
 
-/// Everything that stands before the payload. A reader makes it again and compares: no number in a file is believed.
+/// Everything before the payload. A reader computes it and compares: no number in a file is trusted.
 fn head(key: &Key, payload: &[u8]) -> Vec<u8> {
     let key = key.as_str().as_bytes();
     let mut head = Vec::with_capacity(HEAD_BYTES + key.len());
@@ -74,7 +74,7 @@ pub(super) fn write(mut file: &File, key: &Key, payload: &[u8]) -> io::Result<()
     file.write_all(payload)
 }
 
-/// Reads a record whole, and takes it only when every byte is as it was written for this key.
+/// Reads a record completely, and accepts it only if every byte is as written for this key.
 pub(super) fn read(file: &File, key: &Key) -> Result<Found, Refusal> {
     let facts = file.metadata()?;
     if !facts.is_file() {
@@ -88,14 +88,14 @@ pub(super) fn read(file: &File, key: &Key) -> Result<Found, Refusal> {
         return Err(Refusal::TooLarge);
     }
     let start = HEAD_BYTES + key.as_str().len();
-    // What is too short, or is about something else, is not read to its end: it may be long.
+    // A file that is too short or has another head is not read to its end: it may be long.
     let mut bytes = Vec::new();
     file.take(start as u64).read_to_end(&mut bytes)?;
     let payload = length.checked_sub(start as u64).ok_or(Refusal::Head)?;
     if !is_head(&bytes, key, payload) {
         return Err(Refusal::Head);
     }
-    // As much as the file has, which is what the head says, or it would have been refused.
+    // As many bytes as the file has, which the head declares, or it would have been rejected.
     let room = usize::try_from(payload).map_err(|_| Refusal::Memory(payload))?;
     bytes.try_reserve_exact(room).map_err(|_| Refusal::Memory(payload))?;
     file.take(payload).read_to_end(&mut bytes)?;
@@ -113,8 +113,8 @@ fn is_head(bytes: &[u8], key: &Key, payload: u64) -> bool {
     bytes.get(..CHECKSUM).is_some_and(|head| head == parts.concat()) && bytes.get(HEAD_BYTES..) == Some(text)
 }
 
-/// Whether this program wrote a file, as far as its first bytes tell. One that ends before it can tell holds nothing
-/// that anybody would miss: a system that went down leaves such files.
+/// Whether this program wrote a file, judged by its first bytes. A shorter file contains nothing worth keeping: a
+/// system crash leaves such files.
 pub(super) fn is_ours(file: &File) -> io::Result<bool> {
     let mut begins = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut begins)?;

@@ -1,4 +1,4 @@
-//! Where the cache lies and how large it may become, as the user's environment says.
+//! Location and limit of the cache, from the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use super::store::Cache;
 use crate::base::size;
 use crate::base::text::printable;
 
-/// The folder; else the user's cache folder is asked for.
+/// The folder; default is the user's cache folder.
 const FOLDER: &str = "CUTAWAY_CACHE_DIR";
 /// The most bytes that are kept.
 const SIZE: &str = "CUTAWAY_CACHE_SIZE";
-/// Anything but nothing and `0` does without a cache.
+/// Any value except empty and `0` disables the cache.
 const NONE: &str = "CUTAWAY_NO_CACHE";
 /// Indexes of a thousand layers with tens of thousands of files each, and little beside the images themselves.
 const LIMIT: u64 = 2 << 30;
 
-/// Where the cache lies, and how many bytes it keeps.
+/// Location and limit of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// An absolute path.
@@ -27,8 +27,7 @@ pub struct Settings {
     pub limit: u64,
 }
 
-/// What is wrong with the environment. Nothing is guessed then: a folder or a size that the user did not mean could
-/// fill a disk.
+/// Invalid environment. Nothing is guessed: a wrong folder or size could fill a disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// It would be another folder in every folder that the program is started in.
@@ -43,10 +42,10 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// As the environment says. An empty variable is one that is not set.
+    /// Reads the environment. An empty variable counts as not set.
     ///
     /// # Errors
-    /// When a variable makes no sense, or there is no home folder.
+    /// An invalid variable, or no home folder.
     pub fn from_environment() -> Result<Self, SettingsError> {
         let folder = match set(FOLDER) {
             Some(folder) if Path::new(&folder).is_absolute() => PathBuf::from(folder),
@@ -62,8 +61,7 @@ impl Settings {
 }
 
 impl Cache {
-    /// The cache of whoever runs this; `None` when the environment says to do without. One that cannot be used says
-    /// so in its notes.
+    /// The current user's cache; `None` if disabled by the environment. An unusable one has the reason in its notes.
     pub fn of_user() -> Option<Self> {
         if set(NONE).is_some_and(|value| value != "0") {
             return None;

@@ -1,7 +1,7 @@
-//! A folder of records, each under a key that says what was verified.
+//! A folder of records, each under a verified key.
 //!
-//! Every step stands alone, so that several processes need no lock: a record appears whole by a rename, is read by
-//! whoever opened it even while it is removed, and what is gone already was removed by somebody else.
+//! Every step is valid on its own, so that several processes need no lock: a record appears by a rename, an open one
+//! stays readable while it is removed, and a missing one was removed by another process.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,18 +19,18 @@ use super::sweep::{self, Usage};
 
 /// Folders that vanish under a record that is written: others tidy up, but not forever.
 const ATTEMPTS: usize = 4;
-/// Bits of a mode that let strangers write. A group may have the folder that the user chose, since records lie in one
-/// below it.
+/// Mode bits that let others write. The folder chosen by the user may be writable by a group, because records are in a
+/// folder below it.
 const OTHERS: u32 = 0o002;
 const GROUP_AND_OTHERS: u32 = 0o022;
 
-/// What a record is about: content that was hashed, or a file with its identity. What a document or a name
-/// merely claims is no key, since one image could then speak for another.
+/// Subject of a record: content that was hashed, or a file with its identity. A claim in a document or name is never a
+/// key, because one image could forge another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key(String);
 
 impl Key {
-    /// A key; the same text stands for the same thing in every run of this version.
+    /// A key; the same text has the same meaning in every run of this version.
     pub fn new(text: String) -> Self {
         Self(text)
     }
@@ -40,8 +40,8 @@ impl Key {
         &self.0
     }
 
-    /// The file of its record. All records of a version lie in one folder: there are some thousands at most, and any
-    /// file system in use finds one of these by its name at once.
+    /// File name of its record. All records of a version are in one folder: there are some thousands at most, and every
+    /// common file system looks them up fast.
     fn file_name(&self) -> OsString {
         blake3::hash(self.0.as_bytes()).to_hex().as_str().into()
     }
@@ -79,14 +79,14 @@ impl Cache {
         Self(Arc::new(Inner { folder, limit, state: Mutex::default() }))
     }
 
-    /// A cache that holds nothing and keeps nothing, with the reason as its only note.
+    /// An empty, disabled cache, with the reason as its only note.
     pub fn without(reason: &str) -> Self {
         let cache = Self::new(PathBuf::new(), 0);
         cache.give_up(format!("Index cache disabled: {reason}."));
         cache
     }
 
-    /// Where it lies.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.0.folder
     }
@@ -112,7 +112,7 @@ impl Cache {
                 Err(refusal) => refusal,
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            // How the system says that it is a link, or a socket.
+            // Errors of the system for links and sockets.
             Err(error) if is(&error, &[Errno::LOOP, Errno::NXIO]) => Refusal::NoFile,
             Err(error) => Refusal::Unreadable(error),
         };
@@ -129,7 +129,7 @@ impl Cache {
         file.and_then(|file| file.metadata().ok()).is_some_and(|facts| facts.is_file())
     }
 
-    /// Whether anything would be kept: what is not need not be made.
+    /// Whether records are stored; if not, they need not be built.
     pub fn is_open(&self) -> bool {
         self.0.limit > 0 && self.with_state(|state| !state.unusable && !state.closed)
     }
@@ -154,7 +154,7 @@ impl Cache {
             attempts += 1;
             match self.write(key, bytes) {
                 Ok(()) => return self.with_state(|state| state.grown = true),
-                // Somebody tidied the folder away, or the temporary file.
+                // Another process removed the folder or the temporary file.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {}
                 Err(error) => return self.cannot_put(key, &error),
             }
@@ -172,32 +172,32 @@ impl Cache {
         }
     }
 
-    /// What it holds now.
+    /// Current usage.
     ///
     /// # Errors
-    /// When the folder is there and cannot be listed.
+    /// The folder exists and cannot be listed.
     pub fn usage(&self) -> io::Result<Usage> {
         Ok(sweep::survey(&self.0.folder)?.usage())
     }
 
-    /// What lies in the folder and is no part of the cache, sorted: it counts for nothing and is never removed.
+    /// Unrecognized files in the folder, sorted: not counted and never removed.
     ///
     /// # Errors
-    /// When the folder is there and cannot be listed.
+    /// The folder exists and cannot be listed.
     pub fn others(&self) -> io::Result<Vec<PathBuf>> {
         Ok(sweep::survey(&self.0.folder)?.others)
     }
 
-    /// Removes what was used longest ago until at most `limit` bytes are left, and what runs that were ended left
-    /// unfinished; says what was removed.
+    /// Removes the least recently used records down to `limit` bytes, and unfinished files of killed runs; returns what
+    /// was removed.
     ///
     /// # Errors
-    /// When the folder is there and cannot be listed, or a record cannot be removed.
+    /// The folder exists and cannot be listed, or a record cannot be removed.
     pub fn prune(&self, limit: u64) -> io::Result<Usage> {
         sweep::survey(&self.0.folder)?.prune(limit)
     }
 
-    /// Looks whether the folder may be used; if not, the notes say why.
+    /// Checks whether the folder is usable; if not, the notes have the reason.
     pub fn check(&self) {
         self.records();
     }
@@ -229,8 +229,7 @@ impl Cache {
         self.trusted(&folder, GROUP_AND_OTHERS).then_some(folder)
     }
 
-    /// Whether what lies in a folder is this user's word. Records decide what is shown of an image, so whoever can
-    /// write them could hide what it holds.
+    /// Whether a folder is trusted. Records determine what is shown of an image, so a writable folder allows forging.
     fn trusted(&self, folder: &Folder, shared: u32) -> bool {
         let place = shown(folder.path());
         match folder.distrust(shared) {
@@ -243,7 +242,7 @@ impl Cache {
         false
     }
 
-    /// Writes a record under a name that nobody has, and gives it its own name when it is whole.
+    /// Writes a record under an unused name, and renames it when complete.
     fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let root = Folder::make_root(&self.0.folder)?;
         if !self.trusted(&root, OTHERS) {

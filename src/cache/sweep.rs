@@ -1,7 +1,7 @@
-//! What a cache folder holds, of all versions, and how it becomes less.
+//! Contents of a cache folder, of all versions, and its pruning.
 //!
-//! A file counts as the cache's by its place, the form of its name, and how it begins. Everything else was put there
-//! by somebody else, and stays.
+//! A file belongs to the cache by its folder, the form of its name, and its first bytes. All other files are foreign,
+//! and stay.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,10 +18,10 @@ use super::record::is_ours;
 
 /// What names of the versions' folders begin with.
 pub(super) const VERSIONS: &str = "index-";
-/// Younger temporary files may be those of a run that goes on.
+/// Younger temporary files may belong to a running process.
 const UNFINISHED: Duration = Duration::from_hours(1);
 
-/// How much the cache holds.
+/// Usage of the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Records, those of other versions included.
@@ -47,7 +47,7 @@ struct Held {
     bytes: u64,
 }
 
-/// All that lies in a cache folder.
+/// Contents of a cache folder.
 #[derive(Default)]
 pub(super) struct Survey {
     root: Option<Folder>,
@@ -55,11 +55,11 @@ pub(super) struct Survey {
     records: Vec<Held>,
     /// What runs have not finished, or never will.
     unfinished: Vec<Held>,
-    /// What is no part of the cache.
+    /// Unrecognized files.
     pub(super) others: Vec<PathBuf>,
 }
 
-/// Looks at a cache folder; one that is not there holds nothing.
+/// Reads a cache folder; a missing one is empty.
 pub(super) fn survey(folder: &Path) -> io::Result<Survey> {
     let mut survey = Survey::default();
     let root = match Folder::root(folder) {
@@ -103,7 +103,7 @@ impl Survey {
         let mut removed = Usage::default();
         let Some(root) = &self.root else { return Ok(removed) };
         for file in &self.unfinished {
-            // Whoever wants nothing left means these too; a run that is writing one writes it again.
+            // A limit of 0 removes these too; a running process writes its file again.
             let old = SystemTime::now().duration_since(file.used).is_ok_and(|age| age > UNFINISHED);
             if (old || limit == 0) && file.remove(root)? {
                 removed.add(file);
@@ -119,12 +119,12 @@ impl Survey {
                 left = left.saturating_sub(record.bytes);
             }
         }
-        // A run that wants one of these makes it again.
+        // A running process creates these again.
         self.versions.iter().for_each(|version| root.remove_empty(version));
         Ok(removed)
     }
 
-    /// Sorts what lies in the folder of a version.
+    /// Classifies the files in the folder of a version.
     fn look(&mut self, version: &OsStr, folder: &Folder) -> io::Result<()> {
         for name in folder.names()? {
             let is_record = is_hex(name.as_bytes(), 64);
@@ -132,7 +132,7 @@ impl Survey {
                 (is_record || is_temporary(&name)).then(|| folder.open(&name).and_then(|file| ours(&file)));
             let (used, bytes) = match file {
                 Some(Ok(Some(facts))) => facts,
-                // Somebody else tidies.
+                // Another process is pruning.
                 Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => continue,
                 _ => {
                     self.others.push(Path::new(version).join(name));
@@ -151,7 +151,7 @@ impl Survey {
 }
 
 impl Held {
-    /// Removes it, unless it was used or replaced since it was looked at.
+    /// Removes it, unless it was used or replaced since it was listed.
     fn remove(&self, root: &Folder) -> io::Result<bool> {
         let folder = match root.below(&self.version) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

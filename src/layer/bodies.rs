@@ -10,8 +10,7 @@ use crate::formats::mentions::Mentions;
 /// What was read of single files of a layer that can be seeked, by their entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodyFacts {
-    /// Marks of some bytes of a file: files of one size whose marks differ are different. They equal no hash of a
-    /// content.
+    /// Marks of some bytes of a file: files of one size with different marks differ. Never equal to a content hash.
     pub samples: BTreeMap<EntryId, ContentHash>,
     /// Hashes of all bytes of a file.
     pub hashes: BTreeMap<EntryId, ContentHash>,

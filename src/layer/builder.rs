@@ -19,7 +19,7 @@ const OPAQUE: &[u8] = b".wh..wh..opq";
 /// An entry to add.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEntry<'a> {
-    /// What the tar says it is; whiteouts are told by their name.
+    /// Kind in the tar; whiteouts are recognised by their name.
     pub kind: EntryKind,
     /// Logical bytes, counted for regular files only.
     pub size: u64,
@@ -33,11 +33,11 @@ pub struct NewEntry<'a> {
     pub mtime: i64,
     /// Link target of symbolic and hard links.
     pub link: &'a [u8],
-    /// Where the body begins in the tar stream; `None` where it is not there as it is.
+    /// Offset of the body in the tar stream; `None` if it is not stored contiguously.
     pub body_at: Option<u64>,
 }
 
-/// The layer has more entries, or more bytes of names, than an index holds.
+/// The layer has more entries, or more bytes of names, than the index supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {0} {1}")]
 pub struct IndexFull(u64, &'static str);
@@ -119,11 +119,11 @@ impl IndexBuilder {
         Ok(self.escaped)
     }
 
-    /// Adds an entry `name` of the folder `dir`. With `whiteouts`, names that begin with `.wh.` are
-    /// taken as the layer format has them; a root filesystem has no such names.
+    /// Adds an entry `name` of the folder `dir`. With `whiteouts`, names that begin with `.wh.` are whiteouts of the
+    /// layer format; a root filesystem has none.
     ///
     /// # Errors
-    /// When the index is full.
+    /// The index is full.
     pub fn add(
         &mut self,
         dir: DirId,
@@ -141,10 +141,10 @@ impl IndexBuilder {
         self.push(dir, name, kind, entry)
     }
 
-    /// The folder `name` in `parent`, made known if it was not.
+    /// The folder `name` in `parent`, added if missing.
     ///
     /// # Errors
-    /// When the index is full.
+    /// The index is full.
     pub fn dir(&mut self, parent: DirId, name: &[u8]) -> Result<DirId, IndexFull> {
         let hash = self.hasher.hash_one((parent.0, name));
         let index = &self.index;
@@ -168,7 +168,7 @@ impl IndexBuilder {
         Ok(DirId(id))
     }
 
-    /// Takes the last entry back: its body turned out not to be there.
+    /// Removes the last entry: its body is missing.
     pub fn drop_last(&mut self) {
         let index = &mut self.index;
         let Some(kind) = index.kind.pop() else { return };
@@ -270,7 +270,7 @@ impl IndexBuilder {
 
     fn store(&mut self, name: &[u8]) -> Result<Name, IndexFull> {
         let full = IndexFull(u64::from(u32::MAX), "bytes of names");
-        // A few headers can hold very deep paths: what names and folders may cost grows with entries.
+        // A few headers can name very deep paths: memory for names and folders grows with entries only.
         let budget = NAME_BYTES + NAME_BYTES_PER_ENTRY * self.index.len();
         if self.index.names.len() + self.index.dirs.len() * size_of::<Dir>() > budget {
             return Err(IndexFull(budget as u64, "bytes of names and folders for so few entries"));

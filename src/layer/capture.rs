@@ -1,5 +1,4 @@
-//! Picks facts up from the files of a layer: while they stream past, or by reading the few parts that say
-//! something.
+//! Collects facts from the files of a layer: while they stream past, or by reading the relevant parts.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +32,7 @@ fn is_hashed(file: &File<'_>) -> bool {
     file.size > 0 && !file.sparse
 }
 
-/// The first bytes of files from this size on are kept: smaller ones are no models.
+/// Minimum size of a file whose first bytes are stored: smaller ones are not models.
 const KEPT_HEAD_BYTES: u64 = 1 << 20;
 /// The first line of a script, as far as the kernel reads it.
 pub(super) const SCRIPT_BYTES: usize = 256;
@@ -51,11 +50,11 @@ pub(super) struct File<'a> {
     pub(super) mode: u32,
 }
 
-/// What is wanted of a file that has to be fetched.
+/// Bytes needed of a file that has to be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     Whole,
-    /// Its first bytes tell whether it says more.
+    /// Its first bytes determine whether the rest is needed.
     Head,
 }
 
@@ -74,7 +73,7 @@ pub(super) struct Capture<'a> {
     kept_bytes: u64,
 }
 
-/// What is done with the bytes of a file as they pass.
+/// Processing of the bytes of a file as they pass.
 pub(super) struct Watch {
     entry: EntryId,
     head: Vec<u8>,
@@ -105,7 +104,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// What is found, and what could not be.
+    /// Facts found, and faults.
     pub(super) fn finish(self) -> (LayerFacts, Warnings) {
         (self.facts, self.warnings)
     }
@@ -115,10 +114,10 @@ impl<'a> Capture<'a> {
         self.facts.forget_from(entry);
     }
 
-    /// Begins to look at a file whose bytes will pass; `None` when there is nothing to look for.
+    /// Begins a file whose bytes will pass; `None` if nothing is needed.
     pub(super) fn watch(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
         let document = self.document_of(file, index);
-        // A document is no binary, whatever it begins with: so it is where bodies are not read, too.
+        // A document is never a binary, whatever its first bytes: the same holds where bodies are not read.
         let look = document.is_none() && is_worth_a_look(file);
         let hash = is_hashed(file);
         let mentions = match Sort::by_name(file.name) {
@@ -179,7 +178,7 @@ impl<'a> Capture<'a> {
         is_worth_a_look(file) || self.document_of(file, index).is_some()
     }
 
-    /// What of a file would be looked at, as far as its path and mode tell.
+    /// Bytes needed of a file, judged by its path and mode.
     pub(super) fn wants_listed(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Want> {
         if let Some((_, most)) = self.document_of(file, index) {
             return Some(if most as u64 >= file.size { Want::Whole } else { Want::Head });
@@ -194,7 +193,7 @@ impl<'a> Capture<'a> {
         watch
     }
 
-    /// Looks at a file that can be read at any place.
+    /// Analyses a seekable file.
     pub(super) fn read(&mut self, file: &File<'_>, index: &LayerIndex, body: &Section) {
         let document = self.document_of(file, index);
         let look = is_worth_a_look(file);
@@ -224,7 +223,7 @@ impl<'a> Capture<'a> {
             Ok(())
         })();
         if let Err(error) = done {
-            // A body that is not there is told by the walk, for the whole layer.
+            // A missing body is reported by the walk, for the whole layer.
             self.warnings
                 .push_with(WarningCode::NotRead, || (path(file, index), format!("not analysed: {error}")));
         }
@@ -363,13 +362,13 @@ impl Watch {
         if head_before < HEAD_BYTES && self.head.len() >= HEAD_BYTES {
             self.begin(limits);
             if let Some(scan) = &mut self.scan {
-                // The head holds a part of these bytes already.
+                // The head has a part of these bytes already.
                 scan.push(&bytes[taken..]);
             }
         }
     }
 
-    /// Whether what passed so far does not tell all there is to tell but for the hash and the words.
+    /// Whether more bytes are needed for anything but the hash and the words.
     pub(super) fn wants_more(&self) -> bool {
         if let Some((_, kept, most)) = &self.document {
             return kept.len() < *most;
@@ -377,13 +376,13 @@ impl Watch {
         self.scan.is_some() || (self.look && self.head.len() < HEAD_BYTES)
     }
 
-    /// The rest of the file will not pass: nothing is said that only all bytes tell.
+    /// The rest of the file will not pass: facts that need all bytes are omitted.
     pub(super) fn stop_early(&mut self) {
         self.hashing = Hashing::Off;
         self.mentions = None;
     }
 
-    /// Tells what the file is from its head, or from all of it when it is shorter than a head.
+    /// Identifies the file by its head, or by all of it if it is shorter.
     fn begin(&mut self, limits: &BinaryLimits) {
         let head = &self.head[..self.head.len().min(HEAD_BYTES)];
         self.scan = Scan::start(head, self.size, &self.file_name, limits);
@@ -435,8 +434,8 @@ impl Capture<'_> {
     }
 }
 
-/// Names that say plainly that a file is no binary: asking each of 100,000 Python files would cost a read.
-/// The same files are left out where bytes pass anyway, so that a layer gives the same facts in each form.
+/// Names of files that are certainly not binaries: checking each of 100,000 Python files would cost a read. The same
+/// files are skipped where bytes pass anyway, so that a layer has the same facts in each form.
 fn is_worth_a_look(file: &File<'_>) -> bool {
     const TEXT: [&[u8]; 34] = [
         b"py", b"pyc", b"pyi", b"h", b"hpp", b"cuh", b"inl", b"c", b"cc", b"cpp", b"txt", b"md", b"rst",
@@ -453,7 +452,7 @@ fn is_worth_a_look(file: &File<'_>) -> bool {
     extension.is_none_or(|extension| !TEXT.contains(&extension))
 }
 
-/// Whether the name or mode of a file promises a binary, which is looked at as a whole.
+/// Whether name or mode of a file indicate a binary, which is analysed completely.
 fn is_likely_binary(file: &File<'_>) -> bool {
     const BINARY: [&[u8]; 6] = [b"a", b"o", b"cubin", b"fatbin", b"ptx", b"exe"];
     let extension = file.name.iter().rposition(|byte| *byte == b'.').map(|dot| &file.name[dot + 1..]);

@@ -15,7 +15,7 @@ use crate::formats::mentions::{Mentions, Sort};
 /// single pass can bear.
 pub type ContentHash = [u8; 32];
 
-/// What a hash takes in memory, with its entry.
+/// Memory of a hash with its entry.
 pub(super) const HASH_BYTES: u64 = 36;
 
 /// Facts about single files, ordered by entry.
@@ -29,12 +29,12 @@ pub struct LayerFacts {
     pub(super) mentions: Vec<(EntryId, Mentions)>,
     pub(super) lost_mentions: u64,
     pub(super) passed: bool,
-    /// Whether something was left out because all layers of the image together had too much of it.
+    /// Whether facts were omitted because all layers of the image together have too many.
     pub(super) left_out: bool,
 }
 
 thread_local! {
-    /// An image has thousands of documents, and making an unpacker takes longer than unpacking a small one.
+    /// An image has thousands of documents, and creating a decoder takes longer than decoding a small one.
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -43,7 +43,7 @@ thread_local! {
 pub struct Document {
     /// Its entry.
     pub entry: EntryId,
-    /// What it is.
+    /// Kind of document.
     pub kind: DocumentKind,
     /// Bytes of the whole file; more than [`Self::bytes`] gives when only its head is kept.
     pub size: u64,
@@ -58,7 +58,7 @@ pub(super) enum Packed {
 }
 
 impl Packed {
-    /// The bytes as they lie in memory.
+    /// The bytes in memory.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Plain(bytes) | Self::Zstd(bytes, _) => bytes,
@@ -116,13 +116,13 @@ impl LayerFacts {
         Some(&self.documents[place])
     }
 
-    /// The first bytes of a file that is large and no binary: what its format may be told from.
+    /// First bytes of a large file that is not a binary, for format detection.
     pub fn head(&self, entry: EntryId) -> Option<&[u8]> {
         let place = self.heads.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.heads[place].1)
     }
 
-    /// Whether the bodies of the layer's files passed, so that what only they tell is known.
+    /// Whether the bodies of the layer's files passed, so that facts from them are known.
     pub fn bodies_passed(&self) -> bool {
         self.passed
     }
@@ -136,19 +136,18 @@ impl LayerFacts {
         })
     }
 
-    /// The words that a file holds whose bytes passed; `None` when it holds none.
+    /// Words found in a file whose bytes passed; `None` if there are none.
     pub fn mentions(&self, entry: EntryId) -> Option<&Mentions> {
         let place = self.mentions.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.mentions[place].1)
     }
 
-    /// Files that hold such words, and whose words there was no room for.
+    /// Number of files with words that did not fit.
     pub fn lost_mentions(&self) -> u64 {
         self.lost_mentions
     }
 
-    /// The hash of a file that passed whole and is not empty. `None` for those of layers whose bodies are not
-    /// read.
+    /// Hash of a file that passed completely and is not empty. `None` for layers whose bodies are not read.
     pub fn hash(&self, entry: EntryId) -> Option<&ContentHash> {
         let place = self.hashes.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.hashes[place].1)
@@ -164,8 +163,7 @@ impl LayerFacts {
         self.hashes.iter().map(|(entry, _)| *entry)
     }
 
-    /// What they were charged to the budget of the image: about the bytes of memory that they take, without those
-    /// that are bounded by number.
+    /// Their charge to the budget of the image: about their memory, without facts bounded by number.
     pub fn kept_bytes(&self) -> u64 {
         let binaries = self.binaries.iter().map(|(_, facts)| facts.kept_bytes() as u64);
         let mentions = self.mentions.iter().map(|(_, mentions)| mentions.kept_bytes() as u64);
@@ -174,7 +172,7 @@ impl LayerFacts {
         binaries.chain(mentions).chain(documents).fold(hashes, u64::saturating_add)
     }
 
-    /// Forgets what is known of `entry` and all after it.
+    /// Removes the facts of `entry` and all later ones.
     pub(super) fn forget_from(&mut self, entry: EntryId) {
         self.binaries.retain(|(known, _)| *known < entry);
         self.scripts.retain(|(known, _)| *known < entry);

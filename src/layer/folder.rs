@@ -1,5 +1,5 @@
-//! An unpacked root filesystem as one layer. Folders are opened, and of regular files those that may say
-//! something; no link is followed, and the walk stays on the file system it began on.
+//! An unpacked root filesystem as one layer. Folders are opened, and of regular files only relevant ones; no link is
+//! followed, and the walk stays on its file system.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -26,7 +26,7 @@ use crate::jobs::Cancelled;
 /// Why a folder cannot be read as a root filesystem at all.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Nobody wants the result any more.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The folder itself cannot be opened.
@@ -49,19 +49,18 @@ struct Walk<'a> {
     context: &'a Context,
     warnings: Warnings,
     device: u64,
-    /// First names of files that have several, as they stand in the index.
+    /// First names of files with several, by index entry.
     inodes: HashMap<u64, Vec<u8>>,
     counted: usize,
-    /// Files of an overlay may bear the device number of the layer they lie in.
+    /// Files of an overlay may have the device number of their layer.
     overlay: bool,
     complete: bool,
 }
 
-/// Reads the folder `root` and all below it.
+/// Reads the folder `root` and everything below it.
 ///
 /// # Errors
-/// When it cannot be opened, is no stored file system, or the job is cancelled. What cannot be read
-/// below it is a warning.
+/// It cannot be opened, is not a stored file system, or the job is cancelled. Unreadable entries below it are warnings.
 pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root_fd = openat(CWD, root, flags, Mode::empty()).map_err(io::Error::from)?;
@@ -88,7 +87,7 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
         match openat(&next.parent, next.name.as_slice(), flags, Mode::empty()) {
             Ok(fd) => full = walk.read_dir(&Arc::new(fd), next.dir, &mut pending)?,
             Err(error) => {
-                // Too many folders open at once is our want, not a property of the tree.
+                // The limit on open folders is ours, not a property of the tree.
                 walk.complete &= !matches!(error, Errno::MFILE | Errno::NFILE);
                 walk.not_read(next.dir, b"", &format!("cannot open: {error}"));
             }
@@ -223,8 +222,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reads what a regular file says. It is opened without following a link, and what was opened must be
-    /// what was looked at: nothing that blocks, nothing that acts on being opened.
+    /// Analyses a regular file. It is opened without following a link, and must be the file that was listed: nothing
+    /// that blocks or has side effects on open.
     fn look_into(&mut self, fd: &Arc<OwnedFd>, dir: DirId, entry: EntryId, name: &CStr, stat: &Stat) {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let (mode, bytes) = (stat.st_mode, name.to_bytes());

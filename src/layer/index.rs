@@ -50,7 +50,7 @@ pub struct Counts {
     pub hardlinks: u64,
     /// Whiteouts, opaque ones included.
     pub whiteouts: u64,
-    /// Devices, pipes and what is not unpacked.
+    /// Devices, pipes and entries that are not extracted.
     pub others: u64,
     /// Logical bytes of the regular files.
     pub content_bytes: u64,
@@ -70,7 +70,7 @@ impl Counts {
     }
 }
 
-/// Stands where there is no body: no stream is that long.
+/// Marks a missing body: no stream is that long.
 pub(super) const NO_BODY: u64 = u64::MAX;
 
 /// A range of the name arena.
@@ -86,7 +86,7 @@ pub(super) struct Dir {
     pub(super) name: Name,
 }
 
-/// A link target; only links have one, so it stands apart, ordered by entry.
+/// A link target; only links have one, so it is stored separately, ordered by entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) entry: EntryId,
@@ -130,7 +130,7 @@ impl LayerIndex {
 
     /// All entries in the order of the tar stream.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = EntryId> + use<> {
-        // The builder holds at most u32::MAX entries.
+        // The builder limits entries to u32::MAX.
         (0..crate::base::convert::index32(self.kind.len())).map(EntryId)
     }
 
@@ -139,7 +139,7 @@ impl LayerIndex {
         self.dirs.len()
     }
 
-    /// The folder that holds `dir`; the root holds itself.
+    /// Parent of `dir`; the root is its own parent.
     pub fn dir_parent(&self, dir: DirId) -> DirId {
         self.dirs[dir.0 as usize].parent
     }
@@ -149,7 +149,7 @@ impl LayerIndex {
         self.bytes(self.dirs[dir.0 as usize].name)
     }
 
-    /// The folder that holds an entry.
+    /// Folder of an entry.
     pub fn dir(&self, entry: EntryId) -> DirId {
         DirId(self.dir[entry.0 as usize])
     }
@@ -192,7 +192,7 @@ impl LayerIndex {
         Some(self.body_at[entry.0 as usize]).filter(|at| *at != NO_BODY)
     }
 
-    /// The target of a link as it is written; for a hard link the path within the layer's root.
+    /// Target of a link as stored; for a hard link the path within the layer's root.
     pub fn link(&self, entry: EntryId) -> Option<&[u8]> {
         let place = self.links.binary_search_by_key(&entry, |link| link.entry).ok()?;
         Some(self.bytes(self.links[place].target))

@@ -1,4 +1,4 @@
-//! A layer by its table of contents: the entries at once, and what the files say once somebody fetches them.
+//! A layer by its table of contents: the entries at once, and the facts of files once they are fetched.
 
 use std::io;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use crate::formats::contents::{Contents, Format};
 use crate::formats::input::BUFFER_BYTES;
 use crate::jobs::Cancelled;
 
-/// The first read of a file of which only the head may be wanted.
+/// First read of a file of which only the head may be needed.
 const FIRST_BYTES: usize = 4 << 10;
 
 /// Gives the bytes of the files of a layer, one file after the other.
 pub trait ListedBodies {
-    /// Goes to the start of a file, which is told by its entry.
+    /// Seeks to the start of a file, given by its entry.
     fn open(&mut self, entry: EntryId);
 
     /// The next bytes of the file; 0 at its end.
     ///
     /// # Errors
-    /// When they cannot be had, or are not what the table says.
+    /// They cannot be fetched, or do not match the table.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Sees that what was given is what the table says.
+    /// Verifies the bytes returned so far.
     ///
     /// # Errors
     /// Those of [`Self::read`].
@@ -106,7 +106,7 @@ pub fn read_listed(
     })
 }
 
-/// The files that say something, by their paths and modes: of the second, all bytes are wanted.
+/// Relevant files, by path and mode: of the second list, all bytes are needed.
 pub fn wanted_of(read: &LayerRead, context: &Context) -> Vec<(EntryId, bool)> {
     let mut capture = Capture::new(context);
     let files = read.index.entries().filter(|entry| read.index.size(*entry) > 0);
@@ -118,11 +118,11 @@ pub fn wanted_of(read: &LayerRead, context: &Context) -> Vec<(EntryId, bool)> {
         .collect()
 }
 
-/// Looks into the files that `wanted_of` gave. A file that cannot be had, or is not what the table says, stays
-/// unknown, and that is a warning.
+/// Analyses the files of `wanted_of`. A file that cannot be fetched, or does not match the table, stays unknown, with a
+/// warning.
 ///
 /// # Errors
-/// Only when cancelled.
+/// Only cancellation.
 pub fn look_into_listed(
     read: &mut LayerRead,
     wanted: &[(EntryId, bool)],

@@ -1,4 +1,4 @@
-//! What one pass over a layer found, and how it stands to what was claimed.
+//! Result of one pass over a layer, and its comparison with what is declared.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::index::LayerIndex;
 use crate::base::{Digest, Hasher, Warning, WarningCode};
 use crate::formats::compression::Compression;
 
-/// What is claimed about a layer; all of it is checked or left unproven.
+/// Declared properties of a layer; each is verified or stays unverified.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
     /// Digest of the blob as stored.
@@ -38,7 +38,7 @@ pub struct LayerRead {
     pub index: Arc<LayerIndex>,
     /// What was picked up of its files.
     pub facts: Arc<LayerFacts>,
-    /// Compression by content; `None` when it could not be told.
+    /// Compression, detected by content; `None` if unknown.
     pub compression: Option<Compression>,
     /// Bytes of the blob as stored; `None` for a folder.
     pub compressed_bytes: Option<u64>,
@@ -52,26 +52,26 @@ pub struct LayerRead {
     pub verified: Verified,
     /// Whether every byte was there and nothing contradicts its digest.
     pub complete: bool,
-    /// Faults, in the order they were met.
+    /// Faults, in order.
     pub warnings: Vec<Warning>,
 }
 
 impl LayerRead {
-    /// Whether the same bytes give the same in every image: all of them were there and could be read, and nothing
-    /// was left out because of what other layers hold.
+    /// Whether the same bytes give the same result in every image: everything was read, and nothing was omitted because
+    /// of other layers.
     pub fn keepable(&self) -> bool {
         self.complete && self.says_all()
     }
 
-    /// Whether everything was looked at that this version looks at in such bytes: nothing was left out because of
-    /// what other layers hold, or because it could not be read.
+    /// Whether everything this version analyses was analysed: nothing was omitted because of other layers or read
+    /// errors.
     pub fn says_all(&self) -> bool {
         let unread = || self.warnings.iter().any(|warning| warning.code == WarningCode::NotRead);
         !self.facts.left_out && self.facts.lost_mentions == 0 && !unread()
     }
 
-    /// Compares what was read with what is claimed of one layer of the image. A blob that several layers
-    /// share is read once and compared with the claims of each.
+    /// Compares the result with the declared properties of one layer. A blob shared by several layers is read once and
+    /// compared for each.
     pub fn check(&mut self, expected: &Expected, subject: &str) {
         self.check_media_type(expected, subject);
         let (digest, diff_id) = (self.digest.clone(), self.diff_id.clone());

@@ -18,7 +18,7 @@ use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
-/// A window above this many bytes is held by one layer at a time, so that memory stays bounded.
+/// A larger window is allocated by one layer at a time, so that memory stays bounded.
 const COMMON_WINDOW: u64 = 8 << 20;
 pub(super) const COMMON_WINDOW_LOG: u32 = 23;
 static LARGE_WINDOW: Mutex<()> = Mutex::new(());
@@ -30,7 +30,7 @@ pub struct Context {
     pub limits: Limits,
     /// Stops the pass.
     pub cancel: CancelToken,
-    /// Told of bytes and entries.
+    /// Receives byte and entry counts.
     pub progress: Progress,
     /// What warnings name, such as `layer 3 (sha256:…)`.
     pub subject: String,
@@ -38,12 +38,11 @@ pub struct Context {
     pub kept: Arc<AtomicU64>,
 }
 
-/// Reads a layer that can be read at any place. A plain one is walked from header to header without
-/// its bodies, unless `expected.verify`; a compressed one is hashed as it is read. Nothing is judged here:
-/// [`LayerRead::check`] does that.
+/// Reads a seekable layer. A plain one is walked from header to header without its bodies, unless `expected.verify`; a
+/// compressed one is hashed as it is read. Nothing is judged here: see [`LayerRead::check`].
 ///
 /// # Errors
-/// Only when cancelled: faults of the layer are warnings, and what could be read is kept.
+/// Only cancellation: faults of the layer are warnings, and the readable part is returned.
 pub fn read_layer(section: &Section, expected: &Expected, context: &Context) -> Result<LayerRead, Cancelled> {
     let mut pass = Pass::new(expected, context);
     pass.read.compressed_bytes = Some(section.len());
@@ -70,12 +69,12 @@ pub fn read_layer(section: &Section, expected: &Expected, context: &Context) -> 
     pass.inflate_all(&start, &open, None, section.len())
 }
 
-/// Reads a layer that comes from afar, hashing, inflating and walking it while it arrives. `open` starts the stream,
-/// from its first byte, and may be asked again when the layer needs a larger window than its first frame says.
-/// `claimed_bytes` is the length that the manifest tells; what counts is what came.
+/// Reads a remote layer, hashing, decompressing and walking it as it arrives. `open` starts the stream from its first
+/// byte, possibly again if the layer needs a larger window than its first frame declares. `claimed_bytes` is the length
+/// in the manifest; the received length counts.
 ///
 /// # Errors
-/// Only when cancelled: faults of the stream are warnings, and what could be read is kept.
+/// Only cancellation: faults of the stream are warnings, and the readable part is returned.
 pub fn read_download(
     open: &dyn Fn() -> Box<dyn Read + Send>,
     claimed_bytes: u64,
@@ -95,7 +94,7 @@ pub fn read_download(
     let begun = Box::new(io::Cursor::new(start.clone()).chain(stream));
     let mut read = pass.inflate_all(&start, open, Some(begun), claimed_bytes)?;
     if read.digest.is_none() {
-        // How long it is, only its end tells, and what it is, only its digest.
+        // Its length is known at its end only, and its identity by its digest only.
         read.compressed_bytes = None;
         if read.complete {
             read.complete = false;
@@ -141,7 +140,7 @@ pub fn read_stream(
     pass.finish(Some(fed))
 }
 
-/// A stream that ends when nobody wants the rest.
+/// A stream that ends when its reader is gone.
 struct Stoppable<'a> {
     source: Box<dyn Read + Send>,
     stop: &'a AtomicBool,
@@ -168,7 +167,7 @@ impl<R: Read> Read for Tap<R> {
     }
 }
 
-/// One pass over one layer, and what it found so far.
+/// One pass over one layer, with the result so far.
 pub(super) struct Pass<'a> {
     expected: &'a Expected,
     pub(super) context: &'a Context,
@@ -262,7 +261,7 @@ impl<'a> Pass<'a> {
             if !self.wants_larger_window {
                 return self.finish(Some(fed));
             }
-            // A later frame asks for more than the first did: again from the start.
+            // A later frame needs more than the first did: restart.
             let compressed_bytes = self.read.compressed_bytes;
             self = Pass::new(self.expected, self.context);
             self.read.compressed_bytes = compressed_bytes;
@@ -348,7 +347,7 @@ impl<'a> Pass<'a> {
             Err(error) => {
                 check_cancelled(&error)?;
                 let message = format!("after the end of the tar archive: {error}");
-                // The words of flate2 and zstd for bytes behind the last member that are no member.
+                // Messages of flate2 and zstd for trailing bytes that are not a member.
                 let words = error.to_string();
                 let trailing = ["invalid gzip header", "Unknown frame descriptor"];
                 if !trailing.iter().any(|known| words.contains(known)) {

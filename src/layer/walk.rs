@@ -55,7 +55,7 @@ impl Pass<'_> {
                 }
                 Ok(false) => break Ok(()),
                 Err(error) => {
-                    // A file whose body is not there is not counted: its size is only a claim.
+                    // A file with a missing body is not counted: its size is only a claim.
                     if walk.is_within_body() {
                         builder.drop_last();
                         capture.forget_from(EntryId(index32(builder.len())));
@@ -101,7 +101,7 @@ impl Pass<'_> {
     }
 }
 
-/// Picks up what the file says that the walk stands at.
+/// Collects the facts of the current file.
 fn look_into<I: TarInput>(
     walk: &mut TarWalk<I>,
     builder: &IndexBuilder,

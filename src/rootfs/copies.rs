@@ -7,11 +7,11 @@ use super::merge::{Inode, NONE};
 use super::tree::{Hidden, Rootfs};
 use crate::layer::{EntryId, EntryKind, LayerIndex};
 
-/// A hidden file, and the file of the layer that hid it that has taken its path.
+/// A shadowed file, and the file of the upper layer that replaced it.
 pub type Copied = ((u16, EntryId), (u16, EntryId));
 
-/// Pairs of a hidden file and the file that took its path in the layer that hid it, where both have the same
-/// size and it is not zero. Whether they are the same is for whoever has their hashes. By hidden file.
+/// Pairs of a shadowed file and its replacement, with the same nonzero size. Whether they are identical is decided by
+/// hash elsewhere. By shadowed file.
 pub fn copies(rootfs: &Rootfs) -> impl Iterator<Item = Copied> + '_ {
     rootfs.copied.iter().copied()
 }

@@ -9,7 +9,7 @@ use crate::layer::EntryId;
 
 /// Set where the path of an entry shows another one.
 const OTHER: u32 = 1 << 31;
-/// Set where the file of an entry has names of its own: those of all others need not be looked for.
+/// Set if the file of an entry has several names: others need no search.
 const NAMED: u32 = 1 << 30;
 
 /// By layer and entry: the node of its path, and all names of files that have several.

@@ -1,4 +1,4 @@
-//! The end of a merge: nodes that were linked lists come to lie side by side.
+//! The end of a merge: nodes in linked lists become adjacent.
 
 use std::sync::Arc;
 
@@ -51,10 +51,10 @@ impl<W> Merger<'_, W> {
     }
 }
 
-/// Where nodes lie in the view.
+/// Positions of nodes in the view.
 struct Layout {
     living: usize,
-    /// By node: its place; `NONE` for what is gone.
+    /// By node: its position; `NONE` if removed.
     new_of: Vec<u32>,
     /// By node: the place of the first child, and how many there are.
     first: Vec<u32>,
@@ -119,8 +119,8 @@ fn lay_out(nodes: &mut [Live], mut again: Vec<(u32, u32)>) -> Layout {
     Layout { living, new_of, first, count }
 }
 
-/// Gives files with several names their bytes: they stand at the name that was written first, or, when that is
-/// gone, at the link that was made first; the others add nothing. Returns the names, by node.
+/// Assigns bytes to files with several names: to the name written first, or, if that is removed, to the link made
+/// first; the others add nothing. Returns the names, by node.
 fn share(
     layers: &[Arc<LayerIndex>],
     records: &mut [Record],

@@ -19,7 +19,7 @@ use crate::layer::{DirId, EntryId, EntryKind, LayerIndex, parts};
 /// Waste by layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayerWaste {
-    /// Hidden bytes that lie in this layer.
+    /// Shadowed bytes in this layer.
     pub wasted_bytes: u64,
     /// Bytes, here or below, whose last path this layer removed or replaced.
     pub hides_bytes: u64,
@@ -28,7 +28,7 @@ pub struct LayerWaste {
 /// The merged view with its arithmetic.
 #[derive(Debug)]
 pub struct Merge {
-    /// What a container sees.
+    /// The merged view.
     pub rootfs: Rootfs,
     /// Bytes of the view, each inode once.
     pub merged_bytes: u64,
@@ -36,15 +36,15 @@ pub struct Merge {
     pub merged_files: u64,
     /// One for each layer, in order.
     pub waste: Vec<LayerWaste>,
-    /// Faults met while applying.
+    /// Faults during the merge.
     pub warnings: Vec<Warning>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
-/// An inode: the layer and entry that hold its bytes.
+/// An inode: layer and entry of its bytes.
 pub(super) type Inode = (u16, EntryId);
 
-/// While merging, nodes are linked lists, so that a subtree can be taken out.
+/// While merging, nodes are linked lists, so that a subtree can be removed.
 pub(super) struct Live {
     pub(super) parent: u32,
     pub(super) first_child: u32,
@@ -52,11 +52,11 @@ pub(super) struct Live {
     previous: u32,
     pub(super) place: Place,
     pub(super) kind: NodeKind,
-    /// What is gone keeps its node, for when it comes back.
+    /// A removed path keeps its node, in case it returns.
     pub(super) alive: bool,
 }
 
-/// Is told of every change while layers are applied. `()` listens to nothing.
+/// Receives every change while layers are applied. `()` ignores them.
 pub(super) trait Watch {
     /// A path shows another entry from now on.
     fn put(&mut self, node: u32, place: Place, kind: NodeKind);
@@ -76,11 +76,11 @@ pub(super) struct Merger<'a, W> {
     pub(super) layers: &'a [Arc<LayerIndex>],
     pub(super) nodes: Vec<Live>,
     pub(super) by_name: HashTable<u32>,
-    /// Seeded anew in every process: the names of an image cannot be made to fall together.
+    /// Seeded randomly per process: names of an image cannot provoke collisions.
     hasher: DefaultHashBuilder,
     /// Files with several paths: how many are left, by inode.
     paths_left: HashMap<Inode, u32>,
-    /// Nodes that show another entry's bytes or whose bytes another node shows.
+    /// Nodes that share bytes with another node.
     pub(super) shared: HashMap<u32, Inode>,
     /// Nodes that came back, in the order of time: how many nodes there were then, and the node.
     pub(super) again: Vec<(u32, u32)>,
@@ -94,13 +94,13 @@ pub(super) struct Merger<'a, W> {
 
 /// Merges layers, bottom first. `subjects` name them in warnings.
 ///
-/// Layers that could not be read stand as empty indexes, so that numbers stay right.
+/// Unread layers are empty indexes, so that numbers stay right.
 pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code: usize) -> Merge {
     apply_all(layers, subjects, warnings_per_code, &|_, _| true, ()).finish()
 }
 
-/// The same as if the layers had only the entries that `keep` says yes to: what an image would be that is
-/// built from parts of this one. Entries that are left out are in nobody's sums.
+/// Merges layers as if they had only the entries for which `keep` is true: an image built from parts of this one. Other
+/// entries count nowhere.
 pub fn merge_kept(layers: &[Arc<LayerIndex>], keep: &dyn Fn(u16, EntryId) -> bool) -> Merge {
     apply_all(layers, &[], 0, keep, ()).finish()
 }
@@ -116,7 +116,7 @@ pub(super) fn apply_all<'a, W: Watch>(
     let mut merger = Merger {
         layers,
         nodes: Vec::with_capacity(entries + 1),
-        // Room for all at once: to grow, every name would have to be read again.
+        // Allocated at once: to grow, every name would have to be hashed again.
         by_name: HashTable::with_capacity(entries),
         hasher: DefaultHashBuilder::default(),
         paths_left: HashMap::new(),
@@ -157,7 +157,7 @@ impl<W: Watch> Merger<'_, W> {
                 }
             }
         }
-        // Folders of the layer to nodes; NONE until asked for.
+        // Folders of the layer to nodes; NONE until needed.
         let mut nodes = vec![NONE; index.dir_count()];
         let mut put_at = vec![NONE; index.len()];
         for entry in kept() {
@@ -179,7 +179,7 @@ impl<W: Watch> Merger<'_, W> {
         self.put_at.push(put_at);
     }
 
-    /// Finds a path in what is there now.
+    /// Finds a path in the current state.
     fn find(&self, parent: u32, name: &[u8]) -> Option<u32> {
         let known = self.known(self.hash(parent, name), parent, name);
         known.filter(|node| self.nodes[*node as usize].alive)
@@ -230,7 +230,7 @@ impl<W: Watch> Merger<'_, W> {
         self.remove_children(dir, layer);
     }
 
-    /// The node of a folder of the layer; makes it and what it is in where they are not there.
+    /// The node of a folder of the layer; creates it and its parents if missing.
     fn enter(&mut self, layer: u16, index: &LayerIndex, dir: DirId, nodes: &mut [u32], subject: &str) -> u32 {
         if dir == DirId::ROOT {
             return 0;
@@ -279,7 +279,7 @@ impl<W: Watch> Merger<'_, W> {
         live.alive && live.kind == NodeKind::Directory
     }
 
-    /// Puts an entry at a path, replacing what is there as an unpacker does.
+    /// Puts an entry at a path, replacing the existing one as extraction does.
     fn put(&mut self, parent: u32, name: &[u8], place: Place, kind: NodeKind, layer: u16) -> u32 {
         if parent == 0 && name.is_empty() {
             // The root's own entry: nothing replaces the root.
@@ -349,7 +349,7 @@ impl<W: Watch> Merger<'_, W> {
         subject: &str,
     ) -> u32 {
         let target = index.link(entry).unwrap_or_default();
-        // As paths are: `..` takes the part before it back, whether that is there or not.
+        // As in paths: `..` removes the part before it, whether that exists or not.
         let mut path = Vec::new();
         for part in parts(target) {
             if part == b".." {
@@ -371,7 +371,7 @@ impl<W: Watch> Merger<'_, W> {
         };
         let kind = self.nodes[target_node as usize].kind;
         let inode = (kind == NodeKind::File).then(|| self.inode(target_node));
-        // Hold the inode before the old file at this path goes: the two may be one.
+        // Hold the inode before the old file at this path is removed: the two may be one.
         if let Some(inode) = inode {
             *self.paths_left.entry(inode).or_insert(1) += 1;
             self.shared.insert(target_node, inode);
@@ -395,7 +395,7 @@ impl<W: Watch> Merger<'_, W> {
         (place.layer, EntryId(place.id))
     }
 
-    /// Takes a path with all below it out of the view.
+    /// Removes a path with everything below it from the view.
     fn remove(&mut self, node: u32, layer: u16) {
         self.remove_children(node, layer);
         self.release(node, layer);

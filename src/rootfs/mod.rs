@@ -1,6 +1,6 @@
 //! In: the indexes of all layers, bottom first.
-//! Out: a [`Rootfs`]: what a container sees, and what each layer hides.
-//! Must not know: where layers come from, how they were read, or what files mean.
+//! Out: a [`Rootfs`]: the merged view, and what each layer shadows.
+//! Must not know: the origin of layers, how they were read, or the meaning of files.
 
 mod copies;
 mod entries;

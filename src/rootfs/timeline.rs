@@ -33,8 +33,8 @@ struct VersionRecord {
     kind: NodeKind,
     /// The layer that ends this version.
     until: u16,
-    /// The layer that takes the path, or replaces it by something else. Differs from `until` for a
-    /// folder that a later layer names again.
+    /// The layer that removes the path, or replaces it by something else. Differs from `until` for a folder that a
+    /// later layer also touches.
     lost: u16,
 }
 
@@ -55,7 +55,7 @@ struct Shared {
     home: VersionId,
 }
 
-/// What a layer makes of a path, and for how long it stays so.
+/// State of a path set by a layer, and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// Its number.
@@ -68,8 +68,7 @@ pub struct Version {
     pub kind: NodeKind,
     /// The layer that ends it by another version or by removing the path.
     pub until: Option<u16>,
-    /// The layer that takes the path away or makes something else of it. A folder that is named again
-    /// by a later layer is not lost.
+    /// The layer that removes or replaces the path. A folder that a later layer also touches is not lost.
     pub lost: Option<u16>,
 }
 
@@ -126,7 +125,7 @@ impl Watch for Recorder {
         let before = std::mem::replace(self.open_of(node), NONE);
         if before != NONE {
             self.versions[before as usize].1.until = layer;
-            // Told apart from a folder that is named again, which has no such mark.
+            // Distinguished from a folder that is also touched, which has no such mark.
             self.versions[before as usize].1.lost = layer;
         }
     }
@@ -161,7 +160,7 @@ impl Timeline {
         &self.layers[usize::from(layer)]
     }
 
-    /// All paths, folders before what is in them.
+    /// All paths, folders before their contents.
     pub fn paths(&self) -> impl DoubleEndedIterator<Item = PathId> + ExactSizeIterator + use<> {
         (0..index32(self.paths.len())).map(PathId)
     }
@@ -190,7 +189,7 @@ impl Timeline {
         }
     }
 
-    /// How many folders lie between a path and the root.
+    /// Depth of a path below the root.
     pub fn depth(&self, path: PathId) -> usize {
         std::iter::successors(Some(path), |at| (*at != PathId::ROOT).then(|| self.parent(*at))).count() - 1
     }
@@ -220,7 +219,7 @@ impl Timeline {
             .try_fold(PathId::ROOT, |at, part| self.children(at).find(|child| self.name(*child) == part))
     }
 
-    /// What layers made of a path, oldest first. The root may have none.
+    /// States of a path, oldest first. The root may have none.
     pub fn versions(&self, path: PathId) -> impl DoubleEndedIterator<Item = Version> + ExactSizeIterator {
         let at = path.0 as usize;
         let end = self.paths.get(at + 1).map_or(self.versions.len(), |next| next.versions as usize);
@@ -275,7 +274,7 @@ impl Timeline {
                 if version.until == NEVER || version.lost != NEVER {
                     continue;
                 }
-                // Ended by the next version: a folder that stays a folder goes on in it.
+                // Ended by the next version: a folder that stays a folder continues in it.
                 let next = self.versions.get(id + 1).filter(|_| id + 1 < end);
                 self.versions[id].lost = match next {
                     Some(next) if version.kind == NodeKind::Directory && next.kind == version.kind => {

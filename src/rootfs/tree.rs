@@ -1,4 +1,4 @@
-//! The merged view as an arena: children stand side by side, sizes are summed once.
+//! The merged view as an arena: siblings are adjacent, sizes are summed once.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub enum NodeKind {
     Other,
 }
 
-/// Where the entry lies that a node shows, or the folder that only paths below it name.
+/// The entry of a node, or a folder that only paths below it name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Entry(EntryId),
@@ -57,9 +57,9 @@ pub(super) struct Record {
     pub(super) child_count: u32,
     pub(super) place: Place,
     pub(super) kind: NodeKind,
-    /// Whether it stands in [`Rootfs::shared`].
+    /// Whether it is in [`Rootfs::shared`].
     pub(super) shared: bool,
-    /// Bytes of files at or below, each inode once, where its first name stands.
+    /// Bytes of files at or below, each inode once, at its first name.
     pub(super) bytes: u64,
     /// Regular files at or below, hard links included.
     pub(super) files: u32,
@@ -81,24 +81,23 @@ impl Record {
     }
 }
 
-/// Bytes that a layer holds and no path of the merged view reaches.
+/// Bytes in a layer that no path of the merged view reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// The layer that holds them.
+    /// The layer with the bytes.
     pub layer: u16,
     /// The entry in that layer.
     pub entry: EntryId,
-    /// The layer that removed or replaced the last path to them; the same layer when it holds two
-    /// entries of one path.
+    /// The layer that removed or replaced the last path to them; the same layer if it has two entries of one path.
     pub by: u16,
 }
 
-/// What a container sees.
+/// The merged view.
 #[derive(Debug)]
 pub struct Rootfs {
     pub(super) layers: Vec<Arc<LayerIndex>>,
     pub(super) nodes: Vec<Record>,
-    /// Files that several paths share: node, and the entry that holds the bytes.
+    /// Files with several paths: node, and the entry with the bytes.
     pub(super) shared: Vec<(NodeId, u16, EntryId)>,
     pub(super) hidden: Vec<Hidden>,
     pub(super) copied: Vec<Copied>,
@@ -131,12 +130,12 @@ impl Rootfs {
         self.node(NodeId::ROOT)
     }
 
-    /// All paths, folders before what is in them.
+    /// All paths, folders before their contents.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
         (0..index32(self.nodes.len())).map(|id| self.node(NodeId(id)))
     }
 
-    /// Every file that lies in a layer and cannot be reached any more, by layer and entry.
+    /// Every file in a layer that is no longer reachable, by layer and entry.
     pub fn hidden(&self) -> &[Hidden] {
         &self.hidden
     }
@@ -152,7 +151,7 @@ impl Rootfs {
         self.entries.at(layer, entry).filter(|(_, shows)| *shows).map(|(node, _)| node)
     }
 
-    /// The first path of the view with the bytes that a regular-file entry holds; `None` when no path is left.
+    /// The first path with the bytes of a regular-file entry; `None` if no path is left.
     pub fn first_name(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
         self.names(layer, entry).first().copied().or_else(|| self.node_showing(layer, entry))
     }
@@ -163,14 +162,14 @@ impl Rootfs {
         self.entries.names(layer, entry)
     }
 
-    /// All paths of the view with the bytes that a regular-file entry holds.
+    /// All paths with the bytes of a regular-file entry.
     pub fn all_names(&self, layer: u16, entry: EntryId) -> impl Iterator<Item = NodeId> + '_ {
         let names = self.names(layer, entry);
         let own = if names.is_empty() { self.node_showing(layer, entry) } else { None };
         names.iter().copied().chain(own)
     }
 
-    /// Files that have several paths, by node: the path, and the layer and entry that hold the bytes.
+    /// Files with several paths, by node: the path, and the layer and entry with the bytes.
     pub fn shared_files(&self) -> impl Iterator<Item = (NodeId, (u16, EntryId))> + '_ {
         self.shared.iter().map(|(node, layer, entry)| (*node, (*layer, *entry)))
     }
@@ -207,7 +206,7 @@ impl<'a> Node<'a> {
         self.id
     }
 
-    /// What it is.
+    /// Kind of node.
     pub fn kind(self) -> NodeKind {
         self.record().kind
     }
@@ -226,7 +225,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The layer whose entry shows here.
+    /// The layer of the visible entry.
     pub fn layer(self) -> u16 {
         self.record().place.layer
     }
@@ -239,8 +238,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The layer and entry that hold the bytes of a file: its own, or for a hard link those of the
-    /// file it is a second name of. `None` for all but files.
+    /// Layer and entry of a file's bytes: its own, or for a hard link those of its target. `None` if it is not a file.
     pub fn content(self) -> Option<(u16, EntryId)> {
         if self.record().shared {
             let shared = &self.rootfs.shared;
@@ -273,7 +271,7 @@ impl<'a> Node<'a> {
         self.rootfs.node(self.record().parent)
     }
 
-    /// What a folder holds, in no set order.
+    /// Children of a folder, unordered.
     pub fn children(self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         let record = self.record();
         let rootfs = self.rootfs;
@@ -285,7 +283,7 @@ impl<'a> Node<'a> {
         if self.id == NodeId::ROOT {
             return b"/".to_vec();
         }
-        // Twice the way up costs less than a list of its parts, and memory is asked for once.
+        // Two walks to the root cost less than a list of its parts, and memory is allocated once.
         let above = || std::iter::successors(Some(self), |node| Some(node.parent()));
         let parts = || above().take_while(|node| node.id != NodeId::ROOT).map(Self::name);
         let mut end = parts().map(|name| name.len() + 1).sum();

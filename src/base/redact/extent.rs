@@ -49,8 +49,8 @@ fn escapes(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().take_while(|byte| **byte == b'\\').count()
 }
 
-/// Where what a quote holds begins and ends, and where the whole ends. The quote may be escaped; then
-/// one that is escaped as often closes it. One that is not closed goes to the end, or to the end of `open`.
+/// Range of a quoted value, and its end. The quote may be escaped; then one with equal escaping closes it. An unclosed
+/// one extends to the end, or to the end of `open`.
 fn segment(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, usize, usize) {
     nested_segment(bytes, start, open, 0)
 }
@@ -104,7 +104,7 @@ fn balanced(bytes: &[u8], start: usize, level: u8) -> usize {
     bytes.len()
 }
 
-/// The value behind a quoted name: what its quotes hold, a whole list or object, or a word.
+/// The value after a quoted name: a quoted string, a whole list or object, or a word.
 pub(super) fn json_value(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, usize) {
     let escapes = escapes(bytes, start);
     match bytes.get(start + escapes).copied() {
@@ -123,7 +123,7 @@ pub(super) fn json_value(bytes: &[u8], start: usize, open: Option<u8>) -> (usize
     }
 }
 
-/// The end of the open quote, or of the text. When the word goes on behind it, its end, and `true`.
+/// The end of the open quote, or of the text. If the word continues after it, its end, and `true`.
 pub(super) fn to_quote(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, bool) {
     let Some(quote) = open else { return (bytes.len(), false) };
     let mut at = start;

@@ -6,10 +6,9 @@ use super::url_user_info;
 /// What BuildKit writes behind an instruction.
 const MARK: &str = "# buildkit";
 
-/// An instruction of the history as it may be shown. Redacts the values of build arguments
-/// (`|1 TOKEN=…`), of `ENV`, `ARG` and `LABEL`, of assignments and options in commands
-/// (`TOKEN=…`, `--password …`, `X-Token: …`, `{"password": …}`) whose name tells a secret, and user info
-/// in URLs. Every part of the text is looked at a fixed number of times, however many secrets there are.
+/// Redacts an instruction of the history: values of build arguments (`|1 TOKEN=…`), of `ENV`, `ARG` and `LABEL`, of
+/// assignments and options in commands (`TOKEN=…`, `--password …`, `X-Token: …`, `{"password": …}`) with secret names,
+/// and user info in URLs. Each part of the text is scanned a fixed number of times, however many secrets there are.
 pub fn instruction(text: &str) -> String {
     let text = url_user_info(text);
     let (head, rest) = text.split_at(head(&text));
@@ -47,7 +46,7 @@ fn split_mark(values: &str) -> (&str, &str) {
     values.split_at(end)
 }
 
-/// `NAME=VALUE` pairs, or the old form `NAME VALUE`, whose value is all that follows.
+/// `NAME=VALUE` pairs, or the old form `NAME VALUE`, whose value is the rest.
 fn pairs(values: &str) -> String {
     let end = values.find(char::is_whitespace).unwrap_or(values.len());
     let (name, value) = values.split_at(end);
@@ -57,8 +56,8 @@ fn pairs(values: &str) -> String {
     format!("{name} {}", super::REDACTED)
 }
 
-/// Where the shell begins that runs the command behind build arguments: the path before the first `-c`.
-/// A value may hold a path too, so a path alone does not do.
+/// Start of the shell that runs the command after build arguments: the path before the first `-c`. A value may contain
+/// a path too, so a path alone is not sufficient.
 fn shell(text: &str) -> Option<usize> {
     let mut candidate = None;
     let mut start = 0;

@@ -1,6 +1,6 @@
-//! Secrets stay out of every output: which names hold one, and how text that may carry one is shown.
+//! Redaction of secrets: which names are secret, and how text with secrets is shown.
 //!
-//! Where it cannot be told how far a secret goes, too much is hidden and not too little.
+//! If the end of a secret is unclear, too much is redacted rather than too little.
 
 mod extent;
 mod instruction;
@@ -13,13 +13,13 @@ pub use instruction::instruction;
 use scan::{Mode, scan};
 pub use url::{reference, url_user_info};
 
-/// What stands in for a secret value.
+/// Replacement of a secret value.
 pub const REDACTED: &str = "<redacted>";
 
 const SECRET_WORDS: [&str; 6] = ["token", "secret", "password", "passwd", "credential", "key"];
 
-/// Whether a variable, label or argument of this name is taken to hold a secret: its name contains
-/// token, secret, password, passwd, credential or key, in any case.
+/// Whether a variable, label or argument of this name is secret: its name contains token, secret, password, passwd,
+/// credential or key, in any case.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_WORDS.iter().any(|word| name.contains(word))
@@ -45,8 +45,8 @@ pub fn assignment(pair: &str) -> String {
     }
 }
 
-/// The words of a command as they may be shown: values of options and assignments whose name tells a
-/// secret are redacted, also in the scripts that shells are given as one word, and user info in URLs.
+/// Redacts the words of a command: values of options and assignments with secret names, also in scripts passed to
+/// shells as one word, and user info in URLs.
 pub fn words(words: &[String]) -> Vec<String> {
     let mut awaits_value = false;
     let mut shown = Vec::with_capacity(words.len());
@@ -68,8 +68,8 @@ pub fn words(words: &[String]) -> Vec<String> {
     shown
 }
 
-/// What is wrong with a JSON document: the kind of fault and its place. What `serde_json` says
-/// itself quotes the document, which may hold a secret at that place.
+/// The fault of a JSON document: kind and position. The message of `serde_json` quotes the document, which may contain
+/// a secret.
 pub fn json_fault(error: &serde_json::Error) -> String {
     let kind = match error.classify() {
         serde_json::error::Category::Io => "invalid JSON",

@@ -1,8 +1,7 @@
-//! Finds named secrets in text that may be a shell's, a JSON document, or words of neither.
+//! Finds named secrets in shell text, JSON, or anything else.
 //!
-//! One pass from left to right. Every name is looked at, wherever it stands: also inside quotes, since
-//! a script that a shell is given is quoted text. The end of a value is found by skipping over it, so
-//! that the work grows with the length of the text only.
+//! One pass from left to right. Every name is checked in every context: also inside quotes, because a script passed to
+//! a shell is quoted. The end of a value is found by skipping over it, so that the cost is linear.
 
 use super::extent::{self, is_blank, is_quote};
 use super::{REDACTED, is_secret_name};
@@ -12,9 +11,9 @@ use super::{REDACTED, is_secret_name};
 pub(super) enum Mode {
     /// A command line.
     Shell,
-    /// One word of a command, its quotes taken away.
+    /// One word of a command, without its quotes.
     Argument,
-    /// Pairs that the builder recorded without their quotes: a value goes on over spaces.
+    /// Pairs recorded by the builder without their quotes: a value continues over spaces.
     Recorded,
 }
 
@@ -22,7 +21,7 @@ pub(super) enum Mode {
 pub(super) struct Scanned {
     /// The text.
     pub(super) shown: String,
-    /// It ends with an option whose value is the next word.
+    /// Ends with an option whose value is the next word.
     pub(super) awaits_value: bool,
 }
 
@@ -70,7 +69,7 @@ struct Scanner<'a> {
     /// The last quote passed.
     last_quote: Option<usize>,
     setting: Setting,
-    /// `login` was seen, as in a `.netrc`: a value stands behind the word `password`.
+    /// After `login`, as in a `.netrc`: a value follows the word `password`.
     login: bool,
 }
 
@@ -91,7 +90,7 @@ struct Separator {
     /// Where it ends.
     end: usize,
     is_colon: bool,
-    /// Blanks stand before it.
+    /// Preceded by blanks.
     spaced: bool,
     /// The name ends with this quote.
     quote: Option<u8>,
@@ -102,7 +101,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'[' | b']') || !byte.is_ascii()
 }
 
-/// What may stand between the name and its separator.
+/// Characters allowed between the name and its separator.
 fn closes_name(byte: u8) -> bool {
     is_quote(byte) || matches!(byte, b'\\' | b'+' | b'?' | b'!')
 }
@@ -166,7 +165,7 @@ impl Scanner<'_> {
             _ => Setting::No,
         };
         self.login |= name.ends_with("login");
-        // Behind an escape for a line's end stands an `n`.
+        // An escaped line end leaves an `n`.
         let in_netrc = self.login && matches!(name, "password" | "npassword");
         let before = start.checked_sub(1).map(|before| self.bytes[before]);
         match self.separator(end) {
@@ -176,7 +175,7 @@ impl Scanner<'_> {
                     (Some(_), Some(quote)) => &self.text[quote + 1..end],
                     _ => name,
                 };
-                // `registry/image:tag` and `$NAME:` are no names with a value.
+                // `registry/image:tag` and `$NAME:` are not assignments.
                 let other = separator.is_colon && matches!(before, Some(b'/' | b'$'));
                 if !other && is_secret_name(whole) {
                     self.assigned(&separator, is_option, line_start);
@@ -268,8 +267,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Behind a value for which `first` was looked at and which begins at `start`: what lies between is
-    /// its quote, and the one that closes it is passed too.
+    /// Position after a value that was checked from `first` and begins at `start`: the characters between are its
+    /// quote, whose closing quote is skipped too.
     fn behind(&self, first: usize, start: usize, end: usize) -> usize {
         if start == first {
             return end;
@@ -278,8 +277,8 @@ impl Scanner<'_> {
         if self.bytes.get(quote).is_some_and(|byte| is_quote(*byte)) { quote + 1 } else { end }
     }
 
-    /// The value is the next word. A bare `--` is passed. An option that tells a secret itself is hidden
-    /// and asks for the word after it: the option before it may have been a mere switch.
+    /// The value is the next word. A bare `--` is skipped. A secret option is redacted and expects a value itself: the
+    /// option before it may have been a switch.
     fn next_word(&mut self, from: usize, quoted: bool) {
         self.at = from;
         loop {

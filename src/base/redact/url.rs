@@ -22,8 +22,8 @@ pub fn url_user_info(text: &str) -> Cow<'_, str> {
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
 }
 
-/// A part without white space and quotes, which may hold several URLs. The last `@` is looked for once,
-/// so that the work grows with the length only.
+/// A part without white space and quotes, which may have several URLs. The last `@` is searched once, so that the cost
+/// is linear.
 fn push_part(shown: &mut String, part: &str) {
     let last_at = last_user_at(part);
     let mut start = 0;
@@ -37,7 +37,7 @@ fn push_part(shown: &mut String, part: &str) {
             start = at;
         }
         let end = end.max(start);
-        // The scheme of another URL in a list is no part of this one.
+        // The scheme of the next URL in a list is not part of this one.
         let next_scheme = part[..end].ends_with(':') && part[end..].starts_with("//");
         let end = if next_scheme && end > start { end - 1 } else { end };
         shown.push_str(&part[start..end]);
@@ -52,7 +52,7 @@ fn user_info(part: &str, start: usize, last_at: Option<usize>) -> (usize, Option
     let authority = &part[start..end];
     let at = authority.rfind('@').map(|at| start + at);
     let host = at.map_or(authority, |at| &part[at + 1..end]);
-    // A password may have a slash in it: then what looks like the authority ends inside it.
+    // A password may contain a slash: then the apparent authority ends inside it.
     let beyond = last_at.filter(|last| *last >= end && !is_host(host, at.is_some()));
     match beyond {
         Some(last) if authority.contains(':') => (end, Some(last)),
@@ -60,7 +60,7 @@ fn user_info(part: &str, start: usize, last_at: Option<usize>) -> (usize, Option
     }
 }
 
-/// Whether this can only be a host: with `known`, user info stands before it.
+/// Whether this can only be a host; with `known`, user info precedes it.
 fn is_host(host: &str, known: bool) -> bool {
     let port = host.rsplit_once(':').map(|(_, port)| port);
     let has_port = port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -83,8 +83,8 @@ fn is_digest(text: &str) -> bool {
     })
 }
 
-/// An image reference as it may be shown: without the user info that a URL has, or that stands before
-/// the host where there is no scheme (`user:secret@host/image`). A digest stays.
+/// Redacts an image reference: user info of a URL, or before a host without a scheme (`user:secret@host/image`). A
+/// digest stays.
 pub fn reference(text: &str) -> String {
     match text.split_once("://") {
         Some((before, _)) if before.contains('@') => before_host(&url_user_info(text)),
@@ -93,7 +93,7 @@ pub fn reference(text: &str) -> String {
     }
 }
 
-/// [`reference`] where user info stands before the host without a scheme.
+/// [`reference`] with user info before a host without a scheme.
 fn before_host(text: &str) -> String {
     let local = LOCAL.iter().find(|scheme| text.starts_with(**scheme));
     let scheme = local.or_else(|| REMOTE.iter().find(|scheme| text.starts_with(**scheme)));

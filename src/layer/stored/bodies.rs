@@ -18,11 +18,11 @@ impl BodyFacts {
         out.finish()
     }
 
-    /// What [`Self::to_bytes`] wrote for a layer with so many `entries`. Trusts nothing, as
+    /// Reads what [`Self::to_bytes`] wrote for a layer with this number of `entries`. Trusts nothing, as
     /// [`LayerRead::from_bytes`](crate::layer::LayerRead::from_bytes).
     ///
     /// # Errors
-    /// When `bytes` are damaged, of another version, or tell of other entries.
+    /// `bytes` are damaged, of another version, or about other entries.
     pub fn from_bytes(bytes: &[u8], entries: usize) -> Result<Self, StoredError> {
         let mut from = Reader::new(bytes);
         let is_one = |entry: EntryId| (entry.0 as usize) < entries;

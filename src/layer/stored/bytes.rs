@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::StoredError;
 use crate::layer::index::EntryId;
 
-/// A number as it stands in a column.
+/// A number as stored in a column.
 pub(super) trait Cell: Copy {
     /// The largest that fits.
     const MOST: u64;
@@ -14,7 +14,7 @@ pub(super) trait Cell: Copy {
     /// As 64 bits, in the same order.
     fn wide(self) -> u64;
 
-    /// The number whose 64 bits are `wide`, which is at most [`Self::MOST`].
+    /// The number with the 64 bits `wide`, at most [`Self::MOST`].
     fn of(wide: u64) -> Self;
 }
 
@@ -92,7 +92,7 @@ impl Writer {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// Bytes whose number the reader knows.
+    /// Bytes whose length is known to the reader.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -133,7 +133,7 @@ impl Writer {
         }
     }
 
-    /// What is known of entries, each as `W` bytes.
+    /// Facts of entries, each of `W` bytes.
     pub(super) fn pieces<'a, const W: usize>(
         &mut self,
         known: impl ExactSizeIterator<Item = (EntryId, &'a [u8; W])> + Clone,
@@ -144,7 +144,7 @@ impl Writer {
         self.column(known.map(|(entry, _)| entry.0), Width::Any);
     }
 
-    /// What is known of entries, each without regular form.
+    /// Facts of entries, without regular form.
     pub(super) fn known<'a, T: Serialize + 'a>(
         &mut self,
         known: impl ExactSizeIterator<Item = (EntryId, &'a T)> + Clone,
@@ -172,7 +172,7 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
     }
 }
 
-/// Takes bytes apart, and never trusts a number for more than the bytes that are there.
+/// Parses bytes, and never trusts a number beyond the bytes available.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     at: usize,
@@ -184,12 +184,12 @@ impl<'a> Reader<'a> {
         Self { rest: bytes, at: 0 }
     }
 
-    /// What is wrong before this place.
+    /// The fault before this position.
     pub(super) fn fault(&self, what: &'static str) -> StoredError {
         StoredError { at: self.at, what }
     }
 
-    /// Refuses what does not hold.
+    /// Rejects a violated condition.
     pub(super) fn expect(&self, holds: bool, what: &'static str) -> Result<(), StoredError> {
         if holds { Ok(()) } else { Err(self.fault(what)) }
     }
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(*raw))
     }
 
-    /// A count of things of which each takes at least a byte, and of which there may be `most`.
+    /// A count of items of at least a byte each, at most `most`.
     pub(super) fn count(&mut self, most: usize) -> Result<usize, StoredError> {
         let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         self.expect(count <= most.min(self.rest.len()), "more than there may be")?;
@@ -241,8 +241,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A column of `count` numbers. `least` is what the writer was told: with [`Width::Any`] `count` must be known
-    /// to be backed by other bytes.
+    /// A column of `count` numbers. `least` is the writer's; with [`Width::Any`] `count` must be known to be backed by
+    /// other bytes.
     pub(super) fn column<T: Cell>(&mut self, count: usize, least: Width) -> Result<Vec<T>, StoredError> {
         let width = self.raw(1)?.first().copied();
         let low = self.number()?;

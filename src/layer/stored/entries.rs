@@ -38,9 +38,9 @@ pub(super) fn write(out: &mut Writer, index: &LayerIndex) {
     out.column(index.uid.iter().copied(), Width::Any);
     out.column(index.gid.iter().copied(), Width::Any);
     out.column(index.mtime.iter().copied(), Width::Any);
-    // What has no body becomes 0, so that the numbers lie close together.
+    // A missing body becomes 0, so that the numbers stay close together.
     out.column(index.body_at.iter().map(|at| at.wrapping_add(1)), Width::Any);
-    // Every link has a target, so that the kinds tell whose they are.
+    // Every link has a target, so that the kinds identify the owners.
     out.column(index.links.iter().map(|link| link.target.at), Width::Any);
     out.column(index.links.iter().map(|link| link.target.len), Width::Any);
 }
@@ -74,8 +74,8 @@ pub(super) fn read(from: &mut Reader<'_>, limits: &Limits) -> Result<LayerIndex,
         *at = at.wrapping_sub(1);
     }
     let links = read_links(from, names, &kind, limits)?;
-    // Names of entries are shared with folders at most: many long ones in the same few bytes would cost whoever
-    // goes over all of them.
+    // Names of entries are shared with folders at most: many long ones in the same few bytes would be expensive to
+    // visit.
     let lengths = name_len.iter().chain(dirs.iter().map(|dir| &dir.name.len));
     let used: usize =
         lengths.chain(links.iter().map(|link| &link.target.len)).map(|len| usize::from(*len)).sum();
@@ -119,7 +119,7 @@ fn read_dirs(
     let len: Vec<u16> = from.column(count, Width::Any)?;
     let root = (parents.first(), at.first(), len.first()) == (Some(&0), Some(&0), Some(&0));
     from.expect(root, "no root")?;
-    // This bounds how deep folders lie, too.
+    // This also bounds the depth of folders.
     let most = limits.path_bytes.saturating_add(1);
     let mut paths: Vec<usize> = Vec::with_capacity(count);
     let mut dirs = Vec::with_capacity(count);
@@ -132,7 +132,7 @@ fn read_dirs(
     Ok((dirs, paths))
 }
 
-/// Bytes of the path of a folder; `None` when it cannot have that name, or lies in one that comes after it.
+/// Length of the path of a folder; `None` if it cannot have that name, or its parent comes later.
 fn path_below(paths: &[usize], parent: u32, names: &[u8], name: Name) -> Option<usize> {
     let text = text(names, name).filter(|text| !matches!(*text, b"" | b"." | b"..") && is_part(text))?;
     paths.get(parent as usize)?.checked_add(text.len() + 1)
@@ -141,7 +141,7 @@ fn path_below(paths: &[usize], parent: u32, names: &[u8], name: Name) -> Option<
 /// Whether an entry of the folder `dir` may have this name.
 fn is_name(kind: EntryKind, dir: u32, name: &[u8]) -> bool {
     match (kind, name) {
-        // What a whiteout removes stands behind its prefix, whatever it is.
+        // The removed name follows the whiteout prefix, whatever it is.
         (EntryKind::Whiteout | EntryKind::Opaque, _) => is_part(name),
         (_, b"") => dir == DirId::ROOT.0,
         (_, b"." | b"..") => false,

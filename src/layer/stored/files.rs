@@ -1,4 +1,4 @@
-//! The facts of files: columns of entries, and beside each what is known of it.
+//! The facts of files: columns of entries, each with its facts.
 
 use super::StoredError;
 use super::bytes::{Reader, Width, Writer};
@@ -67,7 +67,7 @@ fn write_documents(out: &mut Writer, documents: &[Document]) {
     out.bytes(&documents.iter().map(number).collect::<Vec<u8>>());
     out.column(documents.iter().map(|document| document.entry.0), Width::Any);
     out.column(documents.iter().map(|document| document.packed.bytes().len() as u64), Width::Any);
-    // An empty document is never packed, so that 0 says that one is not.
+    // An empty document is never compressed, so 0 marks an uncompressed one.
     let unpacked = documents.iter().map(|document| match document.packed {
         Packed::Plain(_) => 0,
         Packed::Zstd(_, size) => size as u64,
@@ -149,7 +149,7 @@ fn read_documents(
             0 => Packed::Plain(bytes.into()),
             _ => Packed::Zstd(bytes.into(), in_memory(unpacked)),
         };
-        // What a frame says of itself is what unpacking it goes by.
+        // Decompression relies on the frame's own declaration.
         let claimed = match unpacked {
             0 => Some(length),
             _ => {

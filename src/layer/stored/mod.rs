@@ -1,8 +1,8 @@
-//! A layer that was read, as bytes that can be kept and read again.
+//! Serialises a layer for the cache.
 //!
-//! What is regular (entries, hashes, documents) lies in columns, whose decoding is little more than copying; what
-//! is not (the facts of binaries, warnings) is written by serde as postcard. Who keeps the bytes knows which
-//! version of the program wrote them, so they say nothing of it.
+//! Regular data (entries, hashes, documents) is stored in columns, which decode by little more than copying; irregular
+//! data (facts of binaries, warnings) is written by serde as postcard. The cache knows which version wrote the bytes,
+//! so they have no version.
 
 mod bodies;
 mod bytes;
@@ -22,17 +22,17 @@ use crate::base::{Digest, Limits, Warning, WarningCode};
 use crate::formats::compression::Compression;
 use bytes::{Reader, Writer};
 
-/// Why bytes are no layer that this version stored.
+/// Why bytes are not a layer stored by this version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {at}: {what}")]
 pub struct StoredError {
-    /// Offset behind what is wrong.
+    /// Offset after the fault.
     pub at: usize,
-    /// What is wrong there.
+    /// The fault.
     pub what: &'static str,
 }
 
-/// What is known of the layer as a whole.
+/// Facts of the layer as a whole.
 #[derive(Serialize, Deserialize)]
 struct Whole {
     /// Place in [`Compression::ALL`].
@@ -56,9 +56,8 @@ struct Told {
 }
 
 impl LayerRead {
-    /// All of it as bytes. Warnings about `subject`, the layer itself, are marked, since it has another number in
-    /// another image. What was proven is not kept, as that is each image's own: for the same reason this is asked
-    /// before [`Self::check`].
+    /// Serialises the layer. Warnings about `subject`, the layer itself, are marked, because it has another number in
+    /// another image. Verification is not stored, because it is specific to an image: call this before [`Self::check`].
     pub fn to_bytes(&self, subject: &str) -> Vec<u8> {
         let mut out = Writer::default();
         entries::write(&mut out, &self.index);
@@ -120,7 +119,7 @@ impl LayerRead {
     }
 }
 
-/// Whether bodies of files lie within the tar stream, where its length is known.
+/// Whether bodies of files are within the tar stream, if its length is known.
 fn bodies_fit(index: &LayerIndex, whole: &Whole) -> bool {
     let Some(length) = whole.uncompressed_bytes else { return true };
     let files = index.kind.iter().zip(&index.body_at).zip(&index.size);
@@ -128,7 +127,7 @@ fn bodies_fit(index: &LayerIndex, whole: &Whole) -> bool {
     files.all(|((_, at), size)| at.checked_add(*size).is_some_and(|end| end <= length))
 }
 
-/// Whether there are no more warnings of one code than a pass keeps: it has four places that count them apart.
+/// Whether there are no more warnings of one code than a pass keeps, which counts them in four places.
 fn few(warnings: &[Told], limits: &Limits) -> bool {
     let most = limits.warnings_per_code.saturating_add(1).saturating_mul(4);
     let mut counts = [0_usize; WarningCode::ALL.len()];
