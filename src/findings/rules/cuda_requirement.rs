@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     matters: "The container toolkit checks the requirement against the driver before it starts a container, and reports what is missing. Without a sufficient requirement the container starts, and the first CUDA call fails with error 35, `CUDA driver version is insufficient for CUDA runtime version`, on nodes that the scheduler considers suitable.",
     example: r"```dockerfile
 FROM python:3.12-slim
-# Brings the libraries of CUDA 13.
+# Installs the CUDA 13 libraries.
 RUN pip install torch
 ```",
     proven: "The environment of the image, compared with the highest CUDA major version of the libraries in use.",

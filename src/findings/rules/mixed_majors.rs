@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     matters: "Two major versions in one process share symbol names but not state: memory passed from one to the other fails far from the cause, and cuDNN crashes. In separate processes they only cost bytes.",
     example: r"```dockerfile
 FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04
-# Built for CUDA 11: brings libcudart.so.11.0 beside libcudart.so.12.
+# Built for CUDA 11: adds libcudart.so.11.0 to libcudart.so.12.
 RUN pip install torch==2.1.2+cu118
 ```",
     proven: "NEEDED entries and required dlopens are followed from each root, as the loader resolves them.",

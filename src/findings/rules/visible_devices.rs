@@ -76,7 +76,7 @@ fn draft(name: &str, value: &str) -> Option<Draft> {
         Choice::Nothing => (
             Verdict::Unsure,
             Severity::Medium,
-            "The image hides all GPUs from its programs.",
+            "The image disables all GPUs for its programs.",
             Some("Is this image meant to run without a GPU?"),
         ),
         Choice::Numbers => (

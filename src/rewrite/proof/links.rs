@@ -166,7 +166,7 @@ impl Follower<'_, '_> {
                 }),
                 (None, Some(_)) if !self.opened.contains(open.name.as_str()) => {
                     self.said.unproven.say(format!("open {name}"), || {
-                        format!("{who} opens {name} at run time, which is not found; new in this image")
+                        format!("{who} opens {name} at run time, which is not found; not opened in the current image")
                     });
                 }
                 (None, _) => self.lost(who, &name, open),
