@@ -1,5 +1,5 @@
-//! The image that this one was built on: told from environment, labels, history, packages and the release of
-//! the distribution, since images do not name it.
+//! Recognises the base image from environment, labels, history, packages and the distribution release, because images
+//! do not name it.
 
 use super::catalog::{BaseFacts, BaseImageRule};
 use super::libraries::upstream;
@@ -17,7 +17,7 @@ struct Step<'a> {
     layers: usize,
 }
 
-/// What the image was built on; `None` when nothing says it.
+/// The base image; `None` if unknown.
 pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> {
     let config = scene.input.image.config.as_ref();
     let pairs: Vec<(&str, &str)> =
@@ -87,7 +87,7 @@ fn distribution_only(
     let distribution = scene.catalog.distribution(id)?;
     let version = release.version_id.as_deref().unwrap_or_default();
     if scene.input.layers.len() < 2 {
-        // One folder or layer holds all: what it was built on is not told.
+        // A single folder or layer: the base image is unknown.
         return None;
     }
     // Images without a package manager have the release of a distribution, and are no image of it.
@@ -210,7 +210,7 @@ fn below(
     found
 }
 
-/// How many layers are the base's own, and what says so.
+/// Number of layers of the base image, with the evidence.
 fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {
     let most = scene.input.layers.len();
     let told = steps.last().map_or(0, |step| step.layers);
@@ -229,7 +229,7 @@ fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize
         })
     });
     if rule.cudnn {
-        // Between the label of cuDNN and its packages stand only instructions of the base.
+        // Between the label of cuDNN and its packages there are only instructions of the base.
         let label = first(&|step| step.contains("com.nvidia.cudnn.version"));
         let install = first(&|step| step.contains("${NV_CUDNN_PACKAGE}"));
         place = place.max(label).max(install);

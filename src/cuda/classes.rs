@@ -13,8 +13,8 @@ use crate::base::convert::{index32, layer16};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::NodeId;
 
-/// Sums the bytes of every regular file of every layer by class, and those of the merged view. What nothing
-/// else tells of in the lowest `base_layers` layers, those of the base image, is the system's.
+/// Sums the bytes of every regular file of every layer by class, and those of the merged view. Unclassified files in
+/// the lowest `base_layers` layers, those of the base image, are system files.
 pub(super) fn sum(
     scene: &Scene<'_>,
     packages: &Packages,
@@ -61,7 +61,7 @@ struct Folder {
     state: FolderState,
     /// What its path leads to in the view through symbolic links; `None` where there is no link on the way.
     node: OnceCell<Option<NodeId>>,
-    /// Whether what lies right in it is the system's, where its name does not matter.
+    /// Whether its direct children are system files, whatever their names.
     system: OnceCell<Option<bool>>,
 }
 
@@ -221,13 +221,12 @@ fn class_named(name: &str) -> Option<Class> {
     Class::ALL.into_iter().find(|class| class.as_str() == name)
 }
 
-/// Folders that belong to the distribution when no package says otherwise.
+/// Folders of the distribution, unless a package differs.
 fn is_system(path: &[u8]) -> bool {
     is_system_folder(path).unwrap_or_else(|| path.strip_prefix(b"/usr/local/").is_some_and(is_local_python))
 }
 
-/// The same for all that lies in a folder, by its path with a slash at its end; `None` where the names of
-/// files tell.
+/// The same for all files in a folder, by its path with a trailing slash; `None` if it depends on file names.
 fn is_system_folder(path: &[u8]) -> Option<bool> {
     const SYSTEM: [&[u8]; 11] = [
         b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/bin/", b"/sbin/", b"/etc/", b"/var/", b"/boot/",

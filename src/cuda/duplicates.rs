@@ -86,7 +86,7 @@ fn group(
         })
         .filter(|pick| !pick.loaded_by.is_empty())
         .collect();
-    // A copy that stands for itself is reached without being picked.
+    // A copy without NEEDED users is reached without being resolved to.
     let is_reached = |place: usize| links.object(libraries[place].object).usage != Use::Unreferenced;
     let is_spare = |place: usize| {
         !is_reached(place) && picks.iter().any(|pick| stands_in(&libraries[place], &libraries[pick.library]))
@@ -156,8 +156,8 @@ fn compared_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, Node
         .map(|(inode, node)| (inode, node.id()))
 }
 
-/// Files whose bytes did not pass and that have the size of another file: only reading them tells whether
-/// they are the same. Those of one size stand together, the largest first.
+/// Unhashed files with the size of another file: only reading decides whether they are identical. Those of one size are
+/// adjacent, the largest first.
 pub(super) fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
     let mut by_size: BTreeMap<u64, BTreeSet<Inode>> = BTreeMap::new();
     for (inode, _) in compared_files(scene) {

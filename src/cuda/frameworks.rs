@@ -26,7 +26,7 @@ pub(super) struct Evidence<'a> {
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
     let mut groups: BTreeMap<(&str, Vec<u8>), Vec<usize>> = BTreeMap::new();
     for (place, package) in evidence.packages.list.iter().enumerate() {
-        // A package of conda or the distribution may bring what pip would leave, too: it is told once.
+        // A package of conda or the distribution may also have pip's metadata: it is listed once.
         if evidence.packages.is_double(place) {
             continue;
         }
@@ -111,8 +111,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Frameworks told by their files, one for each folder: those that no package owns, and those that a
-    /// package of another name carries along.
+    /// Frameworks recognised by their files, one for each folder: those without an owning package, and those in a
+    /// package of another name.
     fn unpackaged(&self, packaged: &BTreeMap<(&str, Vec<u8>), Vec<usize>>) -> Vec<Framework> {
         let mut found: BTreeMap<(&str, Vec<u8>), Vec<ObjectId>> = BTreeMap::new();
         for id in self.links.ids() {
@@ -329,8 +329,7 @@ fn is_python_folder_of(folder: &[u8], root: &[u8]) -> bool {
     }
 }
 
-/// The folder that a file of a framework stands for: that of the file, without `bin` or `lib` at its end, but
-/// no folder of the whole system.
+/// The folder that identifies a framework: that of the file, without `bin` or `lib` at its end, but no system folder.
 fn home(path: &[u8]) -> &[u8] {
     let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
     let inner = &path[..folder(path)];

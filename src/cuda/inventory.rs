@@ -19,14 +19,14 @@ use crate::formats::binary::FileFacts;
 use crate::jobs::both;
 use crate::rootfs::copies;
 
-/// What only whole bodies can tell, of layers whose bodies did not pass.
+/// Facts that need complete bodies, of layers whose bodies did not pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Files that have the size of another: whether they are the same.
     pub hashes: Vec<Inode>,
     /// Binaries with sections that may hide GPU code.
     pub binaries: Vec<Inode>,
-    /// Files of whoever made the image: which words they hold.
+    /// Files of the application to search for words.
     pub texts: Vec<Inode>,
 }
 
@@ -185,8 +185,8 @@ fn wanted(scene: &Scene<'_>) -> Wanted {
     Wanted { hashes: unproven(scene), binaries, texts: Vec::new() }
 }
 
-/// Files that must be read before they can be told from others: those of one size in the merged view, and
-/// those that a layer stores again.
+/// Files that must be read to be compared: those of one size in the merged view, and those that a layer overwrites with
+/// the same size.
 fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
     let mut hashes = duplicates::unproven(scene);
     let mut known: HashSet<Inode> = hashes.iter().copied().collect();

@@ -64,7 +64,7 @@ pub(super) fn find(around: &Surroundings<'_>) -> Vec<Library> {
     found
 }
 
-/// By file name, then by soname: a renamed copy is still what it says it is.
+/// By file name, then by soname, so that a renamed copy is recognised.
 fn component<'a>(
     around: &Surroundings<'a>,
     file: &BinaryFile<'_>,
@@ -168,8 +168,8 @@ pub(super) fn is_system_folder(path: &[u8]) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The version: from the file's name when that says more than the soname, from a name beside it that is the
-/// same file, from the package.
+/// The version: from the file name if it has more digits than the soname, from another name of the same file, from the
+/// package.
 fn version(
     around: &Surroundings<'_>,
     file: &BinaryFile<'_>,
@@ -207,7 +207,7 @@ fn version(
         return Some((printable(&version), VersionSource::Note));
     }
     let package = &around.packages.list[package?];
-    // A package of another thing may carry a library along: its version says nothing of the library.
+    // A package may contain a library of another project: its version does not apply.
     let catalog = scene.catalog;
     let fits = catalog
         .component_of_package(&package.name)

@@ -113,8 +113,8 @@ fn document(scene: &Scene<'_>, node: NodeId) -> Option<Vec<u8>> {
     scene.layer(layer)?.facts.document(entry)?.bytes().ok()
 }
 
-/// Whether musl is the only C library whose loader is here; one of both is the distribution's when no program
-/// tells: the image's own is glibc then, since programs for musl bring their loader along.
+/// Whether musl's is the only loader in the image. If both are present and no program decides, the image's own is
+/// glibc, because programs for musl bring their loader.
 pub(super) fn is_musl_alone(scene: &Scene<'_>) -> bool {
     let has = |start: &[u8]| {
         let folders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];

@@ -1,4 +1,4 @@
-//! Where the loader of every process of an image looks, and who says so.
+//! The loader's search path for all processes of an image, and its sources.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -60,8 +60,8 @@ pub fn search_folders(
     folders
 }
 
-/// What stands of a loader path in a report: paths are no secrets, but what stands among them may be. A path is
-/// split at colons, which tears the parts of a URL apart.
+/// A loader path for reports: paths are not secret, but other text in it may be. It is split at colons, which splits
+/// URLs.
 pub fn shown_folder(path: &[u8]) -> String {
     if !path.starts_with(b"/") && path.contains(&b'@') {
         return redact::REDACTED.to_owned();
@@ -70,7 +70,7 @@ pub fn shown_folder(path: &[u8]) -> String {
     elide_middle(&shown, 200)
 }
 
-/// Whether a path is one of a folder of stubs, or what lies in one.
+/// Whether a path is a stubs folder, or in one.
 pub fn is_stub_path(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| part == b"stubs")
 }

@@ -1,4 +1,4 @@
-//! What the files of whoever made the image name: tools of the build, headers of CUDA, shared libraries.
+//! Mentions in files of the application: build tools, CUDA headers, shared libraries.
 
 mod order;
 mod recipes;
@@ -23,7 +23,7 @@ const NAMES: usize = 100_000;
 /// Bytes of the paths of all files that might be searched, together.
 const PATH_BYTES: usize = 64 << 20;
 
-/// What was found, and what only bodies can tell that did not pass.
+/// Words found, and files that need the second pass.
 #[derive(Default)]
 pub(super) struct Heard {
     pub(super) mentions: Vec<Mention>,
@@ -110,8 +110,7 @@ fn mention(scene: &Scene<'_>, file: &OwnFile<'_>, mentions: &Mentions, room: usi
     found.then_some(Mention { node: file.node, words, libraries })
 }
 
-/// Words that count in packages, too. Others, such as the names of compilers of C, stand in many that help to
-/// build and never do at run time.
+/// Words that count in packages too. Others, such as names of C compilers, occur in many packages that never run them.
 const OF_PACKAGES: [&str; 11] = [
     "nvcc",
     "ptxas",
@@ -165,18 +164,17 @@ struct Choice<'a> {
     packages: &'a Packages,
     toolkits: &'a [Toolkit],
     base_layers: usize,
-    /// Whether the image has a compiler or CUDA libraries. Only then it matters what packages say that nobody
-    /// knows, and reading all of their files is worth its time.
+    /// Whether the image has a compiler or CUDA libraries. Otherwise sources of unknown packages are not read.
     relevant: bool,
     /// Packages that are the application: installed from a folder or a repository, or started by the command.
     own_packages: HashSet<usize>,
-    /// Files that the command names: the application's, wherever they lie.
+    /// Files named by the command: the application's, wherever they are.
     started: HashSet<NodeId>,
 }
 
 impl<'a> Choice<'a> {
-    /// Scripts, settings and programs that no package owns and that lie in none of the system's folders, by
-    /// path; then the sources of packages of Python that the catalogue does not know. Each inode once.
+    /// Scripts, settings and programs without an owning package and outside system folders, by path; then sources of
+    /// Python packages unknown to the catalogue. Each inode once.
     fn files(&self, left_out: &mut u64) -> Vec<OwnFile<'a>> {
         let scene = self.scene;
         let folders = self.folders();
@@ -200,7 +198,7 @@ impl<'a> Choice<'a> {
             if !own && self.is_known_owner(owner, in_packages) {
                 continue;
             }
-            // What an application says in its own package counts as a whole.
+            // Mentions in the application's own package count as one.
             let of_package = in_packages && !own;
             if of_package && !name.ends_with(b".py") {
                 continue;
@@ -243,16 +241,16 @@ impl<'a> Choice<'a> {
         folders
     }
 
-    /// Whether a file belongs to somebody whose habits are known: below a folder of packages whatever the
-    /// catalogue knows and whatever the distribution brought, elsewhere every package.
+    /// Whether a file has a known owner: below a folder of packages, those of the catalogue and the distribution;
+    /// elsewhere every package.
     fn is_known_owner(&self, owner: Option<usize>, in_packages: bool) -> bool {
         let Some(owner) = owner else { return false };
         let Some(package) = self.packages.list.get(owner) else { return true };
         let catalog = self.scene.catalog;
         let of_python = matches!(package.manager, "pip" | "conda");
         if !in_packages {
-            // A service may be installed as a package of the system, too. What the distribution itself brings
-            // lies in folders that are not looked into.
+            // A service may be installed as a system package too. The distribution's own files are in folders that are
+            // not searched.
             return of_python
                 || catalog.is_nvidia_package(&package.name, package.maker.as_deref())
                 || catalog.is_devel_package(package.manager, &package.name).is_some();
@@ -263,8 +261,7 @@ impl<'a> Choice<'a> {
             || package.name.to_ascii_lowercase().starts_with("nvidia-")
     }
 
-    /// Whose files a folder holds, in one that holds those of `above`. Packages may lie in the folder of Python
-    /// itself.
+    /// Ownership of the files in a folder, given that of `above`. Packages may be in the folder of Python itself.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
         if above == Folder::Cache || is_cache(self.scene, path, name) {
             return Folder::Cache;
@@ -296,7 +293,7 @@ fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> 
     (before - files.len()) as u64
 }
 
-/// Whether somebody may name a file of this name: a compiler, or a part of CUDA.
+/// Whether a file of this name may be mentioned: a compiler, or a part of CUDA.
 fn is_spoken_of(scene: &Scene<'_>, name: &[u8]) -> bool {
     matches!(name, b"nvcc" | b"cc1")
         || name.starts_with(b"libcu")
@@ -353,7 +350,7 @@ fn started(scene: &Scene<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<N
     (own, started)
 }
 
-/// Whether the command starts what is packed: programs of Java, archives of Python. Nobody looks into these.
+/// Whether the command starts an archive: Java programs, Python archives. These are not searched.
 fn runs_archives(scene: &Scene<'_>) -> bool {
     let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
@@ -375,13 +372,13 @@ enum Folder {
     Own,
     /// Packages of Python.
     Packages,
-    /// Somebody else's.
+    /// Of a known other owner.
     Foreign,
     /// Those of the cache of a package manager.
     Cache,
 }
 
-/// Whether a program or library is one that the catalogue knows, whoever copied it: what it needs stands there.
+/// Whether a program or library is known to the catalogue, wherever it was copied: its needs are listed there.
 fn is_known(scene: &Scene<'_>, inode: Inode, name: &[u8]) -> bool {
     let known = |name: &[u8]| scene.catalog.component_of(name).is_some() || scene.catalog.is_driver(name);
     let facts = scene.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
@@ -421,8 +418,7 @@ fn is_cache(scene: &Scene<'_>, path: &[u8], name: &[u8]) -> bool {
     rule.is_some_and(|rule| rule.category == "package-caches" && rule.id.starts_with("cache-"))
 }
 
-/// Folders that belong to the distribution, whether or not a package says so. Services are described in `/etc`,
-/// which is none of them.
+/// Folders of the distribution, with or without a package. Services are configured in `/etc`, which is not one of them.
 fn is_system(path: &[u8]) -> bool {
     const SYSTEM: [&[u8]; 16] = [
         b"/usr/include/",
@@ -445,8 +441,8 @@ fn is_system(path: &[u8]) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether a folder is `lib/python3.12` of some Python: its makefiles and settings name the compiler that made
-/// it. The packages in it are told apart by their own folder.
+/// Whether a folder is `lib/python3.12` of a Python: its makefiles and settings name the compiler it was built with.
+/// Packages in it have folders of their own.
 fn is_standard_library(path: &[u8]) -> bool {
     let mut parts = path.rsplit(|byte| *byte == b'/');
     let version = parts.next().and_then(|name| name.strip_prefix(b"python")).and_then(<[u8]>::first);

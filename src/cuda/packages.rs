@@ -88,7 +88,7 @@ pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
         });
     }
     found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
-    // A database may stand in two places that are one folder.
+    // A database may have two paths to the same folder.
     found.dedup_by(|a, b| key(&a.package) == key(&b.package));
     let layers = database_layers(scene);
     for found in &mut found {
@@ -139,7 +139,7 @@ fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Opt
     }
 }
 
-/// Reads a document, and tells what is wrong with it.
+/// Parses a document, and reports its problems.
 fn read(
     scene: &Scene<'_>,
     node: NodeId,
@@ -307,8 +307,8 @@ fn is_python_folder(scene: &Scene<'_>, folder: &[u8]) -> bool {
         || scene.variable("PYTHONPATH").is_some_and(|list| list.split(':').any(trimmed))
 }
 
-/// Whether a packages folder lies in what conda unpacked for itself, `pkgs/NAME/lib/python3.12/site-packages` or
-/// `pkgs/NAME/site-packages`: hard links of what is installed, and more.
+/// Whether a packages folder is in conda's package cache, `pkgs/NAME/lib/python3.12/site-packages` or
+/// `pkgs/NAME/site-packages`: hard links of installed files, and more.
 fn is_conda_cache(folder: &[u8]) -> bool {
     let parts: Vec<&[u8]> = folder.rsplit(|byte| *byte == b'/').take(5).collect();
     matches!(parts[..], [_, _, b"lib", _, b"pkgs"] | [_, _, b"pkgs", ..])

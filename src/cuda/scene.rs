@@ -1,4 +1,4 @@
-//! The image as the rest of the room looks at it: the merged view with the facts of its files.
+//! The image as input of the inventory: the merged view with the facts of its files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct Input<'a> {
 pub struct Bodies {
     /// BLAKE3 of files.
     pub hashes: HashMap<Inode, ContentHash>,
-    /// Binaries whose hidden GPU code was searched too; they stand for what the layer's facts say.
+    /// Binaries whose deferred GPU code was searched too; they replace the facts of their layer.
     pub binaries: HashMap<Inode, FileFacts>,
     /// Files that were searched for words, and what they hold.
     pub mentions: HashMap<Inode, Mentions>,

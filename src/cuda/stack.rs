@@ -17,7 +17,7 @@ use crate::formats::document::DocumentKind;
 use crate::formats::os_release;
 use crate::rootfs::NodeId;
 
-/// What the stack is told from.
+/// Input for the stack.
 pub(super) struct Known<'a> {
     pub(super) scene: &'a Scene<'a>,
     pub(super) packages: &'a Packages,
@@ -32,7 +32,7 @@ pub(super) struct Known<'a> {
     pub(super) linked_code: bool,
 }
 
-/// Paths that stand for a level; JSON has all libraries elsewhere.
+/// Paths of a level; JSON has all libraries elsewhere.
 const PATHS: usize = 40;
 
 /// The levels, from the top.

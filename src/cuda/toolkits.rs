@@ -64,8 +64,8 @@ fn flavor(scene: &Scene<'_>, root: &[u8]) -> Option<Flavor> {
     }
 }
 
-/// The version, and where it was read: `version.json` is right where it is there, the package of cudart tells
-/// the point release, the folder's name the minor version.
+/// The version and its source: `version.json` is exact, the package of cudart has the point release, the folder name
+/// the minor version.
 fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (Option<String>, String) {
     for visible in scene.visible(DocumentKind::CudaVersion) {
         let node = scene.node(visible.node);
@@ -155,7 +155,7 @@ fn folder_version(root: &[u8]) -> Option<String> {
     (numbers(version).len() > 1).then(|| escape(version))
 }
 
-/// Says of each toolkit which cuDNN stands beside it.
+/// Assigns each toolkit the cuDNN beside it.
 pub(super) fn add_cudnn(toolkits: &mut [Toolkit], libraries: &[Library], packages: &Packages) {
     let of_system = |library: &&Library| {
         matches!(library.supplier, Supplier::Toolkit | Supplier::Distro)

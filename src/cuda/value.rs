@@ -44,9 +44,9 @@ pub struct Inventory {
     pub packages: Vec<Package>,
     /// Which package each file belongs to.
     pub owners: Owners,
-    /// What files of whoever made the image name of tools and libraries, by path; each inode once.
+    /// Mentions of tools and libraries in files of the application, by path; each inode once.
     pub mentions: Vec<Mention>,
-    /// How much of the image stands behind [`Self::mentions`].
+    /// Coverage of [`Self::mentions`].
     pub searched: Searched,
     /// The base image, when it was recognised.
     pub base: Option<BaseImage>,
@@ -63,7 +63,7 @@ pub struct Inventory {
 /// A file that names tools of the build, headers of CUDA, or shared libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// The file: no package owns it, and it lies in none of the folders of a system.
+    /// The file: without an owning package, outside system folders.
     pub node: NodeId,
     /// The words of [`WORDS`](crate::formats::mentions::WORDS) that it holds, in their order.
     pub words: Vec<&'static str>,
@@ -71,7 +71,7 @@ pub struct Mention {
     pub libraries: Vec<String>,
 }
 
-/// How many files of whoever made the image were searched for [`Inventory::mentions`].
+/// Number of application files searched for [`Inventory::mentions`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
     /// Files, each inode once.
@@ -107,9 +107,9 @@ pub struct Toolkit {
     pub version: Option<String>,
     /// Where the version was read.
     pub evidence: String,
-    /// Told by what is there.
+    /// Recognised by its files.
     pub flavor: Flavor,
-    /// Version of the cuDNN that stands beside it, from the package or the file name.
+    /// Version of the cuDNN beside it, from the package or the file name.
     pub cudnn_version: Option<String>,
 }
 
@@ -135,7 +135,7 @@ pub enum Supplier {
     Toolkit,
     /// The distribution.
     Distro,
-    /// Whoever made the image.
+    /// The author of the image.
     Application,
 }
 
@@ -179,7 +179,7 @@ pub struct Library {
     pub component: Arc<str>,
     /// Its version and where that was read.
     pub version: Option<(String, VersionSource)>,
-    /// Major version of CUDA that it belongs to, and what says so (package, folder, soname).
+    /// CUDA major version it belongs to, with the evidence (package, folder, soname).
     pub cuda_major: Option<(u32, String)>,
     /// What it is for.
     pub role: Role,
@@ -193,7 +193,7 @@ pub struct Library {
     pub package: Option<usize>,
     /// Machine or format that this image's platform does not run, such as `aarch64`; `None` when it fits.
     pub foreign: Option<String>,
-    /// What it says of the drivers that it works with, when it is a forward-compatibility driver.
+    /// Drivers it supports, if it is a forward-compatibility driver.
     pub forward_compat: Option<ForwardCompat>,
     /// GPU code in it.
     pub gpu_code: Vec<GpuCode>,
@@ -241,7 +241,7 @@ pub struct GpuCode {
 }
 
 impl GpuCode {
-    /// Whether it is code that a GPU can start, as far as its size tells: SASS with a kernel, or PTX.
+    /// Whether it is code that a GPU can run, judged by its size: SASS with a kernel, or PTX.
     pub fn is_for_running(&self) -> bool {
         match self.kind {
             GpuKind::Sass => self.without_kernel < self.entries,
@@ -364,13 +364,13 @@ pub enum Strategy {
     WheelBundled,
     /// From the base image's toolkit.
     BaseImage,
-    /// Copied or linked in by whoever made the image, static linking included.
+    /// Copied or linked by the author of the image, static linking included.
     ByHand,
     /// From more than one.
     Mixed,
     /// It uses no CUDA.
     None,
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
 }
 
@@ -387,9 +387,9 @@ pub struct Framework {
     pub strategy: Strategy,
     /// Why the strategy is what it is.
     pub evidence: String,
-    /// Where it lies.
+    /// Path.
     pub path: Vec<u8>,
-    /// Which level of the stack it stands on.
+    /// Level in the stack.
     pub level: Level,
     /// The package that it comes from, in [`Inventory::packages`].
     pub package: Option<usize>,
@@ -429,17 +429,17 @@ pub enum SuppliedBy {
     Conda,
     /// The base image or its toolkit.
     BaseImage,
-    /// Whoever made the image.
+    /// The author of the image.
     ByHand,
     /// Linked into the level above.
     Static,
     /// The machine that the image runs on.
     Host,
-    /// Needed, and nobody supplies it.
+    /// Needed, but missing.
     Missing,
     /// Not used by this image.
     NotUsed,
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
 }
 
@@ -448,11 +448,11 @@ pub enum SuppliedBy {
 pub struct StackLevel {
     /// Which.
     pub level: Level,
-    /// What stands there, such as `uvicorn 0.38.0`.
+    /// Contents, such as `uvicorn 0.38.0`.
     pub names: Vec<String>,
     /// Who supplies it, in the order of the names below; never empty.
     pub supplied_by: Vec<SuppliedBy>,
-    /// Files that stand for it.
+    /// Files of the level.
     pub nodes: Vec<NodeId>,
     /// What the image cannot supply, or what is wrong, in a sentence.
     pub note: Option<String>,
@@ -486,7 +486,7 @@ pub struct Package {
     pub layer: u16,
     /// Where it is installed, for pip and conda: the folder that holds its files.
     pub root: Option<Vec<u8>>,
-    /// Who made it, as the database says: maintainer, vendor or author.
+    /// Maker from the database: maintainer, vendor or author.
     pub maker: Option<String>,
     /// Names that it needs, as its database has them: with dpkg names of packages, all of several alternatives.
     pub depends: Vec<String>,
@@ -501,8 +501,8 @@ pub struct Package {
     pub source: Option<String>,
     /// Whether its manager never removes it as unneeded.
     pub essential: bool,
-    /// The record that says it was installed as a dependency and not by name, such as
-    /// `/var/lib/apt/extended_states`; `None` when none says so.
+    /// The record that it was installed as a dependency and not by name, such as `/var/lib/apt/extended_states`; `None`
+    /// without one.
     pub automatic: Option<&'static str>,
 }
 
@@ -524,7 +524,7 @@ pub struct BaseImage {
     /// Images that it was built on in turn, the lowest first: the distribution, then flavours of the CUDA image.
     /// Without itself; none when the history does not say where they end.
     pub below: Vec<LowerBase>,
-    /// What says so.
+    /// Evidence.
     pub evidence: Vec<String>,
 }
 

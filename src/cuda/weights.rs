@@ -7,7 +7,7 @@ use super::scene::{Inode, Scene};
 use super::value::WeightFile;
 use crate::rootfs::Node;
 
-/// Files below this size hold no weights, unless their name says so.
+/// Files below this size are not weights, unless their name says so.
 const UNNAMED_BYTES: u64 = 1 << 20;
 
 /// Model files of the merged view, each inode once, largest first.

@@ -52,7 +52,7 @@ struct Member {
     counts: bool,
 }
 
-/// The member whose header `raw` stands at `at`.
+/// The member whose header `raw` is at `at`.
 fn member(raw: &[u8], at: u64, thin: bool) -> Option<Member> {
     let name = raw.get(..16)?.trim_ascii_end();
     let size: u64 = std::str::from_utf8(raw.get(48..58)?).ok()?.trim_ascii().parse().ok()?;
@@ -122,7 +122,7 @@ impl Total {
     }
 }
 
-/// Where a stream stands.
+/// State of a stream.
 #[derive(Debug)]
 enum State {
     /// Within a header, or just before it.
@@ -133,7 +133,7 @@ enum State {
     Elf(Member, Box<ElfScan>),
     /// Within something else, up to this offset.
     Skip(u64),
-    /// Behind the last member that could be told.
+    /// After the last valid member.
     End,
 }
 
@@ -235,7 +235,7 @@ impl ArchiveScan {
         }
     }
 
-    /// Steps over a long name, then gathers the first bytes of the content, which tell what it is.
+    /// Skips a long name, then collects the first bytes of the content, which identify it.
     fn start(&mut self, member: Member, bytes: &[u8]) -> (usize, State) {
         if self.at < member.body.start {
             let rest = usize::try_from(member.body.start - self.at).unwrap_or(usize::MAX);
@@ -265,10 +265,10 @@ fn after_header(mut member: Member, size: u64) -> State {
     if length > elf::MAGIC.len() as u64 { State::Start(member) } else { State::Skip(member.next) }
 }
 
-/// The facts of the static library that `file` is. Of members, headers and tables are read.
+/// The facts of the static library `file`. Of members, headers and tables are read.
 ///
 /// # Errors
-/// When reading fails or `cancel` says so.
+/// Read errors and cancellation.
 pub(super) fn read(
     file: &Section,
     thin: bool,
@@ -282,7 +282,7 @@ pub(super) fn read(
     let mut at = MAGIC.len() as u64;
     while at < file.len() {
         cancel.check()?;
-        // With the first bytes of the content, which tell what it is.
+        // With the first bytes of the content, which identify it.
         let mut raw = [0; HEADER + elf::MAGIC.len()];
         let count = file.read_full_at(&mut raw, at)?;
         let (header, mut first) = raw.get(..count).unwrap_or(&[]).split_at(count.min(HEADER));

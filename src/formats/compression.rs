@@ -1,4 +1,4 @@
-//! Compression told by content, never by name or media type.
+//! Compression detection, by content, never by name or media type.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// How many bytes [`sniff`] wants to see: one tar header.
+/// Bytes that [`sniff`] needs: one tar header.
 pub const SNIFF_BYTES: usize = 512;
 
 /// Why a stream cannot be read as a layer or archive.
@@ -41,11 +41,11 @@ pub enum SniffError {
     Unknown,
 }
 
-/// Tells the compression from the first bytes of a stream (up to [`SNIFF_BYTES`] of them). An empty
-/// stream is an empty plain tar.
+/// Detects the compression by the first bytes of a stream (up to [`SNIFF_BYTES`] of them). An empty stream is an empty
+/// plain tar.
 ///
 /// # Errors
-/// When the bytes are neither gzip, zstd, the start of a tar, nor zeros.
+/// The bytes are neither gzip, zstd, the start of a tar, nor zeros.
 pub fn sniff(start: &[u8]) -> Result<Compression, SniffError> {
     match start {
         // A name may begin with the mark of a compression; a right checksum is no accident.

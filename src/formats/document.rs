@@ -1,5 +1,5 @@
-//! Which small files of an image are kept whole, told by their names: package databases, what Python and
-//! conda say of their packages, the loader's configuration, versions.
+//! Small files of an image that are stored completely, recognised by name: package databases, metadata of Python and
+//! conda packages, loader configuration, versions.
 
 /// What a kept file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,7 +61,7 @@ pub enum Keep {
     Whole,
     /// As [`Self::Whole`], by the larger bound for databases.
     Database,
-    /// The start: what follows the head of the file says nothing that is wanted.
+    /// The head: the rest of the file is not needed.
     Head,
 }
 
@@ -77,7 +77,7 @@ impl DocumentKind {
     }
 }
 
-/// A folder that holds documents, told by its path.
+/// A folder of documents, recognised by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folder {
     /// `/var/lib/dpkg`.

@@ -115,14 +115,14 @@ impl<R: BufRead> TarInput for StreamInput<R> {
     }
 }
 
-/// A section: headers are read, bodies are not, except the parts that somebody asks for.
+/// A section: headers are read, bodies are not, except requested parts.
 pub struct SeekInput {
     section: Section,
     /// The same bytes; what is read through it is counted.
     bodies: Section,
     position: u64,
     progress: Progress,
-    /// Progress is told in steps, since a shared counter for every header would cost more than the header.
+    /// Progress is reported in steps, because a shared counter for every header would cost more than the header.
     unreported: (u64, u64),
     cancel: CancelToken,
 }
@@ -130,7 +130,7 @@ pub struct SeekInput {
 const REPORT_BYTES: u64 = 1 << 20;
 
 impl SeekInput {
-    /// An input over `section` that tells `progress` of what is read and what is skipped.
+    /// An input over `section` that reports bytes read and skipped to `progress`.
     pub fn new(section: Section, progress: &Progress, cancel: &CancelToken) -> Self {
         let bodies = counted(section.clone(), progress);
         let (progress, cancel) = (progress.clone(), cancel.clone());
@@ -261,13 +261,13 @@ pub fn feed(
                 }
             }
             Err(error) => {
-                // What came before the error says something too.
+                // What preceded the error is useful too.
                 if !buffer.is_empty() {
                     progress.add_read(buffer.len() as u64);
                     progress.add_passed(buffer.len() as u64);
                     full.send(Ok(buffer)).ok();
                 }
-                // The other side may have hung up already; then nobody asks any more.
+                // The other side may have gone already; then nothing is requested.
                 full.send(Err(error)).ok();
                 return fed;
             }

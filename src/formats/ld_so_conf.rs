@@ -2,7 +2,7 @@
 //!
 //! Lines are taken apart as `parse_conf` and `add_dir` of ldconfig do it.
 
-/// A line that says something.
+/// A line with an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A folder that is searched, without slashes at its end.
@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8]) -> Vec<Line> {
 }
 
 fn read_line(line: &[u8]) -> Vec<Line> {
-    // There are no quotes: the first `#` begins a comment wherever it stands. C ends text at a zero.
+    // There are no quotes: the first `#` begins a comment anywhere. C strings end at a zero.
     let line = line.split(|byte| matches!(byte, b'#' | 0)).next().unwrap_or_default();
     let line = trim_start(line);
     if let Some((b"include", [b' ' | b'\t', patterns @ ..])) = line.split_at_checked(7) {

@@ -1,5 +1,5 @@
-//! Which tools of the build, headers of CUDA and shared libraries a file names. Only words are found here: what
-//! follows from them is not this room's matter.
+//! Mentions of build tools, CUDA headers and shared libraries in a file. Only words are found here; conclusions are
+//! drawn elsewhere.
 
 mod command;
 mod words;
@@ -17,7 +17,7 @@ use words::{KEYS, SHARED, Word};
 
 /// Larger texts are data: no script that a person or a tool wrote has so many bytes.
 pub const TEXT_BYTES: u64 = 1 << 20;
-/// Larger binaries are libraries of frameworks, whose needs their links tell.
+/// Larger binaries are framework libraries, whose needs follow from their links.
 pub const BINARY_BYTES: u64 = 64 << 20;
 /// Names of libraries that are kept of one file. The most that a real program opens are some dozens.
 const LIBRARIES: usize = 256;
@@ -25,9 +25,9 @@ const LIBRARIES: usize = 256;
 const NAME_BYTES: usize = 128;
 /// Places of one file that are looked at closely. Real files have some thousands; a hostile one is made of them.
 const PLACES: usize = 1 << 16;
-/// Bytes before and behind a place that are looked at: a name and what stands beside it.
+/// Bytes of context before and after a match.
 const AROUND: usize = NAME_BYTES + 32;
-/// Bytes that tell whether a file is a program: up to the type in the header of an ELF file.
+/// Bytes that identify a program: up to the type in the ELF header.
 const HEAD_BYTES: usize = 18;
 
 /// Words that a file holds, in the order of [`WORDS`]; empty for nearly all files.
@@ -74,7 +74,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// What the name of a file says. Others are told by their content: a text that begins with `#!` is a
+    /// Kind of a file by its name. Others are recognised by content: text that begins with `#!` is a
     /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_name(name: &[u8]) -> Option<Self> {
         if matches!(name, b"Makefile" | b"Procfile") {
@@ -95,7 +95,7 @@ impl Sort {
         if self == Self::Binary { BINARY_BYTES } else { TEXT_BYTES }
     }
 
-    /// What the first bytes say of a file whose name says nothing.
+    /// Kind by the first bytes, for a file whose name does not decide.
     fn by_head(head: &[u8], executable: bool) -> Option<Self> {
         if executable && head.starts_with(b"#!") {
             return Some(Self::Script);

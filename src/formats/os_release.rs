@@ -1,6 +1,6 @@
 //! `/etc/os-release`: which distribution a root filesystem is.
 
-/// What it says.
+/// The fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OsRelease {
     /// `ID`, such as `ubuntu`.

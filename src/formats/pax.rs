@@ -80,7 +80,7 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Takes over the records of one header; the error says what is wrong with it.
+    /// Applies the records of one header; the error names the fault.
     pub(super) fn apply(&mut self, body: &[u8]) -> Result<(), String> {
         for record in records(body) {
             let Record { key, value } =

@@ -1,8 +1,8 @@
-//! A walk over the members of a tar stream: where each lies, what it is, how large it is.
+//! A walk over the members of a tar stream: offset, kind and size of each.
 //!
-//! Fields are read by [`tar::Header`]. The walk is ours: bodies are skipped without a copy or not read
-//! at all, names and extension headers have bounds, PAX sparse records count, and every error says at
-//! which byte. Semantics follow Go's `archive/tar`, which all container engines use.
+//! Fields are parsed by [`tar::Header`]. The walk is our own: bodies are skipped without a copy or not read at all,
+//! names and extension headers are bounded, PAX sparse records are supported, and every error has its byte offset.
+//! Semantics follow Go's `archive/tar`, which all container engines use.
 
 use std::io;
 use std::ops::Range;
@@ -20,19 +20,19 @@ pub trait TarInput {
     /// Fills `buffer`; the count is lower only at the end of the stream.
     ///
     /// # Errors
-    /// Whatever the source says.
+    /// Errors of the source.
     fn read_full(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Steps over `count` bytes and says how many there were.
+    /// Skips `count` bytes and returns how many there were.
     ///
     /// # Errors
-    /// Whatever the source says.
+    /// Errors of the source.
     fn skip(&mut self, count: u64) -> io::Result<u64>;
 
-    /// Shows `count` bytes to `each`, in pieces, and says how many there were.
+    /// Passes `count` bytes to `each`, in chunks, and returns how many there were.
     ///
     /// # Errors
-    /// Whatever the source says.
+    /// Errors of the source.
     fn pass(&mut self, count: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64>;
 
     /// The bytes `at..at + length`, when they can be read at any place.
@@ -98,7 +98,7 @@ pub enum TarError {
     Read {
         /// Offset in the tar stream.
         at: u64,
-        /// What the source said.
+        /// Error of the source.
         source: io::Error,
     },
     /// The stream ends within a member.
@@ -124,7 +124,7 @@ pub struct TarWalk<I> {
     input: I,
     /// Offset of the next byte that `input` gives.
     at: u64,
-    /// Body bytes of the current member that nobody has read yet, and the padding after them.
+    /// Unread body bytes of the current member, and the padding after them.
     unread: u64,
     padding: u64,
     member: Member,
@@ -194,7 +194,7 @@ impl<I: TarInput> TarWalk<I> {
             }
             match header.entry_type() {
                 EntryType::XHeader | EntryType::XGlobalHeader => {
-                    // Solaris wrote 'X'; nobody else does, and Go does not read it either.
+                    // 'X' was written by Solaris only, and Go does not read it either.
                     let global = header.entry_type() == EntryType::XGlobalHeader;
                     let body = self.extension(&header, header_at, self.limits.pax_bytes, "a PAX header")?;
                     if !global {
@@ -328,7 +328,7 @@ impl<I: TarInput> TarWalk<I> {
         if is_file && extensions.sparse_size.is_some() {
             path = extensions.sparse_name.or(path);
         }
-        // As in Go, a GNU long name wins over a PAX one, and an empty one of either kind says nothing.
+        // As in Go, a GNU long name wins over a PAX one, and an empty one of either kind has no effect.
         let path = extensions
             .gnu_path
             .or(path)
@@ -454,7 +454,7 @@ fn malformed(at: u64, what: &str) -> TarError {
     TarError::Malformed { at, what: what.to_owned() }
 }
 
-/// Ids beyond 32 bits are no ids on Linux; the largest stands for them, never 0, which is root.
+/// Ids beyond 32 bits are invalid on Linux; the largest replaces them, never 0, which is root.
 fn narrow(id: Option<u64>) -> u32 {
     id.map_or(0, |id| u32::try_from(id).unwrap_or(u32::MAX))
 }

@@ -53,7 +53,7 @@ pub struct BaseImageRule {
     pub source: String,
 }
 
-/// What the configuration of an image says.
+/// Facts from the configuration of an image.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BaseFacts<'a> {
     /// Names and values of its environment.

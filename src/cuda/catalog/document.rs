@@ -77,7 +77,7 @@ impl CatalogError {
 
 /// One entry of a table.
 pub(super) trait Entry {
-    /// What tells it from the others of its table.
+    /// Key within its table.
     fn key(&self) -> String;
     /// Where its fact comes from.
     fn source(&self) -> &str;

@@ -1,4 +1,4 @@
-//! Frameworks and services: how they are told from packages and files, and what says which CUDA they want.
+//! Frameworks and services: recognition by packages and files, and their CUDA version.
 
 use regex::bytes::RegexSet;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use super::document::{CatalogError, Document, Entry};
 use super::names::{Glob, Globs, pattern, whole, whole_name_set};
 use super::{Catalog, normalized_python_name};
 
-/// Where in the stack a framework stands.
+/// Level of a framework in the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameworkLevel {
@@ -27,7 +27,7 @@ pub enum FrameworkLevel {
 pub struct Framework {
     /// Its name, such as `torch`.
     pub name: String,
-    /// Where it stands.
+    /// Level in the stack.
     pub level: FrameworkLevel,
     /// Regular expressions that fit the whole name of its Python distributions, in the form of PEP 503.
     #[serde(default)]
@@ -38,19 +38,19 @@ pub struct Framework {
     /// The same for packages of dpkg, rpm and apk.
     #[serde(default)]
     pub system: Vec<String>,
-    /// Globs of whole paths by which it is told where no package owns it.
+    /// Globs of whole paths that identify it without an owning package.
     #[serde(default)]
     pub files: Vec<String>,
     /// Stems of the libraries that carry its GPU side, such as `libtorch_cuda`.
     #[serde(default)]
     pub core_libraries: Vec<String>,
-    /// How a build without CUDA is told.
+    /// Marks of a build without CUDA.
     #[serde(default)]
     pub cpu: CpuBuild,
     /// Whether CUDA's runtime (and more) is linked into it, so that missing libraries prove nothing.
     #[serde(default)]
     pub static_cuda: bool,
-    /// What says which CUDA it was built for, best first.
+    /// Sources of its CUDA version, best first.
     #[serde(default)]
     pub cuda_from: Vec<CudaFrom>,
     /// Content for building that it reads at run time: `compiler`, `headers`, `nvcc`, `ptxas`, `libdevice`,
@@ -64,7 +64,7 @@ pub struct Framework {
     pub source: String,
 }
 
-/// How a build without CUDA is told.
+/// Marks of a build without CUDA.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuBuild {
@@ -115,7 +115,7 @@ pub struct CudaFrom {
 }
 
 impl Framework {
-    /// The CUDA version that a package's own name and version tell, such as `12` or `12.8`.
+    /// CUDA version in a package's name and version, such as `12` or `12.8`.
     pub fn cuda_of_package(&self, name: &str, version: &str) -> Option<String> {
         let name = normalized_python_name(name);
         self.cuda_from.iter().find_map(|way| {
@@ -128,7 +128,7 @@ impl Framework {
         })
     }
 
-    /// The CUDA version that a file's text tells, for the ways that read a file of this name.
+    /// CUDA version in a file's text, for rules that read a file of this name.
     pub fn cuda_of_file(&self, path: &str, text: &[u8]) -> Option<String> {
         let ways = self.cuda_from.iter().filter(|way| way.path.as_deref() == Some(path));
         ways.filter(|way| way.clue == CudaClue::VersionFile).find_map(|way| way.captured(text))
@@ -148,7 +148,7 @@ impl Framework {
             || self.static_cuda
     }
 
-    /// Whether the package's version says that it is for devices other than NVIDIA's.
+    /// Whether the package's version names devices other than NVIDIA's.
     pub fn is_for_other_devices(&self, version: &str) -> bool {
         fits(&self.cpu.other_devices, version)
     }
@@ -260,7 +260,7 @@ impl Catalog {
         self.document.frameworks.get(at?)
     }
 
-    /// The framework that a file stands for, by its absolute path.
+    /// The framework identified by a file, by its absolute path.
     pub fn framework_of_path(&self, path: &[u8]) -> Option<&Framework> {
         self.document.frameworks.get(self.frameworks.files.find(path, |_| true)?)
     }

@@ -21,7 +21,7 @@ pub struct LibraryComponent {
     /// Regular expressions that fit the whole stem of further ones.
     #[serde(default)]
     pub patterns: Vec<String>,
-    /// Sonames that tell the major version of CUDA.
+    /// Sonames that determine the major version of CUDA.
     #[serde(default, rename = "soname")]
     pub sonames: Vec<SonameRule>,
     /// Regular expressions that fit the whole name of a package that holds it, of any manager. Names of

@@ -1,8 +1,8 @@
-//! In: the TOML files of `assets/catalog`, and files of the same form that a user hands over.
-//! Out: what is known about CUDA without looking at an image: names, versions, places, rules that are data.
+//! In: the TOML files of `assets/catalog`, and user files of the same form.
+//! Out: facts about CUDA independent of an image: names, versions, paths, rules that are data.
 //! Must not know: images, layers, the merged view; it reads no file by itself.
 //!
-//! Every entry says where its fact comes from. Names and paths of images are bytes; nothing here trusts them.
+//! Every entry names its source. Names and paths of images are untrusted bytes.
 
 mod bases;
 mod document;

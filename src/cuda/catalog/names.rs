@@ -11,11 +11,11 @@ const PATTERN_BYTES: usize = 4 << 20;
 /// The parts of a library's file name or soname, such as `libcudart-d0da41ae.so.11.0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryName<'a> {
-    /// What stands before `.so`, without the hash: `libcudart`.
+    /// The part before `.so`, without the hash: `libcudart`.
     pub stem: &'a [u8],
     /// The hash that auditwheel puts into the names of libraries that it bundles: `d0da41ae`.
     pub hash: Option<&'a [u8]>,
-    /// What stands after `.so.`, as it is written: `11.0`. Leading zeros of driver versions live only here.
+    /// The part after `.so.`, unchanged: `11.0`. Only here leading zeros of driver versions are preserved.
     pub suffix: &'a [u8],
     /// The numbers of the suffix, up to the first part that is none: 11 and 0.
     pub version: Vec<u32>,
@@ -156,7 +156,7 @@ impl Glob {
         self.is_match_named(path, file_name(path))
     }
 
-    /// The same for a path whose file name is at hand.
+    /// The same for a path with a known file name.
     pub(super) fn is_match_named(&self, path: &[u8], name: &[u8]) -> bool {
         let path = if self.name_only { name } else { path };
         if self.literal {

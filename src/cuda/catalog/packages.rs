@@ -8,7 +8,7 @@ use super::names::{pattern, whole_name_set};
 use super::places::{both, entry};
 use super::{Catalog, normalized_python_name};
 
-/// What a rule about packages says of them.
+/// Facts of a package rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PackageKind {
@@ -28,7 +28,7 @@ pub enum PackageKind {
 pub struct PackageRule {
     /// Its name.
     pub id: String,
-    /// What it says.
+    /// The facts.
     pub kind: PackageKind,
     /// The managers that it is for; all when empty.
     #[serde(default)]
@@ -61,7 +61,7 @@ pub struct Maker {
     pub source: String,
 }
 
-/// How names of packages tell the major version of CUDA.
+/// Rules for the CUDA major version in package names.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CudaSuffix {
@@ -144,7 +144,7 @@ impl Catalog {
         self.package_rules("", name).any(|rule| rule.kind == PackageKind::CudaRepository)
     }
 
-    /// The major version of CUDA that a package's name tells, such as 12 for `nvidia-cublas-cu12`.
+    /// CUDA major version in a package's name, such as 12 for `nvidia-cublas-cu12`.
     pub fn cuda_of_package_name(&self, name: &str) -> Option<u32> {
         let name = normalized_python_name(name);
         let captured = |regex: &Regex| {

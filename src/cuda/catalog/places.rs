@@ -19,7 +19,7 @@ pub enum PathScope {
     Python,
 }
 
-/// Where a CUDA toolkit may lie.
+/// Possible roots of a CUDA toolkit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolkitRoot {
@@ -29,7 +29,7 @@ pub struct ToolkitRoot {
     pub source: String,
 }
 
-/// What must agree with a path before a file is taken for what the path says.
+/// What must match in addition to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
@@ -81,7 +81,7 @@ const fn yes() -> bool {
     true
 }
 
-/// Folders of tools that packages start by themselves: what lies there is no root of its own.
+/// Folders of tools that packages start themselves: their programs are not roots.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolFolder {
@@ -93,7 +93,7 @@ pub struct ToolFolder {
     pub source: String,
 }
 
-/// What paths are for when neither a package nor their content tells.
+/// Classes of paths without an owning package or recognised content.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathClass {
@@ -210,12 +210,12 @@ impl Catalog {
         self.path_rules(path).devel
     }
 
-    /// Whether a file lies in a folder of tools that packages start by themselves, by its absolute path.
+    /// Whether a file is in a folder of tools that packages start themselves, by its absolute path.
     pub fn is_tool(&self, path: &[u8]) -> bool {
         self.path_rules(path).tool
     }
 
-    /// What a path is for, as a class of the contract, when neither a package nor its content tells.
+    /// Class of a path, if neither a package nor its content determines one.
     pub fn class_of_path(&self, path: &[u8]) -> Option<&str> {
         self.path_rules(path).class
     }

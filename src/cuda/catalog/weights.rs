@@ -52,7 +52,7 @@ pub struct Magic {
 }
 
 impl Magic {
-    /// Whether it may tell of a file with this name. A name without an ending says nothing against it.
+    /// Whether it may match a file with this name. A name without an extension may match.
     fn is_for(&self, name: &[u8]) -> bool {
         let has = |word: &String| memchr::memmem::find(name, word.as_bytes()).is_some();
         !name.contains(&b'.')
@@ -166,8 +166,8 @@ fn ends_with(name: &[u8], suffix: &str) -> bool {
 }
 
 impl Catalog {
-    /// Whether [`Self::weight_format`] may know a file with this name and size: nearly all others are told at
-    /// once, without memory of their own.
+    /// Whether [`Self::weight_format`] may match a file with this name and size: excludes nearly all files without
+    /// allocation.
     pub fn may_be_weights(&self, name: &[u8], size: u64) -> bool {
         if !name.contains(&b'.') {
             return size >= self.weights.least_unnamed;
@@ -179,12 +179,12 @@ impl Catalog {
         is_shard || self.weights.lengths[last] & length != 0
     }
 
-    /// The format of a model file, by its absolute path, its size and, where they are at hand, its first
-    /// bytes. Without them an ambiguous name is judged by its size alone.
+    /// Format of a model file, by its absolute path, its size and, if available, its first bytes. Without them an
+    /// ambiguous name is judged by its size.
     pub fn weight_format(&self, path: &[u8], head: Option<&[u8]>, size: u64) -> Option<&WeightFormat> {
         let name = whole_shard(file_name(path).to_ascii_lowercase());
         let formats = &self.document.weight_formats;
-        // Text that begins as JSON or XML is no model, unless its format says that it may begin so.
+        // Text that begins as JSON or XML is not a model, unless its format allows that.
         let is_text = head.is_some_and(|head| matches!(head.first(), Some(b'{' | b'<')));
         let candidates =
             if name.contains(&b'.') { self.weights.by_extension.get(extension(&name)) } else { None };

@@ -1,4 +1,4 @@
-//! The verdict: every rule says what would follow from it alone, and the worst of that counts.
+//! Verdicts: every rule has a verdict of its own, and the worst of them counts.
 
 mod code;
 mod compat;

@@ -17,7 +17,7 @@ use crate::cuda::{search_folders, shown_folder};
 use frameworks::Frameworks;
 use look::Look;
 
-/// Whose a file is that nobody else brought.
+/// Owner of a file without a package or framework.
 const APPLICATION: &str = "the application";
 
 /// What the image needs of a machine. Costs about one look at each file with GPU code.
@@ -70,7 +70,7 @@ fn loads_cuda(look: &Look<'_>) -> bool {
         let opens = object.opens.iter().filter(|open| !open.optional).map(|open| &open.name);
         object.needs.iter().map(|need| &need.name).chain(opens).any(|name| known.is_cuda(look, name))
     });
-    // Some open libraries by names that stand in them, and no table tells.
+    // Some libraries open others by built-in names, without an entry in the table.
     asks || look.inventory.mentions.iter().any(|mention| {
         look.object_at(mention.node).is_some_and(|id| look.is_used(id))
             && mention.libraries.iter().any(|name| known.is_cuda(look, name))
@@ -83,7 +83,7 @@ fn cudnn(look: &Look<'_>) -> Vec<UsedCudnn> {
     for library in look.libraries.iter().filter(|library| &*library.component == "cudnn") {
         let Some((text, _)) = &library.version else { continue };
         let version: Vec<u32> = numbers(text.as_bytes()).into_iter().take(3).collect();
-        // A soname tells no more than the major version, by which nothing can be judged.
+        // A soname has only the major version, which is not sufficient.
         if version.len() < 2 {
             continue;
         }
@@ -100,7 +100,7 @@ fn cudnn(look: &Look<'_>) -> Vec<UsedCudnn> {
             std::collections::btree_map::Entry::Occupied(mut place) => {
                 let known = place.get_mut();
                 known.firm |= firm;
-                // The library that all callers load stands for its parts.
+                // The library loaded by all callers represents its parts.
                 if whole {
                     known.path = one.path;
                 }

@@ -54,7 +54,7 @@ pub fn parse_target(catalog: &Catalog, text: &str) -> Result<TargetGpu, TargetEr
     let target = known(catalog, id)
         .ok_or_else(|| TargetError::Unknown { text: shown(id), near: near(catalog, id) })?;
     Ok(match settings.driver {
-        // What is said of the driver holds, and not the CUDA version of the usual one.
+        // The given driver is used, not the CUDA version of the usual one.
         Some(driver) => TargetGpu {
             id: format!("{},driver={}", target.id, driver.version),
             driver: Some(driver),
@@ -84,7 +84,7 @@ fn known(catalog: &Catalog, id: &str) -> Option<TargetGpu> {
     })
 }
 
-/// What stands behind `=`.
+/// The value after `=`.
 #[derive(Default)]
 struct Settings {
     sm: Option<u32>,

@@ -81,7 +81,7 @@ pub(crate) struct Host<'a> {
     pub(crate) cuda: Option<(u32, u32)>,
     /// Whether `cuda` is only the least that it has.
     pub(crate) cuda_or_later: bool,
-    /// Version of its driver; one number alone stands for any version of that branch.
+    /// Driver version; a single number means any version of that branch.
     pub(crate) driver: Option<&'a [u32]>,
     /// Compute capability without the point.
     pub(crate) sm: u32,

@@ -56,7 +56,7 @@ fn architectures(needs: &Needs, catalog: &Catalog) -> (Vec<String>, Vec<String>)
     if files.is_empty() {
         return Default::default();
     }
-    // The older name of a renamed one says nothing more.
+    // The older name of a renamed one adds nothing.
     let mut known: Vec<u32> = catalog
         .architectures()
         .iter()

@@ -16,7 +16,7 @@ pub struct TargetGpu {
     pub sm: u32,
     /// What kind of GPU it is, when that is known.
     pub class: Option<GpuClass>,
-    /// The driver there; `None` when nothing says which.
+    /// Driver of the machine; `None` if unknown.
     pub driver: Option<TargetDriver>,
     /// The CUDA version of the driver's libcuda where it was measured, or where the driver has versions of its own
     /// (Jetson); else it follows from the driver's branch.
@@ -46,11 +46,11 @@ pub struct TargetDriver {
 /// Where a driver's version is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DriverFrom {
-    /// The user said so.
+    /// Given by the user.
     Stated,
     /// It was asked.
     Measured,
-    /// The catalogue says that it is usual there.
+    /// Usual there, according to the catalogue.
     Usual,
 }
 
@@ -87,7 +87,7 @@ pub type HostTargets = Result<Vec<TargetGpu>, String>;
 /// Why a target cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// The machine at hand is asked for, and has no GPU that can be used.
+    /// `host` was requested on a machine without a usable GPU.
     #[error("cannot use the target host: {0}")]
     Host(String),
     /// No GPU and no machine has this id.
@@ -126,7 +126,7 @@ impl TargetError {
     }
 }
 
-/// The GPUs that are judged by when nobody says which: five that data centres have most.
+/// Default targets: five common data-centre GPUs.
 pub fn default_targets(catalog: &Catalog) -> Vec<TargetGpu> {
     const COMMON: [&str; 5] = ["gpu:t4", "gpu:a10", "gpu:a100-80", "gpu:l4", "gpu:h100"];
     COMMON.iter().filter_map(|id| TargetGpu::named(catalog, id)).collect()
@@ -194,7 +194,7 @@ impl TargetGpu {
             };
             all.extend(machines.iter().filter(of_cloud).map(|target| target.clone().under(service)));
         }
-        // Services stand behind the machines that they run on.
+        // Services follow the machines they run on.
         let gpus = all.iter().take_while(|target| target.id.starts_with("gpu:")).count();
         all.splice(gpus..gpus, machines);
         all
@@ -265,7 +265,7 @@ fn class_of(catalog: &Catalog, name: &str, sm: u32, brand: Option<&str>) -> Opti
     if catalog.architecture(sm).is_some_and(|architecture| architecture.tegra) {
         return Some(GpuClass::Jetson);
     }
-    // The brand `nvidia` is that of data-centre GPUs since Ampere, and of a few others: the model's name tells.
+    // The brand `nvidia` is that of data-centre GPUs since Ampere, and of a few others: the model name decides.
     let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let model = |target: &&Target| {
         let words_of = target.gpu.to_ascii_lowercase();

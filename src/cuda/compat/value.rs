@@ -74,8 +74,7 @@ pub struct Needs {
     pub cudnn: Vec<UsedCudnn>,
     /// Forward-compatibility drivers in the image.
     pub compat: Vec<CompatDriver>,
-    /// Libraries named as the driver's that lie in the image itself, without those of `compat`, and that a program
-    /// would get when it asks for `libcuda.so.1`.
+    /// Driver libraries in the image, without those of `compat`, that a program would load for `libcuda.so.1`.
     pub own_drivers: Vec<OwnDriver>,
     /// Folders that every program's loader looks into: `LD_LIBRARY_PATH` and the loader's configuration.
     pub loader_folders: Vec<LoaderFolder>,
@@ -90,7 +89,7 @@ pub struct CudaNeed {
     pub version: CudaVersion,
     /// Who needs it, such as `torch 2.9.1+cu128` or `libcudart.so.12`.
     pub who: String,
-    /// The file or package that says so.
+    /// File or package that states it.
     pub subject: String,
     /// What it was read from, in a sentence.
     pub evidence: String,
@@ -121,8 +120,8 @@ pub struct CodeFile {
     pub weight: Weight,
     /// Why it has that weight, in a sentence.
     pub evidence: String,
-    /// The SM number that its component begins with: on older GPUs its callers do without it, so that a file without
-    /// code for one of them is [`Weight::Optional`] there whatever its weight says. `None` when nothing says so.
+    /// SM number from which its component is used: on older GPUs its callers have a fallback, so that a file without
+    /// code for one of them is [`Weight::Optional`] there, whatever its weight. `None` if unknown.
     pub from_sm: Option<u32>,
     /// Whether it decides for one of several frameworks: which of them the image runs is not known.
     pub among_frameworks: bool,
@@ -160,7 +159,7 @@ pub struct CompatDriver {
     pub forced_by: Option<String>,
 }
 
-/// A library of the driver that lies in the image.
+/// A driver library in the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnDriver {
     /// Its path.
@@ -190,7 +189,7 @@ pub enum RunVerdict {
     RunsWithJit,
     /// The forward-compatibility driver in the image is needed.
     RunsWithCompat,
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
     /// It does not.
     Fails,
@@ -219,7 +218,7 @@ pub enum RuleId {
     Capabilities,
     /// The loader does not find the driver's folder.
     DriverPath,
-    /// A library in the image stands in for the driver.
+    /// A library in the image replaces the driver.
     OwnDriver,
     /// The driver does not drive this GPU.
     DriverDropped,
@@ -291,7 +290,7 @@ pub struct Reason {
     pub text: String,
     /// The file, package, variable or version that it is about.
     pub subject: Option<String>,
-    /// What CUDA says then: code and name, such as 209 and `CUDA_ERROR_NO_BINARY_FOR_GPU`.
+    /// CUDA error: code and name, such as 209 and `CUDA_ERROR_NO_BINARY_FOR_GPU`.
     pub error: Option<(u32, &'static str)>,
     /// What would change it.
     pub hint: Option<String>,

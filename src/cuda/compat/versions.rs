@@ -1,7 +1,7 @@
 //! Versions, as drivers and capabilities write them.
 
-/// Whether a version is as new as another, by its numbers. One that ends earlier stands for all that begin so:
-/// `550` is as new as `550.54.14`.
+/// Whether a version is at least another, by its numbers. A shorter one means any with that beginning: `550` is at
+/// least `550.54.14`.
 pub(super) fn as_new_as(version: &[u32], wanted: &[u32]) -> bool {
     version.iter().zip(wanted).find(|(one, other)| one != other).is_none_or(|(one, other)| one > other)
 }

@@ -1,6 +1,6 @@
 //! The tokens `$ORIGIN`, `$LIB` and `$PLATFORM` in search paths and names.
 
-/// What the tokens stand for.
+/// Values of the tokens.
 pub(super) struct Tokens<'a> {
     /// The folder of the object that the text is from.
     pub(super) origin: &'a [u8],

@@ -84,9 +84,8 @@ impl Run<'_, '_> {
         Some(Place { object, folder, step: Step::Table(self.world.names.id(source.as_bytes())) })
     }
 
-    /// The names that a pattern stands for, by the files of the searched folders; the pattern itself when
-    /// no file fits, and a name that is none. Who looks into some folders first looks no further than those
-    /// when a file there fits.
+    /// Names that match a pattern, by the files of the searched folders; the pattern itself if no file matches, and a
+    /// name without a pattern. Callers with preferred folders search no further than those if a file there matches.
     fn concrete(
         &mut self,
         process: &Process,
@@ -127,7 +126,7 @@ impl Run<'_, '_> {
         names
     }
 
-    /// The folders below a packages folder where libraries for other packages lie.
+    /// Folders of libraries for other packages, below a packages folder.
     fn site_folders(&mut self, site: NameId) -> Rc<[NodeId]> {
         if let Some(known) = self.site_folders.get(&site) {
             return Rc::clone(known);

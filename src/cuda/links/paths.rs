@@ -178,7 +178,7 @@ pub fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-/// The folder of a path as it is written: `/` for what lies in the root, empty for a bare name.
+/// Folder of a path: `/` for entries of the root, empty for a bare name.
 pub fn folder_of(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(0) => b"/",
@@ -187,8 +187,8 @@ pub fn folder_of(path: &[u8]) -> &[u8] {
     }
 }
 
-/// The folder of Python packages that a path lies in (the innermost `site-packages` or
-/// `dist-packages`), and the rest of the path below it.
+/// The folder of Python packages that contains a path (the innermost `site-packages` or `dist-packages`), and the rest
+/// of the path below it.
 pub fn site_root(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut found = None;
     let mut start = 0;
@@ -202,7 +202,7 @@ pub fn site_root(path: &[u8]) -> Option<(&[u8], &[u8])> {
     found
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any bytes.
+/// Whether a name matches a pattern, in which `*` matches any bytes.
 pub fn fits(pattern: &[u8], name: &[u8]) -> bool {
     // The last star and the place in the name where it was tried: going back there is enough.
     let (mut at, mut from) = (0, 0);

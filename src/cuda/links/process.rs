@@ -18,7 +18,7 @@ pub(super) type Fallback = Rc<NumberMap<NameId, Place>>;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) object: u32,
-    /// What `$ORIGIN` stands for in it.
+    /// Value of `$ORIGIN` in it.
     pub(super) folder: NodeId,
     pub(super) step: Step,
 }

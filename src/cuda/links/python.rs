@@ -28,7 +28,7 @@ pub(super) fn python_of(world: &mut World<'_>, path: &[u8]) -> Option<u32> {
     let is_version =
         |part: &&[u8]| part.strip_prefix(b"python").and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit);
     if let Some(at) = parts.iter().rposition(is_version) {
-        // Above `python3.12` stands `lib` or `lib64`, above that the prefix.
+        // The parent of `python3.12` is `lib` or `lib64`, whose parent is the prefix.
         let prefix = parts[..at.saturating_sub(1)].join(&b'/');
         names.push(parts[at].to_vec());
         for name in [parts[at], b"python3", b"python"] {

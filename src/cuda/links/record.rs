@@ -76,7 +76,7 @@ impl Record {
             self.resolved[*object as usize] = true;
             let places = &mut self.needs[*object as usize][*need];
             let leads = |found: &Found| found.map(|(object, _)| object);
-            // The way to one place may differ between processes: the first one stands.
+            // The way to a file may differ between processes: the first one is kept.
             if places.len() < PLACES && !places.iter().any(|known| leads(known) == leads(found)) {
                 places.push(*found);
             }

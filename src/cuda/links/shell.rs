@@ -1,11 +1,11 @@
-//! The simple commands of a line for `sh -c`, as far as they can be told without running it.
+//! The simple commands of a line for `sh -c`, as far as known without running it.
 
 /// How much of a line is read; those of images have a few hundred bytes.
 const LINE_BYTES: usize = 64 << 10;
 /// How many commands of a line are taken.
 const COMMANDS: usize = 64;
 
-/// Words before which a command may stand.
+/// Words that may precede a command.
 const BEFORE: [&[u8]; 10] =
     [b"exec", b"command", b"time", b"if", b"then", b"elif", b"else", b"while", b"do", b"!"];
 

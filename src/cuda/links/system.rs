@@ -25,7 +25,7 @@ pub(super) struct Cached {
 /// The folders that belong to the system, for files of one machine, class and byte order.
 #[derive(Default)]
 pub(super) struct System {
-    /// What the cache says, by soname or name of a link.
+    /// Contents of the cache, by soname or link name.
     pub(super) cache: NumberMap<NameId, Cached>,
     /// What those folders hold under a soname or link once `ldconfig` has made its links.
     pub(super) made: NumberMap<(NodeId, NameId), u32>,
@@ -33,9 +33,9 @@ pub(super) struct System {
     pub(super) folders: Vec<(Dir, bool)>,
     /// The folders that are always looked into.
     pub(super) default: Vec<Dir>,
-    /// What `$LIB` stands for.
+    /// Value of `$LIB`.
     pub(super) lib: &'static [u8],
-    /// What `$PLATFORM` stands for.
+    /// Value of `$PLATFORM`.
     pub(super) platform: &'static [u8],
 }
 

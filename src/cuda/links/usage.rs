@@ -90,7 +90,7 @@ pub(super) struct Run<'a, 'r> {
     pub(super) tables: HashMap<(NameId, NameId), Fallback>,
     /// What the modules of a packages folder load, by Python and folder.
     pub(super) companions: HashMap<(Option<u32>, NameId), Fallback>,
-    /// The same of what lies in that folder, with the package that loads it.
+    /// The same for files in that folder, with the package that loads them.
     pub(super) neighbours: Neighbours,
 }
 
@@ -186,7 +186,7 @@ impl Run<'_, '_> {
             let root = self.roots[owner].clone();
             let mut process = self.process(&root, false, None);
             let mut caller = 0;
-            // Nobody may make the calls: what they load comes after all else.
+            // The calls may never happen: their loads come last.
             let mut calls: VecDeque<(usize, OpenRule)> = VecDeque::new();
             loop {
                 if let Some(loaded) = process.loaded.get(caller) {
@@ -257,7 +257,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Copies for newer processors stand for the copy that every processor can run.
+    /// Copies for newer processors are represented by the baseline copy.
     fn hardware_copies(&mut self, problems: &mut Vec<String>) {
         let mut copies = 0;
         for object in self.world.objects() {

@@ -86,7 +86,7 @@ pub enum SearchStep {
     Cache(String),
     /// A folder that the loader always looks into.
     Default(String),
-    /// The catalogue's dlopen table says so: what it says, and its source.
+    /// From the catalogue's dlopen table: the entry and its source.
     Table(String),
 }
 

@@ -1,13 +1,13 @@
-//! Files that only a build system reads: what they name says what the build used, and nothing of what runs.
+//! Files that only a build system reads: their mentions show what the build used, not what runs.
 
 use crate::base::text::escape;
 use crate::cuda::scene::Scene;
 use crate::cuda::value::Mention;
 
-/// Words that tell of somebody who builds.
+/// Words that indicate a build system in use.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
-/// Leaves out what such files say, when nobody else names a build system that could read them.
+/// Drops mentions in such files, unless something else names a build system that could read them.
 pub(super) fn leave_out(scene: &Scene<'_>, mentions: &mut Vec<Mention>) {
     let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&scene.path(mention.node))).collect();
     let builds = |mention: &Mention| mention.words.iter().any(|word| BUILDERS.contains(word));

@@ -74,7 +74,7 @@ impl Automatic {
         }
     }
 
-    /// The record of dnf that says that a package was installed as a dependency.
+    /// dnf's record that a package was installed as a dependency.
     pub(super) fn dnf(&self, from: &formats::Package) -> Option<&'static str> {
         let architecture = from.architecture.as_deref().unwrap_or_default();
         let is_automatic = self.dnf.contains(&format!("{}.{architecture}", from.name));

@@ -64,7 +64,7 @@ impl<'a> Lists<'a> {
         Self { scene, left: LIST_BYTES, root: Vec::new(), recent: Vec::new(), at: 0, oldest: 0 }
     }
 
-    /// Whether there was no room for all lists.
+    /// Whether lists were omitted.
     pub(super) fn is_full(&self) -> bool {
         self.left == 0
     }

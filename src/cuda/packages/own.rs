@@ -48,19 +48,18 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
     Owners { by_node }
 }
 
-/// A file that lies above every database that lists its package, and may stand for the package's own.
+/// A file above every database that lists its package, possibly the package's own.
 struct Suspect {
     place: usize,
     size: u64,
-    /// The highest layer with a database that lists the package: what the package brought lies no higher.
+    /// The highest layer with a database that lists the package: the package's files are not above it.
     database: u16,
     /// The highest layer up to that one with the path, and whether it holds a file of this size.
     before: Option<bool>,
 }
 
-/// Files that somebody put over those of a package: their layer is above every layer whose database lists the
-/// package, and what lay there when it was last listed is something else. A copy that only changes owner or
-/// mode has the size that was there, and stays the package's.
+/// Files that replace those of a package: their layer is above every layer whose database lists the package, and the
+/// listed file differs. A copy that only changes owner or mode has the same size, and stays the package's.
 fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Option<Vec<NodeId>>]) -> HashSet<(usize, NodeId)> {
     let mut suspects: HashMap<NodeId, Vec<Suspect>> = HashMap::new();
     let mut names: HashSet<&[u8]> = HashSet::new();
@@ -100,7 +99,7 @@ fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Option<Vec<NodeId>>]) 
             let node = node.and_then(|node| scene.paths.child(node, layer.name(entry)));
             for suspect in node.and_then(|node| suspects.get_mut(&node)).into_iter().flatten() {
                 if number <= suspect.database {
-                    // The size of a second name is not at hand: it stays the package's.
+                    // The size of a second name is unknown: it stays the package's.
                     let same = kind == EntryKind::File && layer.size(entry) == suspect.size;
                     suspect.before = Some(same || kind == EntryKind::HardLink);
                 }

@@ -1,4 +1,4 @@
-//! Which facts a file can have: facts that were stored may be anybody's.
+//! Which facts a file can have: stored facts are untrusted.
 
 use super::super::ar::ArchiveFacts;
 use super::super::elf::ElfFacts;
@@ -6,7 +6,7 @@ use super::super::fatbin::{GpuFacts, SectionSum};
 use super::{BinaryLimits, FileFacts, Problem};
 use crate::base::text::is_unsafe;
 
-/// Larger than every architecture number that is believed.
+/// Maximum plausible architecture number.
 const ARCH_MAX: u32 = 10_000;
 
 impl FileFacts {

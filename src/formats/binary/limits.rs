@@ -38,7 +38,7 @@ pub struct BinaryLimits {
     pub data_sections: bool,
     /// Bytes of note segments of one file.
     pub note_bytes: usize,
-    /// Bytes of the note that says which drivers a compatibility library works with.
+    /// Bytes of the note with the drivers that a compatibility library supports.
     pub compat_bytes: usize,
     /// Containers of GPU code in one file (or archive member). The most seen are 443.
     pub containers: usize,

@@ -21,7 +21,7 @@ pub use limits::BinaryLimits;
 pub use problem::Problem;
 pub(in crate::formats) use problem::Problems;
 
-/// Bytes from the start of a file that must be there to tell what it is (or all, when it has fewer).
+/// Bytes from the start of a file that are needed to identify it (or all, if it has fewer).
 pub const HEAD_BYTES: usize = 64;
 
 /// What a file is, and what was found in it.
@@ -150,7 +150,7 @@ impl Scan {
         }
     }
 
-    /// The facts. When the stream ended early, they are what could be told, and a problem says so.
+    /// The facts. If the stream ended early, they are partial, with a problem.
     pub fn finish(self) -> FileFacts {
         match self.state {
             State::Elf(scan) => FileFacts::Elf(Box::new(scan.finish())),
@@ -169,11 +169,11 @@ impl Scan {
     }
 }
 
-/// The facts of the file that `file` is, by reading headers and tables alone; `None` when there is nothing to
-/// look into. Sections that may hold GPU code among other things are left to [`read_deferred`].
+/// The facts of `file`, from headers and tables alone; `None` if it is not analysed. Sections that may contain GPU code
+/// among other data are left to [`read_deferred`].
 ///
 /// # Errors
-/// When reading fails or `cancel` says so.
+/// Read errors and cancellation.
 pub fn read(
     file: &Section,
     head: &[u8],
@@ -200,11 +200,11 @@ pub fn read(
     }))
 }
 
-/// Searches the ranges that [`read`] left out, and adds what is there. After it the facts are those of
-/// [`Scan`] on the same bytes.
+/// Searches the ranges that [`read`] deferred, and adds the results. The facts then equal those of [`Scan`] on the same
+/// bytes.
 ///
 /// # Errors
-/// When reading fails or `cancel` says so; the ranges are then no longer listed as deferred.
+/// Read errors and cancellation; the ranges are then no longer listed as deferred.
 pub fn read_deferred(
     file: &Section,
     facts: &mut FileFacts,

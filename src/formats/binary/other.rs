@@ -3,7 +3,7 @@
 use super::FileFacts;
 use crate::formats::fatbin::Suffix;
 
-/// First bytes that are kept of such a file. Comments stand before `.version` in real files.
+/// First bytes kept of such a file. In real files, comments precede `.version`.
 pub(super) const TEXT_BYTES: usize = 4 << 10;
 
 /// Which of them.

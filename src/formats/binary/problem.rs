@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// Something in a file that is not as its format wants it, or more than is read of such a file.
+/// A violation of the file's format, or a limit that was reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// Offset in the file, in bytes.

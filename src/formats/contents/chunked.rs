@@ -16,7 +16,7 @@ const FRAME_HEAD: u64 = 8;
 /// The only sort of table there is.
 const CRFS: u64 = 1;
 
-/// Where a table lies in the blob.
+/// Location of a table in the blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Where it begins.

@@ -1,5 +1,5 @@
-//! Where eStargz keeps its table: the last member of gzip but one is a tar with the JSON, the last is empty and says
-//! in its header where that one begins.
+//! Location of eStargz's table: the last gzip member but one is a tar with the JSON, the last is empty and has the
+//! offset of that one in its header.
 
 use std::io::{BufReader, Read as _};
 
@@ -34,8 +34,8 @@ pub fn footer(tail: &[u8]) -> Option<(u64, usize)> {
     field(FOOTER_BYTES, b"\x1a\0SG\x16\0").or_else(|| field(OLD_FOOTER_BYTES, b"\x16\0"))
 }
 
-/// The table itself. It is a file of the layer like any other, which it does not list: whoever unpacks the layer as
-/// a plain one gets it, and whoever reads it whole counts it.
+/// The table itself: a file of the layer that the table does not list. Extraction as a plain layer creates it, and a
+/// complete read counts it.
 #[derive(Debug)]
 pub struct Found {
     /// The JSON.

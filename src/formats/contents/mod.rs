@@ -1,7 +1,7 @@
-//! Tables of contents of layers: what eStargz and zstd:chunked append, so that single files can be fetched.
+//! Tables of contents of layers, appended by eStargz and zstd:chunked, so that single files can be fetched.
 //!
-//! Facts come from the documents and code of containerd/stargz-snapshotter (`estargz/types.go`) and
-//! containers/storage (`pkg/chunked`). Both write the same JSON; they differ in where it lies.
+//! Sources: documents and code of containerd/stargz-snapshotter (`estargz/types.go`) and containers/storage
+//! (`pkg/chunked`). Both write the same JSON, at different locations.
 
 pub mod chunked;
 pub mod estargz;
@@ -43,7 +43,7 @@ impl fmt::Display for Format {
 pub struct Refused(String);
 
 impl Refused {
-    /// A reason; it may hold what strangers wrote.
+    /// A reason; may contain untrusted text.
     pub fn new(why: impl AsRef<str>) -> Self {
         Self(crate::base::text::printable(why.as_ref()))
     }
@@ -57,7 +57,7 @@ pub type Sum = [u8; 32];
 pub struct Contents {
     entries: Vec<Listed>,
     names: Vec<u8>,
-    /// Where the bodies of the entries lie, by the same numbers.
+    /// Locations of the bodies of entries, by the same numbers.
     pub bodies: Bodies,
 }
 
@@ -113,7 +113,7 @@ pub struct Part {
     pub offset: u64,
     /// Where the next stream begins, or the data ends: nothing behind it is needed.
     pub end: u64,
-    /// Inflated bytes of the stream that stand before it.
+    /// Decompressed bytes of the stream before it.
     pub inner: u64,
     /// All bytes are zero; nothing need be fetched.
     pub zeros: bool,
@@ -121,7 +121,7 @@ pub struct Part {
     pub sum: Option<Sum>,
 }
 
-/// Where the bodies of files lie in the blob.
+/// Locations of the bodies of files in the blob.
 #[derive(Debug, Default)]
 pub struct Bodies {
     parts: Vec<Part>,
@@ -156,7 +156,7 @@ impl Bodies {
     }
 }
 
-/// A buffer for `claimed` bytes, but no more at first than what costs nothing when the claim is a lie.
+/// A buffer for `claimed` bytes, initially small, in case the claim is false.
 fn buffer(claimed: u64) -> Vec<u8> {
     Vec::with_capacity(in_memory(claimed.min(1 << 20)))
 }

@@ -31,7 +31,7 @@ impl Contents {
     /// Adds a file that the table itself does not list.
     ///
     /// # Errors
-    /// When there is no room for it.
+    /// A limit is reached.
     pub fn push(&mut self, path: &[u8], listed: Listed, part: Part, sum: Option<Sum>) -> Result<(), Refused> {
         let name = store(&mut self.names, path).ok_or_else(|| Refused::new("names too long"))?;
         self.entries.push(Listed { name, link: (0, 0), ..listed });
@@ -154,7 +154,7 @@ impl Builder<'_> {
             return Err(format!("data at byte {}, beyond the end at {}", part.offset, self.data_end));
         }
         let parts = &mut self.contents.bodies.parts;
-        // One that is told of a part has at least the length of an entry in the text, so they are bounded too.
+        // A chunk has at least the length of an entry in the text, so they are bounded too.
         parts.push(part);
         if let Some(end) = self.contents.bodies.ends.last_mut() {
             *end = index32(parts.len());
@@ -201,8 +201,8 @@ impl Builder<'_> {
     }
 }
 
-/// Bytes that one stored byte may become: a run of 258 in two bits for gzip, a block of 128 KiB in four bytes for zstd.
-/// Rounded up, as this only tells plain lies.
+/// Maximum decompressed bytes per stored byte: a run of 258 in two bits for gzip, a block of 128 KiB in four bytes for
+/// zstd. Rounded up: it only rejects impossible claims.
 fn most_of(format: Format) -> u64 {
     match format {
         Format::Estargz => 1100,

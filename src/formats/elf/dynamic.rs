@@ -26,7 +26,7 @@ const VERSION_ENTRY: usize = 16;
 /// Longest name in the version needs that is read.
 const VERSION_NAME_MAX: usize = 256;
 
-/// What the dynamic table says, before strings are looked up.
+/// The dynamic table, before strings are looked up.
 #[derive(Default)]
 struct Tags {
     needed: Vec<u64>,
@@ -56,7 +56,7 @@ impl Strings {
     }
 }
 
-/// Reads the table that `program` names; `programs` tell where addresses are in the file.
+/// Reads the table of `program`; `programs` map addresses to file offsets.
 pub(super) fn dynamic(
     context: &mut Context<'_>,
     program: &Program,

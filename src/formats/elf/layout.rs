@@ -71,7 +71,7 @@ pub(super) struct SectionHeader {
     pub(super) link: u32,
 }
 
-/// Largest entry of a table that is believed. Real ones have 64 bytes at most.
+/// Maximum plausible entry size of a table. Real ones have 64 bytes at most.
 const STRIDE_MAX: u64 = 1_024;
 
 impl Layout {
@@ -90,7 +90,7 @@ impl Layout {
         Some(if self.little { u64::from_le_bytes(raw) } else { u64::from_be_bytes(raw) })
     }
 
-    /// A number as wide as an address: where it lies in the 32-bit and in the 64-bit form.
+    /// A number of address width: its offset in the 32-bit and in the 64-bit form.
     pub(super) fn word(self, bytes: &[u8], at32: usize, at64: usize) -> Option<u64> {
         if self.class64 { self.u64(bytes, at64) } else { self.u32(bytes, at32).map(u64::from) }
     }

@@ -1,5 +1,5 @@
-//! In: the bytes of an ELF file: as a stream that passes once, or as ranges that can be read at any place.
-//! Out: what its headers say: names, needed libraries, search paths, notes, and where GPU code lies.
+//! In: the bytes of an ELF file: as a stream that passes once, or as ranges that can be read at any offset.
+//! Out: facts from its headers: names, needed libraries, search paths, notes, and locations of GPU code.
 //! Must not know: layers, paths in an image, which library is which; both ways give the same facts.
 
 mod dynamic;
@@ -53,7 +53,7 @@ pub struct VersionNeed {
     pub versions: Vec<Vec<u8>>,
 }
 
-/// What the headers of an ELF file say. Names are bytes as they stand in the file.
+/// Facts from the headers of an ELF file. Names are unescaped bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a bit of the file")]
 pub struct ElfFacts {
@@ -87,14 +87,14 @@ pub struct ElfFacts {
     pub no_default_lib: bool,
     /// Whether there is no dynamic table: nothing is loaded with it.
     pub is_static: bool,
-    /// The note that linkers write to tell builds apart.
+    /// The build id note of linkers.
     pub build_id: Option<Vec<u8>>,
     /// Versions asked of needed libraries.
     pub version_needs: Vec<VersionNeed>,
     /// Whether `version_needs` is all of them: false where a stream could not have kept the tables.
     pub version_needs_known: bool,
-    /// JSON text of the note `.note.cuda.fwd_compatibility`, which says what drivers a `libcuda.so` of a
-    /// compatibility package works with. Looked for only in files of that name.
+    /// JSON text of the note `.note.cuda.fwd_compatibility`, with the drivers that a `libcuda.so` of a compatibility
+    /// package supports. Searched only in files of that name.
     pub forward_compat: Option<String>,
     /// GPU code inside.
     pub gpu: Option<Box<GpuFacts>>,

@@ -8,7 +8,7 @@ use super::parse::Context;
 
 /// Type of the build id among the notes of GNU.
 const BUILD_ID: u32 = 3;
-/// Longest build id that is believed: a SHA-512. Linkers write 16 or 20 bytes.
+/// Maximum plausible build id: a SHA-512. Linkers write 16 or 20 bytes.
 const BUILD_ID_MAX: u32 = 64;
 /// Notes of one segment that are looked at.
 const NOTES_MAX: usize = 4_096;

@@ -10,27 +10,26 @@ use super::{ElfFacts, ElfKind, MACHINE_CUDA, dynamic, notes, sections};
 
 /// Bytes of a file, of which a stream may have kept only some.
 pub(super) trait Bytes {
-    /// Says that these bytes will be asked for, for those who can still keep them.
+    /// Announces that these bytes will be needed, for sources that can still keep them.
     fn want(&mut self, at: u64, bytes: u64);
 
     /// The same for a string, which leads to nothing else.
     fn want_string(&mut self, at: u64, bytes: u64);
 
-    /// Fills `buffer`; false when the bytes are not there.
+    /// Fills `buffer`; false if the bytes are not available.
     ///
     /// # Errors
-    /// Whatever the source says.
+    /// Errors of the source.
     fn read(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<bool>;
 
-    /// The string that starts at `at`, without the zero byte that ends it; `None` when it is not there or
-    /// has more than `most` bytes.
+    /// The string at `at`, without its terminating zero; `None` if it is not available or longer than `most` bytes.
     ///
     /// # Errors
-    /// Whatever the source says.
+    /// Errors of the source.
     fn string(&mut self, at: u64, most: usize) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// Where GPU code may lie.
+/// Possible locations of GPU code.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     /// In the order of the file, without overlaps.
@@ -84,7 +83,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Calls `each` with the first `needed` bytes of every entry of `table`, until it says to stop.
+    /// Calls `each` with the first `needed` bytes of every entry of `table`, until it returns false.
     pub(super) fn each(
         &mut self,
         table: Table,

@@ -1,5 +1,5 @@
-//! The section table, for the two things that only section names tell: where GPU code lies, and the note of
-//! a compatibility package.
+//! The section table, for facts that only section names determine: locations of GPU code, and the note of a
+//! compatibility package.
 
 use std::io;
 
@@ -30,7 +30,7 @@ const LEAST_BYTES: u64 = 16 + 64 + 8;
 /// Sections whose names were not kept and that are remembered as such.
 const UNNAMED_MAX: usize = 4_096;
 
-/// Where GPU code may lie. A file without a readable section table may have it anywhere.
+/// Possible locations of GPU code. A file without a readable section table may have it anywhere.
 pub(super) fn sections(
     context: &mut Context<'_>,
     facts: &mut ElfFacts,
@@ -108,7 +108,7 @@ fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)
     }
     let wanted = wanted(&table, context.size, limits);
     context.bytes.want(table.at, wanted);
-    // Numbers that do not fit into the ELF header stand in the first section header.
+    // Numbers that do not fit into the ELF header are in the first section header.
     if table.count == 0 || names == 0xffff {
         let Some(first) = section_at(context, &table, 0)? else {
             context.problems.add(table.at, "section headers cannot be read");

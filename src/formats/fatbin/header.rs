@@ -8,11 +8,11 @@ pub(super) const CONTAINER: usize = 16;
 /// Bytes of an entry header that are looked at.
 pub(super) const ENTRY: usize = 64;
 
-/// Largest container header that is believed. All known ones have 16 bytes.
+/// Maximum plausible container header. All known ones have 16 bytes.
 const CONTAINER_HEADER_MAX: u64 = 4_096;
-/// Largest entry header that is believed. It holds names and options; 184 bytes were seen.
+/// Maximum plausible entry header. It contains names and options; 184 bytes were observed.
 const ENTRY_HEADER_MAX: u64 = 64 << 10;
-/// Largest architecture number that is believed.
+/// Maximum plausible architecture number.
 const ARCH_MAX: u32 = 10_000;
 
 const LZ4: u64 = 0x2000;

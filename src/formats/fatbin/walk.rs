@@ -1,5 +1,5 @@
-//! Steps from header to header over bytes that are pushed, and says which bytes it wants next. A stream
-//! pushes all bytes; a reader of ranges pushes only what is wanted. Both find the same.
+//! Steps from header to header over bytes that are pushed, and requests the next bytes. A stream pushes all bytes; a
+//! range reader pushes only requested ones. Both find the same.
 
 use std::sync::LazyLock;
 
@@ -52,7 +52,7 @@ pub(in crate::formats) struct Walk {
 }
 
 impl Walk {
-    /// A walk that wants nothing until it enters a range.
+    /// A walk that requests nothing until it enters a range.
     pub(in crate::formats) fn new(limits: &BinaryLimits) -> Self {
         Self {
             state: State::Search,
@@ -76,7 +76,7 @@ impl Walk {
         }
     }
 
-    /// The next byte that is wanted and how many at least are of use; `None` at the end.
+    /// The next requested byte and the minimum useful length; `None` at the end.
     pub(in crate::formats) fn wants(&self) -> Option<(u64, usize)> {
         let next = self.next();
         let length = match self.state {

@@ -1,4 +1,4 @@
-//! Whether a word stands where a command does.
+//! Whether a word is in command position.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::words::Word;
 /// What follows `make` in a sentence.
 const PROSE: [&[u8]; 12] =
     [b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our"];
-/// What stands before a command and is none itself.
+/// Words before a command that are not commands.
 const STARTERS: [&[u8]; 7] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time"];
 /// Bytes of a path or of a string that are looked at.
 const REACH: usize = super::NAME_BYTES;

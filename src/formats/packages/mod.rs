@@ -65,7 +65,7 @@ pub struct Problem {
     pub what: String,
 }
 
-/// What a document says.
+/// Contents of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Read {
     /// The packages, in the order of the document.
@@ -104,7 +104,7 @@ struct Collector {
     read: Read,
     left: Bounds,
     unkept_problems: u64,
-    /// Whether it was told that names, or paths, are left out.
+    /// Whether the omission of names or paths was reported.
     told: (bool, bool),
 }
 

@@ -215,7 +215,7 @@ fn hexadecimal(sum: &[u8]) -> Option<String> {
     Some(hex)
 }
 
-/// What `torch/version.py` says.
+/// Fields of `torch/version.py`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TorchVersion {
     /// The version with its local part, such as `2.9.1+cu128`.

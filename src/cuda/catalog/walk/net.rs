@@ -1,7 +1,7 @@
-//! All globs about paths as one net of nodes, in which a path is a walk from the start.
+//! All path globs as one automaton, in which a path is a walk from the start.
 //!
-//! Globs with the same beginning share its nodes. Those inside toolkits, and those inside folders of Python
-//! packages, stand once and are entered from each place where such a folder may lie.
+//! Globs with a common beginning share its nodes. Those inside toolkits, and those inside folders of Python packages,
+//! are stored once and entered from each possible location of such a folder.
 
 use super::super::document::{CatalogError, Document};
 use super::super::places::PathScope;
@@ -10,7 +10,7 @@ use crate::base::convert::index32;
 /// Nodes of the net: the built-in catalogue has some 5,000. Every byte of a glob makes one at most.
 const NODES: usize = 1 << 18;
 
-/// The order in which the report takes the categories of what lies at a path; unknown ones come last.
+/// Report order of categories by path; unknown ones come last.
 pub(super) const CATEGORIES: [&str; 12] = [
     "package-caches",
     "build-artifacts",
@@ -154,7 +154,7 @@ impl Net {
         for glob in globs {
             let end = self.glob(entry, glob)?;
             self.mark(end, mark);
-            // A file name anywhere may also stand right where the scope begins.
+            // A file name in any folder may also be directly in the scope.
             let name = glob.strip_prefix("**/").filter(|name| !name.contains('/') && !name.contains("**"));
             let in_lib64 = glob.strip_prefix("lib/").map(|below| format!("lib64/{below}"));
             let in_lib64 = in_lib64.filter(|_| scope == PathScope::Toolkit);

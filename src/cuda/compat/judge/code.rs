@@ -51,7 +51,7 @@ enum Outcome {
     Jit,
     /// The compatibility driver does, where the machine's cannot.
     JitByCompat,
-    /// It cannot be told whether the driver can.
+    /// Unknown whether the driver can.
     JitUntold,
     /// SASS for desktop GPUs of its major version, on a board of CUDA 13 or later.
     DesktopOnBoard,

@@ -14,13 +14,13 @@ const UNSUPPORTED: Code = (804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE");
 /// Whether a compatibility driver works on a machine once it is taken.
 enum Works {
     Yes,
-    /// It cannot be told, and why.
+    /// Unknown, with the reason.
     Unknown(String),
-    /// It does not: what CUDA says, and why.
+    /// Does not work: CUDA error and reason.
     No(Code, String),
 }
 
-/// What comes of the container toolkit taking it by itself.
+/// Effect of the container toolkit loading it.
 pub(super) enum Taken {
     /// It does not.
     No,
@@ -86,8 +86,8 @@ fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
     }
 }
 
-/// Of one branch, it is no newer driver: it works where it is the very version of the machine's, whatever its note
-/// says. Seen on an H200: 580.95.05 with driver 580.159.04 ends with error 803, though the note names 580.
+/// Within one branch, it works only if it has exactly the machine's version, whatever its note names. Observed on an
+/// H200: 580.95.05 with driver 580.159.04 ends with error 803, although the note names 580.
 fn within_branch(compat: &CompatDriver, host: &Host<'_>) -> Works {
     let own = version(compat);
     match own.filter(|own| own.len() > 1 && host.driver.len() > 1) {
@@ -244,7 +244,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
     };
     let runs = told(RunVerdict::RunsWithCompat, format!("{puts}: it works there, {}.", by(compat)));
     let mut driven = Driven { reasons: vec![runs], proof: None, ptx: with_compat(host, Some(cuda)) };
-    // The highest that it is too old for says all.
+    // The highest unsupported version is sufficient.
     let old = needs
         .versions
         .iter()

@@ -5,7 +5,7 @@ use crate::cuda::catalog::CudnnSupport;
 use crate::cuda::compat::versions::capability;
 use crate::cuda::compat::{Needs, Reason, RuleId, RunVerdict, UsedCudnn};
 
-/// What its support matrix says of this GPU, for each cuDNN that is used.
+/// Support matrix of this GPU, for each cuDNN in use.
 pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Vec<Reason> {
     let known = |cudnn: &UsedCudnn| {
         let support = host.catalog.cudnn_support_of(&cudnn.version, cudnn.cuda_major)?;

@@ -13,7 +13,7 @@ pub(super) enum Isa {
     UpTo((u16, u16)),
     /// This one at least.
     AtLeast((u16, u16)),
-    /// Not known, and told elsewhere.
+    /// Unknown, and reported elsewhere.
     Open,
 }
 
@@ -93,13 +93,13 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
                 if reason.verdict == RunVerdict::RunsWithCompat {
                     driven.ptx = with_compat(host, cuda);
                 } else if reason.verdict == RunVerdict::Fails {
-                    // That is told: PTX is not what it fails by.
+                    // Already reported: PTX is not the cause.
                     driven.ptx.isa = Isa::Open;
                 }
                 reason
             }
         };
-        // Of reasons of one kind that for the highest version says all.
+        // Of reasons of one kind, the one for the highest version is sufficient.
         let told = |known: &Reason| (known.verdict, known.rule) == (reason.verdict, reason.rule);
         if !driven.reasons.iter().any(told) {
             driven.reasons.push(reason);
@@ -119,7 +119,7 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
     driven
 }
 
-/// There is GPU code, and nothing says of which CUDA version: a driver that runs all that are known is enough.
+/// GPU code without a known CUDA version: a driver that runs all known versions is sufficient.
 fn any_version(driven: &mut Driven, host: &Host<'_>) {
     let newest = host.catalog.majors().iter().map(|known| known.major).max();
     let all = newest.map(|major| (major, host.serves(CudaVersion { major, minor: None })));
@@ -191,7 +191,7 @@ pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
         .with_hint(hint)
 }
 
-/// It cannot be told whether the driver is new enough.
+/// Unknown whether the driver is new enough.
 fn untold(need: &CudaNeed, host: &Host<'_>) -> Reason {
     let text = if host.is_jetson() {
         format!(

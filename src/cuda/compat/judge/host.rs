@@ -23,7 +23,7 @@ pub(super) enum Served {
     Fully,
     /// Older, and of the same major version: minor-version compatibility.
     ByMinor,
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
     /// Too old.
     No,
@@ -58,7 +58,7 @@ impl<'a> Host<'a> {
         self.branch().filter(|_| !self.is_jetson())
     }
 
-    /// The driver in words, to stand before a verb.
+    /// The driver as a subject, in words.
     pub(super) fn acts(&self) -> String {
         let usual = self.target.driver.as_ref().is_some_and(|driver| driver.from == DriverFrom::Usual);
         let comma = if usual && !self.driver.is_empty() { "," } else { "" };

@@ -59,7 +59,7 @@ fn variable<'a>(needs: &'a Needs, name: &str) -> Option<&'a str> {
 fn capabilities(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
     let value = variable(needs, "NVIDIA_DRIVER_CAPABILITIES")?;
     let mut named = value.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
-    // Unset and empty stand for compute and utility. Jetson's libraries are mounted whatever it says.
+    // Unset and empty mean compute and utility. Jetson's libraries are mounted in any case.
     named.peek()?;
     if named.any(|name| matches!(name, "compute" | "all")) || target.class == Some(GpuClass::Jetson) {
         return None;
@@ -93,7 +93,7 @@ fn visible_devices(needs: &Needs) -> Option<Reason> {
     )
 }
 
-/// Where nothing tells the loader about the driver, the image has to.
+/// Without a loader configuration for the driver, the image must provide it.
 fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
     fn bare(path: &str) -> &str {
         path.trim_end_matches('/')
@@ -127,7 +127,7 @@ fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
     )
 }
 
-/// Libraries in the image that stand in for the driver: the worst of them.
+/// Libraries in the image that replace the driver: the worst of them.
 fn own_driver(needs: &Needs) -> Option<Reason> {
     let own = needs.own_drivers.iter().find(|own| own.stub).or_else(|| needs.own_drivers.first())?;
     let (path, by) = (&own.path, &own.by);

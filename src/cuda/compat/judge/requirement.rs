@@ -66,7 +66,7 @@ impl<'a> Requirements<'a> {
                 match holds {
                     Holds::Yes => None,
                     Holds::No => Some(refused(name, requirement, host)),
-                    // Without a driver nothing more can be said, and that is said once.
+                    // Without a driver nothing more is known, and one reason is sufficient.
                     Holds::Unknown if requirement.fault().is_none() && host.cuda.is_none() => None,
                     Holds::Unknown => Some(open(name, requirement, host)),
                 }

@@ -11,8 +11,8 @@ use crate::cuda::{GpuCode, HolderKind, Level, Library, Supplier};
 use crate::formats::fatbin::Suffix;
 use crate::rootfs::NodeId;
 
-/// Frameworks that compute on the processor unless they are told otherwise, in packages that hold GPU code all the
-/// same. Sources: the documentation of xgboost on `device`, of lightgbm on `device_type`, of catboost on `task_type`.
+/// Frameworks that compute on the CPU by default, in packages with GPU code. Sources: the documentation of xgboost on
+/// `device`, of lightgbm on `device_type`, of catboost on `task_type`.
 const ON_PROCESSOR: [&str; 3] = ["catboost", "lightgbm", "xgboost"];
 
 /// A file whose code is asked for.
@@ -81,8 +81,8 @@ fn holders<'a>(look: &Look<'a>, frameworks: &Frameworks) -> Vec<Holder<'a>> {
         .collect()
 }
 
-/// By framework: the file with most GPU code, among those that carry its GPU side where some do, and how many files
-/// there are. Files for single architectures never stand for a framework.
+/// By framework: the file with most GPU code, among those of its GPU part if there are any, and the number of files.
+/// Files for single architectures never represent a framework.
 fn largest(look: &Look<'_>, holders: &[Holder<'_>]) -> HashMap<usize, (usize, usize)> {
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let mut best: HashMap<usize, ((bool, u64), usize)> = HashMap::new();
@@ -137,7 +137,7 @@ fn weight(
     largest: &HashMap<usize, (usize, usize)>,
 ) -> (Weight, String) {
     let path = look.shown(holder.node);
-    // What the image starts, or links, nobody chooses by the GPU.
+    // What the image starts, or links, is not chosen by GPU.
     if let Some(why) = named_for_one(look, holder).filter(|_| !look.is_started(holder.object)) {
         return (Weight::Optional, why);
     }
@@ -188,7 +188,7 @@ fn weight(
     (Weight::MayDecide, text)
 }
 
-/// Whether whoever made the image brought the file.
+/// Whether the file was added by the author of the image.
 fn is_of_application(look: &Look<'_>, holder: &Holder<'_>) -> bool {
     if let Some(library) = holder.library {
         return library.supplier == Supplier::Application;

@@ -1,4 +1,4 @@
-//! Libraries of the driver that lie in the image itself.
+//! Driver libraries in the image itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -93,7 +93,7 @@ fn text(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// Where the loader of glibc looks without being told.
+/// Default search path of glibc's loader.
 fn default_folders(look: &Look<'_>) -> Vec<&'static [u8]> {
     let architecture = look.input.image.platform.as_ref().map(|platform| platform.architecture.as_str());
     let mut folders: Vec<&[u8]> = match architecture {

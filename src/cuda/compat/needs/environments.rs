@@ -4,8 +4,8 @@ use super::look::Look;
 use crate::cuda::Framework;
 use crate::cuda::links::{DEFAULT_PATH, WRAPPERS, file_name, folder_of};
 
-/// Folders of packages that what the image starts does not look into, or perhaps not: those of other virtual
-/// environments. Where nothing says which environment is used, those that hold one framework several times.
+/// Package folders that the started program does not use, or possibly not: those of other virtual environments. If the
+/// environment is unknown, those with the same framework several times.
 pub(super) fn aside(look: &Look<'_>) -> Vec<Vec<u8>> {
     let list = &look.inventory.frameworks;
     let places: Vec<(&Framework, Option<&[u8]>)> =
@@ -53,7 +53,7 @@ fn environment<'p>(look: &Look<'_>, folder: &'p [u8]) -> Option<&'p [u8]> {
 fn home(look: &Look<'_>) -> Option<Vec<u8>> {
     let config = look.input.image.config.as_ref()?.config().as_ref()?;
     let mut words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
-    // What else stands before it, such as a script or `conda run`, may choose another one.
+    // Anything else before it, such as a script or `conda run`, may select another one.
     let is_wrapper = |word: &&[u8]| word.starts_with(b"-") || WRAPPERS.contains(&file_name(word));
     let python =
         words.find(|word| !is_wrapper(word)).filter(|word| file_name(word).starts_with(b"python"))?;

@@ -81,7 +81,7 @@ pub(super) fn is_core(look: &Look<'_>, framework: &Framework, node: NodeId) -> b
     rule.zip(stem).is_some_and(|(rule, stem)| rule.core_libraries.iter().any(|core| core.as_bytes() == stem))
 }
 
-/// Its name and version, the latter as it stands: `torch 2.9.1+cu128`.
+/// Name and version, the latter unchanged: `torch 2.9.1+cu128`.
 pub(super) fn whole_name(framework: &Framework) -> String {
     match &framework.version {
         Some(version) => format!("{} {version}", framework.name),

@@ -90,7 +90,7 @@ impl<'a> Look<'a> {
                 .any(|id| links.object(id).needs.iter().any(|need| known.is_cuda(self, &need.name)))
     }
 
-    /// Whether a file lies among packages that the start of the image does not use, or perhaps not.
+    /// Whether a file is in packages that the started program does not use, or possibly not.
     pub(super) fn is_aside(&self, node: NodeId) -> bool {
         if self.aside.is_empty() {
             return false;

@@ -11,10 +11,10 @@ use crate::cuda::compat::{CodeFile, CudaNeed, CudaVersion, Weight};
 use crate::cuda::{Level, Library, VersionSource};
 use crate::formats::fatbin::GpuKind;
 
-/// Versions that are told; real images have one to three.
+/// Maximum versions listed; real images have one to three.
 const MOST: usize = 36;
 
-/// Who needs a version: of each kind one is told.
+/// Source of a requirement: one of each kind is listed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Who {
     Runtime,
@@ -46,7 +46,7 @@ pub(super) fn of(look: &Look<'_>, frameworks: &Frameworks, code: &[CodeFile]) ->
         !has_runtime || major > most
     });
     found.extend(others.filter_map(|one| of_library(look, one)).map(|need| (Who::Library, need)));
-    // Of those that say the same, one that is used for certain stands for all; else the first.
+    // Of equal ones, one in certain use represents all; else the first.
     found.sort_by_key(|(_, need)| !need.firm);
     let mut told = HashSet::new();
     found.retain(|(who, need)| told.insert((*who, need.version)));
@@ -56,7 +56,7 @@ pub(super) fn of(look: &Look<'_>, frameworks: &Frameworks, code: &[CodeFile]) ->
     versions
 }
 
-/// By the version of a library, else by the major version that its soname, folder or package says.
+/// By the version of a library, else by the major version of its soname, folder or package.
 fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
     let (major, why) = library.cuda_major.as_ref().map_or((None, ""), |(major, why)| (Some(*major), why));
     let minor = library.version.as_ref().and_then(|(version, source)| {
@@ -87,7 +87,7 @@ fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
     })
 }
 
-/// The CUDA version that a version of a component came with, where it tells.
+/// CUDA version that a component's version was released with, if known.
 fn minor_of(catalog: &Catalog, component: &str, version: &str, source: VersionSource) -> Option<(u32, u32)> {
     let first = |text: &str| match numbers(text.as_bytes())[..] {
         [major, minor, ..] => Some((major, minor)),
@@ -136,8 +136,8 @@ fn of_frameworks(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CudaNeed> {
     used.into_iter().filter_map(need).collect()
 }
 
-/// What PTX of the application tells: each toolkit writes a version of its own. This is all that is known of those
-/// who link CUDA's runtime into themselves.
+/// CUDA version from PTX of the application: each toolkit writes its own PTX version. The only evidence for programs
+/// with a static CUDA runtime.
 fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
     if file.weight != Weight::Decides || file.what != super::APPLICATION {
         return None;
