@@ -5,8 +5,10 @@ use std::fmt::{self, Write as _};
 use super::cuda::{CudaPart, LibraryLine};
 use super::model::Report;
 use super::text::{WIDTH, more};
+use crate::base::labels::{FLAVORS, STRATEGIES, SUPPLIERS};
 use crate::base::size::human;
 use crate::base::text::{elide_end, elide_middle, printable};
+use crate::compare::Change;
 
 /// What a report for people lists of each part; JSON has all of it.
 const MOST: usize = 20;
@@ -26,7 +28,11 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         let version = toolkit.version.as_deref().unwrap_or("unknown version");
         let cudnn =
             toolkit.cudnn_version.as_ref().map_or_else(String::new, |version| format!(", cuDNN {version}"));
-        line(out, "toolkit", &format!("{version}, {}{cudnn}, in {}", toolkit.flavor, toolkit.root))?;
+        line(
+            out,
+            "toolkit",
+            &format!("{version}, {}{cudnn}, in {}", FLAVORS.shown(&toolkit.flavor), toolkit.root),
+        )?;
     }
     if cuda.libraries.is_empty() && cuda.gpu_code.is_empty() && cuda.frameworks.is_empty() {
         return writeln!(out, "  No CUDA libraries, GPU code or frameworks found.");
@@ -37,7 +43,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
             framework.cuda_version.as_ref().map_or_else(String::new, |cuda| format!(", for CUDA {cuda}"));
         let strategy = match &*framework.strategy {
             "none" => String::new(),
-            strategy => format!(", CUDA libraries: {strategy}"),
+            strategy => format!(", {}", STRATEGIES.shown(strategy)),
         };
         line(out, "framework", &format!("{} {version}{built}{strategy}", framework.name))?;
     }
@@ -60,6 +66,7 @@ fn components(out: &mut String, cuda: &CudaPart) -> fmt::Result {
     for component in cuda.components.iter().take(MOST) {
         let of =
             |library: &&LibraryLine| library.component == component.name && library.hardlink_of.is_none();
+        let suppliers: Vec<String> = component.suppliers.iter().map(|by| SUPPLIERS.shown(by)).collect();
         let used = cuda.libraries.iter().filter(of).filter(|library| library.usage != "unreferenced").count();
         writeln!(
             out,
@@ -68,7 +75,7 @@ fn components(out: &mut String, cuda: &CudaPart) -> fmt::Result {
             component.libraries,
             used,
             component.name,
-            elide_end(&component.suppliers.join(", "), WIDTH - 39),
+            elide_end(&suppliers.join(", "), WIDTH - 39),
         )?;
     }
     more(out, cuda.components.len(), MOST, "components")
@@ -95,7 +102,7 @@ fn duplicates(out: &mut String, cuda: &CudaPart) -> fmt::Result {
         let same = match duplicate.identical {
             Some(true) => "identical",
             Some(false) => "different contents",
-            None => "not compared",
+            None => Change::Unknown.label(),
         };
         let copies = duplicate.paths.len();
         let text = format!("{}, {copies} copies, {same}", duplicate.soname);

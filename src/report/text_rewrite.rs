@@ -6,6 +6,7 @@ use super::model::Report;
 use super::proposal::{ProposalPart, ReasonLine};
 use super::rewrite::RewriteReport;
 use super::text::{WIDTH, wrap};
+use crate::base::labels::{APPLICABILITIES, Label, inline};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{elide_end, elide_middle, printable};
 
@@ -22,7 +23,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     writeln!(
         out,
         "{bytes:>10} less  {}",
-        elide_end(&format!("{}: {title}", best.applicability), WIDTH - 17)
+        elide_end(&format!("{}: {title}", APPLICABILITIES.shown(&best.applicability)), WIDTH - 17)
     )?;
     let more = match others {
         [] => String::new(),
@@ -54,7 +55,12 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
     let others = report.proposals.iter().enumerate().filter(|(place, _)| Some(*place) != chosen);
     let others = others.map(|(_, one)| {
         let saved = human(one.predicted.saved_bytes);
-        format!("{} ({}, {saved} less): {}", one.id, one.applicability, one.title)
+        format!(
+            "{} ({}, {saved} less): {}",
+            one.id,
+            inline(&APPLICABILITIES.shown(&one.applicability)),
+            one.title
+        )
     });
     section(out, "Other proposals (--proposal ID)", others)
 }
@@ -67,12 +73,8 @@ fn nothing(report: &RewriteReport) -> String {
 
 fn told(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
     paragraph(out, 0, &format!("{}: {}", proposal.id, proposal.title))?;
-    let meaning = match &*proposal.applicability {
-        "safe" => "safe: same behaviour",
-        "review" => "review: same behaviour expected; check what is not proven",
-        _ => "manual: requires manual changes",
-    };
-    paragraph(out, 0, meaning)?;
+    let label = APPLICABILITIES.get(&proposal.applicability);
+    paragraph(out, 0, &label.map_or_else(String::new, Label::described))?;
     sizes(out, report, proposal)?;
     let closure = &proposal.closure;
     let looked =
@@ -126,7 +128,7 @@ fn reason(reason: &ReasonLine) -> String {
         count => format!("lines {} to {}", reason.line, reason.line.saturating_add(count - 1)),
     };
     let bytes = reason.bytes.map_or_else(String::new, |bytes| format!(", {}", human(bytes)));
-    format!("{lines} ({}{bytes}): {}", reason.applicability, reason.text)
+    format!("{lines} ({}{bytes}): {}", inline(&APPLICABILITIES.shown(&reason.applicability)), reason.text)
 }
 
 fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) -> fmt::Result {

@@ -62,7 +62,10 @@ fn the_size_is_told_to_the_byte_beside_the_limit() {
     let expected = "3.11 KiB (3,183 bytes) in 3 records, limit 488 KiB (500,000 bytes)\n";
     assert_eq!(told(&place.run_with(&[("CUTAWAY_CACHE_SIZE", "500kB")], &["cache", "size"])), expected);
     let wrong = place.run_with(&[("CUTAWAY_CACHE_SIZE", "much")], &["cache", "size"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("CUTAWAY_CACHE_SIZE: invalid size \"much\""), "{wrong:?}");
+    assert!(
+        wrong.code == 2 && wrong.stderr.contains("CUTAWAY_CACHE_SIZE: invalid size \"much\""),
+        "{wrong:?}"
+    );
 }
 
 #[test]

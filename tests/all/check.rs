@@ -145,10 +145,7 @@ fn a_file_that_cannot_be_used_is_an_error_with_its_place() {
             "[rules]\ndeny = [\"heders\"]",
             "line 2, column 9: unknown rule \"heders\"\nhint: did you mean headers?",
         ),
-        (
-            "targets = [\"gpu:l44\"]",
-            "line 1, column 12: unknown target gpu:l44\nhint: did you mean gpu:l4",
-        ),
+        ("targets = [\"gpu:l44\"]", "line 1, column 12: unknown target gpu:l44\nhint: did you mean gpu:l4"),
     ] {
         place.put("cutaway.toml", text);
         let error = place.failure(&["check", "sample:runtime"]);

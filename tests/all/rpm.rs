@@ -183,10 +183,7 @@ fn circles_in_berkeley_db_end() {
     let long = changed_berkeley(|bytes, large| bytes[large + 22..large + 24].fill(0xff));
     for read in [empty, kind, outside, long] {
         assert_eq!(read.packages.len(), 1);
-        assert!(
-            read.problems.iter().any(|problem| problem.what == "truncated overflow value"),
-            "{read:?}"
-        );
+        assert!(read.problems.iter().any(|problem| problem.what == "truncated overflow value"), "{read:?}");
     }
 }
 
@@ -245,10 +242,7 @@ fn only_a_plain_table_of_sqlite_is_read() {
     for (schema, expected) in [
         ("CREATE TABLE x (blob BLOB)".to_owned(), "no table Packages"),
         (format!("CREATE VIEW Packages AS {endless} SELECT i AS blob FROM n"), "no table Packages"),
-        (
-            "CREATE TABLE Packages (hnum INTEGER PRIMARY KEY)".to_owned(),
-            "table Packages without headers",
-        ),
+        ("CREATE TABLE Packages (hnum INTEGER PRIMARY KEY)".to_owned(), "table Packages without headers"),
         (
             "CREATE TABLE Packages (x, blob AS (zeroblob(1000000000)))".to_owned(),
             "table Packages without headers",

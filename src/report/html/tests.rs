@@ -155,9 +155,7 @@ fn a_page_that_cannot_be_made_small_says_so() {
     page.sections = vec![page.sections[0].clone(), page.sections[0].clone()];
     let html = to_html(&page);
     assert!(html.contains("<h1>image</h1>"));
-    assert!(
-        html.contains("larger than 2 MB even when shortened. The JSON report is complete.")
-    );
+    assert!(html.contains("larger than 2 MB even when shortened. The JSON report is complete."));
 }
 
 #[test]

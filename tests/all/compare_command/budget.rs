@@ -153,7 +153,11 @@ fn an_incomplete_image_fails_whatever_the_budget_says() {
         let outcome = place.run(arguments);
         let line = "verdict: fail reason=incomplete";
         assert_eq!((outcome.code, last_line(&outcome.stdout)), (2, line), "{}", outcome.stdout);
-        assert!(outcome.stdout.contains("Incomplete: two could not be read completely."), "{}", outcome.stdout);
+        assert!(
+            outcome.stdout.contains("Incomplete: two could not be read completely."),
+            "{}",
+            outcome.stdout
+        );
         assert!(outcome.stdout.contains("layer-missing"), "{}", outcome.stdout);
     }
 }

@@ -43,10 +43,7 @@ fn without_any_engine_all_places_are_named_in_order() {
             "docker (unix:///var/run/docker.sock): ",
             &format!("rootless docker (unix://{}/docker.sock): no such socket", run.display()),
             "CONTAINER_HOST: not set",
-            &format!(
-                "rootless podman (unix://{}/podman/podman.sock): no such socket",
-                run.display()
-            ),
+            &format!("rootless podman (unix://{}/podman/podman.sock): no such socket", run.display()),
             "rootful podman (unix:///run/podman/podman.sock): ",
         ],
     );

@@ -200,10 +200,7 @@ fn a_file_that_cannot_be_used_says_why_and_quotes_nothing() {
         ("{\"auths\": HUNTER2}", "JSON syntax error at line 1 column 11"),
         ("{\"auths\": \"HUNTER2\"}", "unexpected JSON type at line 1 column 19"),
         ("", "unexpected end of the JSON at line 1 column 0"),
-        (
-            "{\"auths\": {\"example.test\": {\"auth\": \"HUNTER2!\"}}}",
-            "entry is not base64 NAME:PASSWORD",
-        ),
+        ("{\"auths\": {\"example.test\": {\"auth\": \"HUNTER2!\"}}}", "entry is not base64 NAME:PASSWORD"),
         (
             "{\"auths\": {\"example.test\": {\"auth\": \"SFVOVEVSMg==\"}}}",
             "entry is not base64 NAME:PASSWORD",
@@ -271,8 +268,7 @@ fn a_helper_that_fails_is_named_and_its_secret_is_not() {
     };
     assert_eq!(refused("none"), "docker-credential-none is not installed");
     for name in ["../evil", "a b", "", "a/b", "a\u{202e}b"] {
-        let expected =
-            if name.is_empty() { "no entry for example.test" } else { "invalid helper name" };
+        let expected = if name.is_empty() { "no entry for example.test" } else { "invalid helper name" };
         assert_eq!(refused(name), expected, "{name}");
     }
     helper(

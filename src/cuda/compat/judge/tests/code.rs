@@ -64,7 +64,11 @@ fn files_count_by_how_much_they_decide() {
     ];
     let judgement = by(&needs, &server(90, "550.54.14"), Unknown, RuleId::GpuCode);
     assert_eq!(judgement.reasons.len(), 3, "{judgement:#?}");
-    assert!(judgement.why.starts_with("torch 2.9.1: b.so and 2 more have SASS for sm_80"), "{}", judgement.why);
+    assert!(
+        judgement.why.starts_with("torch 2.9.1: b.so and 2 more have SASS for sm_80"),
+        "{}",
+        judgement.why
+    );
     assert_eq!(judgement.reasons[0].subject.as_deref(), Some("/lib/b.so"));
     for file in &mut needs.code[1..] {
         file.weight = Weight::Optional;
