@@ -161,7 +161,7 @@ fn count_up(from: &Reader<'_>, kind: &[EntryKind], size: &[u64]) -> Result<Count
             others |= size;
         }
     }
-    from.expect(others == 0, "a size of what is no file")?;
+    from.expect(others == 0, "size of an entry that is not a file")?;
     let content_bytes = content_bytes.filter(|sum| *sum <= MAX_CONTENT_BYTES);
     let Some(content_bytes) = content_bytes else {
         return Err(from.fault("more bytes of files than a layer may have"));
