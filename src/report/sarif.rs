@@ -13,6 +13,7 @@ use super::json::to_json;
 use super::model::Report;
 use super::rewrite::DockerfilePart;
 use crate::base::digest::sha256_of;
+use crate::base::labels::VERDICTS;
 use crate::base::redact::REDACTED;
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, printable, sentence};
@@ -246,7 +247,8 @@ fn message(finding: &FindingLine) -> String {
     let mut parts = vec![sentence(&text(&finding.title))];
     if finding.bytes > 0 {
         let files = if finding.files == 1 { "file" } else { "files" };
-        parts.push(format!("{} in {} {files}.", human(finding.bytes), grouped(finding.files)));
+        let verdict = VERDICTS.shown(&finding.verdict);
+        parts.push(format!("{verdict}: {} in {} {files}.", human(finding.bytes), grouped(finding.files)));
     }
     let texts = [Some(&finding.reason), finding.question.as_ref(), Some(&finding.fix)];
     let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());

@@ -5,10 +5,11 @@ use std::fmt::{self, Write as _};
 use super::compatibility::{RequiresPart, TargetLine};
 use super::model::Report;
 use super::text::{WIDTH, wrap};
+use crate::base::labels::{DRIVER_SOURCES, TARGET_VERDICTS};
 use crate::base::text::{elide_end, printable};
 
-/// Where what follows a verdict begins: the longest is `runs-with-compat`.
-const INDENT: usize = 18;
+/// Where what follows a verdict begins: the longest is `Runs after JIT compilation`.
+const INDENT: usize = 28;
 
 pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
     let Some(compatibility) = &report.compatibility else { return Ok(()) };
@@ -19,7 +20,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         }
     }
     for target in &compatibility.targets {
-        let head = format!("{:<w$}{}", target.verdict, machine(target), w = INDENT);
+        let head = format!("{:<w$}{}", TARGET_VERDICTS.shown(&target.verdict), machine(target), w = INDENT);
         writeln!(out, "{}", elide_end(&head, WIDTH))?;
         for line in wrap(&printable(&target.why), WIDTH - INDENT) {
             writeln!(out, "{:w$}{}", "", elide_end(&line, WIDTH - INDENT), w = INDENT)?;
@@ -67,7 +68,7 @@ fn machine(target: &TargetLine) -> String {
     };
     let driver = match (&target.driver, target.driver_source.as_deref()) {
         (Some(driver), Some("stated")) => format!(", driver {driver}"),
-        (Some(driver), Some(from)) => format!(", driver {driver} ({from})"),
+        (Some(driver), Some(from)) => format!(", driver {driver} ({})", DRIVER_SOURCES.shown(from)),
         _ => String::new(),
     };
     format!("{of_machine}{count}{name} ({}){driver}", target.compute_capability)

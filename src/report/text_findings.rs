@@ -5,8 +5,10 @@ use std::fmt::{self, Write as _};
 use super::findings::FindingLine;
 use super::model::Report;
 use super::text::{WIDTH, more};
+use crate::base::labels::SEVERITIES;
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, printable};
+use crate::findings::Verdict;
 
 /// What a report for people lists under each verdict; JSON has all of it.
 const MOST: usize = 12;
@@ -30,15 +32,13 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
         let after = human(plan.merged_bytes_after);
         writeln!(out, "after removal: {after} merged{pull}")?;
     }
-    for (verdict, head) in
-        [("safe", "removable"), ("unsure", "needs review"), ("needed", "required at run time")]
-    {
+    for verdict in Verdict::ALL {
         let of_verdict: Vec<&FindingLine> =
-            findings.iter().filter(|finding| finding.verdict == verdict).collect();
+            findings.iter().filter(|finding| finding.verdict == verdict.as_str()).collect();
         if of_verdict.is_empty() {
             continue;
         }
-        writeln!(out, "\n{:>10} {:<8} {head}", "bytes", "severity")?;
+        writeln!(out, "\n{:>10} {:<8} {}", "bytes", "severity", verdict.label())?;
         for finding in of_verdict.iter().take(MOST) {
             line(out, finding)?;
         }
@@ -50,7 +50,7 @@ pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
 fn line(out: &mut String, finding: &FindingLine) -> fmt::Result {
     let bytes = if finding.bytes > 0 { human(finding.bytes) } else { "-".to_owned() };
     let title = elide_end(&printable(&finding.title), WIDTH - 20);
-    writeln!(out, "{bytes:>10} {:<8} {title}", finding.severity)?;
+    writeln!(out, "{bytes:>10} {:<8} {title}", SEVERITIES.shown(&finding.severity))?;
     let text = match &finding.question {
         Some(question) => question.clone(),
         None if finding.verdict == "safe" => place(finding),

@@ -49,7 +49,7 @@ fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
             "\n| denied rule | verdict | bytes | files | finding | fix |\n|---|---|---:|---:|---|---|"
         )?;
         for one in outcome.failing.iter().take(MOST) {
-            let (rule, verdict, bytes) = (one.rule.id, one.verdict.as_str(), human(one.bytes));
+            let (rule, verdict, bytes) = (one.rule.id, one.verdict.label(), human(one.bytes));
             let (title, fix) = (safe(&one.title), safe(&one.fix));
             writeln!(out, "| `{rule}` | {verdict} | {bytes} | {} | {title} | {fix} |", one.files)?;
         }

@@ -36,11 +36,11 @@ fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
         finding(out, one.bytes, one.verdict, &head)?;
         one.examples
             .iter()
-            .try_for_each(|name| writeln!(out, "{:20}{}", "", elide_middle(name, WIDTH - 20)))?;
+            .try_for_each(|name| writeln!(out, "{:26}{}", "", elide_middle(name, WIDTH - 26)))?;
         match one.files.saturating_sub(one.examples.len()) {
             0 => Ok(()),
-            1 => writeln!(out, "{:20}and 1 more file", ""),
-            more => writeln!(out, "{:20}and {more} more files", ""),
+            1 => writeln!(out, "{:26}and 1 more file", ""),
+            more => writeln!(out, "{:26}and {more} more files", ""),
         }
     })?;
     section(out, "Ignored", &told.outcome.ignored, |out, ignored| {
@@ -98,7 +98,8 @@ pub(super) fn amount(amount: Amount) -> String {
 
 fn finding(out: &mut String, bytes: u64, verdict: Verdict, head: &str) -> std::fmt::Result {
     let bytes = if bytes > 0 { human(bytes) } else { String::new() };
-    writeln!(out, "  {bytes:>8}  {:<6}  {}", verdict.as_str(), elide_end(&printable(head), WIDTH - 20))
+    let line = format!("{:<12}  {}", verdict.label(), printable(head));
+    writeln!(out, "  {bytes:>8}  {}", elide_end(&line, WIDTH - 12))
 }
 
 /// Findings that do not fail the check; those required at run time are only counted.

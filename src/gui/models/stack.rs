@@ -96,46 +96,17 @@ fn stack_box(level: &StackLevel, rootfs: &Rootfs) -> StackBox {
         | SuppliedBy::ByHand
         | SuppliedBy::Static => Side::Image,
     };
-    let mut supplied_by: Vec<&'static str> = level.supplied_by.iter().map(|by| by_word(*by)).collect();
+    let mut supplied_by: Vec<&'static str> = level.supplied_by.iter().map(|by| by.label()).collect();
     if supplied_by.is_empty() {
-        supplied_by.push(by_word(SuppliedBy::Unknown));
+        supplied_by.push(SuppliedBy::Unknown.label());
     }
     StackBox {
-        level: level_name(level.level),
+        level: level.level.label(),
         names: names.join(", "),
         supplied_by,
         side,
         note: level.note.as_deref().map(printable),
         raw: level.nodes.first().map(|node| rootfs.node(*node).path()),
-    }
-}
-
-const fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Server => "Server",
-        Level::Model => "Model",
-        Level::Framework => "Framework",
-        Level::Kernels => "Kernel libraries",
-        Level::Libraries => "CUDA libraries",
-        Level::Runtime => "CUDA runtime",
-        Level::Driver => "User driver",
-        Level::KernelDriver => "Kernel driver",
-        Level::System => "Operating system",
-        Level::Gpu => "GPU",
-    }
-}
-
-const fn by_word(by: SuppliedBy) -> &'static str {
-    match by {
-        SuppliedBy::Wheel => "wheels",
-        SuppliedBy::Conda => "conda",
-        SuppliedBy::BaseImage => "base image",
-        SuppliedBy::ByHand => "added by hand",
-        SuppliedBy::Static => "statically linked",
-        SuppliedBy::Host => "host",
-        SuppliedBy::Missing => "missing",
-        SuppliedBy::NotUsed => "not used",
-        SuppliedBy::Unknown => "unknown",
     }
 }
 
@@ -162,7 +133,7 @@ impl ClassItem {
             let bytes = merged.get(&class).copied().filter(|bytes| *bytes > 0)?;
             let share = bytes as f64 / total as f64 * 100.0;
             let share = if share < 0.1 { "under 0.1 %".to_owned() } else { format!("{share:.1} %") };
-            Some(Self { class, name: class_name(class), about: class_about(class), bytes, share })
+            Some(Self { class, name: class.label(), about: class.about(), bytes, share })
         });
         used.collect()
     }
@@ -175,27 +146,5 @@ impl ClassItem {
     /// Whether it is CUDA.
     pub fn is_cuda(&self) -> bool {
         matches!(self.class, Class::CudaRuntime | Class::CudaDevel)
-    }
-}
-
-const fn class_name(class: Class) -> &'static str {
-    match class {
-        Class::System => "System",
-        Class::CudaRuntime => "CUDA runtime",
-        Class::CudaDevel => "CUDA devel-only",
-        Class::Framework => "Frameworks",
-        Class::Weights => "Model weights",
-        Class::Application => "Application",
-    }
-}
-
-const fn class_about(class: Class) -> &'static str {
-    match class {
-        Class::System => "distribution and its packages",
-        Class::CudaRuntime => "CUDA libraries loaded at run time",
-        Class::CudaDevel => "compilers, headers, static libraries, profilers",
-        Class::Framework => "torch, tensorflow and their packages",
-        Class::Weights => "model weight files",
-        Class::Application => "application files and everything else",
     }
 }

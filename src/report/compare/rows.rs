@@ -3,11 +3,10 @@
 
 use super::model::CompareReport;
 use super::titles::titles;
+use crate::base::labels::CLASSES;
 use crate::base::size::{grouped, human};
-use crate::cuda::Class;
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
-use crate::report::sections::make::{UNKNOWN, name, number, text, weak};
-use crate::report::sections::sizes;
+use crate::report::sections::make::{UNKNOWN, label, number, text, weak};
 
 /// The shown images and their titles.
 pub(super) struct View<'a> {
@@ -164,6 +163,5 @@ pub(super) fn more_or_less(first: u64, last: u64) -> String {
 
 /// What a class is called for people.
 pub(super) fn class_title(class: &str) -> String {
-    let known = Class::ALL.into_iter().find(|known| known.as_str() == class);
-    known.map_or_else(|| name(class), |known| sizes::title(known).to_owned())
+    label(&CLASSES, class)
 }

@@ -16,7 +16,7 @@ use crate::report::page::{Block, Column, Line, Tone};
 /// Maximum toolkits and frameworks, one per line: images have one to five.
 const LINES: usize = 20;
 /// Levels of the stack: there are ten.
-const LEVELS: usize = 12;
+const STACK_LEVELS: usize = 12;
 /// Components: the catalogue names about forty.
 const COMPONENTS: usize = 60;
 /// Names that lead nowhere, and model files.
@@ -91,7 +91,7 @@ fn stack(stack: &[StackLine]) -> Vec<Block> {
         let note = Line::plain(level.note.as_deref().map_or_else(String::new, |note| one_line(note, WORDS)));
         row([Line::plain(label(&LEVELS, &level.level)), what, by, note])
     };
-    vec![Block::Heading("CUDA stack".to_owned()), table(columns, "levels", (stack, LEVELS), line)]
+    vec![Block::Heading("CUDA stack".to_owned()), table(columns, "levels", (stack, STACK_LEVELS), line)]
 }
 
 fn components(cuda: &CudaPart) -> Vec<Block> {

@@ -1,8 +1,10 @@
 //! Lead of a report: name, origin, and summary.
 
 use super::make::{count, name, one_line, sum};
+use crate::base::labels::inline;
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle, printable};
+use crate::cuda::compat::RunVerdict;
 use crate::report::compatibility::TargetLine;
 use crate::report::findings::FindingLine;
 use crate::report::model::Report;

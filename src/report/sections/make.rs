@@ -56,7 +56,12 @@ pub(in crate::report) fn cell_or_dash(text: Option<&str>) -> Line {
 
 /// The label of a JSON value. A value without a label, from a report of another version, is shown with spaces for `-`.
 pub(in crate::report) fn label(family: &Family, value: &str) -> String {
-    family.get(value).map_or_else(|| name(value).replace('-', " "), |label| label.text.to_owned())
+    family.get(value).map_or_else(|| words(value), |label| label.text.to_owned())
+}
+
+/// A value with spaces for `-`.
+pub(in crate::report) fn words(value: &str) -> String {
+    name(value).replace('-', " ")
 }
 
 /// The label of a JSON value with its meaning.

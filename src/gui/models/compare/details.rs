@@ -1,11 +1,11 @@
 //! What each image has of the chosen row, in full.
 
 use super::facts::{instruction, of_layer};
-use super::layers::{kinship, words as kinship_words};
+use super::layers::kinship;
 use super::line::{About, Line, NOTHING, UNKNOWN};
 use super::model::Model;
 use super::settings;
-use super::words::{self, file_delta};
+use super::words::file_delta;
 use crate::base::digest::short;
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, escape, printable};
@@ -127,7 +127,7 @@ impl Details {
 }
 
 fn verdict(change: Option<Change>) -> String {
-    change.map_or("the baseline", words::verdict).to_owned()
+    change.map_or("the baseline", Change::about).to_owned()
 }
 
 fn exact(bytes: u64) -> String {
@@ -155,7 +155,7 @@ fn layer(model: &Model, row: &LayerRow, image: usize, column: &mut ColumnFacts) 
     let in_baseline = row.places.get(model.baseline).is_some_and(|places| !places.is_empty());
     if image != model.baseline && in_baseline {
         let kinship = kinship(&model.compared, row, image, model.baseline);
-        column.facts.push(("Compared with baseline", kinship_words(kinship).to_owned()));
+        column.facts.push(("Compared with baseline", kinship.described()));
     }
     if let Some(source) = of_layer(&model.compared, image, first) {
         let digest = source.digest.as_ref().map(|digest| printable(short(digest.as_ref())));

@@ -50,11 +50,11 @@ fn cell(compared: &Compared, row: &LayerRow, image: usize, baseline: usize) -> C
         (true, true) => (String::new(), Some(Change::Absent)),
         (true, false) => (bytes(baseline), Some(Change::Removed)),
         (false, true) => (bytes(image), Some(Change::Added)),
-        (false, false) => match kinship(compared, row, image, baseline) {
-            LayerMatch::Digest => ("same blob".to_owned(), Some(Change::Same)),
-            LayerMatch::DiffId => ("repacked".to_owned(), Some(Change::Changed)),
-            LayerMatch::Content => ("metadata differs".to_owned(), Some(Change::Changed)),
-        },
+        (false, false) => {
+            let kinship = kinship(compared, row, image, baseline);
+            let change = if kinship == LayerMatch::Digest { Change::Same } else { Change::Changed };
+            (kinship.label().to_owned(), Some(change))
+        }
     };
     Cell { text, note, change, number: false }
 }
@@ -71,14 +71,5 @@ pub(super) fn kinship(compared: &Compared, row: &LayerRow, image: usize, baselin
             LayerMatch::DiffId
         }
         _ => known(image).max(known(baseline)),
-    }
-}
-
-/// How two layers belong together, in words.
-pub(super) const fn words(kinship: LayerMatch) -> &'static str {
-    match kinship {
-        LayerMatch::Digest => "same blob: pulled once",
-        LayerMatch::DiffId => "same tar stream, compressed differently",
-        LayerMatch::Content => "same files, different timestamps or order",
     }
 }

@@ -1,6 +1,6 @@
 //! A row of a page: a name, and what each image has of it.
 
-use super::words::{delta, per_mille, plain, sign_word};
+use super::words::{delta, per_mille, plain};
 use crate::base::size::human;
 use crate::compare::Change;
 
@@ -198,7 +198,7 @@ impl Line {
             if let Some(change) =
                 cell.change.filter(|_| !cell.number && cell.text != NOT_THERE && cell.differs())
             {
-                text = format!("{text}, {}", sign_word(change));
+                text = format!("{text}, {}", change.label());
             }
         }
         text

@@ -30,5 +30,5 @@ pub use needle::Needle;
 pub use shown::{LineRow, LineRows, Sort};
 pub use tree_rows::{FileRow, FileRows};
 pub(in crate::gui) use words::file_delta;
-pub use words::{delta, letter, sign_word};
+pub use words::{delta, letter};
 pub use work::{Comparer, Comparing, ReadyImage};

@@ -2,6 +2,7 @@
 
 use regex::bytes::Regex;
 
+use crate::base::labels::{self, CHANGES};
 use crate::compare::Change;
 use crate::gui::models::files::{QueryError, glob, size_range};
 
@@ -28,9 +29,9 @@ impl Needle {
                 let (low, high) = needle.sizes.unwrap_or((0, u64::MAX));
                 needle.sizes = Some((low.max(least), high.min(most)));
             } else if let Some(state) = term.strip_prefix("is:") {
-                let all = [Change::Added, Change::Removed, Change::Changed, Change::Unknown, Change::Same];
-                let found = all.into_iter().find(|change| change.as_str() == state);
-                needle.change = Some(found.ok_or_else(|| QueryError::State(term.to_owned()))?);
+                // No row is about a file that is in neither image.
+                let found = Change::from_label(state).filter(|change| *change != Change::Absent);
+                needle.change = Some(found.ok_or_else(|| wrong_change(term))?);
             } else if term.contains('/') {
                 needle.paths.push(glob(term, true)?);
             } else {
@@ -75,4 +76,10 @@ impl Needle {
     pub(super) fn fits_text(&self, text: &str) -> bool {
         self.fits_name(text.as_bytes()) && self.fits_path(text.as_bytes())
     }
+}
+
+fn wrong_change(term: &str) -> QueryError {
+    let words = CHANGES.list.iter().filter(|label| label.value != Change::Absent.as_str());
+    let expected = labels::expected(words.map(|label| format!("{}:{}", CHANGES.key, label.word())));
+    QueryError::State(term.to_owned(), expected)
 }

@@ -6,6 +6,7 @@ use super::model::Compared;
 use super::verdicts::Verdicts;
 use super::words::{file_delta, plain};
 use crate::analysis::Totals;
+use crate::base::labels::{GPU_CODE, capital};
 use crate::base::size::human;
 use crate::base::text::{escape, printable};
 use crate::compare::{Change, FileSums};
@@ -35,7 +36,8 @@ pub(super) fn lines(compared: &Compared, baseline: usize, sums: &[FileSums]) -> 
             .about(About::Component(place))
     }));
     lines.extend(comparison.gpu_code.iter().map(|row| {
-        Line::numbers(CODE, printable(&row.arch), Unit::Bytes, &row.bytes, baseline).note(kind(row.kind))
+        Line::numbers(CODE, printable(&row.arch), Unit::Bytes, &row.bytes, baseline)
+            .note(GPU_CODE.shown(row.kind))
     }));
     lines.extend(runs(&compared.verdicts, baseline));
     for row in &comparison.findings {
@@ -94,13 +96,13 @@ type FileSum = fn(&FileSums) -> (u64, u64);
 
 /// Files that came, went or changed: how many, and how many bytes that is.
 fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
-    let rows: [(&str, Change, FileSum); 4] = [
-        ("Added", Change::Added, |sums| (sums.added, sums.added_bytes)),
-        ("Removed", Change::Removed, |sums| (sums.removed, sums.removed_bytes)),
-        ("Changed", Change::Changed, |sums| (sums.changed, sums.changed_bytes)),
-        ("Not compared", Change::Unknown, |sums| (sums.unknown, sums.unknown_bytes)),
+    let rows: [(Change, FileSum); 4] = [
+        (Change::Added, |sums| (sums.added, sums.added_bytes)),
+        (Change::Removed, |sums| (sums.removed, sums.removed_bytes)),
+        (Change::Changed, |sums| (sums.changed, sums.changed_bytes)),
+        (Change::Unknown, |sums| (sums.unknown, sums.unknown_bytes)),
     ];
-    let line = |(name, change, value): (&str, Change, FileSum)| {
+    let line = |(change, value): (Change, FileSum)| {
         let cells = sums.iter().enumerate().map(|(place, sums)| {
             let (count, bytes) = value(sums);
             let sign = change.sign();
@@ -118,11 +120,12 @@ fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
                 },
             }
         });
-        let line = Line::new(FILES, name, cells.collect());
+        let line = Line::new(FILES, capital(change.label()), cells.collect());
         Line { always: true, differs: line.cells.iter().any(Cell::differs), ..line }
     };
-    // Shown only when something could not be compared.
-    rows.into_iter().map(line).filter(|line| line.differs || line.name != "Not compared").collect()
+    let shown = |(change, line): &(Change, Line)| *change != Change::Unknown || line.differs;
+    // `Change::Unknown` is shown only when something could not be compared.
+    rows.into_iter().map(|row| (row.0, line(row))).filter(shown).map(|(_, line)| line).collect()
 }
 
 /// One version where all images have the same, else none: the details have them all.
@@ -131,15 +134,6 @@ fn versions(versions: &[Option<String>]) -> String {
     match known.next() {
         Some(first) if known.all(|other| other == first) => printable(first),
         _ => String::new(),
-    }
-}
-
-fn kind(kind: &str) -> &'static str {
-    match kind {
-        "sass" => "machine code",
-        "ptx" => "PTX",
-        "lto" => "link-time code",
-        _ => "other",
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::cuda::compat::{Judge, RunVerdict, TargetGpu, default_targets};
-use crate::gui::models::gpu::words as gpu_words;
 
 /// A machine, and whether each image runs on it.
 pub(super) struct TargetRow {
@@ -48,5 +47,5 @@ impl Verdicts {
 }
 
 fn word(verdict: RunVerdict) -> Option<&'static str> {
-    (verdict != RunVerdict::Unknown).then(|| gpu_words::verdict(verdict))
+    (verdict != RunVerdict::Unknown).then(|| verdict.label())
 }

@@ -11,30 +11,6 @@ pub fn letter(place: usize) -> String {
     }
 }
 
-/// A change in a word, for screen readers and legends.
-pub const fn sign_word(change: Change) -> &'static str {
-    match change {
-        Change::Same => "same",
-        Change::Added => "added",
-        Change::Removed => "removed",
-        Change::Changed => "changed",
-        Change::Unknown => "not compared",
-        Change::Absent => "absent",
-    }
-}
-
-/// A change in an image, in words.
-pub(super) const fn verdict(change: Change) -> &'static str {
-    match change {
-        Change::Same => "same as the baseline",
-        Change::Added => "not in the baseline",
-        Change::Removed => "only in the baseline",
-        Change::Changed => "differs from the baseline",
-        Change::Unknown => "not compared with the baseline",
-        Change::Absent => "in neither this image nor the baseline",
-    }
-}
-
 /// How a number differs from that of the baseline, and whether it grew (`Added`) or shrank (`Removed`).
 pub fn delta(value: Option<u64>, base: Option<u64>, write: fn(u64) -> String) -> (String, Change) {
     match (value, base) {

@@ -189,7 +189,7 @@ impl Source<'_> {
             add("CUDA", format!("{major}, from {}", printable(says)));
         }
         add("Component", printable(&library.component));
-        add("Role", words::role(library.role).to_owned());
+        add("Role", library.role.described());
         if let Some(compat) = &library.forward_compat {
             let cuda = compat.cuda_version.as_deref().map(|version| format!("adds CUDA {version}"));
             let drivers: Vec<String> = compat.driver.iter().map(ToString::to_string).collect();
@@ -206,13 +206,13 @@ impl Source<'_> {
         if let Some(first) = library.hard_link_of {
             add("Hard link to", escape(&self.rootfs.node(first).path()));
         }
-        add("Supplier", words::supplier(library.supplier).to_owned());
+        add("Supplier", library.supplier.label().to_owned());
         if let Some(package) = library.package.and_then(|place| self.inventory.packages.get(place)) {
             let text = format!("{} {} ({})", package.name, package.version, package.manager);
             add("Package", printable(&text));
         }
         let item = &self.model.libraries[place];
-        add("Use", words::usage(item.usage).to_owned());
+        add("Use", item.usage.label().to_owned());
         if library.gpu_section_bytes > 0 {
             let share = library.gpu_section_bytes as f64 / library.bytes.max(1) as f64 * 100.0;
             let overhead = match library.overhead_bytes {

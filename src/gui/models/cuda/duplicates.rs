@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::libraries::LibraryItem;
 use super::{Places, words};
 use crate::base::text::{escape, printable};
+use crate::compare::Change;
 use crate::cuda::{Duplicate, Identical, Inventory, Supplier};
 use crate::rootfs::{NodeId, Rootfs};
 
@@ -51,7 +52,7 @@ impl DuplicateItem {
         match self.identical {
             Some(true) => "identical",
             Some(false) => "different",
-            None => "not compared",
+            None => Change::Unknown.label(),
         }
     }
 }

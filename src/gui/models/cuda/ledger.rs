@@ -8,6 +8,7 @@ use super::target::{Fit, TargetItem};
 use super::words;
 use crate::base::size::human;
 use crate::base::text::escape;
+use crate::cuda::kind_label;
 use crate::cuda::{GpuCode, Inventory};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::gui::models::format::count;
@@ -78,10 +79,7 @@ impl Architecture {
     /// Its bytes by kind, in words: `SASS 1.20 MiB, PTX 300 KiB`.
     pub fn kinds(parts: Parts) -> String {
         let used = parts.each().into_iter().filter(|(_, bytes)| *bytes > 0);
-        let used = used.map(|(kind, bytes)| match kind {
-            GpuKind::Other(_) => format!("other {}", human(bytes)),
-            kind => format!("{} {}", words::kind(kind), human(bytes)),
-        });
+        let used = used.map(|(kind, bytes)| format!("{} {}", kind_label(kind), human(bytes)));
         used.collect::<Vec<_>>().join(", ")
     }
 }

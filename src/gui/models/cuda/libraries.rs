@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::words;
+use crate::base::labels::inline;
 use crate::base::size::human;
 use crate::base::text::{escape, printable};
 use crate::cuda::{Inventory, Library, Role, Supplier, Use, arch_name};
@@ -64,10 +65,8 @@ impl LibraryItem {
         codes.sort();
         codes.dedup();
         let mut notes = Vec::new();
-        match library.role {
-            Role::Runtime => {}
-            Role::Stub => notes.push("stub".to_owned()),
-            Role::Compat => notes.push("compat".to_owned()),
+        if library.role != Role::Runtime {
+            notes.push(inline(library.role.label()));
         }
         notes.extend(library.foreign.as_deref().map(printable));
         if library.hard_link_of.is_some() {
@@ -109,9 +108,9 @@ impl LibraryItem {
         format!(
             "{text}, version {}, {}, layer {}, {}, needed by {}",
             self.version,
-            words::supplier(self.supplier),
+            self.supplier.label(),
             self.layer,
-            words::usage(self.usage),
+            self.usage.label(),
             count(self.needed_by, "file")
         )
     }

@@ -3,7 +3,7 @@
 use regex::bytes::Regex;
 
 use super::libraries::LibraryItem;
-use super::words;
+use crate::base::labels::{SUPPLIERS, USES, slug};
 use crate::cuda::{Supplier, Use};
 use crate::gui::models::files::{QueryError, glob, size_range};
 
@@ -33,10 +33,10 @@ pub enum LibraryQueryError {
     #[error(transparent)]
     Plain(#[from] QueryError),
     /// Not a supplier.
-    #[error("invalid filter {0}; expected supplier:wheel, conda, toolkit, distro or application")]
+    #[error("invalid filter {0}; expected {words}", words = SUPPLIERS.expected())]
     Supplier(String),
     /// Not a use.
-    #[error("invalid filter {0}; expected use:needed, use:opened or use:unreferenced")]
+    #[error("invalid filter {0}; expected {words}", words = USES.expected())]
     Use(String),
     /// Not a layer.
     #[error("invalid filter {0}; expected a layer number, such as layer:3")]
@@ -91,7 +91,7 @@ impl LibraryQuery {
             Term::Layer(layer) => library.layer == *layer,
             Term::Component(name) => library.component.as_ref() == name,
             Term::Code(code) => library.codes.iter().any(|own| own == code || own.ends_with(code)),
-            Term::Word(word) => library.words.iter().any(|own| own == word),
+            Term::Word(word) => library.words.iter().any(|own| slug(own) == *word),
         })
     }
 }
@@ -101,15 +101,14 @@ fn term(text: &str) -> Result<Term, LibraryQueryError> {
         match key {
             "size" => return Ok(size_range(value).map(|(least, most)| Term::Size(least, most))?),
             "supplier" => {
-                let found =
-                    Supplier::ALL.iter().find(|supplier| words::supplier(**supplier) == value).copied();
+                let found = Supplier::from_label(value);
                 let wrong = || LibraryQueryError::Supplier(text.to_owned());
                 return found.map(Term::Supplier).ok_or_else(wrong);
             }
             "use" => {
-                let all = [Use::Needed, Use::Dlopen, Use::Unreferenced];
-                let found = all.into_iter().find(|usage| words::usage(*usage) == value);
-                return found.map(Term::Use).ok_or_else(|| LibraryQueryError::Use(text.to_owned()));
+                return Use::from_label(value)
+                    .map(Term::Use)
+                    .ok_or_else(|| LibraryQueryError::Use(text.to_owned()));
             }
             "layer" => {
                 let wrong = |_| LibraryQueryError::Layer(text.to_owned());
@@ -121,7 +120,7 @@ fn term(text: &str) -> Result<Term, LibraryQueryError> {
                 let bare = value.chars().next().is_some_and(|c| c.is_ascii_digit());
                 return Ok(Term::Code(if bare { format!("_{value}") } else { value.to_lowercase() }));
             }
-            "is" => return Ok(Term::Word(value.to_lowercase())),
+            "is" => return Ok(Term::Word(slug(value))),
             _ => {}
         }
     }

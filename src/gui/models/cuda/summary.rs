@@ -72,7 +72,7 @@ fn sentence(inventory: &Inventory) -> String {
         None => "No toolkit".to_owned(),
     };
     if let Some(toolkit) = toolkit {
-        cuda = format!("{cuda} {}", words::flavor(toolkit.flavor));
+        cuda = format!("{cuda} {}", toolkit.flavor.label());
     }
     if let Some(version) = toolkit.and_then(|toolkit| toolkit.cudnn_version.as_deref()) {
         cuda = format!("{cuda} with cuDNN {}", printable(version));
@@ -133,7 +133,7 @@ fn framework(framework: &Framework) -> FrameworkItem {
     let built = built.map_or_else(String::new, |version| format!("built for CUDA {version}; "));
     FrameworkItem {
         title: title(framework),
-        about: printable(&format!("{built}{}", words::strategy(framework.strategy))),
+        about: printable(&format!("{built}{}", framework.strategy.label())),
         evidence: printable(&framework.evidence),
         raw: framework.path.clone(),
     }

@@ -2,6 +2,7 @@
 
 pub use crate::cuda::Fit;
 use crate::cuda::catalog::{Catalog, GpuClass};
+use crate::cuda::compat::RunVerdict;
 use crate::cuda::fit;
 use crate::formats::fatbin::{GpuKind, Suffix};
 
@@ -56,9 +57,9 @@ impl Fit {
     /// A word for it, below the head of a column.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Never => "never",
+            Self::Never => "Never",
             Self::Jit => "JIT",
-            Self::Native => "runs",
+            Self::Native => RunVerdict::Runs.label(),
         }
     }
 }

@@ -2,49 +2,12 @@
 
 use crate::base::text::{escape, printable};
 use crate::cuda::links::{Links, Object, ObjectId, SearchStep};
-use crate::cuda::{Flavor, HolderKind, Role, Strategy, Supplier, Use, VersionSource};
+use crate::cuda::{HolderKind, VersionSource, kind_label};
 use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 use crate::rootfs::{NodeId, Rootfs};
 
 /// Placeholder for unknown values.
 pub const UNKNOWN: &str = "–";
-
-/// The supplier of a file.
-pub const fn supplier(supplier: Supplier) -> &'static str {
-    match supplier {
-        Supplier::Wheel => "wheel",
-        Supplier::Conda => "conda",
-        Supplier::Toolkit => "toolkit",
-        Supplier::Distro => "distro",
-        Supplier::Application => "application",
-    }
-}
-
-/// The use of a file.
-pub const fn usage(usage: Use) -> &'static str {
-    match usage {
-        Use::Needed => "needed",
-        Use::Dlopen => "opened",
-        Use::Unreferenced => "unreferenced",
-    }
-}
-
-pub(super) const fn role(role: Role) -> &'static str {
-    match role {
-        Role::Runtime => "loaded at run time",
-        Role::Stub => "stub: for linking only, never loaded",
-        Role::Compat => "forward-compatibility driver",
-    }
-}
-
-pub(super) const fn flavor(flavor: Flavor) -> &'static str {
-    match flavor {
-        Flavor::Base => "base",
-        Flavor::Runtime => "runtime",
-        Flavor::Devel => "devel",
-        Flavor::None => "no toolkit",
-    }
-}
 
 pub(super) const fn version_source(source: VersionSource) -> &'static str {
     match source {
@@ -52,17 +15,6 @@ pub(super) const fn version_source(source: VersionSource) -> &'static str {
         VersionSource::Link => "from a symbolic link",
         VersionSource::Package => "from the package",
         VersionSource::Note => "from an ELF note",
-    }
-}
-
-pub(super) const fn strategy(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::WheelBundled => "CUDA from wheels or conda packages",
-        Strategy::BaseImage => "CUDA toolkit from the base image",
-        Strategy::ByHand => "CUDA added by the image author",
-        Strategy::Mixed => "CUDA from several suppliers",
-        Strategy::None => "no CUDA",
-        Strategy::Unknown => "CUDA supplier unknown",
     }
 }
 
@@ -75,13 +27,11 @@ pub(super) const fn holder(kind: HolderKind) -> &'static str {
     }
 }
 
-/// A kind of GPU code.
+/// A kind of GPU code; of an unknown kind, its number.
 pub fn kind(kind: GpuKind) -> String {
     match kind {
-        GpuKind::Sass => "SASS".to_owned(),
-        GpuKind::Ptx => "PTX".to_owned(),
-        GpuKind::Lto => "LTO".to_owned(),
-        GpuKind::Other(number) => format!("kind {number}"),
+        GpuKind::Other(number) => format!("{} (kind {number})", kind_label(kind)),
+        _ => kind_label(kind).to_owned(),
     }
 }
 

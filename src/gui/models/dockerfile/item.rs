@@ -1,7 +1,6 @@
 //! One proposal as it is shown.
 
 use super::align::Aligned;
-use super::words;
 use crate::base::size::human;
 use crate::base::text::printable;
 use crate::gui::models::format::count;
@@ -89,7 +88,7 @@ impl ProposalItem {
 
     /// Screen reader text in the chooser.
     pub fn spoken(&self) -> String {
-        format!("{}, {}, {}", self.title, words::applicability(self.applicability), self.saving())
+        format!("{}, {}, {}", self.title, self.applicability.label(), self.saving())
     }
 
     /// What is changed, with signs and in words.
@@ -123,6 +122,6 @@ impl ReasonItem {
         let saves = self.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
         let place =
             if self.place == "top" { "at the top".to_owned() } else { format!("line {}", self.place) };
-        format!("{place}: {} ({}{saves})", self.text, words::applicability(self.applicability))
+        format!("{place}: {} ({}{saves})", self.text, self.applicability.label())
     }
 }

@@ -1,24 +1,6 @@
 //! Labels.
 
-use crate::rewrite::{Applicability, StageSize};
-
-/// How much may be taken without thinking, in a word or two.
-pub const fn applicability(applicability: Applicability) -> &'static str {
-    match applicability {
-        Applicability::Safe => "Safe",
-        Applicability::Review => "Needs review",
-        Applicability::Manual => "Manual",
-    }
-}
-
-/// What that means for whoever takes it.
-pub const fn about(applicability: Applicability) -> &'static str {
-    match applicability {
-        Applicability::Safe => "The image behaves the same; see the proof",
-        Applicability::Review => "The image should behave the same; review the assumptions",
-        Applicability::Manual => "Manual work is required before it builds",
-    }
-}
+use crate::rewrite::StageSize;
 
 /// The name of a stage; `last` is the image.
 pub fn stage(stage: &StageSize, last: bool) -> String {

@@ -133,7 +133,8 @@ fn kind(tree: &FileTree, path: PathId, version: Option<&Version>) -> String {
 fn touches(timeline: &Timeline, path: PathId) -> Vec<Touch> {
     let mut touches: Vec<Touch> = Vec::new();
     let mut before: Option<Version> = None;
-    let removed = |layer| Touch { layer, mark: Mark::Removed, what: "removed".to_owned(), bytes: None };
+    let removed =
+        |layer| Touch { layer, mark: Mark::Removed, what: Mark::Removed.word().to_owned(), bytes: None };
     for version in timeline.versions(path) {
         // A gap between two versions: some layer took the path away.
         if let Some(layer) = before.and_then(|before| before.until).filter(|until| *until < version.layer) {
@@ -154,7 +155,7 @@ fn touch(timeline: &Timeline, before: Option<&Version>, version: &Version) -> To
     let bytes = own.then(|| timeline.bytes(version));
     let layer = version.layer;
     let done = |mark, what: String| Touch { layer, mark, what, bytes };
-    let Some(before) = before else { return done(Mark::Added, "added".to_owned()) };
+    let Some(before) = before else { return done(Mark::Added, Mark::Added.word().to_owned()) };
     if before.layer == version.layer {
         return done(Mark::Changed, "stored again in the same layer".to_owned());
     }

@@ -2,6 +2,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::tree::{FileTree, Mark};
 use crate::base::convert::index32;
+use crate::base::labels::{self, SHADOWED};
 use crate::jobs::{CancelToken, Cancelled, run_all, workers};
 use crate::rootfs::PathId;
 
@@ -28,8 +29,8 @@ pub enum QueryError {
     #[error("invalid filter {0}; expected a size, such as size:>10M, size:<4k or size:>=1.5G")]
     Size(String),
     /// Not a state.
-    #[error("invalid filter {0}; try is:added, is:changed or is:removed")]
-    State(String),
+    #[error("invalid filter {0}; expected {1}")]
+    State(String, String),
     /// Not a regular expression.
     #[error("invalid regular expression: {0}")]
     Regex(String),
@@ -87,13 +88,18 @@ impl Query {
     }
 
     fn add_state(&mut self, text: &str) -> Result<(), QueryError> {
-        match text {
-            "added" => self.mark = Some(Mark::Added),
-            "changed" => self.mark = Some(Mark::Changed),
-            "removed" => self.mark = Some(Mark::Removed),
-            "shadowed" => self.hidden = true,
-            _ => return Err(QueryError::State(format!("is:{text}"))),
+        if text.eq_ignore_ascii_case(SHADOWED) {
+            self.hidden = true;
+            return Ok(());
         }
+        let marks = [Mark::Added, Mark::Changed, Mark::Removed];
+        let expected = || {
+            let words = marks.iter().map(|mark| mark.word()).chain([SHADOWED]);
+            labels::expected(words.map(|word| format!("is:{word}")))
+        };
+        let mark = marks.into_iter().find(|mark| text.eq_ignore_ascii_case(mark.word()));
+        let mark = mark.ok_or_else(|| QueryError::State(format!("is:{text}"), expected()))?;
+        self.mark = Some(mark);
         Ok(())
     }
 

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::base::convert::index32;
+use crate::compare::Change;
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{NodeKind, PathId, Timeline, Version, VersionId};
 
@@ -55,11 +56,11 @@ impl Mark {
     /// A word for it.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::None => "unchanged",
+            Self::None => Change::Same.label(),
             Self::Inside => "changes inside",
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
+            Self::Added => Change::Added.label(),
+            Self::Changed => Change::Changed.label(),
+            Self::Removed => Change::Removed.label(),
         }
     }
 }

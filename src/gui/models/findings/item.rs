@@ -56,9 +56,9 @@ impl FindingItem {
 
     /// Screen reader text.
     pub fn spoken(&self) -> String {
-        let severity = words::severity(self.severity).to_lowercase();
-        let category = words::category(self.category);
-        let mut text = format!("{}, {}, {severity}, {category}", self.title, words::verdict(self.verdict));
+        let severity = self.severity.label().to_lowercase();
+        let category = self.category.label();
+        let mut text = format!("{}, {}, {severity}, {category}", self.title, self.verdict.label());
         if self.bytes > 0 {
             text = format!("{text}, {}, {}", human(self.bytes), words::layers(&self.layers));
         }

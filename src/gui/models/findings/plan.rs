@@ -246,7 +246,7 @@ impl ChosenPlan {
         for finding in findings.list.iter().filter(|one| self.contains(&one.id)) {
             let layers: Vec<u16> = finding.layers.iter().map(|share| share.layer).collect();
             let (title, bytes) = (printable(&finding.title), human(finding.bytes));
-            let verdict = words::verdict(finding.verdict).to_lowercase();
+            let verdict = finding.verdict.label().to_lowercase();
             writeln!(text, "\n- {title}: {bytes} in {}", words::layers(&layers)).ok();
             writeln!(text, "  {verdict} ({})", finding.rule.id).ok();
             if let Some(question) = &finding.question {

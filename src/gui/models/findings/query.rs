@@ -1,7 +1,7 @@
 //! What the search field of the findings asks for.
 
 use super::item::FindingItem;
-use super::words;
+use crate::base::labels::{SEVERITIES, VERDICTS, slug};
 use crate::findings::{Category, Severity, Verdict, rules};
 use crate::gui::models::files::{QueryError, size_range};
 
@@ -15,7 +15,7 @@ pub struct FindingQuery {
 enum Term {
     Part(String),
     Verdict(Verdict),
-    Category(String),
+    Category(Vec<Category>),
     Rule(String),
     Layer(u16),
     Severity(Severity),
@@ -29,7 +29,7 @@ pub enum FindingQueryError {
     #[error(transparent)]
     Plain(#[from] QueryError),
     /// Not a verdict.
-    #[error("invalid filter {0}; expected verdict:safe, verdict:unsure or verdict:needed")]
+    #[error("invalid filter {0}; expected {words}", words = VERDICTS.expected())]
     Verdict(String),
     /// Not a category.
     #[error("invalid filter {0}; expected part of a category, such as category:headers")]
@@ -38,7 +38,7 @@ pub enum FindingQueryError {
     #[error("invalid filter {0}; expected part of a rule ID, such as rule:static-libraries")]
     Rule(String),
     /// Not a severity.
-    #[error("invalid filter {0}; expected severity:high, medium, low or info")]
+    #[error("invalid filter {0}; expected {words}", words = SEVERITIES.expected())]
     Severity(String),
     /// Not a layer.
     #[error("invalid filter {0}; expected a layer number, such as layer:3")]
@@ -46,7 +46,7 @@ pub enum FindingQueryError {
 }
 
 impl FindingQuery {
-    /// Reads a filter. Terms are separated by spaces: `verdict:safe`, `category:headers`, `rule:stubs`,
+    /// Reads a filter. Terms are separated by spaces: `verdict:removable`, `category:headers`, `rule:stubs`,
     /// `layer:3`, `severity:high`, `size:>10M`; all others are parts of title, category or rule.
     ///
     /// # Errors
@@ -66,10 +66,10 @@ impl FindingQuery {
         self.terms.iter().all(|term| match term {
             Term::Part(part) => {
                 let holds = |text: &str| text.to_lowercase().contains(part);
-                holds(&item.title) || item.rule.contains(part) || holds(&words::category(item.category))
+                holds(&item.title) || item.rule.contains(part) || holds(&item.category.label())
             }
             Term::Verdict(verdict) => item.verdict == *verdict,
-            Term::Category(part) => item.category.as_str().contains(part),
+            Term::Category(part) => part.contains(&item.category),
             Term::Rule(part) => item.rule.contains(part),
             Term::Layer(layer) => item.layers.contains(layer),
             Term::Severity(severity) => item.severity == *severity,
@@ -84,12 +84,14 @@ fn term(text: &str) -> Result<Term, FindingQueryError> {
     let wrong = || text.to_owned();
     match key {
         "verdict" => {
-            let found = Verdict::ALL.into_iter().find(|verdict| verdict.as_str() == value);
+            let found = Verdict::from_label(value);
             found.map(Term::Verdict).ok_or_else(|| FindingQueryError::Verdict(wrong()))
         }
         "category" => {
-            let known = Category::ALL.iter().any(|category| category.as_str().contains(value));
-            let term = known.then(|| Term::Category(value.to_owned()));
+            // Part of a label or JSON value.
+            let fits = |one: &&Category| slug(one.label()).contains(value) || one.as_str().contains(value);
+            let found: Vec<Category> = Category::ALL.iter().filter(fits).copied().collect();
+            let term = (!found.is_empty()).then_some(Term::Category(found));
             term.ok_or_else(|| FindingQueryError::Category(wrong()))
         }
         "rule" => {
@@ -97,8 +99,7 @@ fn term(text: &str) -> Result<Term, FindingQueryError> {
             known.then(|| Term::Rule(value.to_owned())).ok_or_else(|| FindingQueryError::Rule(wrong()))
         }
         "severity" => {
-            let all = [Severity::High, Severity::Medium, Severity::Low, Severity::Info];
-            let found = all.into_iter().find(|severity| severity.as_str() == value);
+            let found = Severity::from_label(value);
             found.map(Term::Severity).ok_or_else(|| FindingQueryError::Severity(wrong()))
         }
         "layer" => value.parse().map(Term::Layer).map_err(|_| FindingQueryError::Layer(wrong())),

@@ -1,7 +1,6 @@
 //! The largest savings, for the overview.
 
 use super::plan::ChosenPlan;
-use super::words;
 use crate::analysis::Analysis;
 use crate::base::size::human;
 use crate::base::text::printable;
@@ -63,6 +62,6 @@ impl SavingItem {
     /// Screen reader text.
     pub fn spoken(&self) -> String {
         let plan = if self.chosen { ", in the plan" } else { "" };
-        format!("{}, {}, {}{plan}", self.title, human(self.bytes), words::verdict(self.verdict))
+        format!("{}, {}, {}{plan}", self.title, human(self.bytes), self.verdict.label())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::target::works;
 use crate::analysis::Analysis;
+use crate::base::labels::inline;
 use crate::base::text::{elide_end, printable};
 use crate::cuda::compat::{Judge, Judgement, RunVerdict, TargetGpu, default_targets};
 
@@ -35,12 +36,12 @@ fn line(judged: &[(String, Judgement)], what: &str) -> String {
         _ if runs == all => format!("Runs on all {all} {what}"),
         _ => format!("Runs on {runs} of {all} {what}"),
     };
-    for (verdict, words) in [(RunVerdict::Fails, "fails on"), (RunVerdict::Unknown, "unknown for")] {
+    for (verdict, on) in [(RunVerdict::Fails, "on"), (RunVerdict::Unknown, "for")] {
         let of: Vec<_> = judged.iter().filter(|(_, judgement)| judgement.verdict == verdict).collect();
         if let Some((_, first)) = of.first() {
             let names: Vec<&str> = of.iter().map(|(name, _)| name.as_str()).collect();
             let why = elide_end(first.why.trim_end_matches('.'), WHY);
-            line = format!("{line}; {words} {}: {why}", names.join(", "));
+            line = format!("{line}; {} {on} {}: {why}", inline(verdict.label()), names.join(", "));
         }
     }
     line + "."

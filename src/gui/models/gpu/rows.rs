@@ -6,6 +6,7 @@ use super::judged::Judged;
 use super::query::TargetQuery;
 use super::target::{Kind, works};
 use super::words::VERDICTS;
+use crate::base::labels::inline;
 use crate::cuda::compat::RunVerdict;
 
 /// A row.
@@ -37,6 +38,8 @@ pub struct TargetRows {
     pub groups: Vec<Group>,
     /// Groups, each with its machines behind it.
     pub rows: Vec<TargetRow>,
+    /// Why the filter is invalid.
+    pub error: Option<String>,
     /// Whether anything is left out.
     pub filtered: bool,
     /// How many machines are left.
@@ -48,7 +51,8 @@ pub struct TargetRows {
 impl TargetRows {
     /// The rows of what the filter keeps.
     pub fn new(judged: &Judged, query: &TargetQuery, folded: &BTreeSet<Kind>) -> Self {
-        let mut made = Self { filtered: !query.is_empty(), ..Self::default() };
+        let mut made =
+            Self { filtered: !query.is_empty(), error: query.error().map(str::to_owned), ..Self::default() };
         for target in judged.targets.iter().filter(|target| query.fits_words(target)) {
             let place = VERDICTS.iter().position(|verdict| *verdict == target.judgement.verdict);
             if let Some(count) = place.and_then(|place| made.counts.get_mut(place)) {
@@ -99,8 +103,12 @@ impl Group {
     pub fn sum(&self) -> String {
         match (self.runs, self.targets.len()) {
             (_, 0) => String::new(),
-            (1, 1) => "runs".to_owned(),
-            (0, 1) => "fails or unknown".to_owned(),
+            (1, 1) => inline(RunVerdict::Runs.label()),
+            (0, 1) => {
+                let [fails, unknown] =
+                    [RunVerdict::Fails, RunVerdict::Unknown].map(|one| inline(one.label()));
+                format!("{fails} or {unknown}")
+            }
             (runs, all) if runs == all => format!("all {all} run"),
             (0, all) => format!("0 of {all} run"),
             (runs, all) => format!("{runs} of {all} run"),

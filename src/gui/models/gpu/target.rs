@@ -1,6 +1,6 @@
 //! Machines with their verdicts, as the table and the details have them.
 
-use super::words;
+use crate::base::labels::{Label, TARGET_VERDICTS};
 use crate::base::text::printable;
 use crate::cuda::catalog::GpuClass;
 use crate::cuda::compat::{DriverFrom, Judgement, RunVerdict, TargetGpu};
@@ -91,8 +91,10 @@ impl TargetItem {
         };
         let capability = format!("{}.{}", target.sm / 10, target.sm % 10);
         let driver = target.driver.as_ref().map(|driver| (printable(&driver.version), driver.from));
-        let verdict = words::verdict(judgement.verdict);
-        let text = [kind.title(), &id, &gpu, &capability, verdict, &judgement.why].join(" ");
+        let verdict = judgement.verdict.label();
+        let word = TARGET_VERDICTS.get(judgement.verdict.as_str()).map(Label::word).unwrap_or_default();
+        let value = judgement.verdict.as_str();
+        let text = [kind.title(), &id, &gpu, &capability, verdict, &word, value, &judgement.why].join(" ");
         let with_driver = driver.iter().fold(text, |text, (version, _)| format!("{text} {version}"));
         Self {
             kind,
@@ -118,7 +120,7 @@ impl TargetItem {
     /// The driver in words: `580 usual`.
     pub fn driver_text(&self) -> String {
         match &self.driver {
-            Some((version, from)) => format!("{version} {}", words::driver_from(*from)),
+            Some((version, from)) => format!("{version} {}", from.label()),
             None => "unknown".to_owned(),
         }
     }
@@ -131,7 +133,7 @@ impl TargetItem {
             self.gpus_text(),
             self.capability,
             self.driver_text(),
-            words::verdict(self.judgement.verdict),
+            self.judgement.verdict.label(),
             self.judgement.why
         )
     }
@@ -147,10 +149,9 @@ impl TargetItem {
 
     /// The verdict with all reasons, as it is copied.
     pub fn with_reasons(&self) -> String {
-        let mut text =
-            format!("{} on {}\n{}\n", words::verdict(self.judgement.verdict), self.id, self.about());
+        let mut text = format!("{} on {}\n{}\n", self.judgement.verdict.label(), self.id, self.about());
         for reason in &self.judgement.reasons {
-            text = format!("{text}- {}: {}", words::verdict(reason.verdict), reason.text);
+            text = format!("{text}- {}: {}", reason.verdict.label(), reason.text);
             if let Some((code, name)) = reason.error {
                 text = format!("{text} {name} ({code}).");
             }
@@ -164,7 +165,7 @@ impl TargetItem {
 
     /// The row as it is copied: its columns with tabs between.
     pub fn copied(&self) -> String {
-        let verdict = words::verdict(self.judgement.verdict);
+        let verdict = self.judgement.verdict.label();
         let driver = self.driver_text();
         let columns =
             [&self.id, &self.gpu, &self.capability, &self.gpus, &driver, verdict, &self.judgement.why];

@@ -1,6 +1,6 @@
 //! What verdicts and times are called.
 
-use crate::cuda::compat::{DriverFrom, RunVerdict};
+use crate::cuda::compat::RunVerdict;
 
 /// The verdicts, from best to worst.
 pub const VERDICTS: [RunVerdict; 5] = [
@@ -10,37 +10,6 @@ pub const VERDICTS: [RunVerdict; 5] = [
     RunVerdict::Unknown,
     RunVerdict::Fails,
 ];
-
-/// A verdict in a word or three.
-pub const fn verdict(verdict: RunVerdict) -> &'static str {
-    match verdict {
-        RunVerdict::Runs => "Runs",
-        RunVerdict::RunsWithJit => "Runs after JIT compilation",
-        RunVerdict::RunsWithCompat => "Runs with cuda-compat",
-        RunVerdict::Unknown => "Unknown",
-        RunVerdict::Fails => "Fails",
-    }
-}
-
-/// What a verdict means.
-pub const fn about(verdict: RunVerdict) -> &'static str {
-    match verdict {
-        RunVerdict::Runs => "No known incompatibility",
-        RunVerdict::RunsWithJit => "The driver compiles PTX at first start, which takes time",
-        RunVerdict::RunsWithCompat => "Runs with the forward-compatibility driver in the image",
-        RunVerdict::Unknown => "Not enough information",
-        RunVerdict::Fails => "Does not run on this target",
-    }
-}
-
-/// Where a driver's version is known from.
-pub const fn driver_from(from: DriverFrom) -> &'static str {
-    match from {
-        DriverFrom::Stated => "as entered",
-        DriverFrom::Measured => "measured",
-        DriverFrom::Usual => "usual",
-    }
-}
 
 /// A time in the unit that suits it: `640 µs`, `12.3 ms`, `61.0 s`.
 pub fn time(us: u64) -> String {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crate::analysis::Failure;
+use crate::base::labels::{APPLICABILITIES, Label};
 use crate::base::size::human;
 use crate::base::text::printable;
 use crate::gui::models::background::Background;
@@ -128,12 +129,8 @@ fn dockerfile(report: &Report) -> Option<Page> {
 
 fn proposal(one: &ProposalLine) -> Vec<Block> {
     let tone = if one.applicability == "safe" { Tone::Good } else { Tone::Unsure };
-    let taken = match &*one.applicability {
-        "safe" => "Safe: the image behaves the same".to_owned(),
-        "review" => "Needs review: check the assumptions".to_owned(),
-        "manual" => "Manual: manual work is required".to_owned(),
-        other => printable(other),
-    };
+    let label = APPLICABILITIES.get(&one.applicability);
+    let taken = label.map_or_else(|| printable(&one.applicability), Label::described);
     let mut facts = vec![
         ("Applicability".to_owned(), Line::plain(taken).tone(tone)),
         ("Saves".to_owned(), Line::plain(human(one.saved_bytes))),

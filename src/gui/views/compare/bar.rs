@@ -5,6 +5,7 @@ use egui::{Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, WidgetInfo, vec
 
 use super::state::State;
 use super::{Action, Go, Page};
+use crate::base::labels::CHANGES;
 use crate::base::size::grouped;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, space, text};
@@ -126,7 +127,10 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
         Page::Files => model.compared.comparison.tree.len().saturating_sub(1),
         page => model.lines(page).len(),
     };
-    let hint = if state.page == Page::Files { "Filter: *.so size:>10M is:added" } else { "Filter by name" };
+    let hint = match state.page {
+        Page::Files => format!("Filter: *.so size:>10M {}", CHANGES.term("added")),
+        _ => "Filter by name".to_owned(),
+    };
     let count = found.filter(|_| !state.typed.is_empty()).map(|found| {
         let words = if found == 1 { "matches" } else { "match" };
         format!("{} of {} {words}", grouped(found as u64), grouped(all as u64))

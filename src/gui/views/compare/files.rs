@@ -11,7 +11,7 @@ use crate::base::size::human;
 use crate::base::text::escape;
 use crate::compare::{Change, Row};
 use crate::gui::design::Tokens;
-use crate::gui::models::compare::{FileRow, FilesShown, Model, file_delta, sign_word};
+use crate::gui::models::compare::{FileRow, FilesShown, Model, file_delta};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
 use crate::gui::widgets::pane::{card, empty};
@@ -185,7 +185,7 @@ fn speak(model: &Model, heads: &[MatrixHead], file: FileRow) -> String {
         let size = row.bytes(image).map_or_else(|| "nothing".to_owned(), human);
         text = format!("{text}; {} {size}", head.letter);
         if let Some(change) = change_of(model, row, image).filter(|change| *change != Change::Absent) {
-            text = format!("{text} {}", sign_word(change));
+            text = format!("{text} {}", change.label());
         }
     }
     text

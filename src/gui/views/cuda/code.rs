@@ -5,6 +5,7 @@ use egui::{Color32, ComboBox, RichText, Ui};
 use super::state::State;
 use super::{Action, Go};
 use crate::base::convert::fraction;
+use crate::base::labels::GPU_CODE;
 use crate::base::size::human;
 use crate::cuda::arch_name;
 use crate::formats::fatbin::GpuKind;
@@ -110,8 +111,8 @@ fn legend(tokens: &Tokens, ledger: &Ledger) -> Vec<(Color32, String)> {
             *sum = sum.saturating_add(bytes);
         }
     }
-    let names = ["SASS (machine code)", "PTX (JIT compiled)", "LTO (link time)", "other code"];
-    let all = names.iter().zip(sums).zip(tokens.codes).filter(|((_, bytes), _)| *bytes > 0);
+    let names = GPU_CODE.list.iter().map(|label| format!("{} ({})", label.text, label.about));
+    let all = names.zip(sums).zip(tokens.codes).filter(|((_, bytes), _)| *bytes > 0);
     all.map(|((name, bytes), fill)| (fill, format!("{name}: {}", human(bytes)))).collect()
 }
 

@@ -8,7 +8,7 @@ use super::{Action, Go};
 use crate::base::convert::fraction;
 use crate::base::size::human;
 use crate::gui::design::Tokens;
-use crate::gui::models::cuda::{CopyItem, CudaModel, DuplicateItem, DuplicateRow, words};
+use crate::gui::models::cuda::{CopyItem, CudaModel, DuplicateItem, DuplicateRow};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
@@ -153,7 +153,7 @@ fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> Tabl
     let supplier = match copy.supplier {
         Some(supplier) => Cell {
             chip: Some(supplier_color(tokens, supplier)),
-            ..Cell::new(words::supplier(supplier), tokens.text_weak)
+            ..Cell::new(supplier.label(), tokens.text_weak)
         },
         None => Cell::new("–", tokens.text_weak),
     };
@@ -186,7 +186,7 @@ fn spoken_group(item: &DuplicateItem) -> String {
 }
 
 fn spoken_copy(copy: &CopyItem) -> String {
-    let supplier = copy.supplier.map_or_else(String::new, |one| format!(", {}", words::supplier(one)));
+    let supplier = copy.supplier.map_or_else(String::new, |one| format!(", {}", one.label()));
     let loaded = copy.loaded_by.as_deref().map_or_else(String::new, |by| format!(", loaded by {by}"));
     format!("{}, {}{supplier}, layer {}{loaded}", copy.path, human(copy.bytes), copy.layer)
 }

@@ -5,6 +5,7 @@ use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::state::State;
 use super::{Action, Page};
+use crate::base::labels::USES;
 use crate::base::size::{grouped, human};
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
@@ -85,7 +86,7 @@ pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut State, model: &CudaM
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let mut typed = state.typed.clone();
-            let hint = "Filter: cublas use:unreferenced size:>10M";
+            let hint = format!("Filter: cublas {} size:>10M", USES.term("unreferenced"));
             let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());
             let response = ui.add_sized(vec2(ui.available_width().min(420.0), 24.0), field);
             response.widget_info(|| {

@@ -7,6 +7,7 @@ use egui::Ui;
 use super::state::State;
 use super::{Action, Go};
 use crate::base::convert::fraction;
+use crate::base::labels::{SUPPLIERS, USES};
 use crate::base::size::{grouped, human};
 use crate::cuda::{Supplier, Use};
 use crate::gui::design::Tokens;
@@ -24,7 +25,7 @@ const COLUMNS: [Column; 8] = [
     Column { title: "Layer", width: 40.0, number: true, rank: 5 },
     Column { title: "Size", width: 76.0, number: true, rank: 0 },
     Column { title: "GPU code", width: 76.0, number: true, rank: 4 },
-    Column { title: "Use", width: 86.0, number: false, rank: 1 },
+    Column { title: "Use", width: 122.0, number: false, rank: 1 },
     Column { title: "Needed by", width: 62.0, number: true, rank: 6 },
 ];
 
@@ -39,9 +40,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
     }
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
-            let note = "Filter by name, glob (*.so.13), supplier:wheel, use:unreferenced, layer:3, \
-                        arch:sm_90 or size:>10M. All terms must match.";
-            empty(ui, "No matching library", note);
+            let (supplier, usage) = (SUPPLIERS.term("wheel"), USES.term("unreferenced"));
+            let note = format!(
+                "Filter by name, glob (*.so.13), {supplier}, {usage}, layer:3, arch:sm_90 or size:>10M. All terms must \
+                 match."
+            );
+            empty(ui, "No matching library", &note);
         });
         return 0;
     }
@@ -172,10 +176,9 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group, whole: u64) -> TableRow
     let text = tokens.text;
     let count = words::libraries(group.libraries.len());
     let supplier = match group.suppliers.as_slice() {
-        [one] => Cell {
-            chip: Some(supplier_color(tokens, *one)),
-            ..Cell::new(words::supplier(*one), tokens.text_weak)
-        },
+        [one] => {
+            Cell { chip: Some(supplier_color(tokens, *one)), ..Cell::new(one.label(), tokens.text_weak) }
+        }
         _ => Cell::new("several", tokens.text_weak),
     };
     let share = fraction(group.bytes, whole);
@@ -199,7 +202,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group, whole: u64) -> TableRow
 }
 
 fn spoken_group(group: &Group) -> String {
-    let suppliers: Vec<&str> = group.suppliers.iter().map(|one| words::supplier(*one)).collect();
+    let suppliers: Vec<&str> = group.suppliers.iter().map(|one| one.label()).collect();
     let count = words::libraries(group.libraries.len());
     format!("{}, {}, {count}, {}", group.name, human(group.bytes), suppliers.join(" and "))
 }
@@ -221,7 +224,7 @@ fn library_row(tokens: &Tokens, key: usize, item: &LibraryItem, depth: u8, whole
             Cell::new(item.version.clone(), weak),
             Cell {
                 chip: Some(supplier_color(tokens, item.supplier)),
-                ..Cell::new(words::supplier(item.supplier), weak)
+                ..Cell::new(item.supplier.label(), weak)
             },
             Cell {
                 chip: Some(tokens.layer(usize::from(item.layer))),
@@ -229,7 +232,7 @@ fn library_row(tokens: &Tokens, key: usize, item: &LibraryItem, depth: u8, whole
             },
             Cell { share: fraction(item.bytes, whole.library), ..Cell::new(human(item.bytes), tokens.text) },
             Cell { share: fraction(item.gpu_bytes, whole.code), ..Cell::new(gpu, weak) },
-            Cell::new(words::usage(item.usage), usage),
+            Cell::new(item.usage.label(), usage),
             Cell::new(grouped(item.needed_by as u64), weak),
         ],
     }

@@ -12,7 +12,7 @@ use super::{Action, Go, Page, questions};
 use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, words};
+use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, line_of_text, paint_focus, paint_mark, progress_bar};
@@ -118,10 +118,10 @@ fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, went: &mut Vec<G
             went.push(Go::Proposal(to));
             ui.memory_mut(|memory| memory.request_focus(id(to)));
         }
-        let about = words::about(proposal.applicability);
+        let about = proposal.applicability.about();
         let response = response.on_hover_ui(|ui| {
             ui.label(&proposal.title);
-            controls::weak(ui, format!("{}: {about}", words::applicability(proposal.applicability)));
+            controls::weak(ui, format!("{}: {about}", proposal.applicability.label()));
         });
         if response.clicked() {
             went.push(Go::Proposal(place));
@@ -170,7 +170,7 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
     let (mark, color) = sign(tokens, proposal.applicability);
     let about = row(24.0, 30.0);
     paint_mark(ui.painter(), mark, pos2(about.left() + 6.0, about.center().y), 12.0, color);
-    let word = words::applicability(proposal.applicability);
+    let word = proposal.applicability.label();
     let galley = ui.painter().layout_no_wrap(word.to_owned(), text::small(), color);
     let at = pos2(about.left() + 18.0, about.center().y - galley.size().y / 2.0);
     let end = at.x + galley.size().x + space::S;

@@ -9,7 +9,6 @@ use crate::base::size::human;
 use crate::findings::Category;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::dockerfile::ProposalItem;
-use crate::gui::models::findings::words;
 use crate::gui::models::format::count;
 use crate::gui::views::View;
 use crate::gui::widgets::cell::Cut;
@@ -56,7 +55,9 @@ pub(super) fn show(
         reveal: false,
     };
     let largest = files.first().map_or(0, |file| file.bytes);
-    let kind = |category: Option<Category>| category.map_or_else(|| BASE.to_owned(), words::category);
+    let kind = |category: Option<Category>| {
+        category.map_or_else(|| BASE.to_owned(), |category| category.label().to_owned())
+    };
     let make = |index: usize| TableRow {
         key: index as u64,
         depth: 0,

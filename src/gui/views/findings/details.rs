@@ -8,7 +8,7 @@ use super::{Action, Go, Page, ViewContext};
 use super::{files, list, manual, reasons};
 use crate::base::size::grouped;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::findings::{FindingDetails, FindingItem, PlanChange, words};
+use crate::gui::models::findings::{FindingDetails, FindingItem, PlanChange};
 use crate::gui::widgets::controls;
 
 /// Shows the details; gives how many rows of files were made.
@@ -70,9 +70,9 @@ fn head(ui: &mut Ui, details: &FindingDetails) {
         let (mark, color) = list::sign(tokens, item.verdict);
         let (rect, _) = ui.allocate_exact_size(vec2(14.0, 16.0), Sense::hover());
         controls::paint_mark(ui.painter(), mark, rect.center(), 12.0, color);
-        let verdict = RichText::new(words::verdict(item.verdict)).font(text::strong()).color(color);
-        ui.label(verdict).on_hover_text(words::about(item.verdict));
-        let about = format!(" ·  {}  ·  {}", words::weight(item.severity), words::category(item.category));
+        let verdict = RichText::new(item.verdict.label()).font(text::strong()).color(color);
+        ui.label(verdict).on_hover_text(item.verdict.about());
+        let about = format!(" ·  {} severity  ·  {}", item.severity.label(), item.category.label());
         ui.label(RichText::new(about).color(tokens.text_weak));
     });
     ui.add_space(space::XS);
@@ -115,7 +115,7 @@ fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, went: &mu
     if let Some(cause) = cause {
         response = response.on_disabled_hover_text(format!("Removable only together with: {cause}"));
     }
-    if response.on_hover_text(words::about(item.verdict)).clicked() {
+    if response.on_hover_text(item.verdict.about()).clicked() {
         let change = PlanChange::Set(item.id.clone(), !chosen);
         went.push(Go::Window(Action::ChangePlan(change)));
     }

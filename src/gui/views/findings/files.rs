@@ -4,6 +4,7 @@ use egui::{Event, Frame, Margin, Ui};
 
 use super::{Action, Go, ViewContext};
 use crate::base::convert::fraction;
+use crate::base::labels::SHADOWED;
 use crate::base::size::human;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::cuda::copy_text;
@@ -66,7 +67,7 @@ pub(super) fn show(
             fold: None,
             strong: false,
             cut: Cut::Middle,
-            badges: if hidden { vec![("shadowed".to_owned(), tokens.hidden)] } else { Vec::new() },
+            badges: if hidden { vec![(SHADOWED.to_owned(), tokens.hidden)] } else { Vec::new() },
             cells: vec![
                 Cell::new(shown, tokens.text),
                 Cell { share: fraction(bytes, largest), ..Cell::new(human(bytes), tokens.text) },

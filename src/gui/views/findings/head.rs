@@ -6,6 +6,7 @@ use egui::{Align2, FontId, Key, Rect, RichText, Sense, TextEdit, Ui, WidgetInfo,
 use super::state::State;
 use super::{Action, Go, ViewContext};
 use crate::base::convert::fraction;
+use crate::base::labels::VERDICTS;
 use crate::base::size::{grouped, human};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingsModel, PlanChange, Prediction};
@@ -81,7 +82,7 @@ fn found(state: &State, model: &FindingsModel) -> String {
 
 fn filter(ui: &mut Ui, state: &mut State, focus: bool) {
     let mut typed = state.typed.clone();
-    let hint = "Filter: headers verdict:safe size:>10M";
+    let hint = format!("Filter: headers {} size:>10M", VERDICTS.term("safe"));
     let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());
     let response = ui.add_sized(vec2(ui.available_width().min(320.0), 24.0), field);
     response.widget_info(|| {

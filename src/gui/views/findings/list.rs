@@ -5,6 +5,7 @@ use egui::{Color32, Ui};
 use super::state::State;
 use super::{Action, Go};
 use crate::base::convert::fraction;
+use crate::base::labels::{SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
 use crate::findings::{Severity, Verdict};
 use crate::gui::design::Tokens;
@@ -37,9 +38,12 @@ pub(super) fn show(
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
-            let note = "Filter by title, verdict:safe, category:headers, rule:stubs, layer:3, severity:high \
-                        or size:>10M. All terms must match.";
-            empty(ui, "No matching finding", note);
+            let (verdict, severity) = (VERDICTS.term("safe"), SEVERITIES.term("high"));
+            let note = format!(
+                "Filter by title, {verdict}, category:headers, rule:stubs, layer:3, {severity} or size:>10M. All terms \
+                 must match."
+            );
+            empty(ui, "No matching finding", &note);
         });
         return None;
     }
@@ -152,10 +156,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group) -> TableRow {
         cut: Cut::End,
         badges: vec![(grouped(group.findings.len() as u64), weak)],
         cells: vec![
-            Cell {
-                mark: Some(sign(tokens, group.verdict)),
-                ..Cell::new(words::verdict(group.verdict), tokens.text)
-            },
+            Cell { mark: Some(sign(tokens, group.verdict)), ..Cell::new(group.verdict.label(), tokens.text) },
             Cell::new("", weak),
             Cell::new("", weak),
             Cell::new(sum(group.bytes), if group.verdict == Verdict::Needed { weak } else { tokens.text }),
@@ -166,7 +167,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group) -> TableRow {
 
 fn spoken_group(group: &Group) -> String {
     let findings = count(group.findings.len(), "finding");
-    format!("{}, {findings}, {}", words::verdict(group.verdict), human(group.bytes))
+    format!("{}, {findings}, {}", group.verdict.label(), human(group.bytes))
 }
 
 fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPlan, whole: u64) -> TableRow {
@@ -207,8 +208,8 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPla
                 check: Some(Check { on, name: format!("{} in the plan", item.title) }),
                 ..Cell::new(item.title.clone(), tokens.text)
             },
-            Cell::new(words::severity(item.severity), severity),
-            Cell::new(words::category(item.category), weak),
+            Cell::new(item.severity.label(), severity),
+            Cell::new(item.category.label(), weak),
             Cell { share, ..Cell::new(number(item.bytes), saved) },
             Cell::new(number(item.merged_bytes), weak),
             Cell { chip: chip.map(|layer| tokens.layer(usize::from(*layer))), ..Cell::new(layers, weak) },

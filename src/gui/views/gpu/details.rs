@@ -7,7 +7,7 @@ use super::{Action, Go};
 use crate::base::text::elide_middle;
 use crate::cuda::compat::Reason;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::gpu::{TargetItem, words};
+use crate::gui::models::gpu::TargetItem;
 use crate::gui::widgets::controls::{self, Mark, mark_button, paint_mark};
 
 pub(super) fn show(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
@@ -21,7 +21,7 @@ pub(super) fn show(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
                 show_reason(ui, reason, went);
             }
             if target.judgement.reasons.is_empty() {
-                controls::weak(ui, words::about(target.judgement.verdict));
+                controls::weak(ui, target.judgement.verdict.about());
             }
         });
     });
@@ -33,7 +33,7 @@ fn head(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
     ui.horizontal(|ui| {
         let (mark, color) = sign(tokens, verdict);
         marked(ui, mark, color);
-        ui.label(RichText::new(words::verdict(verdict)).font(text::heading()).color(color));
+        ui.label(RichText::new(verdict.label()).font(text::heading()).color(color));
         ui.label(RichText::new(format!("on {}", target.id)).font(text::heading()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if mark_button(ui, Mark::Close, "Close reasons").clicked() {
@@ -61,7 +61,7 @@ fn show_reason(ui: &mut Ui, reason: &Reason, went: &mut Vec<Go>) {
         marked(ui, mark, color);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            let word = words::verdict(reason.verdict);
+            let word = reason.verdict.label();
             let said = RichText::new(format!("{word}: {}", reason.text));
             ui.add(Label::new(said).wrap().selectable(true));
             if let Some(hint) = &reason.hint {

@@ -55,7 +55,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| filter(ui, state, focus));
         });
     });
-    if let Some(fault) = &state.driver_fault {
+    if let Some(fault) = state.driver_fault.as_ref().or(state.rows.error.as_ref()) {
         ui.label(RichText::new(fault).font(text::small()).color(tokens.error));
     }
     ui.add_space(space::XS);
@@ -66,8 +66,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
             if found == 0 && !on {
                 continue;
             }
-            let response = chip(ui, on, sign(tokens, verdict), words::verdict(verdict), &found.to_string());
-            if response.on_hover_text(words::about(verdict)).clicked() {
+            let response = chip(ui, on, sign(tokens, verdict), verdict.label(), &found.to_string());
+            if response.on_hover_text(verdict.about()).clicked() {
                 state.toggle(verdict);
             }
         }

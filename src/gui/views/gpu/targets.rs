@@ -5,8 +5,9 @@ use egui::Ui;
 use super::head::sign;
 use super::state::State;
 use super::{Action, Go};
+use crate::base::labels::TARGET_VERDICTS;
 use crate::gui::design::Tokens;
-use crate::gui::models::gpu::{Group, Judged, Kind, Machine, TargetItem, TargetRow, words};
+use crate::gui::models::gpu::{Group, Judged, Kind, Machine, TargetItem, TargetRow};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
@@ -54,8 +55,11 @@ pub(super) fn show(
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
-            let note = "Filter by ID, GPU, compute capability, driver or reason. All terms must match.";
-            empty(ui, "No matching machine", note);
+            let verdict = TARGET_VERDICTS.term("runs-with-jit");
+            let note = format!(
+                "Filter by ID, GPU, compute capability, driver, reason or {verdict}. All terms must match."
+            );
+            empty(ui, "No matching machine", &note);
         });
         return None;
     }
@@ -90,8 +94,8 @@ pub(super) fn show(
 
 fn tooltip(ui: &mut Ui, target: &TargetItem) {
     let verdict = target.judgement.verdict;
-    ui.label(format!("{} on {}", words::verdict(verdict), target.id));
-    let why = if target.judgement.why.is_empty() { words::about(verdict) } else { &target.judgement.why };
+    ui.label(format!("{} on {}", verdict.label(), target.id));
+    let why = if target.judgement.why.is_empty() { verdict.about() } else { &target.judgement.why };
     ui.label(why);
 }
 
@@ -205,7 +209,7 @@ fn target_row(tokens: &Tokens, key: usize, target: &TargetItem) -> TableRow {
             Cell::new(target.gpus_text(), weak),
             Cell::new(target.capability.clone(), weak),
             Cell::new(driver, weak),
-            Cell { mark: Some((mark, color)), ..Cell::new(words::verdict(verdict), color) },
+            Cell { mark: Some((mark, color)), ..Cell::new(verdict.label(), color) },
             Cell::new(target.judgement.why.clone(), tokens.text),
         ],
     }

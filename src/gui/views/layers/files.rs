@@ -4,6 +4,7 @@ use egui::accesskit::Role;
 use egui::{Color32, Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::{card, empty};
+use crate::base::labels::SHADOWED;
 use crate::base::size::{grouped, human};
 use crate::base::text::escape;
 use crate::gui::design::{Tokens, space, text};
@@ -161,7 +162,7 @@ fn legend(ui: &mut Ui, rect: egui::Rect) {
     ui.spacing_mut().item_spacing.x = space::XS;
     let marks = [Mark::Added, Mark::Changed, Mark::Removed, Mark::Inside];
     let signs = marks.iter().map(|mark| (mark.sign(), mark_color(tokens, *mark), mark.word()));
-    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, "shadowed")]) {
+    for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, SHADOWED)]) {
         ui.label(RichText::new(sign).font(text::mono()).color(color));
         ui.label(RichText::new(word).font(text::small()).color(tokens.text_weak));
         ui.add_space(space::S);

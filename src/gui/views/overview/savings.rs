@@ -7,7 +7,7 @@ use super::{section, tables};
 use crate::base::convert::fraction;
 use crate::base::size::human;
 use crate::gui::design::{Tokens, radius, row, space, text};
-use crate::gui::models::findings::{SavingItem, Savings, words};
+use crate::gui::models::findings::{SavingItem, Savings};
 use crate::gui::models::format::count;
 use crate::gui::views::{Action, View, findings};
 use crate::gui::widgets::cell::{self, Cut};
@@ -72,7 +72,7 @@ fn line(ui: &mut Ui, item: &SavingItem, whole: u64) -> bool {
     let left = size.right() + space::L;
     controls::paint_mark(painter, mark, pos2(left + 6.0, rect.center().y), 12.0, color);
     let verdict = Rect::from_x_y_ranges(left + 18.0..=left + VERDICT, rect.y_range());
-    cell::left(painter, verdict, words::verdict(item.verdict), &text::body(), tokens.text_weak, Cut::End);
+    cell::left(painter, verdict, item.verdict.label(), &text::body(), tokens.text_weak, Cut::End);
     let title = Rect::from_x_y_ranges(left + VERDICT + space::S..=rect.right() - 8.0, rect.y_range());
     let color = if response.hovered() { tokens.accent } else { tokens.text };
     cell::left(painter, title, &item.title, &text::body(), color, Cut::End);

@@ -2,7 +2,9 @@
 
 use super::Content;
 use super::sizes::noted;
+use crate::base::labels::capital;
 use crate::base::size::{grouped, human};
+use crate::compare::Change;
 use crate::report::compare::model::{
     CompareComponent, CompareFiles, CompareFinding, CompareGpuCode, ComparePackage, FileChange,
 };
@@ -202,9 +204,9 @@ fn sums(view: &View<'_>) -> Block {
             .collect(),
         details: Vec::new(),
     };
-    rows.push(count("Unchanged", |files| files.same));
+    rows.push(count(&capital(Change::Same.label()), |files| files.same));
     if later.iter().any(|(_, files)| files.unknown > 0) {
-        rows.push(count("Not compared", |files| files.unknown));
+        rows.push(count(&capital(Change::Unknown.label()), |files| files.unknown));
     }
     Block::Table(Table { columns, rows, more: 0, noun: "sums" })
 }

@@ -1,11 +1,12 @@
 //! Layers: which the images share, and which only some have.
 
 use super::Content;
+use crate::base::labels::LAYER_MATCHES;
 use crate::base::size::{grouped, human};
 use crate::report::compare::model::CompareLayer;
 use crate::report::compare::rows::{View, are, size};
 use crate::report::page::{Block, Line, Row, Table, Tone};
-use crate::report::sections::make::{one_line, weak};
+use crate::report::sections::make::{label, one_line, weak};
 use crate::report::text::short_instruction;
 
 /// Rows of the table.
@@ -92,8 +93,9 @@ fn change(view: &View<'_>, layer: &CompareLayer) -> Line {
         (false, true) => Line::plain(format!("+{}", bytes(last))).tone(Tone::Added),
         (true, false) => Line::plain(format!("−{}", bytes(0))).tone(Tone::Removed),
         (true, true) => match matched {
-            Some("content") => Line::plain("~ same files").tone(Tone::Changed),
-            Some("diff-id") => Line::plain("~ repacked").tone(Tone::Changed),
+            Some(matched @ ("content" | "diff-id")) => {
+                Line::plain(format!("~ {}", label(&LAYER_MATCHES, matched))).tone(Tone::Changed)
+            }
             _ => Line::default(),
         },
         (false, false) => Line::default(),

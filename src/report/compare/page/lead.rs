@@ -1,6 +1,8 @@
 //! Lead of a comparison: growth, causes, and pull size.
 
+use crate::base::labels::inline;
 use crate::base::size::{grouped, human};
+use crate::compare::Change;
 use crate::report::compare::rows::{View, class_title, ends, more_or_less};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::{count, name};
@@ -92,7 +94,7 @@ fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
     let sign = if grows { "+" } else { "−" };
     let named = |(bytes, what): (u64, String)| format!("{what} ({sign}{})", human(bytes));
     let classes =
-        report.classes.iter().filter_map(|row| Some((part(&row.bytes)?, within(&class_title(&row.name)))));
+        report.classes.iter().filter_map(|row| Some((part(&row.bytes)?, inline(&class_title(&row.name)))));
     // A package that is new or gone has no bytes on one side, which is none there.
     let none = |versions: &[Option<String>], bytes: &[Option<u64>]| -> Vec<Option<u64>> {
         let both = bytes.iter().zip(versions);
@@ -109,17 +111,6 @@ fn causes(view: &View<'_>, first: u64, last: u64) -> Vec<String> {
     let class = largest(&mut { classes });
     let single = largest(&mut packages.chain(components));
     class.into_iter().chain(single).map(named).collect()
-}
-
-/// A title within a sentence: its first letter small, unless it is an abbreviation.
-fn within(title: &str) -> String {
-    let mut letters = title.chars();
-    match (letters.next(), letters.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            first.to_lowercase().chain([second]).chain(letters).collect()
-        }
-        _ => title.to_owned(),
-    }
 }
 
 /// What a node that has the first image pulls for the last.
@@ -169,10 +160,10 @@ fn files(view: &View<'_>) -> Line {
         });
     }
     let parts = [
-        (files.added, "added", human(files.added_bytes)),
-        (files.removed, "removed", human(files.removed_bytes)),
-        (files.changed, "changed", human(files.changed_bytes)),
-        (files.unknown, "not compared", human(files.unknown_bytes)),
+        (files.added, Change::Added.label(), human(files.added_bytes)),
+        (files.removed, Change::Removed.label(), human(files.removed_bytes)),
+        (files.changed, Change::Changed.label(), human(files.changed_bytes)),
+        (files.unknown, Change::Unknown.label(), human(files.unknown_bytes)),
     ];
     let told = parts.iter().filter(|(count, ..)| *count > 0);
     let told = told.map(|(number, what, bytes)| {

@@ -1,10 +1,11 @@
 //! Whether the images run on the targets.
 
 use super::Content;
+use crate::base::labels::TARGET_VERDICTS;
 use crate::report::compare::model::CompareCompatibility;
 use crate::report::compare::rows::View;
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
-use crate::report::sections::make::{name, prose, text};
+use crate::report::sections::make::{label, name, prose, text};
 
 /// Rows of the table: hosts of a catalogue are some hundred.
 const MOST: usize = 40;
@@ -37,7 +38,7 @@ fn line(view: &View<'_>, row: &CompareCompatibility) -> Row {
             "fails" => Tone::Bad,
             _ => Tone::Unsure,
         };
-        Line::plain(name(word)).tone(tone)
+        Line::plain(label(&TARGET_VERDICTS, word)).tone(tone)
     });
     let gpu = row.gpu.strip_prefix("NVIDIA ").unwrap_or(&row.gpu);
     let why = view.of(&row.why).zip(&view.shown).filter_map(|(why, place)| {
