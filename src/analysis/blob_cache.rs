@@ -34,7 +34,7 @@ pub(super) fn read_and_keep(
         blobs.remove(digest);
         context.progress.tell(format!("{digest} in the blob cache is damaged; fetching it again"));
     }
-    let kept: Kept = Arc::default();
+    let kept: PendingBlob = Arc::default();
     let open = || -> Box<dyn Read + Send> {
         let begun = begin(blobs, blob, &context.progress);
         // A layer that is read again from its start is kept again from its start.
@@ -52,7 +52,7 @@ pub(super) fn read_and_keep(
     Ok(read)
 }
 
-type Kept = Arc<Mutex<Option<NewBlob>>>;
+type PendingBlob = Arc<Mutex<Option<NewBlob>>>;
 
 fn begin(blobs: &Blobs, blob: &RemoteBlob, progress: &Progress) -> Option<NewBlob> {
     match blobs.begin(blob.size()) {
@@ -75,7 +75,7 @@ fn cannot_keep(digest: &str, error: &io::Error) -> String {
 /// A stream whose bytes are stored as they pass. A write error costs the copy, not the read.
 struct Keeping<R> {
     stream: R,
-    kept: Kept,
+    kept: PendingBlob,
     progress: Progress,
 }
 

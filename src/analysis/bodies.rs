@@ -5,11 +5,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 use super::body::{Compared, SAMPLE_BYTES, mark_of, sample, search, whole};
-use super::known::{BodiesByLayer, Known};
+use super::layer_cache::{BodiesByLayer, LayerCache};
 use super::tables::plan_bodies;
 use super::value::{Analysis, Layer};
 use crate::base::Section;
-use crate::cuda::{Bodies, Inode, Wanted};
+use crate::cuda::{FileContents, Inode, Wanted};
 use crate::formats::binary::{self, BinaryLimits};
 use crate::formats::compression::Compression;
 use crate::formats::contents::Sum;
@@ -129,10 +129,10 @@ pub(super) fn read(
     layers: &[Option<Arc<LayerRead>>],
     merge: &Merge,
     wanted: &Wanted,
-    known: Option<&Known<'_>>,
+    known: Option<&LayerCache<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
-) -> Result<Bodies, Cancelled> {
+) -> Result<FileContents, Cancelled> {
     let image = &*analysis.image;
     let tables: Vec<Option<Arc<Table>>> = analysis.layers.iter().map(|layer| layer.table.clone()).collect();
     let before = before(image, layers, &tables, wanted, known);
@@ -146,7 +146,7 @@ pub(super) fn read(
         before,
         new: BTreeMap::new(),
     };
-    let mut bodies = Bodies::default();
+    let mut bodies = FileContents::default();
     // A file whose bytes passed is compared by its hash: a sample of the other would prove nothing.
     let mut passed: HashMap<u64, Vec<Option<Sum>>> = HashMap::new();
     for (read, table) in
@@ -215,7 +215,7 @@ fn before(
     layers: &[Option<Arc<LayerRead>>],
     tables: &[Option<Arc<Table>>],
     wanted: &Wanted,
-    known: Option<&Known<'_>>,
+    known: Option<&LayerCache<'_>>,
 ) -> BodiesByLayer {
     let Some(known) = known else { return BodiesByLayer::new() };
     let places: BTreeSet<u16> =
@@ -232,8 +232,8 @@ fn before(
 fn body_place(image: &Image, tables: &[Option<Arc<Table>>], place: u16) -> Option<String> {
     let source = image.layers.get(usize::from(place))?;
     match (tables.get(usize::from(place)), &source.blob) {
-        (Some(Some(_)), _) => Known::listed_place(source),
-        (_, Blob::Section(section)) => Known::place(section),
+        (Some(Some(_)), _) => LayerCache::listed_place(source),
+        (_, Blob::Section(section)) => LayerCache::place(section),
         _ => None,
     }
 }
@@ -270,7 +270,7 @@ impl Source<'_> {
     }
 
     /// Stores new facts, in addition to the known ones.
-    fn keep(self, known: &Known<'_>) {
+    fn keep(self, known: &LayerCache<'_>) {
         let Self { image, tables, mut before, new, .. } = self;
         // Layers with the same blob share its facts.
         let mut by_place: BTreeMap<String, (u16, BodyFacts)> = BTreeMap::new();

@@ -18,14 +18,14 @@ use crate::source::table::Table;
 use crate::source::{LayerSource, SourceKey};
 
 /// The cache, for an analysis.
-pub(super) struct Known<'a> {
+pub(super) struct LayerCache<'a> {
     cache: &'a Cache,
     limits: &'a Limits,
     /// Results depend on the limits they were read with.
     bounds: String,
 }
 
-impl<'a> Known<'a> {
+impl<'a> LayerCache<'a> {
     pub(super) fn new(cache: &'a Cache, limits: &'a Limits) -> Self {
         let bounds = blake3::hash(format!("{limits:?}").as_bytes()).to_hex();
         Self { cache, limits, bounds: bounds[..16].to_owned() }
@@ -247,7 +247,7 @@ impl<'a> Known<'a> {
 }
 
 /// Prunes the cache after additions, however the run ended.
-impl Drop for Known<'_> {
+impl Drop for LayerCache<'_> {
     fn drop(&mut self) {
         self.cache.tidy();
     }

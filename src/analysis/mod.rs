@@ -2,16 +2,16 @@
 //! Out: an [`Analysis`], published stage by stage: documents, each layer, the merged view, totals.
 //! Must not know: the command line, the window, or how results are written.
 
+mod blob_cache;
 mod bodies;
 mod body;
 mod job;
-mod kept;
-mod known;
+mod layer_cache;
 mod pipeline;
-mod remembered;
 mod single;
 mod streamed;
 mod tables;
+mod toc_cache;
 mod value;
 
 pub use bodies::Body;

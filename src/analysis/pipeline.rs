@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bodies;
-use super::known::Known;
+use super::layer_cache::LayerCache;
 use super::single::{expected, judged, length, note_write, read_one, subject, too_many};
 use super::streamed::Streamed;
 use super::tables;
@@ -13,7 +13,7 @@ use super::value::{Analysis, Layer};
 use crate::base::{Limits, Platform, Warning, WarningCode};
 use crate::cache::Cache;
 use crate::cuda::catalog::Catalog;
-use crate::cuda::{Bodies, Input, Inventory, inventory};
+use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, TargetGpu, findings};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{Context, FolderError, LayerIndex, LayerRead};
@@ -104,7 +104,7 @@ pub fn analyze(
 ) -> Result<Arc<Analysis>, AnalysisError> {
     // Verification requires reading the bytes.
     let cache = options.cache.as_ref().filter(|_| !options.verify);
-    let known = cache.map(|cache| Known::new(cache, &options.limits));
+    let known = cache.map(|cache| LayerCache::new(cache, &options.limits));
     let known = known.as_ref();
     let kept = Arc::new(AtomicU64::new(0));
     let context_of = |limits: Limits, subject: &str| Context {
@@ -223,7 +223,7 @@ fn merge_layers(analysis: &mut Analysis, options: &Options) {
 fn take_inventory(
     analysis: &mut Analysis,
     options: &Options,
-    known: Option<&Known<'_>>,
+    known: Option<&LayerCache<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
@@ -232,7 +232,7 @@ fn take_inventory(
     let layers: Vec<Option<Arc<LayerRead>>> =
         analysis.layers.iter().map(|layer| layer.read.clone()).collect();
     let image = Arc::clone(&analysis.image);
-    let look = |bodies: &Bodies| {
+    let look = |bodies: &FileContents| {
         let image = &image;
         let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
         let input = Input { image, layers: &layers, merge: &merge, bodies, catalog };
@@ -243,7 +243,7 @@ fn take_inventory(
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "CUDA inventory", message)];
         Arc::new(Inventory { warnings, ..Inventory::default() })
     };
-    let mut bodies = Bodies::default();
+    let mut bodies = FileContents::default();
     let (mut found, wanted) = match look(&bodies) {
         Ok(found) => found,
         Err(panic) => {
@@ -297,7 +297,12 @@ fn note_writes(analysis: &mut Analysis) {
 }
 
 /// Lets the rules look at a complete inventory.
-fn apply_rules(analysis: &Analysis, inventory: &Inventory, bodies: &Bodies, options: &Options) -> Findings {
+fn apply_rules(
+    analysis: &Analysis,
+    inventory: &Inventory,
+    bodies: &FileContents,
+    options: &Options,
+) -> Findings {
     let Some(merge) = &analysis.merge else { return Findings::default() };
     let layers: Vec<Option<Arc<LayerRead>>> =
         analysis.layers.iter().map(|layer| layer.read.clone()).collect();

@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::kept::read_and_keep;
-use super::known::Known;
+use super::blob_cache::read_and_keep;
+use super::layer_cache::LayerCache;
 use super::pipeline::{AnalysisError, Depth, Options};
 use super::streamed::StreamedLayer;
 use super::tables::{Listed, left_out, note_refused, read_tree};
@@ -40,18 +40,18 @@ pub(super) fn read_one(
     context: &Context,
     options: &Options,
     streamed: &[StreamedLayer],
-    known: Option<&Known<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
 ) -> Result<(Layer, bool), AnalysisError> {
     let (expected, blobs) = (expected(source, options.verify), options.access.blobs.as_ref());
     let subject = context.subject.as_str();
     let was_read = match options.depth {
         Depth::Manifest => false,
-        Depth::Toc => was_read(source, known),
-        Depth::Full => Table::is_named(&source.annotations) && was_read(source, known),
+        Depth::Toc => was_read(source, layer_cache),
+        Depth::Full => Table::is_named(&source.annotations) && was_read(source, layer_cache),
     };
     let mut refused = None;
     if by_table(source, options) && !was_read {
-        match read_tree(source, context, options.depth, known)? {
+        match read_tree(source, context, options.depth, layer_cache)? {
             Listed::Tree(layer) => {
                 let was_known = layer.looked;
                 return Ok((*layer, was_known));
@@ -66,14 +66,14 @@ pub(super) fn read_one(
         return Ok((Layer { fault, ..Layer::default() }, false));
     }
     let (read, was_known) = match &source.blob {
-        Blob::Section(section) => read_section(section, &expected, context, known)?,
+        Blob::Section(section) => read_section(section, &expected, context, layer_cache)?,
         Blob::Remote(blob) if blob.size() > context.limits.inflated_bytes => {
             let reason =
                 format!("not fetched: the manifest declares {}, above the limit", human(blob.size()));
             return Ok((missing(subject, &reason), false));
         }
         Blob::Remote(blob) => {
-            let (read, was_known) = read_remote(blob, blobs, &expected, context, known)?;
+            let (read, was_known) = read_remote(blob, blobs, &expected, context, layer_cache)?;
             if read.compression.is_none() && read.digest.is_none() {
                 // Nothing was received: its contents are unknown, not empty.
                 let fault = read.warnings.into_iter().next();
@@ -95,10 +95,10 @@ pub(super) fn read_one(
                 return Ok((missing(subject, "not found in the archive stream"), false));
             };
             let read = layer.named(subject);
-            if layer.known {
+            if layer.layer_cache {
                 context.progress.add_entries(read.index.len() as u64);
             }
-            (read, layer.known)
+            (read, layer.layer_cache)
         }
         Blob::Missing(reason) => return Ok((missing(subject, reason), false)),
     };
@@ -121,9 +121,9 @@ fn by_table(source: &LayerSource, options: &Options) -> bool {
 }
 
 /// Whether a registry layer was read completely before, which has more facts than its table.
-fn was_read(source: &LayerSource, known: Option<&Known<'_>>) -> bool {
+fn was_read(source: &LayerSource, layer_cache: Option<&LayerCache<'_>>) -> bool {
     let Blob::Remote(blob) = &source.blob else { return false };
-    known.is_some_and(|known| known.has_blob(blob.digest().as_ref()))
+    layer_cache.is_some_and(|layer_cache| layer_cache.has_blob(blob.digest().as_ref()))
 }
 
 /// A layer that can be read at any place: as it was kept when it was read before, else read now and kept.
@@ -131,17 +131,17 @@ fn read_section(
     section: &Section,
     expected: &Expected,
     context: &Context,
-    known: Option<&Known<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
 ) -> Result<(LayerRead, bool), Cancelled> {
-    if let Some(known) = known
-        && let Some(read) = known.section(section, expected, context)?
+    if let Some(layer_cache) = layer_cache
+        && let Some(read) = layer_cache.section(section, expected, context)?
     {
         return Ok((read, true));
     }
     let mut read = read_layer(section, expected, context)?;
     note_write(section, expected, &mut read, &context.subject);
-    if let Some(known) = known {
-        known.keep_section(section, expected, &read, &context.subject);
+    if let Some(layer_cache) = layer_cache {
+        layer_cache.keep_section(section, expected, &read, &context.subject);
     }
     Ok((read, false))
 }
@@ -153,10 +153,10 @@ fn read_remote(
     blobs: Option<&Blobs>,
     expected: &Expected,
     context: &Context,
-    known: Option<&Known<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
 ) -> Result<(LayerRead, bool), Cancelled> {
-    if let Some(known) = known
-        && let Some(read) = known.blob(blob.digest().as_ref(), context)
+    if let Some(layer_cache) = layer_cache
+        && let Some(read) = layer_cache.blob(blob.digest().as_ref(), context)
     {
         context.progress.add_passed(blob.size());
         context.progress.add_entries(read.index.len() as u64);
@@ -168,8 +168,8 @@ fn read_remote(
         let open = || -> Box<dyn Read + Send> { Box::new(blob.stream(&context.cancel, &context.progress)) };
         read_download(&open, blob.size(), expected, context)?
     };
-    if let Some(known) = known {
-        known.keep_blob(&read, &context.subject);
+    if let Some(layer_cache) = layer_cache {
+        layer_cache.keep_blob(&read, &context.subject);
     }
     Ok((read, false))
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::known::Known;
+use super::layer_cache::LayerCache;
 use super::pipeline::{Depth, Options};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
@@ -15,7 +15,7 @@ use crate::source::{Sink, SourceKey, StreamedMember};
 /// Layers of a compressed archive, by the number that the source has for them.
 pub(super) struct Streamed<'a> {
     options: &'a Options,
-    known: Option<&'a Known<'a>>,
+    layer_cache: Option<&'a LayerCache<'a>>,
     context_of: &'a dyn Fn(Limits, &str) -> Context,
     passed_entries: u64,
     pub(super) reads: Vec<StreamedLayer>,
@@ -26,7 +26,7 @@ pub(super) struct StreamedLayer {
     subject: String,
     read: LayerRead,
     /// Whether the archive passed in an earlier run.
-    pub(super) known: bool,
+    pub(super) layer_cache: bool,
     /// Whether nothing of it was left out because of what passed before it.
     whole: bool,
 }
@@ -52,10 +52,10 @@ struct Passed<'a> {
 impl<'a> Streamed<'a> {
     pub(super) fn new(
         options: &'a Options,
-        known: Option<&'a Known<'a>>,
+        layer_cache: Option<&'a LayerCache<'a>>,
         context_of: &'a dyn Fn(Limits, &str) -> Context,
     ) -> Self {
-        Self { options, known, context_of, passed_entries: 0, reads: Vec::new() }
+        Self { options, layer_cache, context_of, passed_entries: 0, reads: Vec::new() }
     }
 }
 
@@ -77,31 +77,34 @@ impl Sink for Streamed<'_> {
         let read = read_stream(bytes, &expected, &context)?;
         self.passed_entries += read.index.len() as u64;
         let whole = read.complete || layer_entries == limits.layer_entries;
-        self.reads.push(StreamedLayer { subject: context.subject, read, known: false, whole });
+        self.reads.push(StreamedLayer { subject: context.subject, read, layer_cache: false, whole });
         Ok(self.reads.len() - 1)
     }
 
     fn recall(&mut self, key: &SourceKey) -> Option<Vec<u8>> {
-        let known = self.known.filter(|_| self.options.depth == Depth::Full)?;
-        let record = known.archive(key)?;
+        let layer_cache = self.layer_cache.filter(|_| self.options.depth == Depth::Full)?;
+        let record = layer_cache.archive(key)?;
         let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
         let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
-        let named = |read| StreamedLayer { subject: context.subject.clone(), read, known: true, whole: true };
-        self.reads = known.blobs(&passed.digests, &context)?.into_iter().map(named).collect();
+        let named =
+            |read| StreamedLayer { subject: context.subject.clone(), read, layer_cache: true, whole: true };
+        self.reads = layer_cache.blobs(&passed.digests, &context)?.into_iter().map(named).collect();
         Some(passed.members.to_vec())
     }
 
     fn keep(&mut self, key: &SourceKey, members: &[u8]) {
-        let Some(known) = self.known.filter(|_| self.options.depth == Depth::Full) else { return };
+        let Some(layer_cache) = self.layer_cache.filter(|_| self.options.depth == Depth::Full) else {
+            return;
+        };
         let mut digests = Vec::with_capacity(self.reads.len());
         for StreamedLayer { subject, read, whole, .. } in &self.reads {
             match read.digest.as_deref() {
-                Some(digest) if *whole && known.keep_blob(read, subject) => digests.push(digest),
+                Some(digest) if *whole && layer_cache.keep_blob(read, subject) => digests.push(digest),
                 _ => return,
             }
         }
         if let Ok(record) = postcard::to_allocvec(&Passed { digests, members }) {
-            known.keep_archive(key, &record);
+            layer_cache.keep_archive(key, &record);
         }
     }
 }

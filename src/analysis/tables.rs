@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::known::{BodiesByLayer, Known};
+use super::layer_cache::{BodiesByLayer, LayerCache};
 use super::pipeline::{Depth, Options};
-use super::remembered::Remembered;
 use super::single::{judged, subject};
+use super::toc_cache::TocCache;
 use super::value::{Analysis, Layer};
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
@@ -32,7 +32,7 @@ pub(super) fn read_tree(
     source: &LayerSource,
     context: &Context,
     depth: Depth,
-    known: Option<&Known<'_>>,
+    known: Option<&LayerCache<'_>>,
 ) -> Result<Listed, Cancelled> {
     let ranges: Arc<dyn Ranges> = match &source.blob {
         Blob::Remote(blob) => Arc::new(blob.clone()),
@@ -40,9 +40,9 @@ pub(super) fn read_tree(
         Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => return Ok(Listed::None),
     };
     let Context { limits, cancel, progress, subject, .. } = context;
-    let known = known.and_then(|known| Some((known, Known::listed_place(source)?)));
+    let known = known.and_then(|known| Some((known, LayerCache::listed_place(source)?)));
     let record = known.as_ref().and_then(|(known, place)| known.table(place));
-    let ranges = Arc::new(Remembered::new(ranges, record.as_deref()));
+    let ranges = Arc::new(TocCache::new(ranges, record.as_deref()));
     let (table, contents) =
         match Table::open(Arc::clone(&ranges) as _, &source.annotations, limits, cancel, progress) {
             Ok(Some(opened)) => opened,
@@ -110,7 +110,7 @@ pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String
 pub(super) fn look_into_all(
     analysis: &mut Analysis,
     groups: &[Vec<usize>],
-    known: Option<&Known<'_>>,
+    known: Option<&LayerCache<'_>>,
     context_of: &(dyn Fn(usize) -> Context + Sync),
 ) -> Result<bool, Cancelled> {
     let needed = need(&analysis.layers, groups, context_of);
@@ -142,7 +142,7 @@ pub(super) fn look_into_all(
             };
             // The declared properties of the others were compared when their trees were read.
             if let (0, Some(known), Some(read)) = (number, known, &looked.read)
-                && let Some(listed) = Known::listed_place(source).filter(|_| is_proven(&looked))
+                && let Some(listed) = LayerCache::listed_place(source).filter(|_| is_proven(&looked))
             {
                 known.keep_listed(&listed, read, &subject(place, source));
             }

@@ -17,14 +17,14 @@ struct Piece {
 }
 
 /// A blob of which some ranges are cached, and which records further ranges until it is told to stop.
-pub(super) struct Remembered {
+pub(super) struct TocCache {
     blob: Arc<dyn Ranges>,
     here: Vec<Piece>,
     noted: Mutex<Option<Vec<Piece>>>,
     spared: AtomicU64,
 }
 
-impl Remembered {
+impl TocCache {
     /// `record` is the result of [`Self::record`] in an earlier run. It is not trusted: the reader verifies the bytes.
     pub(super) fn new(blob: Arc<dyn Ranges>, record: Option<&[u8]>) -> Self {
         let here = record.and_then(|bytes| postcard::from_bytes(bytes).ok()).unwrap_or_default();
@@ -38,7 +38,7 @@ impl Remembered {
     }
 }
 
-impl Ranges for Remembered {
+impl Ranges for TocCache {
     fn size(&self) -> u64 {
         self.blob.size()
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::base::{Warning, WarningCode};
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{self, Needs, NeedsInput};
-use crate::cuda::{Bodies, Inventory};
+use crate::cuda::{FileContents, Inventory};
 use crate::findings::{Findings, Plan, Predicted, TargetGpu};
 use crate::layer::{Counts, LayerRead};
 use crate::rewrite::{self, Given, Proposals, RewriteError, propose};
@@ -26,7 +26,7 @@ pub struct Analysis {
     /// What should not be there, once the inventory is complete.
     pub findings: Option<Arc<Findings>>,
     /// What was read of single files after the layers.
-    pub bodies: Arc<Bodies>,
+    pub bodies: Arc<FileContents>,
     /// The rules that are data.
     pub catalog: Option<Arc<Catalog>>,
     /// GPUs that the image is meant for.

@@ -10,7 +10,7 @@ mod store;
 mod sweep;
 
 pub use blobs::{Blobs, NewBlob};
-pub use record::Found;
+pub use record::CacheRecord;
 pub use settings::{Settings, SettingsError};
 pub use store::{Cache, Key};
 pub use sweep::Usage;

@@ -19,12 +19,12 @@ const CHECKSUM: usize = HEAD_BYTES - blake3::OUT_LEN;
 
 /// A record that was found and is unharmed.
 #[derive(Debug)]
-pub struct Found {
+pub struct CacheRecord {
     file: Vec<u8>,
     start: usize,
 }
 
-impl Found {
+impl CacheRecord {
     /// The bytes as they were put in.
     pub fn bytes(&self) -> &[u8] {
         self.file.get(self.start..).unwrap_or_default()
@@ -75,7 +75,7 @@ pub(super) fn write(mut file: &File, key: &Key, payload: &[u8]) -> io::Result<()
 }
 
 /// Reads a record completely, and accepts it only if every byte is as written for this key.
-pub(super) fn read(file: &File, key: &Key) -> Result<Found, Refusal> {
+pub(super) fn read(file: &File, key: &Key) -> Result<CacheRecord, Refusal> {
     let facts = file.metadata()?;
     if !facts.is_file() {
         return Err(Refusal::NoFile);
@@ -99,7 +99,7 @@ pub(super) fn read(file: &File, key: &Key) -> Result<Found, Refusal> {
     let room = usize::try_from(payload).map_err(|_| Refusal::Memory(payload))?;
     bytes.try_reserve_exact(room).map_err(|_| Refusal::Memory(payload))?;
     file.take(payload).read_to_end(&mut bytes)?;
-    let found = Found { file: bytes, start };
+    let found = CacheRecord { file: bytes, start };
     let same =
         found.file.get(CHECKSUM..HEAD_BYTES) == Some(blake3::hash(found.bytes()).as_bytes().as_slice());
     if same { Ok(found) } else { Err(Refusal::Checksum) }

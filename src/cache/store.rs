@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::base::size::human;
 
 use super::folder::{Folder, is, named, shown};
-use super::record::{self, FORMAT, Found, Refusal};
+use super::record::{self, CacheRecord, FORMAT, Refusal};
 use super::sweep::{self, Usage};
 
 /// Folders that vanish under a record that is written: others tidy up, but not forever.
@@ -56,12 +56,12 @@ pub struct Cache(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     limit: u64,
-    state: Mutex<State>,
+    state: Mutex<KnownIdentities>,
 }
 
 /// What this run learned.
 #[derive(Debug, Default)]
-struct State {
+struct KnownIdentities {
     notes: Vec<String>,
     /// Everything that was ever noted.
     told: Vec<String>,
@@ -97,7 +97,7 @@ impl Cache {
     }
 
     /// The record under `key`, when there is one and it is unharmed. Marks it as used.
-    pub fn get(&self, key: &Key) -> Option<Found> {
+    pub fn get(&self, key: &Key) -> Option<CacheRecord> {
         let folder = self.records()?;
         let name = key.file_name();
         let read = |file: std::fs::File| {
@@ -292,7 +292,7 @@ impl Cache {
         });
     }
 
-    fn with_state<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+    fn with_state<T>(&self, act: impl FnOnce(&mut KnownIdentities) -> T) -> T {
         act(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -2,9 +2,9 @@
 //! do not name it.
 
 use super::catalog::{BaseFacts, BaseImageRule};
+use super::context::InventoryContext;
 use super::libraries::upstream;
 use super::packages::Packages;
-use super::scene::Scene;
 use super::value::{BaseImage, Flavor, LowerBase};
 use crate::base::text::printable;
 use crate::formats::document::DocumentKind;
@@ -18,24 +18,24 @@ struct Step<'a> {
 }
 
 /// The base image; `None` if unknown.
-pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> {
-    let config = scene.input.image.config.as_ref();
+pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> Option<BaseImage> {
+    let config = context.input.image.config.as_ref();
     let pairs: Vec<(&str, &str)> =
-        scene.environment().iter().filter_map(|pair| pair.split_once('=')).collect();
+        context.environment().iter().filter_map(|pair| pair.split_once('=')).collect();
     let labels =
         config.and_then(|config| config.config().as_ref()).and_then(|config| config.labels().clone());
     let mut labels: Vec<(String, String)> = labels.unwrap_or_default().into_iter().collect();
     labels.sort();
     let labels: Vec<(&str, &str)> =
         labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let steps = steps(scene);
+    let steps = steps(context);
     let history: Vec<&str> = steps.iter().map(|step| step.created_by).collect();
     let facts = BaseFacts { environment: &pairs, labels: &labels, history: &history };
-    let release = release(scene);
-    let rules: Vec<&BaseImageRule> = scene.catalog.base_images_of(facts).collect();
-    let Some(rule) = rules.first() else { return distribution_only(scene, &steps, release.as_ref()) };
-    let variable = |name: &str| scene.variable(name).map(printable);
-    let distribution = distribution_tag(scene, release.as_ref());
+    let release = release(context);
+    let rules: Vec<&BaseImageRule> = context.catalog.base_images_of(facts).collect();
+    let Some(rule) = rules.first() else { return distribution_only(context, &steps, release.as_ref()) };
+    let variable = |name: &str| context.variable(name).map(printable);
+    let distribution = distribution_tag(context, release.as_ref());
     let cuda_version = variable("CUDA_VERSION");
     let flavor = match rule.flavor.as_deref() {
         Some("base") => Flavor::Base,
@@ -48,22 +48,22 @@ pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> 
     let cudnn_version = if rule.cudnn {
         variable("NV_CUDNN_VERSION")
             .or_else(|| label("com.nvidia.cudnn.version"))
-            .or_else(|| cudnn_package(scene, packages))
+            .or_else(|| cudnn_package(context, packages))
             .map(|version| upstream("dpkg", &version).to_owned())
     } else {
         None
     };
     let tag = cuda_version.as_deref().zip(distribution.as_deref()).and_then(|(version, distribution)| {
-        scene.catalog.toolkit(version)?.image_tag(flavor.as_str(), rule.cudnn, distribution)
+        context.catalog.toolkit(version)?.image_tag(flavor.as_str(), rule.cudnn, distribution)
     });
     let reference = match tag {
         Some(tag) if flavor != Flavor::None => Some(format!("{}:{tag}", rule.repository)),
         _ => rule.reference(&pairs).map(|reference| printable(&reference)),
     };
-    let (layers, counted) = layers(scene, rule, &steps);
+    let (layers, counted) = layers(context, rule, &steps);
     let mut evidence = vec![format!("configuration of {} ({})", rule.repository, rule.id)];
     for wanted in &rule.environment {
-        if let Some(value) = scene.variable(&wanted.name) {
+        if let Some(value) = context.variable(&wanted.name) {
             let pair = crate::base::redact::assignment(&format!("{}={value}", wanted.name));
             evidence.push(format!("environment {}", crate::base::text::elide_end(&printable(&pair), 100)));
         }
@@ -72,28 +72,28 @@ pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> Option<BaseImage> 
     if let Some(distribution) = &distribution {
         evidence.push(format!("os-release: {distribution}"));
     }
-    let below = below(scene, rule, &steps, release.as_ref(), distribution.as_deref(), layers);
+    let below = below(context, rule, &steps, release.as_ref(), distribution.as_deref(), layers);
     Some(BaseImage { reference, flavor, cuda_version, cudnn_version, distribution, layers, below, evidence })
 }
 
 /// A plain image of a distribution, when the first layer brings its release.
 fn distribution_only(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     steps: &[Step<'_>],
     release: Option<&OsRelease>,
 ) -> Option<BaseImage> {
     let release = release?;
     let id = release.id.as_deref()?;
-    let distribution = scene.catalog.distribution(id)?;
+    let distribution = context.catalog.distribution(id)?;
     let version = release.version_id.as_deref().unwrap_or_default();
-    if scene.input.layers.len() < 2 {
+    if context.input.layers.len() < 2 {
         // A single folder or layer: the base image is unknown.
         return None;
     }
     // Images without a package manager have the release of a distribution, and are no image of it.
-    let bare = !scene.visible(DocumentKind::DpkgStatusPart).is_empty();
+    let bare = !context.visible(DocumentKind::DpkgStatusPart).is_empty();
     let told = steps.last().map_or(0, |step| step.layers);
-    let lost = told > 0 && told != scene.input.layers.len();
+    let lost = told > 0 && told != context.input.layers.len();
     let mut evidence = vec![format!("os-release: {} {}", printable(id), printable(version))];
     if bare {
         evidence
@@ -107,38 +107,38 @@ fn distribution_only(
         flavor: Flavor::None,
         cuda_version: None,
         cudnn_version: None,
-        distribution: distribution_tag(scene, Some(release)),
-        layers: usize::from(!bare && !lost && brings_release(scene)),
+        distribution: distribution_tag(context, Some(release)),
+        layers: usize::from(!bare && !lost && brings_release(context)),
         below: Vec::new(),
         evidence,
     })
 }
 
 /// Whether the distribution's release comes with the lowest layer, as in images built on one of it.
-fn brings_release(scene: &Scene<'_>) -> bool {
-    let lowest = scene.layer(0);
+fn brings_release(context: &InventoryContext<'_>) -> bool {
+    let lowest = context.layer(0);
     lowest.is_some_and(|read| {
         read.facts.documents().iter().any(|document| document.kind == DocumentKind::OsRelease)
     })
 }
 
-fn release(scene: &Scene<'_>) -> Option<OsRelease> {
-    let files = scene.visible(DocumentKind::OsRelease);
+fn release(context: &InventoryContext<'_>) -> Option<OsRelease> {
+    let files = context.visible(DocumentKind::OsRelease);
     files.iter().find_map(|file| Some(os_release::read(&file.document.bytes().ok()?)))
 }
 
 /// The release as NVIDIA's tags spell it, such as `ubuntu24.04`.
-fn distribution_tag(scene: &Scene<'_>, release: Option<&OsRelease>) -> Option<String> {
+fn distribution_tag(context: &InventoryContext<'_>, release: Option<&OsRelease>) -> Option<String> {
     let release = release?;
     let (id, version) = (release.id.as_deref()?, release.version_id.as_deref().unwrap_or_default());
-    let known = scene.catalog.distribution(id).and_then(|distribution| distribution.tag(version));
+    let known = context.catalog.distribution(id).and_then(|distribution| distribution.tag(version));
     Some(known.unwrap_or_else(|| printable(&format!("{id}{version}"))))
 }
 
-fn cudnn_package(scene: &Scene<'_>, packages: &Packages) -> Option<String> {
+fn cudnn_package(context: &InventoryContext<'_>, packages: &Packages) -> Option<String> {
     let package = packages.list.iter().find(|package| {
         matches!(package.manager, "dpkg" | "rpm")
-            && scene
+            && context
                 .catalog
                 .component_of_package(&package.name)
                 .is_some_and(|component| component.name == "cudnn")
@@ -146,8 +146,8 @@ fn cudnn_package(scene: &Scene<'_>, packages: &Packages) -> Option<String> {
     Some(package.version.clone())
 }
 
-fn steps<'a>(scene: &Scene<'a>) -> Vec<Step<'a>> {
-    let Some(config) = &scene.input.image.config else { return Vec::new() };
+fn steps<'a>(context: &InventoryContext<'a>) -> Vec<Step<'a>> {
+    let Some(config) = &context.input.image.config else { return Vec::new() };
     let mut layers = 0;
     let mut steps = Vec::new();
     for entry in config.history().iter().flatten() {
@@ -168,7 +168,7 @@ const LAST_STEPS: [(Flavor, &str); 3] = [
 
 /// The images below a base of so many layers, the lowest first.
 fn below(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     rule: &BaseImageRule,
     steps: &[Step<'_>],
     release: Option<&OsRelease>,
@@ -183,7 +183,7 @@ fn below(
         }
     };
     let own = release.and_then(|release| {
-        scene.catalog.distribution(release.id.as_deref()?)?.image(release.version_id.as_deref()?)
+        context.catalog.distribution(release.id.as_deref()?)?.image(release.version_id.as_deref()?)
     });
     // Flavours of CUDA begin with the architecture's name; other images only tell that the first layer is the
     // distribution's.
@@ -191,10 +191,10 @@ fn below(
     let distribution_layers = match first {
         Some(0) => 0,
         Some(place) => steps[place - 1].layers,
-        None => usize::from(brings_release(scene)),
+        None => usize::from(brings_release(context)),
     };
     add(own, Flavor::None, distribution_layers);
-    let toolkit = scene.variable("CUDA_VERSION").and_then(|version| scene.catalog.toolkit(version));
+    let toolkit = context.variable("CUDA_VERSION").and_then(|version| context.catalog.toolkit(version));
     for (flavor, text) in &LAST_STEPS[..2] {
         if rule.flavor.as_deref() == Some(flavor.as_str()) && !rule.cudnn {
             break;
@@ -211,8 +211,8 @@ fn below(
 }
 
 /// Number of layers of the base image, with the evidence.
-fn layers(scene: &Scene<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {
-    let most = scene.input.layers.len();
+fn layers(context: &InventoryContext<'_>, rule: &BaseImageRule, steps: &[Step<'_>]) -> (usize, String) {
+    let most = context.input.layers.len();
     let told = steps.last().map_or(0, |step| step.layers);
     if told > 0 && told != most {
         let what = format!("the history has {told} layers, the image {most}: end of the base image unknown");

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use hashbrown::HashSet;
 
 use super::catalog::{FolderState, PackageKind, Walker};
+use super::context::InventoryContext;
 use super::packages::Packages;
-use super::scene::Scene;
 use super::value::{Class, ClassBytes, Library, Package};
 use crate::base::convert::{index32, layer16};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
@@ -16,15 +16,15 @@ use crate::rootfs::NodeId;
 /// Sums the bytes of every regular file of every layer by class, and those of the merged view. Unclassified files in
 /// the lowest `base_layers` layers, those of the base image, are system files.
 pub(super) fn sum(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     packages: &Packages,
     libraries: &[Library],
     base_layers: usize,
 ) -> ClassBytes {
-    let mut judge = Judge { base_layers, ..Judge::new(scene, packages, libraries) };
+    let mut judge = Judge { base_layers, ..Judge::new(context, packages, libraries) };
     let mut classes = ClassBytes::default();
     let mut merged = Sums::default();
-    for layer in 0..layer16(scene.input.layers.len()) {
+    for layer in 0..layer16(context.input.layers.len()) {
         classes.layers.push(named(judge.layer(layer, &mut merged)));
     }
     classes.merged = named(merged);
@@ -43,7 +43,7 @@ fn add(sums: &mut Sums, class: Class, bytes: u64) {
 }
 
 struct Judge<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a InventoryContext<'a>,
     packages: &'a Packages,
     /// What the files of each package are, when that does not depend on the file.
     of_packages: Vec<PackageClass>,
@@ -84,21 +84,21 @@ impl Folder {
 }
 
 impl<'a> Judge<'a> {
-    fn new(scene: &'a Scene<'a>, packages: &'a Packages, libraries: &[Library]) -> Self {
+    fn new(context: &'a InventoryContext<'a>, packages: &'a Packages, libraries: &[Library]) -> Self {
         let is_cuda = |library: &&Library| !is_framework_component(&library.component);
         Self {
-            scene,
+            context,
             packages,
-            of_packages: packages.list.iter().map(|package| package_class(scene, package)).collect(),
+            of_packages: packages.list.iter().map(|package| package_class(context, package)).collect(),
             cuda_libraries: libraries.iter().filter(is_cuda).map(|library| library.node).collect(),
             base_layers: 0,
-            walker: scene.catalog.walker(),
+            walker: context.catalog.walker(),
         }
     }
 
     /// Sums of a layer. What the merged view has of it is added to `merged`.
     fn layer(&mut self, layer: u16, merged: &mut Sums) -> Sums {
-        let index = self.scene.rootfs.layer(layer);
+        let index = self.context.rootfs.layer(layer);
         let mut sums = Sums::default();
         let mut folders: Vec<Folder> = Vec::with_capacity(index.dir_count());
         for dir in (0..index32(index.dir_count())).map(DirId) {
@@ -112,7 +112,7 @@ impl<'a> Judge<'a> {
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
             let class = self.class(layer, index, entry, &folders[index.dir(entry).0 as usize]);
             add(&mut sums, class, index.size(entry));
-            if self.scene.rootfs.first_name(layer, entry).is_some() {
+            if self.context.rootfs.first_name(layer, entry).is_some() {
                 add(merged, class, index.size(entry));
             }
         }
@@ -120,14 +120,14 @@ impl<'a> Judge<'a> {
     }
 
     fn class(&mut self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &Folder) -> Class {
-        let (scene, catalog) = (self.scene, self.scene.catalog);
+        let (context, catalog) = (self.context, self.context.catalog);
         let (name, size) = (index.name(entry), index.size(entry));
         let parent = || index.dir_path(folder.id);
         let path = || [&parent()[..], b"/", name].concat();
-        let head = || scene.head((layer, entry));
-        if scene.is_entry_named_weights(layer, entry)
+        let head = || context.head((layer, entry));
+        if context.is_entry_named_weights(layer, entry)
             && catalog.may_be_weights(name, size)
-            && !scene.is_binary((layer, entry))
+            && !context.is_binary((layer, entry))
         {
             let of_name = name.contains(&b'.');
             // With an ending the name alone decides.
@@ -140,14 +140,14 @@ impl<'a> Judge<'a> {
                 return Class::Weights;
             }
         }
-        let node = scene.rootfs.node_at(layer, entry).or_else(|| {
+        let node = context.rootfs.node_at(layer, entry).or_else(|| {
             // A folder of its path may be a symbolic link in the view. Where it is not, nothing is there.
             let lookup = || {
                 let path = parent();
-                let node = scene.paths.lookup(if path.is_empty() { b"/" } else { &path })?;
-                (!path.is_empty() && scene.path(node) != path).then_some(node)
+                let node = context.paths.lookup(if path.is_empty() { b"/" } else { &path })?;
+                (!path.is_empty() && context.path(node) != path).then_some(node)
             };
-            scene.paths.child((*folder.node.get_or_init(lookup))?, name)
+            context.paths.child((*folder.node.get_or_init(lookup))?, name)
         });
         let rules = self.walker.file(folder.state, name);
         let cuda = || {
@@ -187,8 +187,8 @@ pub(super) fn is_framework_component(component: &str) -> bool {
     matches!(component, "torch" | "tensorflow" | "jax" | "onnxruntime" | "triton" | "other")
 }
 
-fn package_class(scene: &Scene<'_>, package: &Package) -> PackageClass {
-    let catalog = scene.catalog;
+fn package_class(context: &InventoryContext<'_>, package: &Package) -> PackageClass {
+    let catalog = context.catalog;
     let conda = |kind| catalog.package_rules("conda", &package.name).any(|rule| rule.kind == kind);
     match package.manager {
         "conda" if conda(PackageKind::CudaDevel) => PackageClass::CudaDevel,

@@ -28,14 +28,14 @@ pub struct Input<'a> {
     /// The merged view.
     pub merge: &'a Merge,
     /// What was read of bodies after the layers.
-    pub bodies: &'a Bodies,
+    pub bodies: &'a FileContents,
     /// The rules that are data.
     pub catalog: &'a Catalog,
 }
 
 /// Facts that need whole bodies, of layers whose bodies did not pass.
 #[derive(Debug, Default)]
-pub struct Bodies {
+pub struct FileContents {
     /// BLAKE3 of files.
     pub hashes: HashMap<Inode, ContentHash>,
     /// Binaries whose deferred GPU code was searched too; they replace the facts of their layer.
@@ -87,7 +87,7 @@ fn names(input: &Input<'_>) -> Vec<Vec<Named>> {
         .collect()
 }
 
-pub(super) struct Scene<'a> {
+pub(super) struct InventoryContext<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) rootfs: &'a Rootfs,
     pub(super) paths: Paths<'a>,
@@ -100,7 +100,7 @@ pub(super) struct Scene<'a> {
     pub(super) left_out: usize,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> InventoryContext<'a> {
     pub(super) fn new(input: &'a Input<'a>) -> Self {
         let rootfs = &input.merge.rootfs;
         let mut binaries = Vec::new();

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::catalog::{LibraryName, split_library_name};
 use super::classes::is_framework_component;
+use super::context::{Inode, InventoryContext};
 use super::links::{Links, ObjectId};
-use super::scene::{Inode, Scene};
 use super::value::{Displaced, Duplicate, Identical, Library, Pick, Role, Use};
 use crate::base::text::escape;
 use crate::layer::{COMPARED_BYTES, ContentHash, is_compared};
@@ -16,13 +16,13 @@ use crate::rootfs::NodeId;
 /// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
 /// for other machines are not loaded in each other's place.
 pub(super) fn libraries(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     libraries: &[Library],
     links: &Links,
 ) -> (Vec<Duplicate>, Vec<Displaced>) {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, library) in libraries.iter().enumerate() {
-        let Some(name) = loaded_name(scene, library) else { continue };
+        let Some(name) = loaded_name(context, library) else { continue };
         if library.role == Role::Runtime && library.foreign.is_none() && library.hard_link_of.is_none() {
             groups.entry(name).or_default().push(place);
         }
@@ -31,7 +31,7 @@ pub(super) fn libraries(
     let displaced = displaced::find(libraries, links, &groups);
     let mut found: Vec<Duplicate> = groups
         .into_iter()
-        .map(|(soname, members)| group(scene, libraries, links, &displaced, &soname, members))
+        .map(|(soname, members)| group(context, libraries, links, &displaced, &soname, members))
         .collect();
     found.sort_by_key(|duplicate| std::cmp::Reverse(duplicate.reclaimable_bytes));
     (found, displaced)
@@ -39,11 +39,11 @@ pub(super) fn libraries(
 
 /// The name under which the loader knows a library: its soname, else that of the file. Modules of frameworks have none,
 /// and those of one file name are different modules.
-fn loaded_name(scene: &Scene<'_>, library: &Library) -> Option<String> {
+fn loaded_name(context: &InventoryContext<'_>, library: &Library) -> Option<String> {
     if let Some(soname) = &library.soname {
         return Some(without_hash(soname));
     }
-    let name = scene.node(library.node).name();
+    let name = context.node(library.node).name();
     let known = !is_framework_component(&library.component) && name.starts_with(b"lib");
     known.then(|| escape(name))
 }
@@ -67,7 +67,7 @@ fn without_hash(soname: &str) -> String {
 }
 
 fn group(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     libraries: &[Library],
     links: &Links,
     displaced: &[Displaced],
@@ -95,10 +95,10 @@ fn group(
     let spare = members.iter().filter(|place| is_spare(**place) || is_displaced(**place));
     let reclaimable_bytes = spare.map(|place| libraries[*place].bytes).sum();
     let inodes: Vec<Inode> =
-        members.iter().filter_map(|place| scene.node(libraries[*place].node).content()).collect();
+        members.iter().filter_map(|place| context.node(libraries[*place].node).content()).collect();
     Duplicate {
         soname: soname.to_owned(),
-        identical: are_identical(scene, &inodes),
+        identical: are_identical(context, &inodes),
         libraries: members,
         reclaimable_bytes,
         picks,
@@ -106,12 +106,12 @@ fn group(
 }
 
 /// Whether files have the same bytes. Different sizes are different files; the same size proves nothing.
-fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
-    let sizes: BTreeSet<u64> = inodes.iter().map(|inode| scene.size(*inode)).collect();
+fn are_identical(context: &InventoryContext<'_>, inodes: &[Inode]) -> Option<bool> {
+    let sizes: BTreeSet<u64> = inodes.iter().map(|inode| context.size(*inode)).collect();
     if sizes.len() > 1 {
         return Some(false);
     }
-    let hashes: Vec<Option<&ContentHash>> = inodes.iter().map(|inode| scene.hash(*inode)).collect();
+    let hashes: Vec<Option<&ContentHash>> = inodes.iter().map(|inode| context.hash(*inode)).collect();
     let known: BTreeSet<&ContentHash> = hashes.iter().flatten().copied().collect();
     match known.len() {
         0 | 1 if hashes.contains(&None) => None,
@@ -122,52 +122,52 @@ fn are_identical(scene: &Scene<'_>, inodes: &[Inode]) -> Option<bool> {
 }
 
 /// Large files of the merged view with the same bytes, most bytes to gain first.
-pub(super) fn identical(scene: &Scene<'_>) -> Vec<Identical> {
+pub(super) fn identical(context: &InventoryContext<'_>) -> Vec<Identical> {
     let mut groups: HashMap<(u64, ContentHash), BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
-    for (inode, node) in compared_files(scene).filter(|(inode, _)| scene.size(*inode) >= COMPARED_BYTES) {
-        if let Some(hash) = scene.hash(inode) {
-            groups.entry((scene.size(inode), *hash)).or_default().entry(inode).or_default().push(node);
+    for (inode, node) in compared_files(context).filter(|(inode, _)| context.size(*inode) >= COMPARED_BYTES) {
+        if let Some(hash) = context.hash(inode) {
+            groups.entry((context.size(inode), *hash)).or_default().entry(inode).or_default().push(node);
         }
     }
     let mut found: Vec<Identical> = Vec::new();
     #[allow(clippy::iter_over_hash_type, reason = "sorted below by what does not depend on the order")]
     for inodes in groups.into_values().filter(|inodes| inodes.len() > 1) {
-        let bytes = inodes.keys().next().map_or(0, |inode| scene.size(*inode));
-        let first = |names: Vec<NodeId>| names.into_iter().min_by_key(|node| scene.path(*node));
+        let bytes = inodes.keys().next().map_or(0, |inode| context.size(*inode));
+        let first = |names: Vec<NodeId>| names.into_iter().min_by_key(|node| context.path(*node));
         let mut nodes: Vec<NodeId> = inodes.into_values().filter_map(first).collect();
-        nodes.sort_by_cached_key(|node| scene.path(*node));
+        nodes.sort_by_cached_key(|node| context.path(*node));
         found.push(Identical { nodes, bytes });
     }
     found.sort_by_cached_key(|same| {
         let gain = same.bytes.saturating_mul(same.nodes.len() as u64 - 1);
-        (std::cmp::Reverse(gain), scene.path(same.nodes[0]))
+        (std::cmp::Reverse(gain), context.path(same.nodes[0]))
     });
     found
 }
 
 /// Files of the merged view that are worth comparing, by inode.
-fn compared_files<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
-    scene
-        .files(|inode, named| named.library || scene.size(inode) >= COMPARED_BYTES)
+fn compared_files<'a>(context: &'a InventoryContext<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
+    context
+        .files(|inode, named| named.library || context.size(inode) >= COMPARED_BYTES)
         .filter(|(inode, node)| {
-            let size = scene.size(*inode);
-            size >= COMPARED_BYTES || (scene.is_named_library(*node) && is_compared(node.name(), size))
+            let size = context.size(*inode);
+            size >= COMPARED_BYTES || (context.is_named_library(*node) && is_compared(node.name(), size))
         })
         .map(|(inode, node)| (inode, node.id()))
 }
 
 /// Unhashed files with the size of another file: only reading decides whether they are identical. Those of one size are
 /// adjacent, the largest first.
-pub(super) fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
+pub(super) fn unproven(context: &InventoryContext<'_>) -> Vec<Inode> {
     let mut by_size: BTreeMap<u64, BTreeSet<Inode>> = BTreeMap::new();
-    for (inode, _) in compared_files(scene) {
-        by_size.entry(scene.size(inode)).or_default().insert(inode);
+    for (inode, _) in compared_files(context) {
+        by_size.entry(context.size(inode)).or_default().insert(inode);
     }
     by_size
         .into_values()
         .rev()
         .filter(|inodes| inodes.len() > 1)
         .flatten()
-        .filter(|inode| scene.hash(*inode).is_none())
+        .filter(|inode| context.hash(*inode).is_none())
         .collect()
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::catalog::{self, CudaClue, FrameworkLevel, normalized_python_name, split_library_name};
 use super::classes::is_framework_component;
+use super::context::InventoryContext;
 use super::links::{Links, ObjectId, Resolution};
 use super::packages::Packages;
-use super::scene::Scene;
 use super::value::{Framework, Level, Library, Strategy, Supplier};
 use crate::base::text::printable;
 use crate::formats::binary::FileFacts;
@@ -16,7 +16,7 @@ use crate::formats::packages::pip;
 
 /// What frameworks are judged by.
 pub(super) struct Evidence<'a> {
-    pub(super) scene: &'a Scene<'a>,
+    pub(super) context: &'a InventoryContext<'a>,
     pub(super) packages: &'a Packages,
     pub(super) links: &'a Links,
     pub(super) libraries: &'a [Library],
@@ -30,7 +30,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
         if evidence.packages.is_double(place) {
             continue;
         }
-        if let Some(framework) = evidence.scene.catalog.framework_of_package(package.manager, &package.name) {
+        if let Some(framework) = evidence.context.catalog.framework_of_package(package.manager, &package.name)
+        {
             let root = package.root.clone().unwrap_or_default();
             groups.entry((&framework.name, root)).or_default().push(place);
         }
@@ -38,7 +39,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
     let mut found: Vec<Framework> = groups
         .iter()
         .filter_map(|((name, root), places)| {
-            let rule = evidence.scene.catalog.framework(name)?;
+            let rule = evidence.context.catalog.framework(name)?;
             Some(evidence.packaged(rule, root, places))
         })
         .collect();
@@ -117,8 +118,8 @@ impl Evidence<'_> {
         let mut found: BTreeMap<(&str, Vec<u8>), Vec<ObjectId>> = BTreeMap::new();
         for id in self.links.ids() {
             let node = self.links.object(id).node;
-            let path = self.scene.path(node);
-            let Some(rule) = self.scene.catalog.framework_of_path(&path) else { continue };
+            let path = self.context.path(node);
+            let Some(rule) = self.context.catalog.framework_of_path(&path) else { continue };
             let owner = self.packages.owners.of(node);
             let told = packaged.iter().any(|((name, root), places)| {
                 *name == rule.name
@@ -132,7 +133,7 @@ impl Evidence<'_> {
         found
             .into_iter()
             .filter_map(|((name, folder), matched)| {
-                let rule = self.scene.catalog.framework(name)?;
+                let rule = self.context.catalog.framework(name)?;
                 let package = matched.iter().find_map(|id| {
                     let node = self.links.object(*id).node;
                     self.packages.owners.of(node)
@@ -165,9 +166,9 @@ impl Evidence<'_> {
     /// which the `METADATA` of the index does not.
     fn torch_version(&self, rule: &catalog::Framework, root: &[u8]) -> Option<(String, Option<String>)> {
         const FILE: &str = "torch/version.py";
-        let visible = self.scene.visible(DocumentKind::TorchVersion);
+        let visible = self.context.visible(DocumentKind::TorchVersion);
         let text = visible.iter().find_map(|file| {
-            let path = self.scene.path(file.node);
+            let path = self.context.path(file.node);
             let folder = path.strip_suffix(FILE.as_bytes())?.strip_suffix(b"/")?;
             is_python_folder_of(folder, root).then(|| file.document.bytes().ok())?
         })?;
@@ -194,13 +195,13 @@ impl Evidence<'_> {
             let node = self.links.object(*id).node;
             self.is_core(rule, *id)
                 && fits(self.packages.owners.of(node))
-                && is_below(&self.scene.path(node), folder)
+                && is_below(&self.context.path(node), folder)
         };
         self.links.ids().filter(wanted).collect()
     }
 
     fn is_core(&self, rule: &catalog::Framework, object: ObjectId) -> bool {
-        let node = self.scene.node(self.links.object(object).node);
+        let node = self.context.node(self.links.object(object).node);
         split_library_name(node.name())
             .is_some_and(|name| rule.core_libraries.iter().any(|stem| stem.as_bytes() == name.stem))
     }
@@ -244,7 +245,7 @@ impl Evidence<'_> {
                 .flat_map(|need| need.found.iter().map(|found| (&need.name, found, false)));
             let opened = object.opens.iter().map(|open| (&open.name, &open.found, open.optional));
             for (name, found, optional) in needed.chain(opened) {
-                let component = self.scene.catalog.component_of(name.as_bytes());
+                let component = self.context.catalog.component_of(name.as_bytes());
                 if component
                     .is_none_or(|component| component.driver || is_framework_component(&component.name))
                 {
@@ -301,10 +302,10 @@ impl Evidence<'_> {
     }
 
     fn has_gpu_code(&self, object: ObjectId) -> bool {
-        let Some((layer, entry)) = self.scene.node(self.links.object(object).node).content() else {
+        let Some((layer, entry)) = self.context.node(self.links.object(object).node).content() else {
             return false;
         };
-        let facts = self.scene.layer(layer).and_then(|read| read.facts.binary(entry));
+        let facts = self.context.layer(layer).and_then(|read| read.facts.binary(entry));
         facts.and_then(FileFacts::gpu).is_some_and(|gpu| !gpu.rows.is_empty())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::scene::{BinaryFile, Scene};
+use super::context::{BinaryFile, InventoryContext};
 use super::value::{GpuCode, GpuCodeSum, GpuHolder, HolderKind};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
@@ -57,13 +57,13 @@ pub(super) fn section_sums(gpu: Option<&GpuFacts>) -> (u64, u64) {
 }
 
 /// What kind of file holds the code.
-pub(super) fn holder_kind(scene: &Scene<'_>, binary: &BinaryFile<'_>) -> HolderKind {
+pub(super) fn holder_kind(context: &InventoryContext<'_>, binary: &BinaryFile<'_>) -> HolderKind {
     match binary.facts {
         FileFacts::Archive(_) => HolderKind::Archive,
         FileFacts::Elf(elf) if elf.cubin.is_some() => HolderKind::File,
         FileFacts::Elf(elf) => match elf.kind {
             ElfKind::Executable => HolderKind::Executable,
-            ElfKind::SharedObject if is_library_name(scene.node(binary.node).name()) => HolderKind::Library,
+            ElfKind::SharedObject if is_library_name(context.node(binary.node).name()) => HolderKind::Library,
             ElfKind::SharedObject if elf.pie || elf.interpreter.is_some() => HolderKind::Executable,
             ElfKind::SharedObject => HolderKind::Library,
             _ => HolderKind::File,
@@ -78,14 +78,14 @@ pub(super) fn is_library_name(name: &[u8]) -> bool {
 }
 
 /// Sums over all binaries, each inode once, largest first.
-pub(super) fn sum(scene: &Scene<'_>) -> Vec<GpuCodeSum> {
+pub(super) fn sum(context: &InventoryContext<'_>) -> Vec<GpuCodeSum> {
     let mut sums: BTreeMap<(GpuKind, u32, Option<Suffix>), GpuCodeSum> = BTreeMap::new();
     let mut seen = HashSet::new();
-    for binary in &scene.binaries {
+    for binary in &context.binaries {
         if !seen.insert(binary.inode) {
             continue;
         }
-        let kind = holder_kind(scene, binary);
+        let kind = holder_kind(context, binary);
         for code in of(binary.facts) {
             let sum = sums.entry((code.kind, code.arch, code.suffix)).or_insert(GpuCodeSum {
                 arch: code.arch,
@@ -115,15 +115,15 @@ pub(super) fn sum(scene: &Scene<'_>) -> Vec<GpuCodeSum> {
 }
 
 /// Files with GPU code that are no libraries, largest first.
-pub(super) fn holders(scene: &Scene<'_>) -> Vec<GpuHolder> {
+pub(super) fn holders(context: &InventoryContext<'_>) -> Vec<GpuHolder> {
     let mut seen = HashSet::new();
-    let mut holders: Vec<GpuHolder> = scene
+    let mut holders: Vec<GpuHolder> = context
         .binaries
         .iter()
         .filter(|binary| seen.insert(binary.inode))
         .map(|binary| GpuHolder {
             node: binary.node,
-            kind: holder_kind(scene, binary),
+            kind: holder_kind(context, binary),
             gpu_code: of(binary.facts),
         })
         .filter(|holder| holder.kind != HolderKind::Library && !holder.gpu_code.is_empty())

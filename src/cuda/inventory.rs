@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::context::{BinaryFile, Inode, Input, InventoryContext};
 use super::frameworks::Evidence;
 use super::libraries::Surroundings;
 use super::packages::Packages;
-use super::scene::{BinaryFile, Inode, Input, Scene};
 use super::stack::Known;
 use super::value::Inventory;
 use super::{
@@ -39,45 +39,45 @@ impl Wanted {
 
 /// The inventory of an image, and what would make it more exact. Looks at no byte of the image.
 pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wanted) {
-    let scene = Scene::new(input);
+    let context = InventoryContext::new(input);
     let mut warnings = Warnings::with_limit(warnings_per_code);
-    if scene.left_out > 0 {
+    if context.left_out > 0 {
         warnings.push_with(WarningCode::FactsLimited, || {
-            let what = format!("{} binaries omitted: their paths are too long in total", scene.left_out);
+            let what = format!("{} binaries omitted: their paths are too long in total", context.left_out);
             ("binaries".to_owned(), what)
         });
     }
-    let packages = packages::gather(&scene, &mut warnings);
-    let (mut found_toolkits, toolkit) = toolkits::find(&scene, &packages);
-    let links = rules::links(&scene, &packages, &mut warnings);
+    let packages = packages::gather(&context, &mut warnings);
+    let (mut found_toolkits, toolkit) = toolkits::find(&context, &packages);
+    let links = rules::links(&context, &packages, &mut warnings);
     let conda_roots = conda_roots(&packages);
     let libraries = libraries::find(&Surroundings {
-        scene: &scene,
+        context: &context,
         packages: &packages,
         links: &links,
         toolkits: &found_toolkits,
         conda_roots: &conda_roots,
-        names: libraries::names(&scene),
+        names: libraries::names(&context),
     });
     toolkits::add_cudnn(&mut found_toolkits, &libraries, &packages);
     let frameworks = frameworks::find(&Evidence {
-        scene: &scene,
+        context: &context,
         packages: &packages,
         links: &links,
         libraries: &libraries,
     });
-    let (duplicates, displaced) = duplicates::libraries(&scene, &libraries, &links);
-    let weights = weights::find(&scene);
-    let base = base_image::find(&scene, &packages);
+    let (duplicates, displaced) = duplicates::libraries(&context, &libraries, &links);
+    let weights = weights::find(&context);
+    let base = base_image::find(&context, &packages);
     let base_layers = base.as_ref().map_or(0, |base| base.layers);
     // Each of these two looks at every file.
     let (class_bytes, heard) = both(
-        || classes::sum(&scene, &packages, &libraries, base_layers),
-        || mentions::gather(&scene, &packages, &found_toolkits, base_layers),
+        || classes::sum(&context, &packages, &libraries, base_layers),
+        || mentions::gather(&context, &packages, &found_toolkits, base_layers),
     );
-    let gpu_code = gpu_code::sum(&scene);
+    let gpu_code = gpu_code::sum(&context);
     let stack = stack::levels(&Known {
-        scene: &scene,
+        context: &context,
         packages: &packages,
         links: &links,
         libraries: &libraries,
@@ -87,17 +87,17 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         gpu_code: !gpu_code.is_empty(),
         linked_code: gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
     });
-    binary_faults(&scene, &mut warnings);
-    let wanted = Wanted { texts: heard.wanted, ..wanted(&scene) };
+    binary_faults(&context, &mut warnings);
+    let wanted = Wanted { texts: heard.wanted, ..wanted(&context) };
     let found = Inventory {
         toolkits: found_toolkits,
         toolkit,
         components: libraries::components(&libraries),
         gpu_code,
-        holders: gpu_code::holders(&scene),
+        holders: gpu_code::holders(&context),
         duplicates,
         displaced,
-        identical: duplicates::identical(&scene),
+        identical: duplicates::identical(&context),
         frameworks,
         stack,
         weights,
@@ -136,10 +136,10 @@ fn conda_roots(packages: &Packages) -> Vec<Vec<u8>> {
 }
 
 /// Faults of binaries that a container sees.
-fn binary_faults(scene: &Scene<'_>, warnings: &mut Warnings) {
+fn binary_faults(context: &InventoryContext<'_>, warnings: &mut Warnings) {
     let mut seen = HashSet::new();
-    for binary in scene.binaries.iter().filter(|binary| seen.insert(binary.inode)) {
-        let path = || escape(&scene.path(binary.node));
+    for binary in context.binaries.iter().filter(|binary| seen.insert(binary.inode)) {
+        let path = || escape(&context.path(binary.node));
         let mut tell = |at: u64, what: &str| {
             warnings.push_with(WarningCode::BinaryMalformed, || (path(), format!("byte {at}: {what}")));
         };
@@ -157,9 +157,9 @@ fn binary_faults(scene: &Scene<'_>, warnings: &mut Warnings) {
 
 /// Whether the data of a binary is worth a search for GPU code: it is a part of CUDA or of what runs on it, it
 /// has some already, or asks for CUDA or the driver. Searching all programs of a system would read it whole.
-fn may_hold_code(scene: &Scene<'_>, binary: &BinaryFile<'_>) -> bool {
-    let known = |name: &[u8]| scene.catalog.component_of(name).is_some() || scene.catalog.is_driver(name);
-    if known(scene.node(binary.node).name()) {
+fn may_hold_code(context: &InventoryContext<'_>, binary: &BinaryFile<'_>) -> bool {
+    let known = |name: &[u8]| context.catalog.component_of(name).is_some() || context.catalog.is_driver(name);
+    if known(context.node(binary.node).name()) {
         return true;
     }
     match binary.facts {
@@ -172,25 +172,25 @@ fn may_hold_code(scene: &Scene<'_>, binary: &BinaryFile<'_>) -> bool {
     }
 }
 
-fn wanted(scene: &Scene<'_>) -> Wanted {
-    let mut binaries: Vec<Inode> = scene
+fn wanted(context: &InventoryContext<'_>) -> Wanted {
+    let mut binaries: Vec<Inode> = context
         .binaries
         .iter()
         .filter(|binary| binary.facts.gpu().is_some_and(|gpu| !gpu.deferred.is_empty()))
-        .filter(|binary| may_hold_code(scene, binary))
+        .filter(|binary| may_hold_code(context, binary))
         .map(|binary| binary.inode)
         .collect();
     binaries.sort_unstable();
     binaries.dedup();
-    Wanted { hashes: unproven(scene), binaries, texts: Vec::new() }
+    Wanted { hashes: unproven(context), binaries, texts: Vec::new() }
 }
 
 /// Files that must be read to be compared: those of one size in the merged view, and those that a layer overwrites with
 /// the same size.
-fn unproven(scene: &Scene<'_>) -> Vec<Inode> {
-    let mut hashes = duplicates::unproven(scene);
+fn unproven(context: &InventoryContext<'_>) -> Vec<Inode> {
+    let mut hashes = duplicates::unproven(context);
     let mut known: HashSet<Inode> = hashes.iter().copied().collect();
-    let pairs = copies(scene.rootfs).flat_map(|(hidden, by)| [hidden, by]);
-    hashes.extend(pairs.filter(|inode| scene.hash(*inode).is_none() && known.insert(*inode)));
+    let pairs = copies(context.rootfs).flat_map(|(hidden, by)| [hidden, by]);
+    hashes.extend(pairs.filter(|inode| context.hash(*inode).is_none() && known.insert(*inode)));
     hashes
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::catalog::{LibraryComponent, split_library_name};
+use super::context::{BinaryFile, Inode, InventoryContext};
 use super::gpu_code;
 use super::links::{Links, ObjectId, site_root};
 use super::packages::Packages;
-use super::scene::{BinaryFile, Inode, Scene};
 use super::value::{Component, ForwardCompat, Library, Role, Supplier, Toolkit, VersionSource};
 use crate::base::text::{escape, printable};
 use crate::formats::binary::FileFacts;
@@ -16,7 +16,7 @@ use crate::rootfs::NodeId;
 
 /// What is known besides the file itself.
 pub(super) struct Surroundings<'a> {
-    pub(super) scene: &'a Scene<'a>,
+    pub(super) context: &'a InventoryContext<'a>,
     pub(super) packages: &'a Packages,
     pub(super) links: &'a Links,
     pub(super) toolkits: &'a [Toolkit],
@@ -27,9 +27,9 @@ pub(super) struct Surroundings<'a> {
 }
 
 /// All names of the binaries that have several.
-pub(super) fn names(scene: &Scene<'_>) -> HashMap<Inode, Vec<NodeId>> {
+pub(super) fn names(context: &InventoryContext<'_>) -> HashMap<Inode, Vec<NodeId>> {
     let mut names: HashMap<Inode, Vec<NodeId>> = HashMap::new();
-    for file in &scene.binaries {
+    for file in &context.binaries {
         names.entry(file.inode).or_default().push(file.node);
     }
     names.retain(|_, names| names.len() > 1);
@@ -41,14 +41,14 @@ pub(super) fn find(around: &Surroundings<'_>) -> Vec<Library> {
     let objects: HashMap<Inode, ObjectId> = around
         .links
         .ids()
-        .filter_map(|id| Some((around.scene.node(around.links.object(id).node).content()?, id)))
+        .filter_map(|id| Some((around.context.node(around.links.object(id).node).content()?, id)))
         .collect();
     let mut first: HashMap<Inode, NodeId> = HashMap::new();
     let mut found = Vec::new();
-    for file in &around.scene.binaries {
+    for file in &around.context.binaries {
         let FileFacts::Elf(elf) = file.facts else { continue };
         let Some(object) = objects.get(&file.inode) else { continue };
-        let name = around.scene.node(file.node).name();
+        let name = around.context.node(file.node).name();
         if !gpu_code::is_library_name(name) || elf.cubin.is_some() || elf.kind != ElfKind::SharedObject {
             continue;
         }
@@ -70,9 +70,9 @@ fn component<'a>(
     file: &BinaryFile<'_>,
     elf: &ElfFacts,
 ) -> Option<&'a LibraryComponent> {
-    let catalog = around.scene.catalog;
+    let catalog = around.context.catalog;
     catalog
-        .component_of(around.scene.node(file.node).name())
+        .component_of(around.context.node(file.node).name())
         .or_else(|| catalog.component_of(elf.soname.as_deref()?))
 }
 
@@ -84,8 +84,8 @@ fn library(
     component: Option<&LibraryComponent>,
     hard_link_of: Option<NodeId>,
 ) -> Library {
-    let scene = around.scene;
-    let path = scene.path(file.node);
+    let context = around.context;
+    let path = context.path(file.node);
     let package = around.packages.owners.of(file.node);
     let role = role(around, &path, package, component);
     let gpu = elf.gpu.as_deref();
@@ -100,11 +100,11 @@ fn library(
         version: version(around, file, elf, package, component),
         cuda_major: cuda_major(around, &path, elf, package, component),
         role,
-        bytes: scene.size(file.inode),
+        bytes: context.size(file.inode),
         layer: file.inode.0,
         supplier: supplier(around, &path, package),
         package,
-        foreign: foreign(scene, elf),
+        foreign: foreign(context, elf),
         forward_compat: elf.forward_compat.as_deref().and_then(|note| serde_json::from_str(note).ok()),
         gpu_code: gpu_code::of(file.facts),
         overhead_bytes,
@@ -124,11 +124,11 @@ fn role(
 ) -> Role {
     let owner = package.map(|place| around.packages.list[place].name.as_str());
     // A folder of that name outside a toolkit may hold anything, except a driver, which no image needs.
-    let toolkit = around.scene.catalog.toolkit_root(path).is_some();
+    let toolkit = around.context.catalog.toolkit_root(path).is_some();
     if has_part(path, b"stubs") && (toolkit || component.is_some_and(|component| component.driver)) {
         Role::Stub
     } else if owner.is_some_and(|name| name.starts_with("cuda-compat"))
-        || (has_part(path, b"compat") && around.scene.catalog.toolkit_root(path).is_some())
+        || (has_part(path, b"compat") && around.context.catalog.toolkit_root(path).is_some())
     {
         Role::Compat
     } else {
@@ -138,7 +138,7 @@ fn role(
 
 fn supplier(around: &Surroundings<'_>, path: &[u8], package: Option<usize>) -> Supplier {
     let below = |root: &[u8]| path.strip_prefix(root).is_some_and(|rest| rest.starts_with(b"/"));
-    let catalog = around.scene.catalog;
+    let catalog = around.context.catalog;
     let owner = package.map(|place| &around.packages.list[place]);
     let of_nvidia = || {
         let owner = owner.filter(|owner| matches!(owner.manager, "dpkg" | "rpm" | "apk"));
@@ -177,7 +177,7 @@ fn version(
     package: Option<usize>,
     component: Option<&LibraryComponent>,
 ) -> Option<(String, VersionSource)> {
-    let scene = around.scene;
+    let context = around.context;
     let soname_numbers =
         elf.soname.as_deref().and_then(split_library_name).map_or(0, |name| name.version.len());
     let full = |name: &[u8]| {
@@ -185,7 +185,7 @@ fn version(
         let says_more = split.version.len() > soname_numbers && split.version.len() > 1;
         says_more.then(|| escape(split.suffix))
     };
-    let node = scene.node(file.node);
+    let node = context.node(file.node);
     if let Some(version) = full(node.name()) {
         return Some((version, VersionSource::FileName));
     }
@@ -194,7 +194,7 @@ fn version(
     let folder = node.parent().id();
     let sibling = names
         .iter()
-        .map(|name| scene.node(*name))
+        .map(|name| context.node(*name))
         .filter(|name| name.parent().id() == folder)
         .filter_map(|name| full(name.name()))
         .min();
@@ -208,7 +208,7 @@ fn version(
     }
     let package = &around.packages.list[package?];
     // A package may contain a library of another project: its version does not apply.
-    let catalog = scene.catalog;
+    let catalog = context.catalog;
     let fits = catalog
         .component_of_package(&package.name)
         .is_some_and(|of| component.is_some_and(|is| is.name == of.name));
@@ -236,7 +236,7 @@ fn cuda_major(
     component: Option<&LibraryComponent>,
 ) -> Option<(u32, String)> {
     if let Some(package) = package.map(|place| &around.packages.list[place]) {
-        if let Some(major) = around.scene.catalog.cuda_of_package_name(&package.name) {
+        if let Some(major) = around.context.catalog.cuda_of_package_name(&package.name) {
             return Some((major, format!("package {}", package.name)));
         }
         if let Some(major) = cuda_of_version(&package.version) {
@@ -274,8 +274,8 @@ fn folder_major(below: &[u8]) -> Option<u32> {
 }
 
 /// The name of the machine, when the image's platform is another.
-fn foreign(scene: &Scene<'_>, elf: &ElfFacts) -> Option<String> {
-    let platform = scene.input.image.platform.as_ref()?;
+fn foreign(context: &InventoryContext<'_>, elf: &ElfFacts) -> Option<String> {
+    let platform = context.input.image.platform.as_ref()?;
     let wanted = match platform.architecture.as_str() {
         "amd64" => (62, true),
         "386" => (3, false),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::scene::Scene;
+use super::context::InventoryContext;
 use crate::base::WarningCode;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -22,23 +22,23 @@ const NAME_BYTES: usize = 4096;
 const NAMES: usize = 1 << 20;
 
 /// The folders of `/etc/ld.so.conf` in the order in which ldconfig reads them, includes applied.
-pub(super) fn conf_folders(scene: &Scene<'_>, warnings: &mut Warnings) -> Vec<Vec<u8>> {
+pub(super) fn conf_folders(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Vec<Vec<u8>> {
     let mut reader = Reader {
-        scene,
+        context,
         warnings,
         folders: Vec::new(),
         known: HashSet::new(),
         files: HashSet::new(),
         names_left: NAMES,
     };
-    if let Some(node) = scene.paths.lookup(b"/etc/ld.so.conf") {
+    if let Some(node) = context.paths.lookup(b"/etc/ld.so.conf") {
         reader.read(node, 0);
     }
     reader.folders
 }
 
 struct Reader<'a, 'w> {
-    scene: &'a Scene<'a>,
+    context: &'a InventoryContext<'a>,
     warnings: &'w mut Warnings,
     folders: Vec<Vec<u8>>,
     known: HashSet<Vec<u8>>,
@@ -52,8 +52,8 @@ impl Reader<'_, '_> {
         if !self.files.insert(node) {
             return;
         }
-        let path = self.scene.path(node);
-        let Some(bytes) = document(self.scene, node) else {
+        let path = self.context.path(node);
+        let Some(bytes) = document(self.context, node) else {
             self.warnings.push_with(WarningCode::FactsLimited, || {
                 (escape(&path), "not read: folders may be missing from the loader's search path".to_owned())
             });
@@ -93,7 +93,7 @@ impl Reader<'_, '_> {
         };
         let Some(slash) = slash(&absolute) else { return Vec::new() };
         let (folder, name) = (&absolute[..=slash], &absolute[slash + 1..]);
-        let paths = &self.scene.paths;
+        let paths = &self.context.paths;
         let mut budget = self.names_left as u64;
         let folder = paths.walk(NodeId::ROOT, folder, &mut budget);
         let children = folder.map(|folder| paths.children(folder)).unwrap_or_default();
@@ -102,31 +102,31 @@ impl Reader<'_, '_> {
         self.names_left = self.names_left.saturating_sub(cost);
         children
             .into_iter()
-            .filter(|child| glob_match(name, self.scene.node(*child).name()))
-            .filter_map(|child| paths.lookup(&self.scene.path(child)))
+            .filter(|child| glob_match(name, self.context.node(*child).name()))
+            .filter_map(|child| paths.lookup(&self.context.path(child)))
             .collect()
     }
 }
 
-fn document(scene: &Scene<'_>, node: NodeId) -> Option<Vec<u8>> {
-    let (layer, entry) = scene.node(node).content()?;
-    scene.layer(layer)?.facts.document(entry)?.bytes().ok()
+fn document(context: &InventoryContext<'_>, node: NodeId) -> Option<Vec<u8>> {
+    let (layer, entry) = context.node(node).content()?;
+    context.layer(layer)?.facts.document(entry)?.bytes().ok()
 }
 
 /// Whether musl's is the only loader in the image. If both are present and no program decides, the image's own is
 /// glibc, because programs for musl bring their loader.
-pub(super) fn is_musl_alone(scene: &Scene<'_>) -> bool {
+pub(super) fn is_musl_alone(context: &InventoryContext<'_>) -> bool {
     let has = |start: &[u8]| {
         let folders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
-        let mut nodes = folders.iter().flat_map(|folder| scene.paths.children_of(folder.as_bytes()));
-        nodes.any(|node| scene.node(node).name().starts_with(start))
+        let mut nodes = folders.iter().flat_map(|folder| context.paths.children_of(folder.as_bytes()));
+        nodes.any(|node| context.node(node).name().starts_with(start))
     };
     has(b"ld-musl-") && !has(b"ld-linux")
 }
 
 /// The folders of `/etc/ld-musl-*.path`, in order.
-pub(super) fn musl_folders(scene: &Scene<'_>) -> Vec<Vec<u8>> {
-    let bytes = scene.visible(DocumentKind::MuslPath).iter().filter_map(|file| file.document.bytes().ok());
+pub(super) fn musl_folders(context: &InventoryContext<'_>) -> Vec<Vec<u8>> {
+    let bytes = context.visible(DocumentKind::MuslPath).iter().filter_map(|file| file.document.bytes().ok());
     let mut folders = Vec::new();
     for bytes in bytes {
         let lines = bytes.split(|byte| matches!(byte, b':' | b'\n')).filter(|folder| !folder.is_empty());
@@ -136,8 +136,8 @@ pub(super) fn musl_folders(scene: &Scene<'_>) -> Vec<Vec<u8>> {
 }
 
 /// Libraries that `/etc/ld.so.preload` names.
-pub(super) fn preloads(scene: &Scene<'_>) -> Vec<Vec<u8>> {
-    let files = scene.visible(DocumentKind::LoaderPreload);
+pub(super) fn preloads(context: &InventoryContext<'_>) -> Vec<Vec<u8>> {
+    let files = context.visible(DocumentKind::LoaderPreload);
     let bytes = files.iter().filter_map(|file| file.document.bytes().ok()).flatten().collect::<Vec<u8>>();
     bytes
         .split(|byte| byte.is_ascii_whitespace() || *byte == b':')

@@ -6,8 +6,8 @@ mod recipes;
 use hashbrown::HashSet;
 use order::{Places, by_path};
 
+use super::context::{Inode, InventoryContext};
 use super::packages::Packages;
-use super::scene::{Inode, Scene};
 use super::value::{Mention, Searched, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
@@ -25,7 +25,7 @@ const PATH_BYTES: usize = 64 << 20;
 
 /// Words found, and files that need the second pass.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct MentionScan {
     pub(super) mentions: Vec<Mention>,
     pub(super) searched: Searched,
     pub(super) wanted: Vec<Inode>,
@@ -34,24 +34,25 @@ pub(super) struct Heard {
 /// Gathers the words of all files that are the application's own. Which files these are, and how many of them
 /// count, does not depend on how the layers are stored.
 pub(super) fn gather(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     packages: &Packages,
     toolkits: &[Toolkit],
     base_layers: usize,
-) -> Heard {
-    let mut heard = Heard::default();
+) -> MentionScan {
+    let mut heard = MentionScan::default();
     let mut room = (FILES, BYTES);
-    let relevant = scene.binaries.iter().any(|binary| is_spoken_of(scene, scene.node(binary.node).name()));
+    let relevant =
+        context.binaries.iter().any(|binary| is_spoken_of(context, context.node(binary.node).name()));
     let (mut lost, mut names) = (0_u64, 0);
-    for layer in scene.input.layers.iter().flatten() {
+    for layer in context.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_mentions());
     }
     heard.searched.left_out = lost;
-    heard.searched.programs_left_out = u64::from(runs_archives(scene));
-    let (own_packages, started) = started(scene, packages);
-    let choice = Choice { scene, packages, toolkits, base_layers, relevant, own_packages, started };
+    heard.searched.programs_left_out = u64::from(runs_archives(context));
+    let (own_packages, started) = started(context, packages);
+    let choice = Choice { context, packages, toolkits, base_layers, relevant, own_packages, started };
     for file in choice.files(&mut heard.searched.left_out) {
-        let size = scene.size(file.inode);
+        let size = context.size(file.inode);
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // A text of that size is data; what runs may say anything.
@@ -59,7 +60,7 @@ pub(super) fn gather(
             continue;
         }
         room = (room.0 - 1, room.1 - size);
-        let Some(mentions) = searched(scene, file.inode) else {
+        let Some(mentions) = searched(context, file.inode) else {
             heard.searched.left_out += 1;
             heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
             heard.wanted.push(file.inode);
@@ -71,19 +72,19 @@ pub(super) fn gather(
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
             heard.searched.left_out += u64::from(cut);
-            let told = mention(scene, &file, mentions, room);
+            let told = mention(context, &file, mentions, room);
             names += told.as_ref().map_or(0, |told| told.libraries.len());
             heard.mentions.extend(told);
         }
     }
-    recipes::leave_out(scene, &mut heard.mentions);
+    recipes::leave_out(context, &mut heard.mentions);
     heard
 }
 
 /// What a file holds; the outer `None` when it was not searched.
 #[allow(clippy::option_option, reason = "not distinguished: not searched, and nothing found")]
-fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>> {
-    let read = scene.layer(inode.0)?;
+fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&'a Mentions>> {
+    let read = context.layer(inode.0)?;
     if read.facts.bodies_passed() {
         // A sparse file passed, but not as it is.
         read.index.body_at(inode.1)?;
@@ -93,11 +94,16 @@ fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>>
     if read.facts.hash(inode.1).is_some() {
         return Some(read.facts.mentions(inode.1));
     }
-    scene.input.bodies.mentions.get(&inode).map(Some)
+    context.input.bodies.mentions.get(&inode).map(Some)
 }
 
-fn mention(scene: &Scene<'_>, file: &OwnFile<'_>, mentions: &Mentions, room: usize) -> Option<Mention> {
-    let facts = scene.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
+fn mention(
+    context: &InventoryContext<'_>,
+    file: &OwnFile<'_>,
+    mentions: &Mentions,
+    room: usize,
+) -> Option<Mention> {
+    let facts = context.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
     let of_links = |name: &Vec<u8>| match facts {
         Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
         _ => false,
@@ -160,7 +166,7 @@ const DEPTH: u16 = 128;
 
 /// Which files are searched.
 struct Choice<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a InventoryContext<'a>,
     packages: &'a Packages,
     toolkits: &'a [Toolkit],
     base_layers: usize,
@@ -176,12 +182,12 @@ impl<'a> Choice<'a> {
     /// Scripts, settings and programs without an owning package and outside system folders, by path; then sources of
     /// Python packages unknown to the catalogue. Each inode once.
     fn files(&self, left_out: &mut u64) -> Vec<OwnFile<'a>> {
-        let scene = self.scene;
+        let context = self.context;
         let folders = self.folders();
         let mut files: Vec<OwnFile<'a>> = Vec::new();
-        let mut places = Places::new(scene.rootfs);
-        let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && scene.size(inode) > 0;
-        for (inode, node) in scene.files(|inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode)) {
+        let mut places = Places::new(context.rootfs);
+        let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
+        for (inode, node) in context.files(|inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode)) {
             let (folder, name) = places.of(inode, node);
             let above = folders[folder.0 as usize].0;
             let started = self.started.contains(&node.id());
@@ -189,7 +195,7 @@ impl<'a> Choice<'a> {
                 continue;
             }
             // A package that is hard-linked from a cache is no file of the application.
-            if above == Folder::Cache && scene.rootfs.names(inode.0, inode.1).len() > 1 {
+            if above == Folder::Cache && context.rootfs.names(inode.0, inode.1).len() > 1 {
                 continue;
             }
             let in_packages = above == Folder::Packages;
@@ -203,12 +209,12 @@ impl<'a> Choice<'a> {
             if of_package && !name.ends_with(b".py") {
                 continue;
             }
-            let Some(read) = scene.layer(inode.0) else { continue };
+            let Some(read) = context.layer(inode.0) else { continue };
             if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
                 continue;
             }
             let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
-            if sort == Sort::Binary && is_known(scene, inode, name) {
+            if sort == Sort::Binary && is_known(context, inode, name) {
                 continue;
             }
             let of_distribution = owner
@@ -217,7 +223,7 @@ impl<'a> Choice<'a> {
             files.push(OwnFile { node: node.id(), folder, name, inode, sort, of_package, of_distribution });
         }
         *left_out += leave_out_long(&folders, &mut files);
-        let mut files = by_path(scene, files);
+        let mut files = by_path(context, files);
         files.sort_by_key(|file| file.of_package);
         let mut seen = HashSet::new();
         files.retain(|file| seen.insert(file.inode));
@@ -226,7 +232,7 @@ impl<'a> Choice<'a> {
 
     /// By node: whose files a folder holds, and the length of its path.
     fn folders(&self) -> Vec<(Folder, usize)> {
-        let rootfs = self.scene.rootfs;
+        let rootfs = self.context.rootfs;
         let mut folders = vec![(Folder::Own, 0_usize); rootfs.len()];
         let mut depths = vec![0_u16; rootfs.len()];
         // Folders come before what they hold.
@@ -246,7 +252,7 @@ impl<'a> Choice<'a> {
     fn is_known_owner(&self, owner: Option<usize>, in_packages: bool) -> bool {
         let Some(owner) = owner else { return false };
         let Some(package) = self.packages.list.get(owner) else { return true };
-        let catalog = self.scene.catalog;
+        let catalog = self.context.catalog;
         let of_python = matches!(package.manager, "pip" | "conda");
         if !in_packages {
             // A service may be installed as a system package too. The distribution's own files are in folders that are
@@ -263,13 +269,13 @@ impl<'a> Choice<'a> {
 
     /// Ownership of the files in a folder, given that of `above`. Packages may be in the folder of Python itself.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
-        if above == Folder::Cache || is_cache(self.scene, path, name) {
+        if above == Folder::Cache || is_cache(self.context, path, name) {
             return Folder::Cache;
         }
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages
-        } else if of_packages || name == b".git" || is_foreign_folder(self.scene, self.toolkits, path) {
+        } else if of_packages || name == b".git" || is_foreign_folder(self.context, self.toolkits, path) {
             // Hooks and other files of a repository are run and read by git alone.
             Folder::Foreign
         } else {
@@ -294,22 +300,22 @@ fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> 
 }
 
 /// Whether a file of this name may be mentioned: a compiler, or a part of CUDA.
-fn is_spoken_of(scene: &Scene<'_>, name: &[u8]) -> bool {
+fn is_spoken_of(context: &InventoryContext<'_>, name: &[u8]) -> bool {
     matches!(name, b"nvcc" | b"cc1")
         || name.starts_with(b"libcu")
-        || scene.catalog.component_of(name).is_some()
+        || context.catalog.component_of(name).is_some()
 }
 
 /// Packages that are the application, and files that the command names. A package that was installed from a
 /// folder or a repository has a `direct_url.json` (packaging.python.org).
-fn started(scene: &Scene<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<NodeId>) {
+fn started(context: &InventoryContext<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<NodeId>) {
     let (mut own, mut started) = (HashSet::new(), HashSet::new());
-    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let words = |list: Option<&Vec<String>>| list.cloned().unwrap_or_default();
     let command = config.map_or_else(Vec::new, |config| {
         [words(config.entrypoint().as_ref()), words(config.cmd().as_ref())].concat()
     });
-    let folders = scene.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned();
+    let folders = context.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned();
     let mut module = None;
     for text in command.iter().take(WORDS) {
         let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|".contains(c));
@@ -318,41 +324,41 @@ fn started(scene: &Scene<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<N
                 let name = part.split(['.', ':']).next().unwrap_or_default().as_bytes().to_vec();
                 for (place, package) in packages.list.iter().enumerate() {
                     let folder = package.root.as_ref().map(|root| [root, &b"/"[..], &name].concat());
-                    let node = folder.and_then(|folder| scene.paths.lookup(&folder));
-                    let first = node.and_then(|node| scene.node(node).children().next());
+                    let node = folder.and_then(|folder| context.paths.lookup(&folder));
+                    let first = node.and_then(|node| context.node(node).children().next());
                     if first.is_some_and(|file| packages.owners.of(file.id()) == Some(place)) {
                         own.insert(place);
                     }
                 }
             }
             let found = if part.contains('/') {
-                scene.paths.lookup(part.as_bytes())
+                context.paths.lookup(part.as_bytes())
             } else {
                 let mut tries = folders.split(':').take(WORDS).map(|folder| format!("{folder}/{part}"));
-                tries.find_map(|path| scene.paths.lookup(path.as_bytes()))
+                tries.find_map(|path| context.paths.lookup(path.as_bytes()))
             };
-            let file = found.filter(|node| scene.node(*node).kind() == NodeKind::File);
+            let file = found.filter(|node| context.node(*node).kind() == NodeKind::File);
             started.extend(file);
             own.extend(file.and_then(|node| packages.owners.of(node)));
         }
     }
-    for node in scene.nodes_named(b"direct_url.json") {
+    for node in context.nodes_named(b"direct_url.json") {
         own.extend(packages.owners.of(node));
     }
     // Whatever the catalogue or the distribution knows stays theirs: python and uvicorn are no application.
     own.retain(|place| {
         packages.list.get(*place).is_some_and(|package| {
             matches!(package.manager, "pip" | "conda")
-                && scene.catalog.framework_of_package(package.manager, &package.name).is_none()
-                && scene.catalog.component_of_package(&package.name).is_none()
+                && context.catalog.framework_of_package(package.manager, &package.name).is_none()
+                && context.catalog.component_of_package(&package.name).is_none()
         })
     });
     (own, started)
 }
 
 /// Whether the command starts an archive: Java programs, Python archives. These are not searched.
-fn runs_archives(scene: &Scene<'_>) -> bool {
-    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+fn runs_archives(context: &InventoryContext<'_>) -> bool {
+    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
     lists.into_iter().flatten().flatten().flatten().any(|text| {
         text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {
@@ -379,9 +385,9 @@ enum Folder {
 }
 
 /// Whether a program or library is known to the catalogue, wherever it was copied: its needs are listed there.
-fn is_known(scene: &Scene<'_>, inode: Inode, name: &[u8]) -> bool {
-    let known = |name: &[u8]| scene.catalog.component_of(name).is_some() || scene.catalog.is_driver(name);
-    let facts = scene.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
+    let known = |name: &[u8]| context.catalog.component_of(name).is_some() || context.catalog.is_driver(name);
+    let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
     let soname = match facts {
         Some(FileFacts::Elf(elf)) => elf.soname.as_deref(),
         _ => None,
@@ -401,20 +407,20 @@ fn is_paper(name: &[u8], folder: &[u8]) -> bool {
 }
 
 /// Whether a folder holds Python itself, a toolkit, or files of the system.
-fn is_foreign_folder(scene: &Scene<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
+fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
     is_standard_library(path)
         || toolkits.iter().any(|toolkit| toolkit.root == path)
-        || scene.catalog.toolkit_root(path).is_some()
+        || context.catalog.toolkit_root(path).is_some()
         || is_system(&[path, b"/"].concat())
 }
 
 /// Whether a folder is the cache of a package manager that keeps packages unpacked, and hard-links them into
 /// environments.
-fn is_cache(scene: &Scene<'_>, path: &[u8], name: &[u8]) -> bool {
+fn is_cache(context: &InventoryContext<'_>, path: &[u8], name: &[u8]) -> bool {
     if !matches!(name, b"uv" | b"pkgs" | b"store" | b"cache") {
         return false;
     }
-    let rule = scene.catalog.is_devel_path(&[path, b"/x"].concat());
+    let rule = context.catalog.is_devel_path(&[path, b"/x"].concat());
     rule.is_some_and(|rule| rule.category == "package-caches" && rule.id.starts_with("cache-"))
 }
 

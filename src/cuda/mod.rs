@@ -6,6 +6,7 @@ mod base_image;
 pub mod catalog;
 mod classes;
 pub mod compat;
+mod context;
 mod duplicates;
 mod frameworks;
 mod gpu_code;
@@ -19,18 +20,17 @@ mod names;
 mod packages;
 mod rules;
 mod runs;
-mod scene;
 mod stack;
 mod toolkits;
 mod value;
 mod weights;
 
+pub use context::{FileContents, Inode, Input};
 pub use inventory::{Wanted, inventory};
 pub use loader_path::{SearchFolder, is_compat_path, is_stub_path, search_folders, shown_folder};
 pub use names::{arch_name, compression_name, kind_label, kind_name};
 pub use packages::Owners;
 pub use runs::{Fit, fit, is_tegra};
-pub use scene::{Bodies, Inode, Input};
 pub use value::{
     BaseImage, Class, ClassBytes, Component, Displaced, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
     GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Mention, Package,

@@ -6,7 +6,7 @@ mod own;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::scene::Scene;
+use super::context::InventoryContext;
 use super::value::Package;
 use crate::base::WarningCode;
 use crate::base::convert::layer16;
@@ -36,7 +36,7 @@ impl Owners {
 }
 
 /// A package on its way to being one of the inventory.
-struct Found {
+struct PackageDraft {
     package: Package,
     /// The file that speaks of it, when that is one of its own.
     papers: Option<NodeId>,
@@ -46,7 +46,7 @@ struct Found {
     last_layer: u16,
 }
 
-impl Found {
+impl PackageDraft {
     fn new(package: Package, papers: Option<NodeId>, files: Option<Vec<NodeId>>) -> Self {
         Self { last_layer: package.layer, package, papers, files }
     }
@@ -72,15 +72,15 @@ impl Packages {
 /// Python knows the package too.
 const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "conda", "pip"];
 
-pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
+pub(super) fn gather(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Packages {
     let mut found = Vec::new();
-    let mut lists = Lists::new(scene);
-    let automatic = Automatic::read(scene);
-    read_dpkg(scene, &automatic, &mut found, &mut lists, warnings);
-    read_rpm(scene, &automatic, &mut found, &mut lists, warnings);
-    read_apk(scene, &automatic, &mut found, &mut lists, warnings);
-    read_pip(scene, &mut found, &mut lists, warnings);
-    read_conda(scene, &mut found, &mut lists, warnings);
+    let mut lists = Lists::new(context);
+    let automatic = Automatic::read(context);
+    read_dpkg(context, &automatic, &mut found, &mut lists, warnings);
+    read_rpm(context, &automatic, &mut found, &mut lists, warnings);
+    read_apk(context, &automatic, &mut found, &mut lists, warnings);
+    read_pip(context, &mut found, &mut lists, warnings);
+    read_conda(context, &mut found, &mut lists, warnings);
     if lists.is_full() {
         warnings.push_with(WarningCode::FactsLimited, || {
             let what = format!("the file lists of all packages exceed {LIST_BYTES} bytes: some omitted");
@@ -90,7 +90,7 @@ pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
     found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
     // A database may have two paths to the same folder.
     found.dedup_by(|a, b| key(&a.package) == key(&b.package));
-    let layers = database_layers(scene);
+    let layers = database_layers(context);
     for found in &mut found {
         let package = &found.package;
         let identity = identity(package.manager, &package.name, &package.version, package.root.as_deref());
@@ -99,7 +99,7 @@ pub(super) fn gather(scene: &Scene<'_>, warnings: &mut Warnings) -> Packages {
             found.last_layer = found.last_layer.max(*last);
         }
     }
-    let owners = own::own(scene, &mut found);
+    let owners = own::own(context, &mut found);
     let brought = |papers: Option<NodeId>| owners.of(papers?).map(|owner| found[owner].package.manager);
     let doubles = (0..found.len())
         .filter(|place| brought(found[*place].papers).is_some_and(|manager| manager != "pip"))
@@ -141,13 +141,13 @@ fn package(manager: &'static str, from: &formats::Package, layer: u16, root: Opt
 
 /// Parses a document, and reports its problems.
 fn read(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     node: NodeId,
     document: &Document,
     warnings: &mut Warnings,
     parse: impl FnOnce(&[u8]) -> formats::Read,
 ) -> Vec<formats::Package> {
-    let path = || escape(&scene.path(node));
+    let path = || escape(&context.path(node));
     match document.bytes() {
         Ok(bytes) => {
             let read = parse(&bytes);
@@ -168,38 +168,38 @@ fn read(
 }
 
 fn read_dpkg(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     automatic: &Automatic,
-    found: &mut Vec<Found>,
+    found: &mut Vec<PackageDraft>,
     lists: &mut Lists<'_>,
     warnings: &mut Warnings,
 ) {
     let bytes = |document: &Document| document.bytes().unwrap_or_default();
     let mut files: HashMap<Vec<u8>, Vec<NodeId>> = HashMap::new();
-    for visible in scene.visible(DocumentKind::DpkgList) {
-        if let Some(name) = dpkg::list_name(scene.node(visible.node).name()) {
+    for visible in context.visible(DocumentKind::DpkgList) {
+        if let Some(name) = dpkg::list_name(context.node(visible.node).name()) {
             let list = lists.absolute(dpkg::list_paths(&bytes(visible.document)));
             files.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
         }
     }
-    for visible in scene.visible(DocumentKind::DpkgSums) {
-        let name = scene.node(visible.node).name();
+    for visible in context.visible(DocumentKind::DpkgSums) {
+        let name = context.node(visible.node).name();
         let name = name.strip_suffix(b".md5sums").unwrap_or(name);
         let list = dpkg::read_md5sums(&bytes(visible.document));
         let list = lists.absolute(list.iter().map(Vec::as_slice));
         files.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());
     }
     for kind in [DocumentKind::DpkgStatus, DocumentKind::DpkgStatusPart] {
-        for visible in scene.visible(kind) {
-            let layer = scene.node(visible.node).layer();
+        for visible in context.visible(kind) {
+            let layer = context.node(visible.node).layer();
             let parse = if kind == DocumentKind::DpkgStatus { read_whole_status } else { dpkg::read_status };
-            let packages = read(scene, visible.node, visible.document, warnings, parse);
+            let packages = read(context, visible.node, visible.document, warnings, parse);
             for from in packages.into_iter().filter(|from| from.installed) {
                 // Two architectures of a package are two packages of one name; their lists were joined.
                 let files = files.remove(from.name.as_bytes());
                 let mut package = package("dpkg", &from, layer, None);
                 automatic.apt(&from, &mut package);
-                found.push(Found::new(package, None, files));
+                found.push(PackageDraft::new(package, None, files));
             }
         }
     }
@@ -217,27 +217,27 @@ fn read_whole_status(bytes: &[u8]) -> formats::Read {
 }
 
 fn read_rpm(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     automatic: &Automatic,
-    found: &mut Vec<Found>,
+    found: &mut Vec<PackageDraft>,
     lists: &mut Lists<'_>,
     warnings: &mut Warnings,
 ) {
-    for visible in scene.visible(DocumentKind::RpmJournal) {
+    for visible in context.visible(DocumentKind::RpmJournal) {
         if visible.document.size > 0 {
             warnings.push_with(WarningCode::PackagesMalformed, || {
                 let what = "has uncommitted changes (write-ahead log), which were not read";
-                (escape(&scene.path(visible.node)), what.to_owned())
+                (escape(&context.path(visible.node)), what.to_owned())
             });
         }
     }
-    for visible in scene.visible(DocumentKind::Rpm) {
-        let layer = scene.node(visible.node).layer();
-        for from in read(scene, visible.node, visible.document, warnings, read_rpm_bytes) {
+    for visible in context.visible(DocumentKind::Rpm) {
+        let layer = context.node(visible.node).layer();
+        for from in read(context, visible.node, visible.document, warnings, read_rpm_bytes) {
             let mut package = package("rpm", &from, layer, None);
             package.automatic = automatic.dnf(&from);
             let files = from.files.and_then(|files| lists.absolute(files.iter().map(Vec::as_slice)));
-            found.push(Found::new(package, None, files));
+            found.push(PackageDraft::new(package, None, files));
         }
     }
 }
@@ -254,57 +254,62 @@ fn read_rpm_bytes(bytes: &[u8]) -> formats::Read {
 }
 
 fn read_apk(
-    scene: &Scene<'_>,
+    context: &InventoryContext<'_>,
     automatic: &Automatic,
-    found: &mut Vec<Found>,
+    found: &mut Vec<PackageDraft>,
     lists: &mut Lists<'_>,
     warnings: &mut Warnings,
 ) {
-    for visible in scene.visible(DocumentKind::Apk) {
-        let layer = scene.node(visible.node).layer();
-        for from in read(scene, visible.node, visible.document, warnings, apk::read_installed) {
+    for visible in context.visible(DocumentKind::Apk) {
+        let layer = context.node(visible.node).layer();
+        for from in read(context, visible.node, visible.document, warnings, apk::read_installed) {
             let mut package = package("apk", &from, layer, None);
             package.automatic = automatic.apk(&from);
             let files = from.files.and_then(|files| lists.absolute(files.iter().map(Vec::as_slice)));
-            found.push(Found::new(package, None, files));
+            found.push(PackageDraft::new(package, None, files));
         }
     }
 }
 
-fn read_pip(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
-    for visible in scene.visible(DocumentKind::PipMetadata) {
-        let info = scene.node(visible.node).parent();
+fn read_pip(
+    context: &InventoryContext<'_>,
+    found: &mut Vec<PackageDraft>,
+    lists: &mut Lists<'_>,
+    warnings: &mut Warnings,
+) {
+    for visible in context.visible(DocumentKind::PipMetadata) {
+        let info = context.node(visible.node).parent();
         let root = info.parent().path();
-        if !is_python_folder(scene, &root) || is_conda_cache(&root) {
+        if !is_python_folder(context, &root) || is_conda_cache(&root) {
             continue;
         }
-        let layer = scene.node(visible.node).layer();
-        for from in read(scene, visible.node, visible.document, warnings, pip::read_metadata) {
-            let files = scene.paths.child(info.id(), b"RECORD").and_then(|record| {
-                let (layer, entry) = scene.node(record).content()?;
-                let document = scene.layer(layer)?.facts.document(entry)?;
+        let layer = context.node(visible.node).layer();
+        for from in read(context, visible.node, visible.document, warnings, pip::read_metadata) {
+            let files = context.paths.child(info.id(), b"RECORD").and_then(|record| {
+                let (layer, entry) = context.node(record).content()?;
+                let document = context.layer(layer)?.facts.document(entry)?;
                 let mut list = lists.relative(&root);
-                read(scene, record, document, warnings, |bytes| {
+                read(context, record, document, warnings, |bytes| {
                     let problems = pip::record_paths(bytes, |path| list.add(path));
                     formats::Read { packages: Vec::new(), problems }
                 });
                 list.finish()
             });
             let package = package("pip", &from, layer, Some(root.clone()));
-            found.push(Found::new(package, Some(visible.node), files));
+            found.push(PackageDraft::new(package, Some(visible.node), files));
         }
     }
 }
 
 /// Whether Python looks for packages in this folder. What is vendored in a package (`_vendor`) and what a
 /// build left beside its sources is not installed.
-fn is_python_folder(scene: &Scene<'_>, folder: &[u8]) -> bool {
+fn is_python_folder(context: &InventoryContext<'_>, folder: &[u8]) -> bool {
     let mut parts = folder.rsplit(|byte| *byte == b'/');
     let (name, above) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let trimmed = |listed: &str| listed.trim_end_matches('/').as_bytes() == folder;
     matches!(name, b"site-packages" | b"dist-packages")
         || (name.starts_with(b"python3") && matches!(above, b"lib" | b"lib64"))
-        || scene.variable("PYTHONPATH").is_some_and(|list| list.split(':').any(trimmed))
+        || context.variable("PYTHONPATH").is_some_and(|list| list.split(':').any(trimmed))
 }
 
 /// Whether a packages folder is in conda's package cache, `pkgs/NAME/lib/python3.12/site-packages` or
@@ -314,11 +319,16 @@ fn is_conda_cache(folder: &[u8]) -> bool {
     matches!(parts[..], [_, _, b"lib", _, b"pkgs"] | [_, _, b"pkgs", ..])
 }
 
-fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, warnings: &mut Warnings) {
-    for visible in scene.visible(DocumentKind::CondaMeta) {
-        let root = scene.node(visible.node).parent().parent().path();
-        let layer = scene.node(visible.node).layer();
-        for from in read(scene, visible.node, visible.document, warnings, conda::read_meta) {
+fn read_conda(
+    context: &InventoryContext<'_>,
+    found: &mut Vec<PackageDraft>,
+    lists: &mut Lists<'_>,
+    warnings: &mut Warnings,
+) {
+    for visible in context.visible(DocumentKind::CondaMeta) {
+        let root = context.node(visible.node).parent().parent().path();
+        let layer = context.node(visible.node).layer();
+        for from in read(context, visible.node, visible.document, warnings, conda::read_meta) {
             let files = from.files.as_ref().and_then(|files| {
                 let mut list = lists.relative(&root);
                 for file in files {
@@ -327,7 +337,7 @@ fn read_conda(scene: &Scene<'_>, found: &mut Vec<Found>, lists: &mut Lists<'_>, 
                 list.finish()
             });
             let package = package("conda", &from, layer, Some(root.clone()));
-            found.push(Found::new(package, None, files));
+            found.push(PackageDraft::new(package, None, files));
         }
     }
 }
@@ -342,10 +352,10 @@ fn identity(manager: &'static str, name: &str, version: &str, root: Option<&[u8]
 
 /// The lowest and the highest layer whose database holds each version of each package, hidden databases
 /// included.
-fn database_layers(scene: &Scene<'_>) -> BTreeMap<Identity, (u16, u16)> {
+fn database_layers(context: &InventoryContext<'_>) -> BTreeMap<Identity, (u16, u16)> {
     let mut layers: BTreeMap<Identity, (u16, u16)> = BTreeMap::new();
-    for layer in 0..layer16(scene.input.layers.len()) {
-        let Some(read) = scene.layer(layer) else { continue };
+    for layer in 0..layer16(context.input.layers.len()) {
+        let Some(read) = context.layer(layer) else { continue };
         for document in read.facts.documents() {
             let (manager, parse): (_, fn(&[u8]) -> formats::Read) = match document.kind {
                 DocumentKind::DpkgStatus | DocumentKind::DpkgStatusPart => ("dpkg", dpkg::read_status),
@@ -356,7 +366,7 @@ fn database_layers(scene: &Scene<'_>) -> BTreeMap<Identity, (u16, u16)> {
                 _ => continue,
             };
             let Ok(bytes) = document.bytes() else { continue };
-            let index = scene.rootfs.layer(layer);
+            let index = context.rootfs.layer(layer);
             // Both keep a document in a folder of their own, in the folder of the packages.
             let root = matches!(manager, "pip" | "conda")
                 .then(|| index.dir_path(index.dir_parent(index.dir(document.entry))));

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalog::{Open, OpenName, Search, Walker};
 use super::classes::is_framework_component;
+use super::context::{BinaryFile, InventoryContext};
 use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
 use super::loader;
 use super::packages::Packages;
-use super::scene::{BinaryFile, Scene};
 use crate::base::WarningCode;
 use crate::base::redact;
 use crate::base::warning::Warnings;
@@ -17,28 +17,28 @@ use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::NodeId;
 
 /// Resolves what every binary of the image needs and opens.
-pub(super) fn links(scene: &Scene<'_>, packages: &Packages, warnings: &mut Warnings) -> Links {
+pub(super) fn links(context: &InventoryContext<'_>, packages: &Packages, warnings: &mut Warnings) -> Links {
     let mut inodes = BTreeSet::new();
-    let binaries: Vec<Binary<'_>> = scene
+    let binaries: Vec<Binary<'_>> = context
         .binaries
         .iter()
         .filter_map(|file| Some((file, linkable(file)?)))
         .filter(|(file, _)| inodes.insert(file.inode))
-        .map(|(file, elf)| binary(scene, file, elf))
+        .map(|(file, elf)| binary(context, file, elf))
         .collect();
-    let environment = environment(scene, warnings);
+    let environment = environment(context, warnings);
     let rules = CatalogRules {
-        scene,
-        walker: RefCell::new(scene.catalog.walker()),
+        context,
+        walker: RefCell::new(context.catalog.walker()),
         packages,
-        distributions: distributions(scene, packages),
-        opened_beside: opened_beside(scene, &binaries),
+        distributions: distributions(context, packages),
+        opened_beside: opened_beside(context, &binaries),
     };
     let script = |node: NodeId| {
-        let (layer, entry) = scene.node(node).content()?;
-        scene.layer(layer)?.facts.script(entry).map(<[u8]>::to_vec)
+        let (layer, entry) = context.node(node).content()?;
+        context.layer(layer)?.facts.script(entry).map(<[u8]>::to_vec)
     };
-    let (links, problems) = links::resolve(&binaries, &scene.paths, &environment, &rules, &script);
+    let (links, problems) = links::resolve(&binaries, &context.paths, &environment, &rules, &script);
     for problem in problems {
         // A command may hold an address with a password in it.
         let problem = if problem.contains("://") { redact::instruction(&problem) } else { problem };
@@ -59,11 +59,11 @@ fn linkable<'a>(file: &BinaryFile<'a>) -> Option<&'a ElfFacts> {
     }
 }
 
-fn binary<'a>(scene: &Scene<'_>, file: &BinaryFile<'a>, elf: &'a ElfFacts) -> Binary<'a> {
+fn binary<'a>(context: &InventoryContext<'_>, file: &BinaryFile<'a>, elf: &'a ElfFacts) -> Binary<'a> {
     let runs = elf.kind == ElfKind::Executable || elf.interpreter.is_some() || elf.pie;
     Binary {
         node: file.node,
-        path: scene.path(file.node),
+        path: context.path(file.node),
         machine: elf.machine,
         class64: elf.class64,
         little_endian: elf.little_endian,
@@ -78,22 +78,22 @@ fn binary<'a>(scene: &Scene<'_>, file: &BinaryFile<'a>, elf: &'a ElfFacts) -> Bi
     }
 }
 
-fn environment(scene: &Scene<'_>, warnings: &mut Warnings) -> Environment {
-    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+fn environment(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Environment {
+    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let words = |words: Option<&Vec<String>>| {
         words.into_iter().flatten().map(|word| word.clone().into_bytes()).collect::<Vec<_>>()
     };
-    let list = |name: &str| links::split_library_path(scene.variable(name).unwrap_or_default().as_bytes());
+    let list = |name: &str| links::split_library_path(context.variable(name).unwrap_or_default().as_bytes());
     let path =
-        scene.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    let mut ld_preload: Vec<Vec<u8>> = scene
+        context.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    let mut ld_preload: Vec<Vec<u8>> = context
         .variable("LD_PRELOAD")
         .unwrap_or_default()
         .split([' ', ':'])
         .filter(|name| !name.is_empty())
         .map(|name| name.as_bytes().to_vec())
         .collect();
-    ld_preload.extend(loader::preloads(scene));
+    ld_preload.extend(loader::preloads(context));
     Environment {
         ld_library_path: list("LD_LIBRARY_PATH"),
         ld_preload,
@@ -104,14 +104,14 @@ fn environment(scene: &Scene<'_>, warnings: &mut Warnings) -> Environment {
             .and_then(|config| config.working_dir().clone())
             .map(String::into_bytes)
             .unwrap_or_default(),
-        conf_folders: loader::conf_folders(scene, warnings),
-        musl_folders: loader::musl_folders(scene),
-        musl: loader::is_musl_alone(scene),
+        conf_folders: loader::conf_folders(context, warnings),
+        musl_folders: loader::musl_folders(context),
+        musl: loader::is_musl_alone(context),
     }
 }
 
 struct CatalogRules<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a InventoryContext<'a>,
     walker: RefCell<Walker<'a>>,
     packages: &'a Packages,
     /// Distributions whose files stand in a folder of Python packages, by its first part.
@@ -143,12 +143,12 @@ fn is_in_loader_folder(path: &[u8]) -> bool {
 }
 
 /// What libraries open from their own folder and do without, such as the providers of ONNX Runtime.
-fn opened_beside(scene: &Scene<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId, Vec<OpenName>> {
+fn opened_beside(context: &InventoryContext<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId, Vec<OpenName>> {
     let mut beside: BTreeMap<NodeId, Vec<OpenName>> = BTreeMap::new();
     for binary in binaries.iter().filter(|binary| binary.is_library) {
-        let name = binary.soname.unwrap_or_else(|| scene.node(binary.node).name());
-        for open in scene.catalog.opens_of(name).filter(|open| open.optional) {
-            let known = beside.entry(scene.paths.parent(binary.node)).or_default();
+        let name = binary.soname.unwrap_or_else(|| context.node(binary.node).name());
+        for open in context.catalog.opens_of(name).filter(|open| open.optional) {
+            let known = beside.entry(context.paths.parent(binary.node)).or_default();
             for more in open.names_for(name) {
                 if !known.iter().any(|one| one.text == more.text) {
                     known.push(more);
@@ -160,10 +160,10 @@ fn opened_beside(scene: &Scene<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId,
 }
 
 /// A distribution and the folder that it is imported from have different names: which it is, its files tell.
-fn distributions(scene: &Scene<'_>, packages: &Packages) -> BTreeMap<Vec<u8>, BTreeSet<String>> {
+fn distributions(context: &InventoryContext<'_>, packages: &Packages) -> BTreeMap<Vec<u8>, BTreeSet<String>> {
     let mut folders: BTreeMap<Vec<u8>, BTreeSet<String>> = BTreeMap::new();
-    for file in &scene.binaries {
-        let path = scene.path(file.node);
+    for file in &context.binaries {
+        let path = context.path(file.node);
         let Some((_, below)) = site_root(&path) else { continue };
         let folder = below.split(|byte| *byte == b'/').next().unwrap_or_default();
         if let Some(owner) = packages.owners.of(file.node) {
@@ -176,7 +176,7 @@ fn distributions(scene: &Scene<'_>, packages: &Packages) -> BTreeMap<Vec<u8>, BT
 impl CatalogRules<'_> {
     /// Whether another library of the same folder opens this one and does without.
     fn is_opened_beside(&self, binary: &Binary<'_>, name: &[u8]) -> bool {
-        let opened = self.opened_beside.get(&self.scene.paths.parent(binary.node));
+        let opened = self.opened_beside.get(&self.context.paths.parent(binary.node));
         opened
             .into_iter()
             .flatten()
@@ -198,12 +198,12 @@ fn rule(open: &Open, opener: &[u8]) -> OpenRule {
 
 impl Rules for CatalogRules<'_> {
     fn is_host(&self, name: &[u8]) -> bool {
-        self.scene.catalog.is_driver(name)
+        self.context.catalog.is_driver(name)
     }
 
     fn opens(&self, file_name: &[u8], soname: Option<&[u8]>) -> Vec<OpenRule> {
         let name = soname.unwrap_or(file_name);
-        self.scene.catalog.opens_of(name).map(|open| rule(open, name)).collect()
+        self.context.catalog.opens_of(name).map(|open| rule(open, name)).collect()
     }
 
     fn package_opens(&self, package: &[u8]) -> Vec<OpenRule> {
@@ -212,7 +212,7 @@ impl Rules for CatalogRules<'_> {
         names.insert(folder);
         let mut rules: Vec<&Open> = Vec::new();
         for name in &names {
-            for open in self.scene.catalog.opens_of_package(name) {
+            for open in self.context.catalog.opens_of_package(name) {
                 if !rules.iter().any(|known| std::ptr::eq(*known, open)) {
                     rules.push(open);
                 }
@@ -223,7 +223,7 @@ impl Rules for CatalogRules<'_> {
 
     fn preload_folders(&self) -> Vec<String> {
         let mut folders: Vec<String> = Vec::new();
-        for open in self.scene.catalog.opens() {
+        for open in self.context.catalog.opens() {
             for folder in &open.folders {
                 if !folders.contains(folder) {
                     folders.push(folder.clone());
@@ -239,8 +239,8 @@ impl Rules for CatalogRules<'_> {
     }
 
     fn is_of_application(&self, binary: &Binary<'_>) -> bool {
-        let catalog = self.scene.catalog;
-        let name = self.scene.node(binary.node).name();
+        let catalog = self.context.catalog;
+        let name = self.context.node(binary.node).name();
         let component = catalog
             .component_of(name)
             .or_else(|| catalog.component_of(binary.soname?))
@@ -266,7 +266,7 @@ impl Rules for CatalogRules<'_> {
     fn is_devel_owned(&self, node: NodeId) -> bool {
         self.packages.owners.of(node).is_some_and(|owner| {
             let package = &self.packages.list[owner];
-            self.scene.catalog.is_devel_package(package.manager, &package.name).is_some()
+            self.context.catalog.is_devel_package(package.manager, &package.name).is_some()
         })
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::classes::is_framework_component;
+use super::context::InventoryContext;
 use super::links::Links;
 use super::packages::Packages;
-use super::scene::Scene;
 use super::value::{
     Class, ClassBytes, Framework, Level, Library, Role, StackLevel, Strategy, SuppliedBy, Supplier, Use,
     WeightFile,
@@ -19,7 +19,7 @@ use crate::rootfs::NodeId;
 
 /// Input for the stack.
 pub(super) struct Known<'a> {
-    pub(super) scene: &'a Scene<'a>,
+    pub(super) context: &'a InventoryContext<'a>,
     pub(super) packages: &'a Packages,
     pub(super) links: &'a Links,
     pub(super) libraries: &'a [Library],
@@ -99,7 +99,7 @@ impl Known<'_> {
         };
         let by: BTreeSet<SuppliedBy> = here().map(|framework| self.packaged_by(framework)).collect();
         let nodes =
-            here().filter_map(|framework| self.scene.paths.lookup(&framework.path)).take(PATHS).collect();
+            here().filter_map(|framework| self.context.paths.lookup(&framework.path)).take(PATHS).collect();
         let nothing = by.is_empty();
         StackLevel {
             level,
@@ -115,7 +115,7 @@ impl Known<'_> {
         if !level.names.is_empty() {
             return level;
         }
-        let config = self.scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let config = self.context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
         let words = config.map(|config| {
             let words = config.entrypoint().iter().flatten().chain(config.cmd().iter().flatten());
             words.cloned().collect::<Vec<String>>()
@@ -204,7 +204,7 @@ impl Known<'_> {
         let used = self.links.objects.iter().zip(firm).filter(|(_, firm)| *firm);
         for (object, _) in used {
             for need in object.needs.iter().filter(|need| need.is_missing()) {
-                let component = self.scene.catalog.component_of(need.name.as_bytes());
+                let component = self.context.catalog.component_of(need.name.as_bytes());
                 if component.is_some_and(|component| fits(&component.name)) {
                     names.insert(need.name.clone());
                 }
@@ -269,7 +269,7 @@ impl Known<'_> {
     }
 
     fn system(&self) -> StackLevel {
-        let name = self.scene.visible(DocumentKind::OsRelease).iter().find_map(|file| {
+        let name = self.context.visible(DocumentKind::OsRelease).iter().find_map(|file| {
             let release = os_release::read(&file.document.bytes().ok()?);
             release.pretty_name.or(release.id)
         });

@@ -1,9 +1,9 @@
 //! CUDA toolkits in the image, and what each is good for.
 
 use super::catalog::{Catalog, numbers};
+use super::context::InventoryContext;
 use super::libraries::upstream;
 use super::packages::Packages;
-use super::scene::Scene;
 use super::value::{Flavor, Library, Package, Role, Supplier, Toolkit};
 use crate::base::text::escape;
 use crate::formats::cuda_version;
@@ -11,35 +11,40 @@ use crate::formats::document::{DocumentKind, may_be_toolkit};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// All toolkits by root, and which of them `/usr/local/cuda` names.
-pub(super) fn find(scene: &Scene<'_>, packages: &Packages) -> (Vec<Toolkit>, Option<usize>) {
-    let mut toolkits: Vec<Toolkit> = scene
+pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> (Vec<Toolkit>, Option<usize>) {
+    let mut toolkits: Vec<Toolkit> = context
         .rootfs
         .nodes()
         .filter(|node| {
             node.kind() == NodeKind::Directory && may_be_toolkit(node.parent().name(), node.name())
         })
         .map(|node| (node.id(), node.path()))
-        .filter(|(_, path)| scene.catalog.toolkit_root(path).is_some_and(|(_, rest)| rest.is_empty()))
-        .filter_map(|(id, root)| toolkit(scene, packages, id, root))
+        .filter(|(_, path)| context.catalog.toolkit_root(path).is_some_and(|(_, rest)| rest.is_empty()))
+        .filter_map(|(id, root)| toolkit(context, packages, id, root))
         .collect();
     toolkits.sort_by(|a, b| a.root.cmp(&b.root));
-    let named = scene.paths.real_path(b"/usr/local/cuda");
+    let named = context.paths.real_path(b"/usr/local/cuda");
     let place = named.and_then(|root| toolkits.iter().position(|toolkit| toolkit.root == root));
     (toolkits, place)
 }
 
-fn toolkit(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: Vec<u8>) -> Option<Toolkit> {
-    let flavor = flavor(scene, &root)?;
-    let (version, evidence) = version(scene, packages, id, &root);
+fn toolkit(
+    context: &InventoryContext<'_>,
+    packages: &Packages,
+    id: NodeId,
+    root: Vec<u8>,
+) -> Option<Toolkit> {
+    let flavor = flavor(context, &root)?;
+    let (version, evidence) = version(context, packages, id, &root);
     Some(Toolkit { root, version, evidence, flavor, cudnn_version: None })
 }
 
 /// By content: compilers or headers make it one for building, cuBLAS one for running. `None` for a folder
 /// that holds nothing of a toolkit.
-fn flavor(scene: &Scene<'_>, root: &[u8]) -> Option<Flavor> {
+fn flavor(context: &InventoryContext<'_>, root: &[u8]) -> Option<Flavor> {
     let names = |folder: &str| -> Vec<&[u8]> {
         let path = [root, folder.as_bytes()].concat();
-        scene.paths.children_of(&path).into_iter().map(|child| scene.node(child).name()).collect()
+        context.paths.children_of(&path).into_iter().map(|child| context.node(child).name()).collect()
     };
     let mut libraries = names("/lib64");
     libraries.extend(names("/lib"));
@@ -66,9 +71,14 @@ fn flavor(scene: &Scene<'_>, root: &[u8]) -> Option<Flavor> {
 
 /// The version and its source: `version.json` is exact, the package of cudart has the point release, the folder name
 /// the minor version.
-fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (Option<String>, String) {
-    for visible in scene.visible(DocumentKind::CudaVersion) {
-        let node = scene.node(visible.node);
+fn version(
+    context: &InventoryContext<'_>,
+    packages: &Packages,
+    id: NodeId,
+    root: &[u8],
+) -> (Option<String>, String) {
+    for visible in context.visible(DocumentKind::CudaVersion) {
+        let node = context.node(visible.node);
         if node.parent().id() != id {
             continue;
         }
@@ -92,7 +102,7 @@ fn version(scene: &Scene<'_>, packages: &Packages, id: NodeId, root: &[u8]) -> (
     let cudart = packages.list.iter().filter(|package| is_system(package)).find(of_minor);
     if let Some(package) = cudart {
         let minor = package_minor(&package.name);
-        let release = point_release(scene.catalog, packages, &package.version);
+        let release = point_release(context.catalog, packages, &package.version);
         let evidence = format!("package {} {}", package.name, package.version);
         return (release.or(minor), evidence);
     }

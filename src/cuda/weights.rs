@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::scene::{Inode, Scene};
+use super::context::{Inode, InventoryContext};
 use super::value::WeightFile;
 use crate::rootfs::Node;
 
@@ -11,36 +11,41 @@ use crate::rootfs::Node;
 const UNNAMED_BYTES: u64 = 1 << 20;
 
 /// Model files of the merged view, each inode once, largest first.
-pub(super) fn find(scene: &Scene<'_>) -> Vec<WeightFile> {
+pub(super) fn find(context: &InventoryContext<'_>) -> Vec<WeightFile> {
     let mut found: Vec<(Inode, WeightFile)> = Vec::new();
     let may_be = |inode: Inode| {
-        let name = scene.rootfs.layer(inode.0).name(inode.1);
-        scene.catalog.may_be_weights(name, scene.size(inode))
+        let name = context.rootfs.layer(inode.0).name(inode.1);
+        context.catalog.may_be_weights(name, context.size(inode))
     };
-    for (inode, node) in scene.files(|inode, named| named.weights && may_be(inode)) {
-        let bytes = scene.size(inode);
-        let named = scene.is_named_weights(node) && scene.catalog.may_be_weights(node.name(), bytes);
-        if !named || scene.is_binary(inode) {
+    for (inode, node) in context.files(|inode, named| named.weights && may_be(inode)) {
+        let bytes = context.size(inode);
+        let named = context.is_named_weights(node) && context.catalog.may_be_weights(node.name(), bytes);
+        if !named || context.is_binary(inode) {
             continue;
         }
-        let head = scene.head(inode);
-        if let Some(format) = format(scene, node, head, bytes) {
+        let head = context.head(inode);
+        if let Some(format) = format(context, node, head, bytes) {
             found.push((inode, WeightFile { node: node.id(), format: Arc::from(format), bytes }));
         }
     }
-    found.sort_by_cached_key(|(_, file)| (std::cmp::Reverse(file.bytes), scene.path(file.node)));
+    found.sort_by_cached_key(|(_, file)| (std::cmp::Reverse(file.bytes), context.path(file.node)));
     let mut seen = HashSet::new();
     found.into_iter().filter(|(inode, _)| seen.insert(*inode)).map(|(_, file)| file).collect()
 }
 
-fn format<'a>(scene: &Scene<'a>, node: Node<'_>, head: Option<&[u8]>, bytes: u64) -> Option<&'a str> {
+fn format<'a>(
+    context: &InventoryContext<'a>,
+    node: Node<'_>,
+    head: Option<&[u8]>,
+    bytes: u64,
+) -> Option<&'a str> {
     let name = node.name();
     if name.contains(&b'.') {
         // The name alone decides: its path would have to be put together for each of 100,000 files.
-        return scene.catalog.weight_format(name, head, bytes).map(|format| format.name.as_str());
+        return context.catalog.weight_format(name, head, bytes).map(|format| format.name.as_str());
     }
     if bytes < UNNAMED_BYTES {
         return None;
     }
-    scene.catalog.weight_format(&node.path(), head, bytes).map(|format| format.name.as_str())
+    context.catalog.weight_format(&node.path(), head, bytes).map(|format| format.name.as_str())
 }

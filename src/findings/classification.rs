@@ -30,13 +30,13 @@ pub(super) enum By<'c> {
 
 /// A file with its category.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sorted<'c> {
+pub(super) struct ClassifiedFile<'c> {
     pub(super) item: Item,
     pub(super) category: Category,
     pub(super) by: By<'c>,
 }
 
-impl<'c> Sorted<'c> {
+impl<'c> ClassifiedFile<'c> {
     /// The id of the path rule that classified it.
     pub(super) fn rule(&self) -> Option<&'c str> {
         match self.by {
@@ -48,8 +48,8 @@ impl<'c> Sorted<'c> {
 
 /// All files that have a category by path or package, by layer and entry.
 #[derive(Debug)]
-pub(super) struct Census<'c> {
-    pub(super) files: Vec<Sorted<'c>>,
+pub(super) struct FileClassification<'c> {
+    pub(super) files: Vec<ClassifiedFile<'c>>,
     /// Further names of the files in `files`, without names in caches.
     further: Further<'c>,
     linked: Linked<'c>,
@@ -58,12 +58,12 @@ pub(super) struct Census<'c> {
     objects: hashbrown::HashMap<Inode, ObjectId>,
 }
 
-type Further<'c> = hashbrown::HashMap<Inode, Vec<Sorted<'c>>>;
+type Further<'c> = hashbrown::HashMap<Inode, Vec<ClassifiedFile<'c>>>;
 
 /// By cache rule: number of files with names both in that cache and outside of all caches.
 type Linked<'c> = BTreeMap<&'c str, u64>;
 
-impl<'c> Census<'c> {
+impl<'c> FileClassification<'c> {
     pub(super) fn take(input: &Input<'c>) -> Self {
         let rootfs = &input.merge.rootfs;
         let links = &input.inventory.links;
@@ -91,7 +91,10 @@ impl<'c> Census<'c> {
     }
 
     /// A file under each of its names outside caches; once when it has none there.
-    pub(super) fn names<'s>(&'s self, file: &'s Sorted<'c>) -> impl Iterator<Item = &'s Sorted<'c>> {
+    pub(super) fn names<'s>(
+        &'s self,
+        file: &'s ClassifiedFile<'c>,
+    ) -> impl Iterator<Item = &'s ClassifiedFile<'c>> {
         let further = self.further.get(&(file.item.layer, file.item.entry));
         std::iter::once(file).chain(further.into_iter().flatten())
     }
@@ -148,7 +151,7 @@ struct Sorter<'i, 'c> {
 }
 
 impl<'c> Sorter<'_, 'c> {
-    fn layer(&mut self, layer: u16, files: &mut Vec<Sorted<'c>>) {
+    fn layer(&mut self, layer: u16, files: &mut Vec<ClassifiedFile<'c>>) {
         let index = self.rootfs.layer(layer);
         let mut folders: Vec<Option<FolderState>> = vec![None; index.dir_count()];
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
@@ -161,7 +164,7 @@ impl<'c> Sorter<'_, 'c> {
                 let folder = self.folder(index, index.dir(entry), &mut folders);
                 let rule = self.walker.file(folder, index.name(entry)).devel;
                 let sort = self.sort(rule, node);
-                files.extend(sort.map(|(category, by)| Sorted { item, category, by }));
+                files.extend(sort.map(|(category, by)| ClassifiedFile { item, category, by }));
             } else {
                 files.extend(self.sort_names(item, names));
             }
@@ -192,7 +195,7 @@ impl<'c> Sorter<'_, 'c> {
     }
 
     /// Classifies a file with names other than that of its entry.
-    fn sort_names(&mut self, item: Item, names: &[NodeId]) -> Option<Sorted<'c>> {
+    fn sort_names(&mut self, item: Item, names: &[NodeId]) -> Option<ClassifiedFile<'c>> {
         let (mut cached, mut outside) = (Vec::new(), Vec::new());
         let mut stays = false;
         for node in names {
@@ -203,10 +206,10 @@ impl<'c> Sorter<'_, 'c> {
             };
             let of_cache = category == Category::PackageCaches;
             let list = if of_cache { &mut cached } else { &mut outside };
-            list.push(Sorted { item: Item { node: Some(*node), ..item }, category, by });
+            list.push(ClassifiedFile { item: Item { node: Some(*node), ..item }, category, by });
         }
         if stays || !outside.is_empty() {
-            let mut rules: Vec<&'c str> = cached.iter().filter_map(Sorted::rule).collect();
+            let mut rules: Vec<&'c str> = cached.iter().filter_map(ClassifiedFile::rule).collect();
             rules.sort_unstable();
             rules.dedup();
             for rule in rules {
@@ -219,7 +222,7 @@ impl<'c> Sorter<'_, 'c> {
         let mut own = if outside.is_empty() { cached } else { outside };
         let first = *own.iter().min_by_key(|name| name.category)?;
         // Build content is judged name by name. Other rules apply to files of one kind.
-        let alike = |name: &Sorted<'c>| match first.category {
+        let alike = |name: &ClassifiedFile<'c>| match first.category {
             category if category.is_devel() => name.category.is_devel(),
             _ => name.rule() == first.rule(),
         };
@@ -273,11 +276,11 @@ impl<'c> Sorter<'_, 'c> {
 }
 
 /// The entry and size of an inode as an item.
-pub(super) fn item(census: &Census<'_>, rootfs: &Rootfs, inode: (u16, EntryId)) -> Item {
+pub(super) fn item(classification: &FileClassification<'_>, rootfs: &Rootfs, inode: (u16, EntryId)) -> Item {
     Item {
         layer: inode.0,
         entry: inode.1,
-        node: census.node_of(inode),
+        node: classification.node_of(inode),
         bytes: rootfs.layer(inode.0).size(inode.1),
     }
 }

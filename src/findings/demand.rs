@@ -344,7 +344,7 @@ fn site_of(path: &[u8]) -> Option<Vec<u8>> {
 /// Copies in wheels, by file name: a headers folder may belong to another library.
 fn copies(facts: &Facts<'_>) -> BTreeSet<(&'static str, Vec<u8>)> {
     let mut copies = BTreeSet::new();
-    for sorted in &facts.census.files {
+    for sorted in &facts.classification.files {
         let Some(node) = sorted.item.node else { continue };
         let name = facts.node(node).name();
         let key = match name {

@@ -3,7 +3,7 @@
 //! A path alone is enough only in caches and toolkits. Elsewhere the content of a file, its name, or the package that
 //! lists it must agree.
 
-use super::census::{By, Sorted};
+use super::classification::{By, ClassifiedFile};
 use super::facts::Facts;
 use super::rules::extension;
 use super::value::Category;
@@ -81,7 +81,7 @@ const METADATA: [&[u8]; 4] = [b"pc", b"cmake", b"m4", b"la"];
 const DESCRIPTIONS: [&[u8]; 7] = [b"gir", b"vapi", b"deps", b"pri", b"prl", b"mk", b"in"];
 
 /// Whether a file matches the rule for its path or its package.
-pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Agreement {
+pub(super) fn agreement(facts: &Facts<'_>, file: &ClassifiedFile<'_>, path: &[u8]) -> Agreement {
     let Some(node) = file.item.node else { return Agreement::Agrees };
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let binary = facts.binary((file.item.layer, file.item.entry));
@@ -128,7 +128,7 @@ pub(super) fn agreement(facts: &Facts<'_>, file: &Sorted<'_>, path: &[u8]) -> Ag
 /// A file classified by its package.
 fn by_package(
     facts: &Facts<'_>,
-    file: &Sorted<'_>,
+    file: &ClassifiedFile<'_>,
     (node, name): (NodeId, &[u8]),
     binary: Option<&FileFacts>,
 ) -> Agreement {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::census::Census;
+use super::classification::FileClassification;
 use super::demand::Demands;
 use super::named::Named;
 use crate::base::convert::layer16;
@@ -11,7 +11,7 @@ use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
 use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::{Object, ObjectId, Paths};
-use crate::cuda::{Bodies, Flavor, Inode, Inventory, Library, Package};
+use crate::cuda::{FileContents, Flavor, Inode, Inventory, Library, Package};
 use crate::formats::binary::FileFacts;
 use crate::layer::{ContentHash, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
@@ -26,7 +26,7 @@ pub struct Input<'a> {
     /// The merged view.
     pub merge: &'a Merge,
     /// File contents read after the layers.
-    pub bodies: &'a Bodies,
+    pub bodies: &'a FileContents,
     /// The CUDA inventory.
     pub inventory: &'a Inventory,
     /// The catalogue of rules.
@@ -47,7 +47,7 @@ pub struct Facts<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) paths: Paths<'a>,
     /// Every file of every layer, classified by path and package.
-    pub(super) census: Census<'a>,
+    pub(super) classification: FileClassification<'a>,
     /// Build content that is read at run time.
     pub(super) demands: Demands,
     /// Installed Python packages: name in the form of PEP 503, and version.
@@ -77,7 +77,7 @@ impl<'a> Facts<'a> {
             inventory: input.inventory,
             catalog: input.catalog,
             paths: Paths::new(rootfs),
-            census: Census::take(input),
+            classification: FileClassification::take(input),
             demands: Demands::default(),
             installed: input
                 .inventory
@@ -180,7 +180,7 @@ impl<'a> Facts<'a> {
 
     /// The ELF object of an inode.
     pub(super) fn object_of(&self, inode: Inode) -> Option<(ObjectId, &'a Object)> {
-        let id = self.census.object_of(inode)?;
+        let id = self.classification.object_of(inode)?;
         Some((id, self.inventory.links.object(id)))
     }
 

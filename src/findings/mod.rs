@@ -2,7 +2,7 @@
 //! Out: [`Findings`]: unnecessary or faulty content, each with a verdict, its proof and its bytes; plans, policies.
 //! Must not know: how layers are read, how a Dockerfile is changed, or how anything is shown.
 
-mod census;
+mod classification;
 mod demand;
 mod evidence;
 mod facts;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::census::{By, Sorted};
+use super::classification::{By, ClassifiedFile};
 use super::demand::{Certainty, Demand};
 use super::evidence::{Agreement, Doubt, agreement};
 use super::facts::Facts;
@@ -28,7 +28,7 @@ const MOST_PLACES: usize = 200;
 
 /// The location of files that form one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum FindingLocation {
     /// A CUDA toolkit, by its root folder.
     Toolkit(Vec<u8>),
     /// A Python package, by its folder.
@@ -65,7 +65,7 @@ struct Key {
     rule: &'static str,
     category: Category,
     verdict: Verdict,
-    place: Place,
+    place: FindingLocation,
     because: Because,
 }
 
@@ -82,26 +82,27 @@ struct Group {
 pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
-    let files = facts.census.files.iter().filter(|sorted| sorted.category.is_devel());
-    let mut judged: Vec<(&Sorted<'_>, Because, Option<ObjectId>)> = files
+    let files = facts.classification.files.iter().filter(|sorted| sorted.category.is_devel());
+    let mut judged: Vec<(&ClassifiedFile<'_>, Because, Option<ObjectId>)> = files
         .filter_map(|sorted| because_of_all(facts, sorted).map(|(because, object)| (sorted, because, object)))
         .collect();
     follow_programs(facts, &mut judged);
     for (sorted, because, object) in judged {
         let path = path_of(facts, sorted);
         let mut place = place(facts, &path);
-        if let Place::Python(folder) = &place
+        if let FindingLocation::Python(folder) = &place
             && !places.contains(folder)
         {
             if places.len() < MOST_PLACES {
                 places.insert(folder.clone());
             } else if let Some((site, _)) = site_root(&path) {
-                place = Place::Packages(site.to_vec());
+                place = FindingLocation::Packages(site.to_vec());
             }
         }
         if because == Because::Doubtful(Doubt::Test) {
             // Nearly every package has tests: one question for all of them.
-            place = site_root(&path).map_or(Place::System, |(site, _)| Place::Packages(site.to_vec()));
+            place = site_root(&path)
+                .map_or(FindingLocation::System, |(site, _)| FindingLocation::Packages(site.to_vec()));
         }
         let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
@@ -111,7 +112,7 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
         group.items.push(sorted.item);
         group.loaded.extend(object);
         group.elf += usize::from(facts.object_of((sorted.item.layer, sorted.item.entry)).is_some());
-        for name in facts.census.names(sorted) {
+        for name in facts.classification.names(sorted) {
             group.read_as.extend(read_as(facts, name).map(str::to_owned));
         }
     }
@@ -138,26 +139,26 @@ fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
 }
 
 /// The path of a file: as a container sees it, or in its layer when shadowed.
-pub(super) fn path_of(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Vec<u8> {
+pub(super) fn path_of(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>) -> Vec<u8> {
     match sorted.item.node {
         Some(node) => facts.path(node),
         None => facts.rootfs.layer(sorted.item.layer).path(sorted.item.entry),
     }
 }
 
-pub(super) fn place(facts: &Facts<'_>, path: &[u8]) -> Place {
+pub(super) fn place(facts: &Facts<'_>, path: &[u8]) -> FindingLocation {
     if let Some((site, rest)) = site_root(path) {
         let package = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
-        return Place::Python([site, b"/", package].concat());
+        return FindingLocation::Python([site, b"/", package].concat());
     }
     match facts.catalog.toolkit_root(path) {
-        Some((root, _)) => Place::Toolkit(root.to_vec()),
-        None => Place::System,
+        Some((root, _)) => FindingLocation::Toolkit(root.to_vec()),
+        None => FindingLocation::System,
     }
 }
 
 /// The name under which a file is read, by the rules for its path and for the package that owns it.
-fn read_as<'f>(facts: &'f Facts<'_>, sorted: &Sorted<'f>) -> impl Iterator<Item = &'f str> {
+fn read_as<'f>(facts: &'f Facts<'_>, sorted: &ClassifiedFile<'f>) -> impl Iterator<Item = &'f str> {
     let by_path = match sorted.by {
         By::Path(rule) => Some(rule),
         By::Package => None,
@@ -188,8 +189,8 @@ fn is_loaded_by_others(facts: &Facts<'_>, object: &Object) -> bool {
 }
 
 /// Other files of a package, such as messages and Perl modules, are used when one of its programs is.
-fn follow_programs(facts: &Facts<'_>, judged: &mut [(&Sorted<'_>, Because, Option<ObjectId>)]) {
-    let owner = |sorted: &Sorted<'_>| facts.owner(sorted.item.node?);
+fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Because, Option<ObjectId>)]) {
+    let owner = |sorted: &ClassifiedFile<'_>| facts.owner(sorted.item.node?);
     let mut used: BTreeMap<usize, Because> = BTreeMap::new();
     for (sorted, because, _) in judged.iter() {
         if !matches!(because, Because::Read(_) | Because::Named(_)) {
@@ -213,9 +214,9 @@ fn follow_programs(facts: &Facts<'_>, judged: &mut [(&Sorted<'_>, Because, Optio
 
 /// The strongest reason to keep a file, over all of its names. `None` when one of the names is not that of build
 /// content.
-fn because_of_all(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Option<(Because, Option<ObjectId>)> {
+fn because_of_all(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>) -> Option<(Because, Option<ObjectId>)> {
     let mut worst: Option<(Because, Option<ObjectId>)> = None;
-    for name in facts.census.names(sorted) {
+    for name in facts.classification.names(sorted) {
         let path = path_of(facts, name);
         let agreement = agreement(facts, name, &path);
         if agreement == Agreement::Denies {
@@ -231,7 +232,7 @@ fn because_of_all(facts: &Facts<'_>, sorted: &Sorted<'_>) -> Option<(Because, Op
 
 fn because(
     facts: &Facts<'_>,
-    sorted: &Sorted<'_>,
+    sorted: &ClassifiedFile<'_>,
     path: &[u8],
     agreement: Agreement,
 ) -> (Because, Option<ObjectId>) {
@@ -274,14 +275,14 @@ fn because(
 }
 
 /// The name of everything installed outside toolkits that compiling or linking at run time reads.
-fn libraries(facts: &Facts<'_>, sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
+fn libraries(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> {
     let is_read =
         matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
     (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
 
 /// The name of a tool that the rules do not list as read.
-fn tool_names(sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
+fn tool_names(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = super::demand::tool_name(str::from_utf8(name).unwrap_or_default());
     match (sorted.category, name) {
@@ -299,15 +300,17 @@ fn tool_names(sorted: &Sorted<'_>, path: &[u8]) -> Option<&'static str> {
 fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
     let rule: &'static Rule = super::rule::rule(key.rule)?;
     let place = match &key.place {
-        Place::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
-        Place::Python(folder) => format!(" in the Python package {}", escape(folder)),
-        Place::Packages(site) => format!(" in the Python packages of {}", escape(site)),
-        Place::System => String::new(),
+        FindingLocation::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
+        FindingLocation::Python(folder) => format!(" in the Python package {}", escape(folder)),
+        FindingLocation::Packages(site) => format!(" in the Python packages of {}", escape(site)),
+        FindingLocation::System => String::new(),
     };
     let title = match (&key.because, &key.place) {
-        (Because::Doubtful(Doubt::Test), Place::System) => "Python standard library tests".to_owned(),
+        (Because::Doubtful(Doubt::Test), FindingLocation::System) => {
+            "Python standard library tests".to_owned()
+        }
         (Because::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
-        (_, Place::System) => format!("System {}", rule.title.to_lowercase()),
+        (_, FindingLocation::System) => format!("System {}", rule.title.to_lowercase()),
         _ => format!("{}{place}", rule.title),
     };
     let mut draft = Draft::new(rule, key.verdict, title);
@@ -337,7 +340,9 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         Because::Tool => {
             "A Python package contains these tools. No framework known to run them is installed."
                 .clone_into(&mut draft.reason);
-            let (Place::Python(folder) | Place::Packages(folder)) = &key.place else { return Some(draft) };
+            let (FindingLocation::Python(folder) | FindingLocation::Packages(folder)) = &key.place else {
+                return Some(draft);
+            };
             let folder = escape(folder);
             draft.question = Some(format!("Does anything run the tools in {folder} at run time?"));
         }
@@ -470,7 +475,13 @@ fn depends(facts: &Facts<'_>, items: &[Item]) -> String {
 }
 
 /// Adds the searches that found no user.
-fn free(facts: &Facts<'_>, place: &Place, elf: usize, read_as: &BTreeSet<String>, draft: &mut Draft) {
+fn free(
+    facts: &Facts<'_>,
+    place: &FindingLocation,
+    elf: usize,
+    read_as: &BTreeSet<String>,
+    draft: &mut Draft,
+) {
     let inventory = facts.inventory;
     let used = inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
     "Unreferenced: no reachable program loads these files, and no installed component is known to read them at run time."
@@ -500,7 +511,7 @@ fn free(facts: &Facts<'_>, place: &Place, elf: usize, read_as: &BTreeSet<String>
             "no installed framework reads them at run time; known readers: {readers}; {installed}"
         ));
     }
-    if let Place::Toolkit(_) = place {
+    if let FindingLocation::Toolkit(_) = place {
         for name in read_as {
             for copy in facts.demands.copies_of(name) {
                 let copy = escape(copy);

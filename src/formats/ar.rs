@@ -124,7 +124,7 @@ impl Total {
 
 /// State of a stream.
 #[derive(Debug)]
-enum State {
+enum StreamState {
     /// Within a header, or just before it.
     Header,
     /// Before or within the content of a member, of which the first bytes are not known yet.
@@ -140,7 +140,7 @@ enum State {
 /// A static library whose bytes pass once.
 #[derive(Debug)]
 pub(super) struct ArchiveScan {
-    state: State,
+    state: StreamState,
     held: Vec<u8>,
     at: u64,
     size: u64,
@@ -152,7 +152,7 @@ pub(super) struct ArchiveScan {
 impl ArchiveScan {
     pub(super) fn new(size: u64, thin: bool, limits: &BinaryLimits) -> Self {
         Self {
-            state: State::Skip(MAGIC.len() as u64),
+            state: StreamState::Skip(MAGIC.len() as u64),
             held: Vec::new(),
             at: 0,
             size,
@@ -177,9 +177,9 @@ impl ArchiveScan {
 
     /// The facts; when bytes are missing, from what there was.
     pub(super) fn finish(mut self) -> ArchiveFacts {
-        match std::mem::replace(&mut self.state, State::End) {
-            State::Elf(member, scan) => self.total.add(member.body.start, scan.finish()),
-            State::Header if self.at < self.size || !self.held.is_empty() => {
+        match std::mem::replace(&mut self.state, StreamState::End) {
+            StreamState::Elf(member, scan) => self.total.add(member.body.start, scan.finish()),
+            StreamState::Header if self.at < self.size || !self.held.is_empty() => {
                 let at = self.at.saturating_sub(self.held.len() as u64);
                 self.total.problems.add(at, "invalid header of an archive member: the rest is omitted");
             }
@@ -196,39 +196,39 @@ impl ArchiveScan {
     fn step(&mut self, bytes: &[u8]) -> usize {
         let upto =
             |end: u64| usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(bytes.len());
-        match std::mem::replace(&mut self.state, State::End) {
-            State::End => bytes.len(),
-            State::Skip(end) => {
+        match std::mem::replace(&mut self.state, StreamState::End) {
+            StreamState::End => bytes.len(),
+            StreamState::Skip(end) => {
                 let count = upto(end);
                 let there = self.at.saturating_add(count as u64) >= end;
-                self.state = if there { State::Header } else { State::Skip(end) };
+                self.state = if there { StreamState::Header } else { StreamState::Skip(end) };
                 count
             }
-            State::Header => {
+            StreamState::Header => {
                 let count = (HEADER - self.held.len().min(HEADER)).min(bytes.len());
                 self.held.extend_from_slice(bytes.get(..count).unwrap_or(bytes));
-                self.state = State::Header;
+                self.state = StreamState::Header;
                 if self.held.len() == HEADER {
                     let at = self.at.saturating_add(count as u64).saturating_sub(HEADER as u64);
                     let member = self.total.open(&self.held, at, self.size, self.thin);
-                    self.state = member.map_or(State::End, |member| after_header(member, self.size));
+                    self.state = member.map_or(StreamState::End, |member| after_header(member, self.size));
                     self.held.clear();
                 }
                 count
             }
-            State::Start(member) => {
+            StreamState::Start(member) => {
                 let (count, state) = self.start(member, bytes);
                 self.state = state;
                 count
             }
-            State::Elf(member, mut scan) => {
+            StreamState::Elf(member, mut scan) => {
                 let count = upto(member.body.end);
                 scan.push(bytes.get(..count).unwrap_or(bytes));
                 if self.at.saturating_add(count as u64) >= member.body.end {
                     self.total.add(member.body.start, scan.finish());
-                    self.state = State::Skip(member.next);
+                    self.state = StreamState::Skip(member.next);
                 } else {
-                    self.state = State::Elf(member, scan);
+                    self.state = StreamState::Elf(member, scan);
                 }
                 count
             }
@@ -236,33 +236,40 @@ impl ArchiveScan {
     }
 
     /// Skips a long name, then collects the first bytes of the content, which identify it.
-    fn start(&mut self, member: Member, bytes: &[u8]) -> (usize, State) {
+    fn start(&mut self, member: Member, bytes: &[u8]) -> (usize, StreamState) {
         if self.at < member.body.start {
             let rest = usize::try_from(member.body.start - self.at).unwrap_or(usize::MAX);
-            return (rest.min(bytes.len()), State::Start(member));
+            return (rest.min(bytes.len()), StreamState::Start(member));
         }
         let count = (elf::MAGIC.len() - self.held.len().min(elf::MAGIC.len())).min(bytes.len());
         self.held.extend_from_slice(bytes.get(..count).unwrap_or(bytes));
         if self.held.len() < elf::MAGIC.len() {
-            return (count, State::Start(member));
+            return (count, StreamState::Start(member));
         }
         let first = std::mem::take(&mut self.held);
         if first != elf::MAGIC {
-            return (count, State::Skip(member.next));
+            return (count, StreamState::Skip(member.next));
         }
         let size = member.body.end - member.body.start;
         let mut scan = Box::new(ElfScan::new(size, self.limits.member_head_bytes, b"", &self.limits));
         scan.push(&first);
-        (count, if size > first.len() as u64 { State::Elf(member, scan) } else { State::Skip(member.next) })
+        (
+            count,
+            if size > first.len() as u64 {
+                StreamState::Elf(member, scan)
+            } else {
+                StreamState::Skip(member.next)
+            },
+        )
     }
 }
 
 /// What follows a header.
-fn after_header(mut member: Member, size: u64) -> State {
+fn after_header(mut member: Member, size: u64) -> StreamState {
     // A member that passes the end of the file is what there is of it, as for a reader of ranges.
     member.body.end = member.body.end.min(size);
     let length = member.body.end.saturating_sub(member.body.start);
-    if length > elf::MAGIC.len() as u64 { State::Start(member) } else { State::Skip(member.next) }
+    if length > elf::MAGIC.len() as u64 { StreamState::Start(member) } else { StreamState::Skip(member.next) }
 }
 
 /// The facts of the static library `file`. Of members, headers and tables are read.

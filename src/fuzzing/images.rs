@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::layers::with_checksums;
-use super::{limits, promises};
+use super::{invariants, limits};
 use crate::analysis::{Analysis, Options, analyze};
 use crate::base::Platform;
 use crate::jobs::{CancelToken, Cancelled, Progress};
@@ -69,10 +69,10 @@ pub fn archive_members(data: &[u8]) {
     };
     let Ok(image) = open(&reference, &mut context) else { return };
     assert!(image.layers.len() <= limits.layers, "{} layers", image.layers.len());
-    promises::warnings(&image.warnings);
+    invariants::warnings(&image.warnings);
     for layer in &image.layers {
         if let Blob::Missing(why) = &layer.blob {
-            promises::is_safe(why);
+            invariants::is_safe(why);
         }
     }
 }
@@ -107,7 +107,7 @@ fn opened(transport: &str, archive: &[u8]) {
         match open(&reference, &mut context) {
             Ok(image) => {
                 assert!(image.layers.len() <= limits.layers, "{} layers", image.layers.len());
-                promises::warnings(&image.warnings);
+                invariants::warnings(&image.warnings);
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -143,13 +143,13 @@ fn analyzed(archive: &[u8]) -> Option<Arc<Analysis>> {
     let options = Options { limits: limits(), today: Some(20_000), ..Options::default() };
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let analysis = analyze(&reference, &options, &cancel, &progress, &|_| {}).ok()?;
-    promises::warnings(&analysis.warnings());
+    invariants::warnings(&analysis.warnings());
     for read in analysis.layers.iter().filter_map(|layer| layer.read.as_ref()) {
-        promises::layer(read, &options.limits);
+        invariants::layer(read, &options.limits);
     }
     let inventory = analysis.inventory.iter().flat_map(|inventory| &inventory.warnings);
     let findings = analysis.findings.iter().flat_map(|findings| &findings.warnings);
-    promises::warnings(&inventory.chain(findings).cloned().collect::<Vec<_>>());
+    invariants::warnings(&inventory.chain(findings).cloned().collect::<Vec<_>>());
     Some(analysis)
 }
 
@@ -172,7 +172,7 @@ pub(super) fn every_format(report: &Report) {
     for format in [Format::Text, Format::Markdown, Format::Html, Format::Sarif].into_iter().chain(tables) {
         let text = format.write(report, &[]);
         for line in text.lines() {
-            promises::is_safe(line);
+            invariants::is_safe(line);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use flate2::write::GzEncoder;
 
-use super::{limits, promises};
+use super::{invariants, limits};
 use crate::base::{Limits, ReadAt, Section};
 use crate::formats::compression::Compression;
 use crate::jobs::{CancelToken, Progress};
@@ -63,13 +63,13 @@ fn by_both_ways(tar: &[u8]) -> LayerRead {
     let seek = by_ranges(tar, &limits);
     let stream = as_stream(tar, &limits);
     for read in [&seek, &stream] {
-        promises::layer(read, &limits);
+        invariants::layer(read, &limits);
     }
     if seek.complete && stream.complete {
-        promises::same_index(&seek.index, &stream.index);
+        invariants::same_index(&seek.index, &stream.index);
         documents(&seek, &stream);
     }
-    promises::merges(&seek.index);
+    invariants::merges(&seek.index);
     stream
 }
 
@@ -89,26 +89,26 @@ fn packed_by_both_ways(blob: &[u8]) {
     let limits = limits();
     let (file, stream) = (by_ranges(blob, &limits), as_stream(blob, &limits));
     for read in [&file, &stream] {
-        promises::layer(read, &limits);
+        invariants::layer(read, &limits);
     }
     assert_eq!(file.complete, stream.complete);
     // A file whose window is rejected is not read further, and so has no digest.
     assert!(file.digest.is_none() || file.digest == stream.digest);
     assert_eq!(file.uncompressed_bytes, stream.uncompressed_bytes);
-    promises::same_index(&file.index, &stream.index);
+    invariants::same_index(&file.index, &stream.index);
 }
 
 /// A layer that is read from `blob` is the one that is read from `tar`.
 fn packed(tar: &[u8], blob: &[u8], compression: Compression) {
     let limits = limits();
     let (plain, packed) = (as_stream(tar, &limits), by_ranges(blob, &limits));
-    promises::layer(&packed, &limits);
+    invariants::layer(&packed, &limits);
     assert_eq!(packed.compression, Some(compression));
     // Bytes that are not a tar are reported before the walk, but only if not compressed.
     if plain.compression == Some(Compression::None) {
         assert_eq!(plain.complete, packed.complete);
         assert_eq!(plain.uncompressed_bytes, packed.uncompressed_bytes);
-        promises::same_index(&plain.index, &packed.index);
+        invariants::same_index(&plain.index, &packed.index);
     }
 }
 

@@ -4,8 +4,8 @@
 
 mod documents;
 mod images;
+mod invariants;
 mod layers;
-mod promises;
 mod stored;
 mod texts;
 

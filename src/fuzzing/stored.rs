@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::layers::{SUBJECT, as_stream, with_checksums};
-use super::{limits, promises};
+use super::{invariants, limits};
 use crate::cache::{Cache, Key};
 use crate::layer::{BodyFacts, LayerRead};
 
@@ -22,15 +22,15 @@ pub fn layer_record(data: &[u8]) {
         let again = LayerRead::from_bytes(&bytes, SUBJECT, &limits);
         assert!(again.is_ok(), "a layer that was stored can be read: {:?}", again.err());
         if let Ok(again) = again {
-            promises::same_index(&read.index, &again.index);
+            invariants::same_index(&read.index, &again.index);
             assert_eq!(read.warnings, again.warnings);
             stable(&again, &bytes);
         }
         return;
     }
     if let Ok(read) = LayerRead::from_bytes(data, SUBJECT, &limits) {
-        promises::layer(&read, &limits);
-        promises::merges(&read.index);
+        invariants::layer(&read, &limits);
+        invariants::merges(&read.index);
         let bytes = read.to_bytes(SUBJECT);
         let again = LayerRead::from_bytes(&bytes, SUBJECT, &limits);
         assert!(again.is_ok(), "a layer that was stored can be read: {:?}", again.err());
@@ -83,7 +83,7 @@ pub fn cache_file(data: &[u8]) {
     let (used, notes) = (cache.usage(), cache.take_notes());
     assert!(used.is_ok(), "a folder can be counted whatever its files hold");
     for note in &notes {
-        promises::is_safe(note);
+        invariants::is_safe(note);
     }
     cache.tidy();
 }

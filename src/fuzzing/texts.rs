@@ -1,6 +1,6 @@
 //! Texts that users and saved files bring: references, policies, reports.
 
-use super::{images, promises};
+use super::{images, invariants};
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
@@ -27,7 +27,7 @@ pub fn reference(data: &[u8]) {
         assert_eq!(again.ok(), Some(format!("{parsed:?}")), "parsing has one answer");
     }
     let shown = redact::reference(&printable(&text));
-    promises::is_safe(&shown);
+    invariants::is_safe(&shown);
     for before in ["", "docker://", "docker-daemon:", "podman:", "registry:", "https://"] {
         let with_user = format!("{before}user:{SECRET}@host.example/{text}");
         let shown = redact::reference(&printable(&with_user));
@@ -94,7 +94,7 @@ pub fn policy(data: &[u8]) {
 /// When a promise is broken.
 pub fn saved_report(data: &[u8]) {
     if let Err(error) = read_plan(data) {
-        promises::is_safe(&error.to_string());
+        invariants::is_safe(&error.to_string());
     }
     match read_saved(data) {
         Ok(mut report) => {
@@ -104,6 +104,6 @@ pub fn saved_report(data: &[u8]) {
             report.redact();
             assert_eq!(to_json(&report), once, "what is redacted stays as it is");
         }
-        Err(error) => promises::is_safe(&error.to_string()),
+        Err(error) => invariants::is_safe(&error.to_string()),
     }
 }

@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_de
 use super::advice::explain;
 use super::api::Cuda;
 use super::fault::Fault;
-use super::library::{FOLDERS, Found, NIXOS, Search};
+use super::library::{FOLDERS, NIXOS, OpenDriver, Search};
 use super::machine::Machine;
 use super::merge::micros;
 use super::nvml::Management;
@@ -163,7 +163,7 @@ impl Work {
     }
 
     /// Opens the next library that there is, and tells of it.
-    fn open(&mut self, search: &mut Search) -> Result<Found, Fault> {
+    fn open(&mut self, search: &mut Search) -> Result<OpenDriver, Fault> {
         let found = search.open(&mut |tried| self.tell(&Message::Tried(tried))).inspect_err(|_| {
             self.machine.nvml = Management::is_there();
         })?;
@@ -179,7 +179,7 @@ impl Work {
         Ok(found)
     }
 
-    fn driver(&mut self, found: &Found, request: &ChildRequest) -> Result<Option<Management>, Failed> {
+    fn driver(&mut self, found: &OpenDriver, request: &ChildRequest) -> Result<Option<Management>, Failed> {
         let mut management = None;
         self.step(Stage::Driver, None, |work| {
             let cuda_version = cuda_version(found.cuda.driver_version()?);

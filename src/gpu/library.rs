@@ -26,7 +26,7 @@ pub(super) const BY_LOADER: &str = "loader";
 const BY_NAME: &str = "given";
 
 /// An open driver.
-pub(super) struct Found {
+pub(super) struct OpenDriver {
     pub(super) cuda: &'static Cuda,
     /// The name it was opened by, as in [`TriedLibrary`].
     pub(super) tried: String,
@@ -38,14 +38,14 @@ pub(super) struct Found {
     pub(super) folder: Option<PathBuf>,
 }
 
-impl Found {
+impl OpenDriver {
     /// Whether programs that only ask the loader do not find it.
     pub(super) fn is_hidden(&self) -> bool {
         self.by != BY_LOADER && self.by != BY_NAME
     }
 }
 
-enum Place {
+enum LibraryLocation {
     Loader,
     Folder(&'static str),
     Given(PathBuf),
@@ -53,7 +53,7 @@ enum Place {
 
 /// Looks for the library, place by place.
 pub(super) struct Search {
-    places: Vec<Place>,
+    places: Vec<LibraryLocation>,
     /// What came of places that were no use, for when none is.
     stub: Option<String>,
     old: Option<Fault>,
@@ -65,8 +65,13 @@ impl Search {
     pub(super) fn new(given: Option<&Path>) -> Self {
         // Taken from the end: the loader's own search comes first.
         let places = match given {
-            Some(file) => vec![Place::Given(file.to_owned())],
-            None => FOLDERS.into_iter().rev().map(Place::Folder).chain([Place::Loader]).collect(),
+            Some(file) => vec![LibraryLocation::Given(file.to_owned())],
+            None => FOLDERS
+                .into_iter()
+                .rev()
+                .map(LibraryLocation::Folder)
+                .chain([LibraryLocation::Loader])
+                .collect(),
         };
         Self { places, stub: None, old: None, foreign: None }
     }
@@ -75,16 +80,16 @@ impl Search {
     ///
     /// # Errors
     /// When there is none, or none that is a driver.
-    pub(super) fn open(&mut self, tell: &mut dyn FnMut(TriedLibrary)) -> Result<Found, Fault> {
+    pub(super) fn open(&mut self, tell: &mut dyn FnMut(TriedLibrary)) -> Result<OpenDriver, Fault> {
         while let Some(place) = self.places.pop() {
             let (name, by) = match &place {
-                Place::Loader => (PathBuf::from(SONAME), BY_LOADER.to_owned()),
-                Place::Folder(folder) => (Path::new(folder).join(SONAME), (*folder).to_owned()),
-                Place::Given(file) => (file.clone(), BY_NAME.to_owned()),
+                LibraryLocation::Loader => (PathBuf::from(SONAME), BY_LOADER.to_owned()),
+                LibraryLocation::Folder(folder) => (Path::new(folder).join(SONAME), (*folder).to_owned()),
+                LibraryLocation::Given(file) => (file.clone(), BY_NAME.to_owned()),
             };
             let tried = name.to_string_lossy().into_owned();
             let mut outcome = |outcome: String| tell(TriedLibrary { path: tried.clone(), outcome });
-            let is_file = !matches!(place, Place::Loader);
+            let is_file = !matches!(place, LibraryLocation::Loader);
             if is_file && fs::metadata(&name).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
             {
                 outcome(ABSENT.to_owned());
@@ -95,7 +100,7 @@ impl Search {
                 outcome(STUB.to_owned());
                 continue;
             }
-            if let Place::Folder(folder) = place {
+            if let LibraryLocation::Folder(folder) = place {
                 prepare(Path::new(folder));
             }
             let before = loaded();
@@ -130,7 +135,7 @@ impl Search {
                     let path = path.map(|path| path.to_string_lossy().into_owned());
                     // For good: it is never closed.
                     let cuda = Box::leak(Box::new(cuda));
-                    return Ok(Found { cuda, tried, path, by, folder });
+                    return Ok(OpenDriver { cuda, tried, path, by, folder });
                 }
                 Err(fault) => {
                     outcome(match &fault {
@@ -145,7 +150,7 @@ impl Search {
     }
 
     /// Notes that what was taken last is a stub after all: it said so itself.
-    pub(super) fn is_stub(&mut self, found: &Found, tell: &mut dyn FnMut(TriedLibrary)) {
+    pub(super) fn is_stub(&mut self, found: &OpenDriver, tell: &mut dyn FnMut(TriedLibrary)) {
         self.stub.get_or_insert_with(|| found.tried.clone());
         tell(TriedLibrary { path: found.tried.clone(), outcome: STUB.to_owned() });
     }
@@ -213,7 +218,7 @@ fn loaded() -> Vec<PathBuf> {
 mod tests {
     use std::path::Path;
 
-    use super::{Place, Search, is_absent, is_stub, open};
+    use super::{LibraryLocation, Search, is_absent, is_stub, open};
 
     #[test]
     fn only_a_folder_named_stubs_makes_a_stub() {
@@ -234,8 +239,8 @@ mod tests {
     #[test]
     fn the_loader_is_asked_before_folders_that_it_does_not_know() {
         let mut search = Search::new(None);
-        assert!(matches!(search.places.pop(), Some(Place::Loader)));
-        assert!(matches!(search.places.pop(), Some(Place::Folder("/usr/local/nvidia/lib64"))));
+        assert!(matches!(search.places.pop(), Some(LibraryLocation::Loader)));
+        assert!(matches!(search.places.pop(), Some(LibraryLocation::Folder("/usr/local/nvidia/lib64"))));
         assert_eq!(Search::new(Some(Path::new("/x"))).places.len(), 1);
     }
 

@@ -36,7 +36,7 @@ const DOCKERFILE: &str = "Dockerfile";
 /// The findings as SARIF 2.1.0.
 pub fn to_sarif(report: &Report) -> String {
     let findings = report.findings.as_deref().unwrap_or_default();
-    let place = Place::of(report);
+    let place = SarifLocation::of(report);
     let mut rules = Rules::default();
     let mut results = Vec::new();
     let mut bytes = 0;
@@ -141,13 +141,13 @@ fn level(severity: &str) -> &'static str {
 }
 
 /// What results are located in.
-struct Place<'a> {
+struct SarifLocation<'a> {
     artifact: Value,
     /// The Dockerfile that the user gave.
     dockerfile: Option<&'a DockerfilePart>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SarifLocation<'a> {
     fn of(report: &'a Report) -> Self {
         let dockerfile = report.dockerfile.as_ref().filter(|file| file.origin == "given");
         let artifact = match dockerfile {

@@ -10,7 +10,7 @@ use super::{split, tidy};
 use crate::base::redact;
 use crate::base::size::human;
 use crate::cuda::catalog::Catalog;
-use crate::cuda::{Bodies, Inventory};
+use crate::cuda::{FileContents, Inventory};
 use crate::findings::{Findings, Plan, TargetGpu};
 use crate::formats::dockerfile::SyntaxError;
 use crate::layer::LayerRead;
@@ -26,7 +26,7 @@ pub struct Input<'a> {
     /// The merged view.
     pub merge: &'a Merge,
     /// File contents read after the layers.
-    pub bodies: &'a Bodies,
+    pub bodies: &'a FileContents,
     /// The CUDA inventory.
     pub inventory: &'a Inventory,
     /// The findings.

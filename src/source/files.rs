@@ -17,10 +17,10 @@ use crate::base::read_at::LocalFile;
 pub(super) struct Files {
     label: String,
     fault: Option<String>,
-    place: Place,
+    place: FileOrigin,
 }
 
-enum Place {
+enum FileOrigin {
     Folder(PathBuf),
     Archive(BTreeMap<String, Member>),
 }
@@ -56,11 +56,11 @@ impl Files {
                 ),
             });
         }
-        Ok(Self { label, fault: None, place: Place::Folder(path.to_owned()) })
+        Ok(Self { label, fault: None, place: FileOrigin::Folder(path.to_owned()) })
     }
 
     pub(super) fn archive(label: String, members: BTreeMap<String, Member>, fault: Option<String>) -> Self {
-        Self { label, fault, place: Place::Archive(members) }
+        Self { label, fault, place: FileOrigin::Archive(members) }
     }
 
     /// Why an archive could not be read to its end.
@@ -80,8 +80,8 @@ impl Files {
 
     pub(super) fn has(&self, name: &str) -> bool {
         match &self.place {
-            Place::Folder(root) => root.join(name).symlink_metadata().is_ok(),
-            Place::Archive(members) => members.contains_key(&normal(name)),
+            FileOrigin::Folder(root) => root.join(name).symlink_metadata().is_ok(),
+            FileOrigin::Archive(members) => members.contains_key(&normal(name)),
         }
     }
 
@@ -129,14 +129,14 @@ impl Files {
 
     fn member(&self, name: &str) -> io::Result<Member> {
         match &self.place {
-            Place::Folder(root) => {
+            FileOrigin::Folder(root) => {
                 // Names come from digests and from us; a name that climbs is refused all the same.
                 if name.starts_with('/') || name.split('/').any(|part| part == "..") {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name leaves the folder"));
                 }
                 open_regular(&root.join(name)).map(Member::Section)
             }
-            Place::Archive(members) => {
+            FileOrigin::Archive(members) => {
                 let mut name = normal(name);
                 for _ in 0..MAX_LINKS {
                     match members.get(&name) {

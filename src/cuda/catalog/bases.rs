@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Catalog;
-use super::document::Entry;
+use super::document::CatalogEntry;
 use super::names::pattern;
 
 /// A name that must be there, and what its value must look like.
@@ -187,7 +187,7 @@ fn fill(template: Option<&str>, version: &str) -> Option<String> {
     template.map(|text| text.replace("{version}", version).replace("{major}", major))
 }
 
-impl Entry for BaseImageRule {
+impl CatalogEntry for BaseImageRule {
     fn key(&self) -> String {
         self.id.clone()
     }
@@ -200,7 +200,7 @@ impl Entry for BaseImageRule {
     }
 }
 
-impl Entry for Distribution {
+impl CatalogEntry for Distribution {
     fn key(&self) -> String {
         self.id.clone()
     }
@@ -209,7 +209,7 @@ impl Entry for Distribution {
     }
 }
 
-impl Entry for Release {
+impl CatalogEntry for Release {
     fn key(&self) -> String {
         format!("{} {}", self.distribution, self.version)
     }

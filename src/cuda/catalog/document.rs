@@ -49,7 +49,7 @@ pub enum CatalogError {
     },
     /// One of its entries cannot be used.
     #[error("cannot use {table} {key:?} of the catalogue {file}: {message}")]
-    Entry {
+    CatalogEntry {
         /// The file.
         file: String,
         /// The table.
@@ -76,7 +76,7 @@ impl CatalogError {
 }
 
 /// One entry of a table.
-pub(super) trait Entry {
+pub(super) trait CatalogEntry {
     /// Key within its table.
     fn key(&self) -> String;
     /// Where its fact comes from.
@@ -171,12 +171,16 @@ impl Document {
     }
 }
 
-fn check<E: Entry>(file: &str, table: &'static str, entries: &[E]) -> Result<(), CatalogError> {
+fn check<E: CatalogEntry>(file: &str, table: &'static str, entries: &[E]) -> Result<(), CatalogError> {
     let mut keys = BTreeSet::new();
     for entry in entries {
         let key = entry.key();
-        let fault =
-            |message: String| CatalogError::Entry { file: file.to_owned(), table, key: key.clone(), message };
+        let fault = |message: String| CatalogError::CatalogEntry {
+            file: file.to_owned(),
+            table,
+            key: key.clone(),
+            message,
+        };
         if entry.source().trim().is_empty() {
             return Err(fault("empty source".to_owned()));
         }
@@ -201,7 +205,7 @@ fn short(text: &str) -> Result<(), String> {
     if text.len() > limit { Err(format!("pattern longer than {limit} bytes")) } else { Ok(()) }
 }
 
-fn merge<E: Entry>(known: &mut Vec<E>, newer: Vec<E>) {
+fn merge<E: CatalogEntry>(known: &mut Vec<E>, newer: Vec<E>) {
     let mut places: BTreeMap<String, usize> =
         known.iter().enumerate().map(|(place, entry)| (entry.key(), place)).collect();
     for entry in newer {

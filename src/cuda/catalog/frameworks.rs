@@ -3,7 +3,7 @@
 use regex::bytes::RegexSet;
 use serde::Deserialize;
 
-use super::document::{CatalogError, Document, Entry};
+use super::document::{CatalogEntry, CatalogError, Document};
 use super::names::{Glob, Globs, pattern, whole, whole_name_set};
 use super::{Catalog, normalized_python_name};
 
@@ -172,7 +172,7 @@ impl CudaFrom {
     }
 }
 
-impl Entry for Framework {
+impl CatalogEntry for Framework {
     fn key(&self) -> String {
         self.name.clone()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::document::Entry;
+use super::document::CatalogEntry;
 use super::{Catalog, numbers};
 
 /// A GPU architecture.
@@ -214,7 +214,7 @@ pub struct MachineSize {
     pub gpus: String,
 }
 
-impl Entry for Machine {
+impl CatalogEntry for Machine {
     fn key(&self) -> String {
         self.sizes.first().map(|size| size.id.clone()).unwrap_or_default()
     }
@@ -259,7 +259,7 @@ pub struct CudnnSupport {
     pub source: String,
 }
 
-impl Entry for CudnnSupport {
+impl CatalogEntry for CudnnSupport {
     fn key(&self) -> String {
         match self.cuda {
             Some(cuda) => format!("{} for CUDA {cuda}", self.from),
@@ -273,7 +273,7 @@ impl Entry for CudnnSupport {
 
 macro_rules! entry {
     ($entry:ty, $key:ident) => {
-        impl Entry for $entry {
+        impl CatalogEntry for $entry {
             fn key(&self) -> String {
                 self.$key.to_string()
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use regex::bytes::RegexSet;
 use serde::Deserialize;
 
-use super::document::{CatalogError, Document, Entry, texts};
+use super::document::{CatalogEntry, CatalogError, Document, texts};
 use super::names::{library_stem, split_library_name, whole_name_set};
 use super::{Catalog, normalized_python_name};
 
@@ -83,7 +83,7 @@ pub struct HostLibrary {
     pub source: String,
 }
 
-impl Entry for LibraryComponent {
+impl CatalogEntry for LibraryComponent {
     fn key(&self) -> String {
         self.name.clone()
     }
@@ -95,7 +95,7 @@ impl Entry for LibraryComponent {
     }
 }
 
-impl Entry for HostLibrary {
+impl CatalogEntry for HostLibrary {
     fn key(&self) -> String {
         self.capability.clone()
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use regex::bytes::Regex;
 use serde::Deserialize;
 
-use super::document::{CatalogError, Document, Entry};
+use super::document::{CatalogEntry, CatalogError, Document};
 use super::names::{glob_pattern, library_stem, numbers, pattern};
 use super::{Catalog, LibraryName, normalized_python_name, split_library_name};
 
@@ -104,7 +104,7 @@ pub struct ExternalLibrary {
     pub source: String,
 }
 
-impl Entry for Open {
+impl CatalogEntry for Open {
     fn key(&self) -> String {
         let who = self.opener.as_deref().or(self.package.as_deref()).unwrap_or_default();
         let kind = match (self.needed_only, self.optional) {
@@ -123,7 +123,7 @@ impl Entry for Open {
     }
 }
 
-impl Entry for ExternalLibrary {
+impl CatalogEntry for ExternalLibrary {
     fn key(&self) -> String {
         self.name.clone()
     }

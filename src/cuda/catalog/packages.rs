@@ -3,7 +3,7 @@
 use regex::bytes::{Regex, RegexSet};
 use serde::Deserialize;
 
-use super::document::{CatalogError, Document, Entry};
+use super::document::{CatalogEntry, CatalogError, Document};
 use super::names::{pattern, whole_name_set};
 use super::places::{both, entry};
 use super::{Catalog, normalized_python_name};

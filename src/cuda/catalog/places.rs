@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Catalog;
-use super::document::{CatalogError, Document, Entry, texts};
+use super::document::{CatalogEntry, CatalogError, Document, texts};
 use super::names::{Glob, file_name};
 use super::walk::Net;
 
@@ -107,10 +107,10 @@ pub struct PathClass {
     pub source: String,
 }
 
-/// An [`Entry`] by its key, its patterns and its globs.
+/// An [`CatalogEntry`] by its key, its patterns and its globs.
 macro_rules! entry {
     ($entry:ty, $key:expr, $patterns:expr, $globs:expr) => {
-        impl Entry for $entry {
+        impl CatalogEntry for $entry {
             fn key(&self) -> String {
                 let key: fn(&Self) -> String = $key;
                 key(self)

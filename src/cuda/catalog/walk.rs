@@ -49,7 +49,7 @@ pub struct Walker<'c> {
     shift: u32,
     /// The state that follows; `NONE` until it was asked for.
     rows: Vec<u32>,
-    states: Vec<State>,
+    states: Vec<NodeSet>,
     /// The nodes of all states.
     sets: Vec<u32>,
     by_set: HashTable<u32>,
@@ -64,7 +64,7 @@ pub struct Walker<'c> {
 }
 
 /// A set of nodes that a walk may be at.
-struct State {
+struct NodeSet {
     start: usize,
     end: usize,
     verdict: Verdict,
@@ -187,7 +187,7 @@ impl<'c> Walker<'c> {
 
     #[cold]
     fn find_next(&mut self, state: u32, byte: u8) -> u32 {
-        let State { start, end, .. } = *self.state(state);
+        let NodeSet { start, end, .. } = *self.state(state);
         let mut set = std::mem::take(&mut self.scratch);
         self.net.step(&self.sets[start..end], byte, &mut set);
         let age = self.age;
@@ -212,7 +212,7 @@ impl<'c> Walker<'c> {
             return (*found << self.shift) | settled;
         }
         let bytes = (self.rows.len() + self.sets.len() + set.len()) * size_of::<u32>()
-            + self.states.len() * size_of::<State>();
+            + self.states.len() * size_of::<NodeSet>();
         if bytes > self.limit {
             self.rows.clear();
             self.states.clear();
@@ -224,7 +224,7 @@ impl<'c> Walker<'c> {
         let start = self.sets.len();
         self.sets.extend_from_slice(set);
         let (end, verdict) = (self.sets.len(), self.net.verdict(set));
-        self.states.push(State { start, end, verdict, folder: NONE });
+        self.states.push(NodeSet { start, end, verdict, folder: NONE });
         self.rows.resize(self.states.len() << self.shift, NONE);
         let (states, sets, hasher) = (&self.states, &self.sets, &self.hasher);
         self.by_set.insert_unique(hash, id, |id| {
@@ -238,7 +238,7 @@ impl<'c> Walker<'c> {
         ((state & !SETTLED) >> self.shift) as usize
     }
 
-    fn state(&self, state: u32) -> &State {
+    fn state(&self, state: u32) -> &NodeSet {
         &self.states[self.place(state)]
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::Catalog;
-use super::document::{Document, Entry};
+use super::document::{CatalogEntry, Document};
 use super::names::file_name;
 
 /// A format of model files.
@@ -74,7 +74,7 @@ fn hex<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::
         .ok_or_else(|| serde::de::Error::custom("expected pairs of hexadecimal digits"))
 }
 
-impl Entry for WeightFormat {
+impl CatalogEntry for WeightFormat {
     fn key(&self) -> String {
         self.name.clone()
     }

@@ -7,7 +7,7 @@ use crate::base::Platform;
 use crate::base::labels::labelled;
 use crate::base::words::words;
 use crate::cuda::catalog::{Catalog, numbers};
-use crate::cuda::{Bodies, GpuCode, Inventory};
+use crate::cuda::{FileContents, GpuCode, Inventory};
 use crate::layer::LayerRead;
 use crate::rootfs::Merge;
 use crate::source::Image;
@@ -19,7 +19,7 @@ pub struct NeedsInput<'a> {
     /// Layers as they were read, bottom first; `None` for those without bytes.
     pub layers: &'a [Option<Arc<LayerRead>>],
     /// What was read of bodies after the layers.
-    pub bodies: &'a Bodies,
+    pub bodies: &'a FileContents,
     /// The merged view.
     pub merge: &'a Merge,
     /// What is known of the CUDA content.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::names::{NameId, NumberMap};
-use super::process::{Fallback, Place};
+use super::process::{Fallback, OpenedFile};
 use super::usage::Run;
 use super::{ObjectId, file_name};
 use crate::cuda::Use;
@@ -16,7 +16,7 @@ type Site = (Option<u32>, NameId);
 /// The libraries of one folder that its packages load, and by what.
 #[derive(Default)]
 struct Before {
-    places: NumberMap<NameId, Place>,
+    places: NumberMap<NameId, OpenedFile>,
     loaders: BTreeMap<u32, BTreeSet<String>>,
 }
 
@@ -64,7 +64,7 @@ impl Run<'_, '_> {
             }
         }
         let is_displaced = |object: &u32| self.record.is_used(*object) && !stays[*object as usize];
-        let displaced = self.world.objects().filter(is_displaced).map(ObjectId).collect();
+        let displaced = self.state.objects().filter(is_displaced).map(ObjectId).collect();
         let mut preloaders: BTreeMap<ObjectId, BTreeSet<String>> = BTreeMap::new();
         for (object, loaders) in before.into_values().flat_map(|before| before.loaders) {
             preloaders.entry(ObjectId(object)).or_default().extend(loaders);
@@ -82,7 +82,7 @@ impl Run<'_, '_> {
             for (name, place, package) in found {
                 before.places.entry(name).or_insert(place);
                 let loaders = before.loaders.entry(place.object).or_default();
-                loaders.insert(importing(&self.world.names.shown(package)));
+                loaders.insert(importing(&self.state.names.shown(package)));
             }
         }
         let packages: BTreeSet<(Site, NameId)> = self
@@ -91,15 +91,15 @@ impl Run<'_, '_> {
             .filter_map(|root| root.package.map(|(site, package)| ((root.python, site), package)))
             .collect();
         for (site, package) in packages {
-            let rules = self.rules.package_opens(self.world.names.get(package));
+            let rules = self.rules.package_opens(self.state.names.get(package));
             for rule in rules.iter().filter(|rule| !rule.needed_only) {
-                let loader = rule.call.clone().unwrap_or_else(|| importing(&self.world.names.shown(package)));
+                let loader = rule.call.clone().unwrap_or_else(|| importing(&self.state.names.shown(package)));
                 for (name, place) in self.libraries_of(site.1, rule) {
                     let before = all.entry(site).or_default();
                     before.places.entry(name).or_insert(place);
                     before.loaders.entry(place.object).or_default().insert(loader.clone());
                     // The loader knows it by its soname.
-                    if let Some(soname) = self.world.sonames[place.object as usize] {
+                    if let Some(soname) = self.state.sonames[place.object as usize] {
                         before.places.entry(soname).or_insert(place);
                     }
                 }
@@ -110,16 +110,16 @@ impl Run<'_, '_> {
 
     /// Whether a library outside a packages folder is used that packages there have under the same name.
     fn may_displace(&self, before: &BTreeMap<Site, Before>) -> bool {
-        let world = &self.world;
+        let state = &self.state;
         let offered = |name: NameId, object: u32| {
             before.iter().any(|((_, site), before)| {
-                let outside = !world.binary(object).path.starts_with(world.names.get(*site));
+                let outside = !state.binary(object).path.starts_with(state.names.get(*site));
                 outside && before.places.get(&name).is_some_and(|place| place.object != object)
             })
         };
-        world.objects().filter(|object| self.record.is_used(*object)).any(|object| {
-            let by_file = world.names.known(file_name(&world.binary(object).path));
-            let names = [world.sonames[object as usize], by_file];
+        state.objects().filter(|object| self.record.is_used(*object)).any(|object| {
+            let by_file = state.names.known(file_name(&state.binary(object).path));
+            let names = [state.sonames[object as usize], by_file];
             names.into_iter().flatten().any(|name| offered(name, object))
         })
     }

@@ -26,13 +26,13 @@ mod paths;
 mod process;
 mod python;
 mod record;
+mod resolver_state;
 mod roots;
 mod search;
 mod shell;
 mod system;
 mod usage;
 mod value;
-mod world;
 
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use super::OpenRule;
 use super::names::{NameId, NumberMap};
 use super::paths::{fits, site_root};
-use super::process::{Fallback, Place, Process};
+use super::process::{Fallback, OpenedFile, Process};
 use super::record::Opened;
+use super::resolver_state::Step;
 use super::roots::RootEntry;
 use super::usage::Run;
-use super::world::Step;
 use crate::cuda::Use;
 use crate::rootfs::NodeId;
 
@@ -30,8 +30,8 @@ impl Run<'_, '_> {
         owner: usize,
     ) {
         let object = process.loaded[caller].place.object;
-        let site = match site_root(&self.world.binary(object).path) {
-            Some((site, _)) => Some(self.world.names.id(site)),
+        let site = match site_root(&self.state.binary(object).path) {
+            Some((site, _)) => Some(self.state.names.id(site)),
             None => root.package.map(|package| package.0),
         };
         // The opener's own folder, and those where packages keep libraries for others: before the search of
@@ -39,7 +39,7 @@ impl Run<'_, '_> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         if rule.same_folder {
             before.push(process.loaded[caller].place.folder);
-            before.push(self.world.paths.parent(self.world.binary(object).node));
+            before.push(self.state.paths.parent(self.state.binary(object).node));
         }
         if let Some(site) = site {
             let list = if rule.packages_first { &mut before } else { &mut after };
@@ -47,18 +47,18 @@ impl Run<'_, '_> {
         }
         for name in &rule.names {
             for name in self.concrete(process, caller, name.as_bytes(), &before, &after) {
-                if self.world.exhausted() {
+                if self.state.exhausted() {
                     return;
                 }
-                let id = self.world.names.id(&name);
+                let id = self.state.names.id(&name);
                 let found = self
                     .in_table(process, &before, id, &rule.source)
-                    .or_else(|| process.find(&mut self.world, caller, id))
+                    .or_else(|| process.find(&mut self.state, caller, id))
                     .or_else(|| self.in_table(process, &after, id, &rule.source));
                 if let Some(place) = found {
                     let (first, done) = (process.loaded.len(), process.resolved.len());
-                    process.open(&self.world, caller, id, place);
-                    process.run(&mut self.world);
+                    process.open(&self.state, caller, id, place);
+                    process.run(&mut self.state);
                     self.record.resolutions(process.resolved[done..].iter());
                     self.record.mapped(process, first, owner, Use::Dlopen);
                 }
@@ -75,13 +75,13 @@ impl Run<'_, '_> {
         folders: &[NodeId],
         name: NameId,
         source: &str,
-    ) -> Option<Place> {
+    ) -> Option<OpenedFile> {
         let folder_and_object = folders.iter().find_map(|folder| {
-            let object = self.world.object_in(*folder, name)?;
-            process.takes(&self.world, object).then_some((*folder, object))
+            let object = self.state.object_in(*folder, name)?;
+            process.takes(&self.state, object).then_some((*folder, object))
         });
         let (folder, object) = folder_and_object?;
-        Some(Place { object, folder, step: Step::Table(self.world.names.id(source.as_bytes())) })
+        Some(OpenedFile { object, folder, step: Step::Table(self.state.names.id(source.as_bytes())) })
     }
 
     /// Names that match a pattern, by the files of the searched folders; the pattern itself if no file matches, and a
@@ -99,7 +99,7 @@ impl Run<'_, '_> {
         }
         let mut names = self.fitting(name, before.iter().copied());
         if names.is_empty() {
-            let folders = process.folders(&mut self.world, caller);
+            let folders = process.folders(&mut self.state, caller);
             names = self.fitting(name, folders.into_iter().chain(after.iter().copied()));
         }
         if names.is_empty() {
@@ -113,11 +113,11 @@ impl Run<'_, '_> {
         let mut seen = HashSet::new();
         let mut names = BTreeSet::new();
         for folder in folders {
-            if !seen.insert(folder) || names.len() >= MATCHES || self.world.exhausted() {
+            if !seen.insert(folder) || names.len() >= MATCHES || self.state.exhausted() {
                 continue;
             }
-            for child in self.world.paths.rootfs().node(folder).children() {
-                self.world.steps_left = self.world.steps_left.saturating_sub(1);
+            for child in self.state.paths.rootfs().node(folder).children() {
+                self.state.steps_left = self.state.steps_left.saturating_sub(1);
                 if fits(name, child.name()) {
                     names.insert(child.name().to_vec());
                 }
@@ -131,10 +131,10 @@ impl Run<'_, '_> {
         if let Some(known) = self.site_folders.get(&site) {
             return Rc::clone(known);
         }
-        let paths = self.world.paths;
+        let paths = self.state.paths;
         let mut found = Vec::new();
         for pattern in &self.preload_folders {
-            let mut folders: Vec<NodeId> = paths.lookup(self.world.names.get(site)).into_iter().collect();
+            let mut folders: Vec<NodeId> = paths.lookup(self.state.names.get(site)).into_iter().collect();
             for part in pattern.as_bytes().split(|byte| *byte == b'/').filter(|part| !part.is_empty()) {
                 let mut next = Vec::new();
                 for folder in folders {
@@ -163,7 +163,7 @@ impl Run<'_, '_> {
             return Rc::clone(known);
         }
         let mut table = NumberMap::default();
-        let rules = self.rules.package_opens(self.world.names.get(package.1));
+        let rules = self.rules.package_opens(self.state.names.get(package.1));
         for rule in &rules {
             for (name, place) in self.libraries_of(package.0, rule) {
                 table.entry(name).or_insert(place);
@@ -175,18 +175,18 @@ impl Run<'_, '_> {
     }
 
     /// The libraries of other packages, by their names in a packages folder, that a rule names.
-    pub(super) fn libraries_of(&mut self, site: NameId, rule: &OpenRule) -> Vec<(NameId, Place)> {
+    pub(super) fn libraries_of(&mut self, site: NameId, rule: &OpenRule) -> Vec<(NameId, OpenedFile)> {
         let mut found = Vec::new();
-        let step = Step::Table(self.world.names.id(rule.source.as_bytes()));
+        let step = Step::Table(self.state.names.id(rule.source.as_bytes()));
         for folder in self.site_folders(site).iter() {
-            for child in self.world.paths.children(*folder) {
-                let name = self.world.paths.rootfs().node(child).name();
+            for child in self.state.paths.children(*folder) {
+                let name = self.state.paths.rootfs().node(child).name();
                 if !rule.names.iter().any(|pattern| fits(pattern.as_bytes(), name)) {
                     continue;
                 }
-                let id = self.world.names.id(name);
-                let Some(object) = self.world.object_in(*folder, id) else { continue };
-                found.push((id, Place { object, folder: *folder, step }));
+                let id = self.state.names.id(name);
+                let Some(object) = self.state.object_in(*folder, id) else { continue };
+                found.push((id, OpenedFile { object, folder: *folder, step }));
             }
         }
         found

@@ -3,20 +3,20 @@
 use std::rc::Rc;
 
 use super::names::{NameId, NumberMap};
+use super::resolver_state::{Dir, ResolverState, Step, Target, is_of_musl};
 use super::search::at_path;
 use super::system::System;
-use super::world::{Dir, Step, Target, World, is_of_musl};
 use crate::rootfs::NodeId;
 
 /// Names of `LD_PRELOAD` that are looked at; real ones have one or two.
 pub(super) const PRELOADS: usize = 64;
 
 /// Where names lead that the search does not find, because something else loaded them before.
-pub(super) type Fallback = Rc<NumberMap<NameId, Place>>;
+pub(super) type Fallback = Rc<NumberMap<NameId, OpenedFile>>;
 
 /// A file in the folder in which it was opened.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct OpenedFile {
     pub(super) object: u32,
     /// Value of `$ORIGIN` in it.
     pub(super) folder: NodeId,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 /// An object of a process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
-    pub(super) place: Place,
+    pub(super) place: OpenedFile,
     /// What mapped it, by its place in the process; none for what was opened or is there from the start.
     pub(super) loader: Option<usize>,
     /// The object that asked for it.
@@ -74,12 +74,12 @@ pub(super) struct Process {
 impl Process {
     /// A process that runs a program, or one about which only a library is known that is loaded into it.
     /// Nothing is resolved yet.
-    pub(super) fn new(world: &mut World<'_>, object: u32, fallbacks: Vec<Fallback>) -> Self {
-        let binary = world.binary(object);
-        let interpreter = world.interpreter(object);
-        let musl = interpreter.map_or(world.environment.musl, is_of_musl);
-        let folder = world.paths.parent(binary.node);
-        let target = world.target(object);
+    pub(super) fn new(state: &mut ResolverState<'_>, object: u32, fallbacks: Vec<Fallback>) -> Self {
+        let binary = state.binary(object);
+        let interpreter = state.interpreter(object);
+        let musl = interpreter.map_or(state.environment.musl, is_of_musl);
+        let folder = state.paths.parent(binary.node);
+        let target = state.target(object);
         let mut process = Self {
             loaded: Vec::new(),
             resolved: Vec::new(),
@@ -90,26 +90,26 @@ impl Process {
             musl,
             has_program: binary.executable,
             interpreter: None,
-            library_path: world.library_path(object, folder),
-            system: world.system(target, musl),
+            library_path: state.library_path(object, folder),
+            system: state.system(target, musl),
             fallbacks,
             before: None,
         };
-        let name = world.names.id(&binary.path);
-        process.push(world, Place { object, folder, step: Step::Path }, name, None, None, false);
+        let name = state.names.id(&binary.path);
+        process.push(state, OpenedFile { object, folder, step: Step::Path }, name, None, None, false);
         if let Some(path) = interpreter
-            && let Some(place) = at_path(world, path)
+            && let Some(place) = at_path(state, path)
         {
-            let name = world.names.id(path);
-            let at = process.push(world, place, name, Some(0), Some(object), false);
+            let name = state.names.id(path);
+            let at = process.push(state, place, name, Some(0), Some(object), false);
             process.interpreter = Some(at);
         }
         // A static program has no loader that would read the environment.
         if binary.executable && interpreter.is_some() {
-            let environment = world.environment;
+            let environment = state.environment;
             for name in environment.ld_preload.iter().take(PRELOADS) {
-                let name = world.names.id(name);
-                process.load(world, 0, name);
+                let name = state.names.id(name);
+                process.load(state, 0, name);
             }
         }
         process
@@ -121,26 +121,26 @@ impl Process {
     }
 
     /// Loads a library by its own file, as an interpreter does with an extension module.
-    pub(super) fn open_object(&mut self, world: &mut World<'_>, object: u32) {
+    pub(super) fn open_object(&mut self, state: &mut ResolverState<'_>, object: u32) {
         if self.by_object.contains_key(&object) {
             return;
         }
-        let binary = world.binary(object);
-        let place = Place { object, folder: world.paths.parent(binary.node), step: Step::Path };
-        let name = world.names.id(&binary.path);
-        self.push(world, place, name, None, None, true);
+        let binary = state.binary(object);
+        let place = OpenedFile { object, folder: state.paths.parent(binary.node), step: Step::Path };
+        let name = state.names.id(&binary.path);
+        self.push(state, place, name, None, None, true);
     }
 
     /// Resolves all NEEDED entries that are open, breadth first.
-    pub(super) fn run(&mut self, world: &mut World<'_>) {
+    pub(super) fn run(&mut self, state: &mut ResolverState<'_>) {
         while let Some(loaded) = self.loaded.get(self.done) {
             let object = loaded.place.object;
-            for need in 0..world.needs[object as usize].len() {
-                if world.exhausted() {
+            for need in 0..state.needs[object as usize].len() {
+                if state.exhausted() {
                     return;
                 }
-                let name = world.needs[object as usize][need];
-                let found = self.load(world, self.done, name);
+                let name = state.needs[object as usize][need];
+                let found = self.load(state, self.done, name);
                 self.resolved.push(Resolved { object, need, found });
             }
             self.done += 1;
@@ -148,37 +148,42 @@ impl Process {
     }
 
     /// Where `dlopen` of a name leads when the object at a place of the process calls it.
-    pub(super) fn find(&self, world: &mut World<'_>, caller: usize, name: NameId) -> Option<Place> {
-        if let Some(at) = self.known(world, name) {
-            return Some(Place { step: Step::Loaded, ..self.loaded[at].place });
+    pub(super) fn find(
+        &self,
+        state: &mut ResolverState<'_>,
+        caller: usize,
+        name: NameId,
+    ) -> Option<OpenedFile> {
+        if let Some(at) = self.known(state, name) {
+            return Some(OpenedFile { step: Step::Loaded, ..self.loaded[at].place });
         }
-        self.loaded_before(world, name).or_else(|| self.search(world, caller, name))
+        self.loaded_before(state, name).or_else(|| self.search(state, caller, name))
     }
 
-    fn loaded_before(&self, world: &World<'_>, name: NameId) -> Option<Place> {
+    fn loaded_before(&self, state: &ResolverState<'_>, name: NameId) -> Option<OpenedFile> {
         let place = self.before.as_ref()?.get(&name)?;
-        self.takes(world, place.object).then_some(*place)
+        self.takes(state, place.object).then_some(*place)
     }
 
     /// Maps what [`Self::find`] or a table found.
-    pub(super) fn open(&mut self, world: &World<'_>, caller: usize, name: NameId, place: Place) {
+    pub(super) fn open(&mut self, state: &ResolverState<'_>, caller: usize, name: NameId, place: OpenedFile) {
         if let Some(at) = self.by_object.get(&place.object) {
             self.by_name.entry(name).or_insert(*at);
             return;
         }
         let asked_by = self.loaded[caller].place.object;
-        self.push(world, place, name, None, Some(asked_by), true);
+        self.push(state, place, name, None, Some(asked_by), true);
     }
 
     /// Whether the process can map an object.
-    pub(super) fn takes(&self, world: &World<'_>, object: u32) -> bool {
-        world.target(object) == self.target
+    pub(super) fn takes(&self, state: &ResolverState<'_>, object: u32) -> bool {
+        state.target(object) == self.target
     }
 
     /// The folders that a name is searched in when the object at a place asks for it, in order.
-    pub(super) fn folders(&self, world: &mut World<'_>, caller: usize) -> Vec<NodeId> {
+    pub(super) fn folders(&self, state: &mut ResolverState<'_>, caller: usize) -> Vec<NodeId> {
         let mut folders = Vec::new();
-        self.walk(world, caller, &mut |_, dir, _| {
+        self.walk(state, caller, &mut |_, dir, _| {
             folders.push(dir.node);
             None::<()>
         });
@@ -186,38 +191,38 @@ impl Process {
         folders
     }
 
-    fn load(&mut self, world: &mut World<'_>, asker: usize, name: NameId) -> Option<(u32, Step)> {
-        world.steps_left = world.steps_left.saturating_sub(1);
-        if let Some(at) = self.known(world, name) {
+    fn load(&mut self, state: &mut ResolverState<'_>, asker: usize, name: NameId) -> Option<(u32, Step)> {
+        state.steps_left = state.steps_left.saturating_sub(1);
+        if let Some(at) = self.known(state, name) {
             return Some((self.loaded[at].place.object, Step::Loaded));
         }
-        let before = self.loaded_before(world, name);
-        let place = before.or_else(|| self.search(world, asker, name)).or_else(|| {
+        let before = self.loaded_before(state, name);
+        let place = before.or_else(|| self.search(state, asker, name)).or_else(|| {
             let before = self.fallbacks.iter().find_map(|fallback| fallback.get(&name))?;
-            self.takes(world, before.object).then_some(*before)
+            self.takes(state, before.object).then_some(*before)
         })?;
         if let Some(at) = self.by_object.get(&place.object) {
             // The same file by another name: the name is remembered.
             self.by_name.entry(name).or_insert(*at);
         } else {
             let asked_by = self.loaded[asker].place.object;
-            self.push(world, place, name, Some(asker), Some(asked_by), false);
+            self.push(state, place, name, Some(asker), Some(asked_by), false);
         }
         Some((place.object, place.step))
     }
 
     /// The object that was loaded under a name before.
-    fn known(&self, world: &World<'_>, name: NameId) -> Option<usize> {
+    fn known(&self, state: &ResolverState<'_>, name: NameId) -> Option<usize> {
         if let Some(at) = self.by_name.get(&name) {
             return Some(*at);
         }
-        (self.musl && is_musl_itself(world.names.get(name))).then_some(self.interpreter)?
+        (self.musl && is_musl_itself(state.names.get(name))).then_some(self.interpreter)?
     }
 
     fn push(
         &mut self,
-        world: &World<'_>,
-        place: Place,
+        state: &ResolverState<'_>,
+        place: OpenedFile,
         name: NameId,
         loader: Option<usize>,
         asked_by: Option<u32>,
@@ -228,7 +233,7 @@ impl Process {
         self.by_object.insert(place.object, at);
         self.by_name.entry(name).or_insert(at);
         // musl knows libraries by the names they were found under only.
-        if let Some(soname) = world.sonames[place.object as usize]
+        if let Some(soname) = state.sonames[place.object as usize]
             && !self.musl
         {
             self.by_name.entry(soname).or_insert(at);

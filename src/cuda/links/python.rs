@@ -1,8 +1,8 @@
 //! Extension modules of Python, and the Python that loads them.
 
 use super::paths::file_name;
+use super::resolver_state::ResolverState;
 use super::roots::{DEFAULT_PATH, search_path};
-use super::world::World;
 use crate::rootfs::NodeId;
 
 /// Whether a shared object is an extension module of Python, by its name and folder.
@@ -18,8 +18,8 @@ pub(super) fn is_extension(path: &[u8]) -> bool {
 
 /// The Python that an extension module is for: that of its `lib/python3.12`, else the one of its tag
 /// (`cpython-312`), else any.
-pub(super) fn python_of(world: &mut World<'_>, path: &[u8]) -> Option<u32> {
-    if world.exhausted() {
+pub(super) fn python_of(state: &mut ResolverState<'_>, path: &[u8]) -> Option<u32> {
+    if state.exhausted() {
         return None;
     }
     let mut candidates: Vec<Vec<u8>> = Vec::new();
@@ -38,13 +38,13 @@ pub(super) fn python_of(world: &mut World<'_>, path: &[u8]) -> Option<u32> {
     names.extend(tagged(file_name(path)));
     names.push(b"python3".to_vec());
     for name in &names {
-        for folder in search_path(world).into_iter().chain(DEFAULT_PATH) {
+        for folder in search_path(state).into_iter().chain(DEFAULT_PATH) {
             candidates.push([folder, b"/", name].concat());
         }
     }
     candidates.iter().find_map(|candidate| {
-        let object = world.object_by_path(NodeId::ROOT, candidate)?;
-        world.binary(object).executable.then_some(object)
+        let object = state.object_by_path(NodeId::ROOT, candidate)?;
+        state.binary(object).executable.then_some(object)
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::names::NameId;
 use super::process::{Loaded, Process, Resolved};
-use super::world::{Step, World};
+use super::resolver_state::{ResolverState, Step};
 use super::{Links, Need, Object, ObjectId, Open, Reached, Resolution, Root, Rules, SearchStep};
 use crate::cuda::Use;
 
@@ -45,10 +45,10 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(world: &World<'_>) -> Self {
-        let count = world.binaries.len();
+    pub(super) fn new(state: &ResolverState<'_>) -> Self {
+        let count = state.binaries.len();
         Self {
-            needs: world.needs.iter().map(|needs| vec![Vec::new(); needs.len()]).collect(),
+            needs: state.needs.iter().map(|needs| vec![Vec::new(); needs.len()]).collect(),
             opens: (0..count).map(|_| Vec::new()).collect(),
             usage: vec![Use::Unreferenced; count],
             reached: vec![None; count],
@@ -119,20 +119,20 @@ impl Record {
     }
 
     /// The result.
-    pub(super) fn finish(self, world: &World<'_>, rules: &dyn Rules) -> Links {
+    pub(super) fn finish(self, state: &ResolverState<'_>, rules: &dyn Rules) -> Links {
         let mut hosts: HashMap<Vec<u8>, bool> = HashMap::new();
         let mut resolution = |name: &[u8], found: Found| match found {
             Some((object, step)) => {
-                Resolution::Found { object: ObjectId(object), step: search_step(world, step) }
+                Resolution::Found { object: ObjectId(object), step: search_step(state, step) }
             }
             None if *hosts.entry(name.to_vec()).or_insert_with(|| rules.is_host(name)) => Resolution::Host,
             None => Resolution::Missing,
         };
         let mut links = Links::default();
-        let mut needed_by = vec![Vec::new(); world.binaries.len()];
-        let mut opened_by = vec![Vec::new(); world.binaries.len()];
+        let mut needed_by = vec![Vec::new(); state.binaries.len()];
+        let mut opened_by = vec![Vec::new(); state.binaries.len()];
         let parts = self.needs.into_iter().zip(self.opens).zip(self.reached).zip(self.roots).zip(self.usage);
-        for (id, ((((needs, opens), reached), root), usage)) in world.objects().zip(parts) {
+        for (id, ((((needs, opens), reached), root), usage)) in state.objects().zip(parts) {
             for (object, _) in needs.iter().flatten().flatten() {
                 needed_by[*object as usize].push(ObjectId(id));
             }
@@ -140,10 +140,10 @@ impl Record {
                 opened_by[object as usize].push(ObjectId(id));
             }
             let need = |(name, places): (&NameId, Vec<Found>)| Need {
-                name: world.names.shown(*name),
-                found: places.into_iter().map(|found| resolution(world.names.get(*name), found)).collect(),
+                name: state.names.shown(*name),
+                found: places.into_iter().map(|found| resolution(state.names.get(*name), found)).collect(),
             };
-            let needs = world.needs[id as usize].iter().zip(needs).map(need).collect();
+            let needs = state.needs[id as usize].iter().zip(needs).map(need).collect();
             let open = |open: Opened| Open {
                 name: crate::base::text::escape(&open.name),
                 found: resolution(&open.name, open.found),
@@ -151,7 +151,7 @@ impl Record {
                 source: open.source,
             };
             links.objects.push(Object {
-                node: world.binary(id).node,
+                node: state.binary(id).node,
                 needs,
                 needed_by: Vec::new(),
                 opens: opens.into_iter().map(open).collect(),
@@ -160,8 +160,8 @@ impl Record {
                 usage,
                 reached: reached.map(|reach| Reached {
                     from: ObjectId(reach.from),
-                    name: world.names.shown(reach.name),
-                    step: search_step(world, reach.step),
+                    name: state.names.shown(reach.name),
+                    step: search_step(state, reach.step),
                     opened: reach.opened,
                 }),
             });
@@ -180,8 +180,8 @@ fn sorted(mut ids: Vec<ObjectId>) -> Vec<ObjectId> {
     ids
 }
 
-fn search_step(world: &World<'_>, step: Step) -> SearchStep {
-    let shown = |text| world.names.shown(text);
+fn search_step(state: &ResolverState<'_>, step: Step) -> SearchStep {
+    let shown = |text| state.names.shown(text);
     match step {
         Step::Loaded => SearchStep::Loaded,
         Step::Path => SearchStep::Path,

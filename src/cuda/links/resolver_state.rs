@@ -50,7 +50,7 @@ pub(super) enum Step {
 pub(super) type Target = (u16, bool, bool);
 
 /// What all processes share.
-pub(super) struct World<'a> {
+pub(super) struct ResolverState<'a> {
     pub(super) binaries: Vec<&'a Binary<'a>>,
     pub(super) needs: Vec<Vec<NameId>>,
     pub(super) sonames: Vec<Option<NameId>>,
@@ -67,7 +67,7 @@ pub(super) struct World<'a> {
     systems: HashMap<(Target, bool), Rc<System>>,
 }
 
-impl<'a> World<'a> {
+impl<'a> ResolverState<'a> {
     pub(super) fn new(
         binaries: &'a [Binary<'a>],
         paths: &'a Paths<'a>,

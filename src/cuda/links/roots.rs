@@ -5,8 +5,8 @@ use super::names::NameId;
 use super::paths::{file_name, folder_of, site_root};
 use super::process::PRELOADS;
 use super::python::{is_extension, python_of};
+use super::resolver_state::{ResolverState, SEARCH_FOLDERS};
 use super::shell::{commands, is_assignment};
-use super::world::{SEARCH_FOLDERS, World};
 use super::{Root, RootKind, Rules};
 use crate::base::redact;
 use crate::base::text::escape;
@@ -64,13 +64,13 @@ pub(super) type Scripts<'s> = dyn Fn(NodeId) -> Option<Vec<u8>> + 's;
 
 /// All roots: entrypoints, preloaded libraries, other programs, extension modules; each kind by path.
 pub(super) fn find(
-    world: &mut World<'_>,
+    state: &mut ResolverState<'_>,
     rules: &dyn Rules,
     scripts: &Scripts<'_>,
     problems: &mut Vec<String>,
 ) -> Vec<RootEntry> {
     let mut finder =
-        Finder { roots: vec![None; world.binaries.len()], pythons: Vec::new(), world, scripts, problems };
+        Finder { roots: vec![None; state.binaries.len()], pythons: Vec::new(), state, scripts, problems };
     finder.entrypoints();
     finder.preloads();
     finder.files(rules);
@@ -86,7 +86,7 @@ pub(super) fn find(
 }
 
 struct Finder<'w, 'a> {
-    world: &'w mut World<'a>,
+    state: &'w mut ResolverState<'a>,
     scripts: &'w Scripts<'w>,
     problems: &'w mut Vec<String>,
     roots: Vec<Option<RootEntry>>,
@@ -104,7 +104,7 @@ impl Finder<'_, '_> {
     }
 
     fn entrypoints(&mut self) {
-        let environment = self.world.environment;
+        let environment = self.state.environment;
         let both: Vec<&[u8]> =
             environment.entrypoint.iter().chain(&environment.cmd).map(Vec::as_slice).collect();
         let what = if environment.entrypoint.is_empty() { "command" } else { "entrypoint" };
@@ -125,13 +125,13 @@ impl Finder<'_, '_> {
 
     /// The file that a command runs.
     fn program(&self, name: &[u8]) -> Option<NodeId> {
-        let file = |node: &NodeId| self.world.paths.rootfs().node(*node).kind() == NodeKind::File;
+        let file = |node: &NodeId| self.state.paths.rootfs().node(*node).kind() == NodeKind::File;
         if name.contains(&b'/') {
-            return self.world.paths.lookup_from(self.world.working_dir, name).filter(file);
+            return self.state.paths.lookup_from(self.state.working_dir, name).filter(file);
         }
-        search_path(self.world).into_iter().find_map(|folder| {
-            let folder = self.world.paths.folder_from(self.world.working_dir, folder)?;
-            self.world.paths.lookup_from(folder, name).filter(file)
+        search_path(self.state).into_iter().find_map(|folder| {
+            let folder = self.state.paths.folder_from(self.state.working_dir, folder)?;
+            self.state.paths.lookup_from(folder, name).filter(file)
         })
     }
 
@@ -143,8 +143,8 @@ impl Finder<'_, '_> {
             return;
         }
         if let Some(node) = self.program(program) {
-            if let Some(object) = self.world.object_at(node) {
-                if self.world.binary(object).executable {
+            if let Some(object) = self.state.object_at(node) {
+                if self.state.binary(object).executable {
                     self.add(object, RootKind::Entrypoint, why);
                 }
             } else if let Some(line) = (self.scripts)(node) {
@@ -152,7 +152,7 @@ impl Finder<'_, '_> {
                 let first = line.split(|byte| matches!(byte, b'\n' | b'\r' | 0)).next().unwrap_or_default();
                 let words: Vec<&[u8]> =
                     first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-                let shown = escape(&self.world.paths.path(node));
+                let shown = escape(&self.state.paths.path(node));
                 // The first cause is enough of a chain.
                 let why = if depth == 0 { format!("interpreter of {shown}, {why}") } else { why.to_owned() };
                 self.follow(&words, &why, depth + 1);
@@ -190,20 +190,20 @@ impl Finder<'_, '_> {
     }
 
     fn preloads(&mut self) {
-        let environment = self.world.environment;
-        if environment.ld_preload.is_empty() || self.world.binaries.is_empty() {
+        let environment = self.state.environment;
+        if environment.ld_preload.is_empty() || self.state.binaries.is_empty() {
             return;
         }
         let target = self.common_target();
         for name in environment.ld_preload.iter().take(PRELOADS) {
             let object = if name.contains(&b'/') {
-                self.world.object_by_path(self.world.working_dir, name)
+                self.state.object_by_path(self.state.working_dir, name)
             } else {
-                let system = self.world.system(target, self.world.has_musl(target));
-                let name = self.world.names.id(name);
-                let folders = self.world.library_path(0, NodeId::ROOT);
+                let system = self.state.system(target, self.state.has_musl(target));
+                let name = self.state.names.id(name);
+                let folders = self.state.library_path(0, NodeId::ROOT);
                 let mut folders = folders.iter().chain(system.folders.iter().map(|(dir, _)| dir));
-                let in_folder = folders.find_map(|dir| self.world.object_in(dir.node, name));
+                let in_folder = folders.find_map(|dir| self.state.object_in(dir.node, name));
                 in_folder.or_else(|| system.cache.get(&name).map(|cached| cached.object))
             };
             match object {
@@ -218,17 +218,17 @@ impl Finder<'_, '_> {
     }
 
     /// What most programs of the image are built for.
-    fn common_target(&self) -> super::world::Target {
+    fn common_target(&self) -> super::resolver_state::Target {
         let mut counts = std::collections::BTreeMap::new();
-        for object in self.world.objects() {
-            *counts.entry(self.world.target(object)).or_insert(0_usize) += 1;
+        for object in self.state.objects() {
+            *counts.entry(self.state.target(object)).or_insert(0_usize) += 1;
         }
         counts.into_iter().max_by_key(|(_, count)| *count).map_or((0, true, true), |(target, _)| target)
     }
 
     fn files(&mut self, rules: &dyn Rules) {
-        for object in self.world.objects() {
-            let binary = self.world.binary(object);
+        for object in self.state.objects() {
+            let binary = self.state.binary(object);
             let kind = if is_program(binary.executable, binary.soname.is_some(), &binary.path) {
                 RootKind::Executable
             } else if binary.is_library && is_extension(&binary.path) {
@@ -260,12 +260,12 @@ impl Finder<'_, '_> {
     }
 
     fn extension(&mut self, object: u32, why: &str) {
-        let path = &self.world.binary(object).path;
+        let path = &self.state.binary(object).path;
         let python =
-            python_of(self.world, path).filter(|of| self.world.target(*of) == self.world.target(object));
+            python_of(self.state, path).filter(|of| self.state.target(*of) == self.state.target(object));
         let package = site_root(path).map(|(site, below)| {
             let package = below.split(|byte| *byte == b'/').next().unwrap_or_default();
-            (self.world.names.id(site), self.world.names.id(package))
+            (self.state.names.id(site), self.state.names.id(package))
         });
         self.add(object, RootKind::Extension, why);
         if let Some(entry) = &mut self.roots[object as usize]
@@ -282,8 +282,8 @@ impl Finder<'_, '_> {
 }
 
 /// The folders of `PATH`.
-pub(super) fn search_path<'a>(world: &World<'a>) -> Vec<&'a [u8]> {
-    let path = &world.environment.path;
+pub(super) fn search_path<'a>(state: &ResolverState<'a>) -> Vec<&'a [u8]> {
+    let path = &state.environment.path;
     if path.is_empty() {
         DEFAULT_PATH.to_vec()
     } else {

@@ -3,24 +3,29 @@
 
 use super::names::NameId;
 use super::paths::folder_of;
-use super::process::{Place, Process};
-use super::world::{Dir, Step, World};
+use super::process::{OpenedFile, Process};
+use super::resolver_state::{Dir, ResolverState, Step};
 
 impl Process {
     /// Where the loader finds a name that the object at a place of the process asks for.
-    pub(super) fn search(&self, world: &mut World<'_>, asker: usize, name: NameId) -> Option<Place> {
-        if world.names.get(name).contains(&b'/') {
-            let Place { object, folder, .. } = self.loaded[asker].place;
-            let path = world.names.get(name).to_vec();
-            let path = world.expanded(&path, object, folder);
-            return at_path(world, &path).filter(|place| self.takes(world, place.object));
+    pub(super) fn search(
+        &self,
+        state: &mut ResolverState<'_>,
+        asker: usize,
+        name: NameId,
+    ) -> Option<OpenedFile> {
+        if state.names.get(name).contains(&b'/') {
+            let OpenedFile { object, folder, .. } = self.loaded[asker].place;
+            let path = state.names.get(name).to_vec();
+            let path = state.expanded(&path, object, folder);
+            return at_path(state, &path).filter(|place| self.takes(state, place.object));
         }
-        let found = self.walk(world, asker, &mut |world, dir, step| {
+        let found = self.walk(state, asker, &mut |state, dir, step| {
             // ldconfig has made its links by the time that a process runs.
             let made = self.system.made.get(&(dir.node, name)).copied();
-            let object = made.or_else(|| world.object_in(dir.node, name))?;
-            if self.takes(world, object) {
-                return Some(Some(Place { object, folder: dir.node, step }));
+            let object = made.or_else(|| state.object_in(dir.node, name))?;
+            if self.takes(state, object) {
+                return Some(Some(OpenedFile { object, folder: dir.node, step }));
             }
             // musl takes the first file that it can open, and fails when it does not fit.
             self.musl.then_some(None)
@@ -28,63 +33,63 @@ impl Process {
         if let Some(found) = found {
             return found;
         }
-        let no_default = world.binary(self.loaded[asker].place.object).no_default_lib && !self.musl;
+        let no_default = state.binary(self.loaded[asker].place.object).no_default_lib && !self.musl;
         if let Some(cached) = self.system.cache.get(&name)
             && !(cached.trusted && no_default)
         {
             let text = cached.dir.text;
             let step = if cached.trusted { Step::Default(text) } else { Step::Cache(text) };
-            return Some(Place { object: cached.object, folder: cached.dir.node, step });
+            return Some(OpenedFile { object: cached.object, folder: cached.dir.node, step });
         }
         if no_default {
             return None;
         }
         self.system.default.iter().find_map(|dir| {
-            let object = world.object_in(dir.node, name)?;
+            let object = state.object_in(dir.node, name)?;
             let step = Step::Default(dir.text);
-            self.takes(world, object).then_some(Place { object, folder: dir.node, step })
+            self.takes(state, object).then_some(OpenedFile { object, folder: dir.node, step })
         })
     }
 
     /// Goes through the folders that come before the system's, until `look` answers.
     pub(super) fn walk<T>(
         &self,
-        world: &mut World<'_>,
+        state: &mut ResolverState<'_>,
         asker: usize,
-        look: &mut dyn FnMut(&mut World<'_>, Dir, Step) -> Option<T>,
+        look: &mut dyn FnMut(&mut ResolverState<'_>, Dir, Step) -> Option<T>,
     ) -> Option<T> {
-        let asking = world.binary(self.loaded[asker].place.object);
+        let asking = state.binary(self.loaded[asker].place.object);
         if self.musl {
-            self.in_library_path(world, look).or_else(|| self.in_rpaths(world, asker, look))
+            self.in_library_path(state, look).or_else(|| self.in_rpaths(state, asker, look))
         } else if asking.runpath.is_none() {
-            self.in_rpaths(world, asker, look).or_else(|| self.in_library_path(world, look))
+            self.in_rpaths(state, asker, look).or_else(|| self.in_library_path(state, look))
         } else {
-            self.in_library_path(world, look).or_else(|| self.in_rpath(world, asker, true, look))
+            self.in_library_path(state, look).or_else(|| self.in_rpath(state, asker, true, look))
         }
     }
 
     fn in_library_path<T>(
         &self,
-        world: &mut World<'_>,
-        look: &mut dyn FnMut(&mut World<'_>, Dir, Step) -> Option<T>,
+        state: &mut ResolverState<'_>,
+        look: &mut dyn FnMut(&mut ResolverState<'_>, Dir, Step) -> Option<T>,
     ) -> Option<T> {
-        self.library_path.iter().find_map(|dir| look(world, *dir, Step::LibraryPath(dir.text)))
+        self.library_path.iter().find_map(|dir| look(state, *dir, Step::LibraryPath(dir.text)))
     }
 
     /// `DT_RPATH` of an object, of what loaded it, and so on, then of the program.
     fn in_rpaths<T>(
         &self,
-        world: &mut World<'_>,
+        state: &mut ResolverState<'_>,
         asker: usize,
-        look: &mut dyn FnMut(&mut World<'_>, Dir, Step) -> Option<T>,
+        look: &mut dyn FnMut(&mut ResolverState<'_>, Dir, Step) -> Option<T>,
     ) -> Option<T> {
         let mut saw_program = false;
         let mut next = Some(asker);
         while let Some(at) = next {
-            world.steps_left = world.steps_left.saturating_sub(1);
+            state.steps_left = state.steps_left.saturating_sub(1);
             // musl inherits DT_RUNPATH as if it were DT_RPATH.
-            if self.musl || world.binary(self.loaded[at].place.object).runpath.is_none() {
-                let found = self.in_rpath(world, at, at == asker && self.musl, look);
+            if self.musl || state.binary(self.loaded[at].place.object).runpath.is_none() {
+                let found = self.in_rpath(state, at, at == asker && self.musl, look);
                 if found.is_some() {
                     return found;
                 }
@@ -92,35 +97,35 @@ impl Process {
             saw_program |= at == 0;
             next = self.loaded[at].loader;
         }
-        let program = world.binary(self.loaded[0].place.object);
+        let program = state.binary(self.loaded[0].place.object);
         if saw_program || !self.has_program || self.musl || program.runpath.is_some() {
             return None;
         }
-        self.in_rpath(world, 0, false, look)
+        self.in_rpath(state, 0, false, look)
     }
 
     fn in_rpath<T>(
         &self,
-        world: &mut World<'_>,
+        state: &mut ResolverState<'_>,
         at: usize,
         own: bool,
-        look: &mut dyn FnMut(&mut World<'_>, Dir, Step) -> Option<T>,
+        look: &mut dyn FnMut(&mut ResolverState<'_>, Dir, Step) -> Option<T>,
     ) -> Option<T> {
-        let Place { object, folder, .. } = self.loaded[at].place;
-        let is_runpath = own && world.binary(object).runpath.is_some();
-        let dirs = world.rpath(object, folder);
+        let OpenedFile { object, folder, .. } = self.loaded[at].place;
+        let is_runpath = own && state.binary(object).runpath.is_some();
+        let dirs = state.rpath(object, folder);
         dirs.iter().find_map(|dir| {
             let step = if is_runpath { Step::Runpath(dir.text) } else { Step::Rpath(object, dir.text) };
-            look(world, *dir, step)
+            look(state, *dir, step)
         })
     }
 }
 
 /// The file that a path leads to, opened by that path.
-pub(super) fn at_path(world: &mut World<'_>, path: &[u8]) -> Option<Place> {
-    let object = world.object_by_path(world.working_dir, path)?;
+pub(super) fn at_path(state: &mut ResolverState<'_>, path: &[u8]) -> Option<OpenedFile> {
+    let object = state.object_by_path(state.working_dir, path)?;
     let written = folder_of(path);
     let folder =
-        if written.is_empty() { world.working_dir } else { world.folder(world.working_dir, written)? };
-    Some(Place { object, folder, step: Step::Path })
+        if written.is_empty() { state.working_dir } else { state.folder(state.working_dir, written)? };
+    Some(OpenedFile { object, folder, step: Step::Path })
 }

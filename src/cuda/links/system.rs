@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::names::{NameId, NumberMap};
-use super::world::{Dir, Target, World};
+use super::resolver_state::{Dir, ResolverState, Target};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Folders of `ld.so.conf` that are read; real images have a few dozen.
@@ -41,16 +41,16 @@ pub(super) struct System {
 
 impl System {
     /// Reads the folders for files of one format.
-    pub(super) fn new(world: &mut World<'_>, target: Target, musl: bool) -> Self {
+    pub(super) fn new(state: &mut ResolverState<'_>, target: Target, musl: bool) -> Self {
         let layout = Layout::of(target);
-        let environment = world.environment;
+        let environment = state.environment;
         let conf = if musl { &environment.musl_folders } else { &environment.conf_folders };
-        let conf: Vec<Dir> = conf.iter().take(CONF_FOLDERS).filter_map(|folder| world.dir(folder)).collect();
+        let conf: Vec<Dir> = conf.iter().take(CONF_FOLDERS).filter_map(|folder| state.dir(folder)).collect();
         if musl {
             let standard = ["/lib", "/usr/local/lib", "/usr/lib"];
             // The file replaces the standard folders.
             let default = if environment.musl_folders.is_empty() {
-                standard.iter().filter_map(|folder| world.dir(folder.as_bytes())).collect()
+                standard.iter().filter_map(|folder| state.dir(folder.as_bytes())).collect()
             } else {
                 conf
             };
@@ -58,20 +58,20 @@ impl System {
             return Self { folders, default, lib: b"lib", platform: layout.platform, ..Self::default() };
         }
         // Debian's loader knows the folders of its machine instead of lib64.
-        let multiarch: Vec<Dir> = layout.multiarch.iter().filter_map(|folder| world.dir(folder)).collect();
+        let multiarch: Vec<Dir> = layout.multiarch.iter().filter_map(|folder| state.dir(folder)).collect();
         let is_multiarch = !multiarch.is_empty();
         let mut default = multiarch;
         let more: &[&str] = match (target.1, is_multiarch) {
             (true, false) => &["/lib64", "/usr/lib64", "/lib", "/usr/lib"],
             _ => &["/lib", "/usr/lib"],
         };
-        default.extend(more.iter().filter_map(|folder| world.dir(folder.as_bytes())));
+        default.extend(more.iter().filter_map(|folder| state.dir(folder.as_bytes())));
         let trusted = |dir: &Dir| default.iter().any(|known| known.node == dir.node);
         let all = conf.iter().map(|dir| (*dir, trusted(dir))).chain(default.iter().map(|dir| (*dir, true)));
         let folders = unique(all);
         let (mut cache, mut made) = (NumberMap::default(), NumberMap::default());
         for (dir, trusted) in &folders {
-            for (soname, object) in registered(world, *dir, target) {
+            for (soname, object) in registered(state, *dir, target) {
                 made.insert((dir.node, soname), object);
                 cache.entry(soname).or_insert(Cached { object, dir: *dir, trusted: *trusted });
             }
@@ -129,30 +129,30 @@ impl Layout {
 
 /// The libraries of a folder as `ldconfig` registers them (`search_dir` of its source): by soname, for
 /// which it makes a link when there is none, and by the names of links to them.
-fn registered(world: &mut World<'_>, dir: Dir, target: Target) -> Vec<(NameId, u32)> {
+fn registered(state: &mut ResolverState<'_>, dir: Dir, target: Target) -> Vec<(NameId, u32)> {
     struct Entry {
         file: Vec<u8>,
         is_link: bool,
         object: u32,
     }
     let mut entries: BTreeMap<NameId, Entry> = BTreeMap::new();
-    for child in world.paths.children(dir.node) {
-        world.steps_left = world.steps_left.saturating_sub(1);
-        let node = world.paths.rootfs().node(child);
+    for child in state.paths.children(dir.node) {
+        state.steps_left = state.steps_left.saturating_sub(1);
+        let node = state.paths.rootfs().node(child);
         let name = node.name();
         if !is_library_name(name) {
             continue;
         }
-        let file = world.names.id(name);
-        let Some(object) = world.object_in(dir.node, file) else { continue };
-        if world.target(object) != target {
+        let file = state.names.id(name);
+        let Some(object) = state.object_in(dir.node, file) else { continue };
+        if state.target(object) != target {
             continue;
         }
-        let soname = world.sonames[object as usize].unwrap_or(file);
+        let soname = state.sonames[object as usize].unwrap_or(file);
         let mut is_link = node.kind() == NodeKind::Symlink;
         if is_link && soname != file {
             // Only the link of a linker (`libx.so` beside `libx.so.1`) keeps its own name.
-            is_link = name.ends_with(b".so") && world.names.get(soname).starts_with(name);
+            is_link = name.ends_with(b".so") && state.names.get(soname).starts_with(name);
         }
         let key = if is_link { file } else { soname };
         let better = entries.get(&key).is_none_or(|known| {
@@ -165,17 +165,17 @@ fn registered(world: &mut World<'_>, dir: Dir, target: Target) -> Vec<(NameId, u
     }
     let mut registered = Vec::new();
     for (soname, entry) in entries {
-        let name = world.names.get(soname);
+        let name = state.names.get(soname);
         // A soname with a slash names nothing that could be found.
         if name.contains(&b'/') {
             continue;
         }
         // The cache names the link for the soname. A file in its place stays, whatever it is.
-        let kind = |child| world.paths.rootfs().node(child).kind();
-        let in_place = world.paths.child(dir.node, name).filter(|child| kind(*child) == NodeKind::File);
-        let object = if in_place.is_some() { world.object_in(dir.node, soname) } else { Some(entry.object) };
+        let kind = |child| state.paths.rootfs().node(child).kind();
+        let in_place = state.paths.child(dir.node, name).filter(|child| kind(*child) == NodeKind::File);
+        let object = if in_place.is_some() { state.object_in(dir.node, soname) } else { Some(entry.object) };
         registered
-            .extend(object.filter(|object| world.target(*object) == target).map(|object| (soname, object)));
+            .extend(object.filter(|object| state.target(*object) == target).map(|object| (soname, object)));
     }
     registered
 }

@@ -8,8 +8,8 @@ mod search;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::resolver_state::STEPS;
 use super::usage::resolve_within;
-use super::world::STEPS;
 use super::{
     Binary, Environment, Links, Object, ObjectId, OpenRule, Paths, Resolution, Rules, SearchStep, file_name,
     fits, folder_of, site_root,

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use super::names::{NameId, NumberMap};
 use super::paths::{file_name, folder_of};
-use super::process::{Fallback, Place, Process};
+use super::process::{Fallback, OpenedFile, Process};
 use super::record::Record;
+use super::resolver_state::{ResolverState, STEPS, Step};
 use super::roots::{RootEntry, Scripts, find};
-use super::world::{STEPS, Step, World};
 use super::{Binary, Environment, Links, OpenRule, Paths, Rules};
 use crate::cuda::Use;
 use crate::rootfs::NodeId;
@@ -40,12 +40,12 @@ pub(super) fn resolve_within(
     scripts: &dyn Fn(NodeId) -> Option<Vec<u8>>,
 ) -> (Links, Vec<String>) {
     let mut problems = Vec::new();
-    let mut world = World::new(binaries, paths, environment, steps);
-    let roots = find(&mut world, rules, scripts as &Scripts<'_>, &mut problems);
-    let record = Record::new(&world);
+    let mut state = ResolverState::new(binaries, paths, environment, steps);
+    let roots = find(&mut state, rules, scripts as &Scripts<'_>, &mut problems);
+    let record = Record::new(&state);
     let preload_folders = rules.preload_folders();
     let mut run = Run {
-        world,
+        state,
         rules,
         roots,
         record,
@@ -62,22 +62,22 @@ pub(super) fn resolve_within(
     let displaced = run.displaced();
     run.unreached();
     run.hardware_copies(&mut problems);
-    if run.world.exhausted() {
+    if run.state.exhausted() {
         problems.push("the search for libraries stopped at its limit: links are incomplete".to_owned());
     }
-    let mut links = run.record.finish(&run.world, rules);
+    let mut links = run.record.finish(&run.state, rules);
     // What was not looked at may load any of them.
-    if !run.world.exhausted() {
+    if !run.state.exhausted() {
         (links.displaced, links.preloaders) = displaced;
     }
     (links, problems)
 }
 
 /// By Python and packages folder: names, where they lead, and the package that loads them.
-pub(super) type Neighbours = BTreeMap<(Option<u32>, NameId), Vec<(NameId, Place, NameId)>>;
+pub(super) type Neighbours = BTreeMap<(Option<u32>, NameId), Vec<(NameId, OpenedFile, NameId)>>;
 
 pub(super) struct Run<'a, 'r> {
-    pub(super) world: World<'a>,
+    pub(super) state: ResolverState<'a>,
     pub(super) rules: &'r dyn Rules,
     pub(super) roots: Vec<RootEntry>,
     pub(super) record: Record,
@@ -105,33 +105,33 @@ impl Run<'_, '_> {
             fallbacks.extend(self.companions.get(&(root.python, package.0)).map(Rc::clone));
         }
         let Some(python) = root.python else {
-            let mut process = Process::new(&mut self.world, root.object, fallbacks);
+            let mut process = Process::new(&mut self.state, root.object, fallbacks);
             process.before = before.map(Rc::clone);
-            process.run(&mut self.world);
+            process.run(&mut self.state);
             return process;
         };
         // Modules of one Python come one after the other: what that loads by itself is loaded once. It is
         // a root, so what it resolves is known from there.
         if self.python.as_ref().is_none_or(|(known, _)| *known != python) {
-            let mut process = Process::new(&mut self.world, python, Vec::new());
-            process.run(&mut self.world);
+            let mut process = Process::new(&mut self.state, python, Vec::new());
+            process.run(&mut self.state);
             process.resolved.clear();
             self.python = Some((python, process));
         }
-        let Some((_, base)) = &self.python else { return Process::new(&mut self.world, python, fallbacks) };
+        let Some((_, base)) = &self.python else { return Process::new(&mut self.state, python, fallbacks) };
         // A Python of thousands of libraries is copied for each module.
-        self.world.steps_left = self.world.steps_left.saturating_sub(base.loaded.len() as u64);
+        self.state.steps_left = self.state.steps_left.saturating_sub(base.loaded.len() as u64);
         let mut process = base.fork(fallbacks);
         process.before = before.map(Rc::clone);
-        process.open_object(&mut self.world, root.object);
-        process.run(&mut self.world);
+        process.open_object(&mut self.state, root.object);
+        process.run(&mut self.state);
         process
     }
 
     /// What the modules of each packages folder load: modules that need libraries of other packages
     /// are imported after those.
     fn companions(&mut self) {
-        let mut libraries: HashMap<(Option<u32>, NameId), NumberMap<NameId, Place>> = HashMap::new();
+        let mut libraries: HashMap<(Option<u32>, NameId), NumberMap<NameId, OpenedFile>> = HashMap::new();
         let mut count = 0;
         for at in 0..self.roots.len() {
             let root = self.roots[at].clone();
@@ -143,10 +143,10 @@ impl Run<'_, '_> {
                 if count >= COMPANIONS {
                     break;
                 }
-                let place = Place { step: Step::Loaded, ..loaded.place };
-                let path = &self.world.binary(place.object).path;
-                let in_site = path.starts_with(self.world.names.get(site));
-                for name in [Some(loaded.name), self.world.sonames[place.object as usize]] {
+                let place = OpenedFile { step: Step::Loaded, ..loaded.place };
+                let path = &self.state.binary(place.object).path;
+                let in_site = path.starts_with(self.state.names.get(site));
+                for name in [Some(loaded.name), self.state.sonames[place.object as usize]] {
                     count += 1;
                     let name = name.unwrap_or(loaded.name);
                     known.entry(name).or_insert(place);
@@ -176,7 +176,7 @@ impl Run<'_, '_> {
     fn opened(&mut self) {
         let mut openers = self.openers();
         let mut at_work: Vec<bool> = vec![false; self.roots.len()];
-        for object in self.world.objects().filter(|object| openers.contains_key(object)) {
+        for object in self.state.objects().filter(|object| openers.contains_key(object)) {
             if let Some(owner) = self.record.owner[object as usize] {
                 at_work[owner] = true;
             }
@@ -216,14 +216,14 @@ impl Run<'_, '_> {
     pub(super) fn openers(&self) -> HashMap<u32, Vec<OpenRule>> {
         let mut openers: HashMap<u32, Vec<OpenRule>> = HashMap::new();
         let mut packages = HashSet::new();
-        for object in self.world.objects() {
+        for object in self.state.objects() {
             self.rules_of(object, &mut openers);
         }
         for entry in &self.roots {
             if let Some(package) = entry.package
                 && packages.insert(package)
             {
-                let mut rules = self.rules.package_opens(self.world.names.get(package.1));
+                let mut rules = self.rules.package_opens(self.state.names.get(package.1));
                 rules.retain(|rule| !rule.needed_only);
                 // A package loads libraries of others before its own modules open any.
                 let own = openers.entry(entry.object).or_default();
@@ -236,7 +236,7 @@ impl Run<'_, '_> {
     }
 
     fn rules_of(&self, object: u32, openers: &mut HashMap<u32, Vec<OpenRule>>) {
-        let binary = self.world.binary(object);
+        let binary = self.state.binary(object);
         let rules = self.rules.opens(file_name(&binary.path), binary.soname);
         if !rules.is_empty() {
             openers.insert(object, rules);
@@ -245,12 +245,12 @@ impl Run<'_, '_> {
 
     /// What nothing reaches is resolved too, each as if it were loaded alone.
     fn unreached(&mut self) {
-        for object in self.world.objects() {
-            if self.record.resolved[object as usize] || self.world.needs[object as usize].is_empty() {
+        for object in self.state.objects() {
+            if self.record.resolved[object as usize] || self.state.needs[object as usize].is_empty() {
                 continue;
             }
-            let mut process = Process::new(&mut self.world, object, Vec::new());
-            process.run(&mut self.world);
+            let mut process = Process::new(&mut self.state, object, Vec::new());
+            process.run(&mut self.state);
             let mut resolved = process.resolved;
             resolved.retain(|of| !self.record.resolved[of.object as usize]);
             self.record.resolutions(resolved.iter());
@@ -260,8 +260,8 @@ impl Run<'_, '_> {
     /// Copies for newer processors are represented by the baseline copy.
     fn hardware_copies(&mut self, problems: &mut Vec<String>) {
         let mut copies = 0;
-        for object in self.world.objects() {
-            let path = &self.world.binary(object).path;
+        for object in self.state.objects() {
+            let path = &self.state.binary(object).path;
             let folder = folder_of(path);
             let above = folder_of(folder);
             if file_name(above) != b"glibc-hwcaps" {
@@ -269,12 +269,12 @@ impl Run<'_, '_> {
             }
             copies += 1;
             let plain = [folder_of(above), b"/", file_name(path)].concat();
-            let soname = self.world.binary(object).soname.unwrap_or_default();
+            let soname = self.state.binary(object).soname.unwrap_or_default();
             let by_soname = [folder_of(above), b"/", soname].concat();
-            let step = Step::Default(self.world.names.id(folder));
+            let step = Step::Default(self.state.names.id(folder));
             let original = [plain, by_soname]
                 .iter()
-                .find_map(|path| self.world.object_by_path(NodeId::ROOT, path))
+                .find_map(|path| self.state.object_by_path(NodeId::ROOT, path))
                 .filter(|original| self.record.is_used(*original));
             if let Some(original) = original {
                 self.record.same_as(object, original, step);

@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 use super::OwnFile;
 use crate::base::convert::layer16;
-use crate::cuda::scene::{Inode, Scene};
+use crate::cuda::context::{Inode, InventoryContext};
 use crate::rootfs::{Node, NodeId, Rootfs};
 
 /// Finds folders and names of files without reading the view, in which files lie in another order than in layers.
@@ -47,12 +47,12 @@ struct Item<'a> {
 }
 
 /// Sorts files by their paths, byte by byte.
-pub(super) fn by_path<'a>(scene: &Scene<'a>, files: Vec<OwnFile<'a>>) -> Vec<OwnFile<'a>> {
+pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: Vec<OwnFile<'a>>) -> Vec<OwnFile<'a>> {
     let mut items: Vec<Item<'_>> = Vec::with_capacity(files.len());
     let mut folders: HashSet<NodeId> = HashSet::new();
     folders.insert(NodeId::ROOT);
     for file in files {
-        let mut folder = scene.node(file.folder);
+        let mut folder = context.node(file.folder);
         items.push(Item { parent: file.folder, name: file.name, node: file.node, file: Some(file) });
         while folders.insert(folder.id()) {
             let parent = folder.parent();

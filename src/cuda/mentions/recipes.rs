@@ -1,18 +1,18 @@
 //! Files that only a build system reads: their mentions show what the build used, not what runs.
 
 use crate::base::text::escape;
-use crate::cuda::scene::Scene;
+use crate::cuda::context::InventoryContext;
 use crate::cuda::value::Mention;
 
 /// Words that indicate a build system in use.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
 /// Drops mentions in such files, unless something else names a build system that could read them.
-pub(super) fn leave_out(scene: &Scene<'_>, mentions: &mut Vec<Mention>) {
-    let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&scene.path(mention.node))).collect();
+pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<Mention>) {
+    let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&context.path(mention.node))).collect();
     let builds = |mention: &Mention| mention.words.iter().any(|word| BUILDERS.contains(word));
     let outside = mentions.iter().zip(&by_build).any(|(mention, by_build)| !by_build && builds(mention));
-    if outside || command_builds(scene) {
+    if outside || command_builds(context) {
         return;
     }
     let mut by_build = by_build.into_iter();
@@ -20,8 +20,8 @@ pub(super) fn leave_out(scene: &Scene<'_>, mentions: &mut Vec<Mention>) {
 }
 
 /// Whether entrypoint or command start a build system.
-fn command_builds(scene: &Scene<'_>) -> bool {
-    let config = scene.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+fn command_builds(context: &InventoryContext<'_>) -> bool {
+    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
     lists.into_iter().flatten().flatten().flatten().any(|text| {
         let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));

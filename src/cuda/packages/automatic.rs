@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::scene::{Scene, Visible};
+use super::super::context::{InventoryContext, Visible};
 use super::super::value::Package;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::{self as formats, apk, apt, dnf};
@@ -21,14 +21,14 @@ pub(super) struct Automatic {
 }
 
 impl Automatic {
-    pub(super) fn read(scene: &Scene<'_>) -> Self {
-        let documents = |kind| scene.visible(kind).iter().filter_map(|file| file.document.bytes().ok());
+    pub(super) fn read(context: &InventoryContext<'_>) -> Self {
+        let documents = |kind| context.visible(kind).iter().filter_map(|file| file.document.bytes().ok());
         let mut counts = apt::AutoRemove::default();
         // The files of the folder come first (apt.conf(5)); by path, `apt.conf` stands before them.
-        let (whole, parts): (Vec<&Visible<'_>>, Vec<&Visible<'_>>) = scene
+        let (whole, parts): (Vec<&Visible<'_>>, Vec<&Visible<'_>>) = context
             .visible(DocumentKind::AptConf)
             .iter()
-            .partition(|file| scene.node(file.node).name() == b"apt.conf");
+            .partition(|file| context.node(file.node).name() == b"apt.conf");
         for bytes in parts.into_iter().chain(whole).filter_map(|file| file.document.bytes().ok()) {
             apt::read_conf(&bytes, &mut counts);
         }
@@ -39,7 +39,7 @@ impl Automatic {
         let of_dnf5: dnf::Names =
             documents(DocumentKind::DnfReasons).flat_map(|bytes| dnf::read_reasons(&bytes)).collect();
         // dnf5 takes the history of dnf4 over when it first runs, and goes on without it.
-        let is_dnf5 = !scene.visible(DocumentKind::DnfReasons).is_empty();
+        let is_dnf5 = !context.visible(DocumentKind::DnfReasons).is_empty();
         let (dnf, dnf_record) = if is_dnf5 {
             (of_dnf5, "/usr/lib/sysimage/libdnf5/packages.toml")
         } else {

@@ -1,6 +1,6 @@
 //! The files that lists of packages name, straight from the text of a list to the paths of the merged view.
 
-use super::super::scene::Scene;
+use super::super::context::InventoryContext;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Bytes that the lists of files of all packages may have together, with what each path costs beside its
@@ -22,7 +22,7 @@ struct Recent {
 
 /// Reads lists, within [`LIST_BYTES`] for all of them.
 pub(super) struct Lists<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a InventoryContext<'a>,
     left: usize,
     /// What paths are relative to.
     root: Vec<u8>,
@@ -50,7 +50,7 @@ impl List<'_, '_> {
         };
         self.lists.left = left;
         let found = self.lists.find(path);
-        nodes.extend(found.filter(|id| self.lists.scene.node(*id).kind() != NodeKind::Directory));
+        nodes.extend(found.filter(|id| self.lists.context.node(*id).kind() != NodeKind::Directory));
     }
 
     /// What the list names and the view has, without folders.
@@ -60,8 +60,8 @@ impl List<'_, '_> {
 }
 
 impl<'a> Lists<'a> {
-    pub(super) fn new(scene: &'a Scene<'a>) -> Self {
-        Self { scene, left: LIST_BYTES, root: Vec::new(), recent: Vec::new(), at: 0, oldest: 0 }
+    pub(super) fn new(context: &'a InventoryContext<'a>) -> Self {
+        Self { context, left: LIST_BYTES, root: Vec::new(), recent: Vec::new(), at: 0, oldest: 0 }
     }
 
     /// Whether lists were omitted.
@@ -89,7 +89,7 @@ impl<'a> Lists<'a> {
     fn find(&mut self, path: &[u8]) -> Option<NodeId> {
         let is_absolute = path.starts_with(b"/");
         if is_absolute != self.root.is_empty() {
-            return self.scene.entry_at(path);
+            return self.context.entry_at(path);
         }
         let path = if is_absolute { path.strip_suffix(b"/").unwrap_or(path) } else { path };
         let slash = memchr::memrchr(b'/', path);
@@ -98,15 +98,15 @@ impl<'a> Lists<'a> {
             None => (&b""[..], path),
         };
         if !is_absolute && matches!(name, b"" | b"." | b"..") {
-            return self.scene.entry_at(&joined(&self.root, path));
+            return self.context.entry_at(&joined(&self.root, path));
         }
         if self.recent.get(self.at).is_none_or(|recent| recent.text != folder) {
             self.at = self.enter(folder);
         }
-        let scene = self.scene;
+        let context = self.context;
         let recent = self.recent.get_mut(self.at)?;
         let node = recent.node?;
-        let found = beside(scene, node, recent.last, name).or_else(|| scene.paths.child(node, name));
+        let found = beside(context, node, recent.last, name).or_else(|| context.paths.child(node, name));
         recent.last = found.or(recent.last);
         found
     }
@@ -117,7 +117,7 @@ impl<'a> Lists<'a> {
             return known;
         }
         let path = if self.root.is_empty() { folder.to_vec() } else { joined(&self.root, folder) };
-        let node = self.scene.paths.lookup(if path.is_empty() { b"/" } else { &path });
+        let node = self.context.paths.lookup(if path.is_empty() { b"/" } else { &path });
         let recent = Recent { text: folder.to_vec(), node, last: None };
         let place = self.oldest;
         self.oldest = (place + 1) % RECENT;
@@ -131,15 +131,20 @@ impl<'a> Lists<'a> {
 
 /// What a folder holds under a name, when it stands beside what was found last: lists and layers have the files
 /// of a folder in the same order, and the view has those of a layer in that order or the other way round.
-fn beside(scene: &Scene<'_>, folder: NodeId, last: Option<NodeId>, name: &[u8]) -> Option<NodeId> {
-    let mut children = scene.node(folder).children();
+fn beside(
+    context: &InventoryContext<'_>,
+    folder: NodeId,
+    last: Option<NodeId>,
+    name: &[u8],
+) -> Option<NodeId> {
+    let mut children = context.node(folder).children();
     let first = children.next()?.id().0;
     let end = first + u32::try_from(children.len()).ok()?;
     let guesses = match last {
         Some(NodeId(last)) => [last.wrapping_sub(1), last.saturating_add(1)],
         None => [end, first],
     };
-    let is_it = |id: &u32| (first..=end).contains(id) && scene.node(NodeId(*id)).name() == name;
+    let is_it = |id: &u32| (first..=end).contains(id) && context.node(NodeId(*id)).name() == name;
     guesses.into_iter().find(is_it).map(NodeId)
 }
 

@@ -2,17 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::scene::{Inode, Scene};
-use super::{Found, Owners, rank};
+use super::super::context::{Inode, InventoryContext};
+use super::{Owners, PackageDraft, rank};
 use crate::base::convert::{index32, layer16};
 use crate::layer::EntryKind;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Gives each file its package, and each package its bytes.
-pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
+pub(super) fn own(context: &InventoryContext<'_>, found: &mut [PackageDraft]) -> Owners {
     let mut claims: Vec<Option<Vec<NodeId>>> = Vec::with_capacity(found.len());
     // By node: the list that named it last, counted from 1. A list names each path once.
-    let mut named = vec![0_u32; scene.rootfs.len()];
+    let mut named = vec![0_u32; context.rootfs.len()];
     for (list, one) in (1..).zip(found.iter_mut()) {
         let mut files = one.files.take();
         if let Some(files) = &mut files {
@@ -20,8 +20,8 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
         }
         claims.push(files);
     }
-    let replaced = replaced(scene, found, &claims);
-    let mut by_node = vec![0_u32; scene.rootfs.len()];
+    let replaced = replaced(context, found, &claims);
+    let mut by_node = vec![0_u32; context.rootfs.len()];
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by_key(|place| (rank(&found[*place].package), *place));
     for place in order {
@@ -30,7 +30,7 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
         let mut seen: HashSet<Inode> = HashSet::new();
         let is_replaced = |id: NodeId| !replaced.is_empty() && replaced.contains(&(place, id));
         for id in claims.iter().copied().filter(|id| !is_replaced(*id)) {
-            let node = scene.node(id);
+            let node = context.node(id);
             let owner = &mut by_node[id.0 as usize];
             if *owner == 0 {
                 *owner = index32(place + 1);
@@ -38,7 +38,7 @@ pub(super) fn own(scene: &Scene<'_>, found: &mut [Found]) -> Owners {
             if let (NodeKind::File, Some(inode)) = (node.kind(), node.content()) {
                 count += 1;
                 if !node.has_other_names() || seen.insert(inode) {
-                    bytes += scene.size(inode);
+                    bytes += context.size(inode);
                 }
             }
         }
@@ -60,15 +60,19 @@ struct Suspect {
 
 /// Files that replace those of a package: their layer is above every layer whose database lists the package, and the
 /// listed file differs. A copy that only changes owner or mode has the same size, and stays the package's.
-fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Option<Vec<NodeId>>]) -> HashSet<(usize, NodeId)> {
+fn replaced(
+    context: &InventoryContext<'_>,
+    found: &[PackageDraft],
+    claims: &[Option<Vec<NodeId>>],
+) -> HashSet<(usize, NodeId)> {
     let mut suspects: HashMap<NodeId, Vec<Suspect>> = HashMap::new();
     let mut names: HashSet<&[u8]> = HashSet::new();
     for (place, (one, nodes)) in found.iter().zip(claims).enumerate() {
         for id in nodes.iter().flatten() {
-            let node = scene.node(*id);
+            let node = context.node(*id);
             let Some(inode) = node.content().filter(|_| node.kind() == NodeKind::File) else { continue };
             if inode.0 > one.last_layer {
-                let (size, database) = (scene.size(inode), one.last_layer);
+                let (size, database) = (context.size(inode), one.last_layer);
                 names.insert(node.name());
                 suspects.entry(*id).or_default().push(Suspect { place, size, database, before: None });
             }
@@ -77,8 +81,8 @@ fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Option<Vec<NodeId>>]) 
     if suspects.is_empty() {
         return HashSet::new();
     }
-    for number in 0..layer16(scene.input.layers.len()) {
-        let layer = scene.rootfs.layer(number);
+    for number in 0..layer16(context.input.layers.len()) {
+        let layer = context.rootfs.layer(number);
         let mut folder = None;
         // Folders are looked up only for the few entries that have the name of a suspect.
         for entry in layer.entries().filter(|entry| names.contains(layer.name(*entry))) {
@@ -91,12 +95,12 @@ fn replaced(scene: &Scene<'_>, found: &[Found], claims: &[Option<Vec<NodeId>>]) 
                 Some((known, node)) if known == dir => node,
                 _ => {
                     let path = layer.dir_path(dir);
-                    let node = scene.paths.lookup(if path.is_empty() { b"/" } else { &path });
+                    let node = context.paths.lookup(if path.is_empty() { b"/" } else { &path });
                     folder = Some((dir, node));
                     node
                 }
             };
-            let node = node.and_then(|node| scene.paths.child(node, layer.name(entry)));
+            let node = node.and_then(|node| context.paths.child(node, layer.name(entry)));
             for suspect in node.and_then(|node| suspects.get_mut(&node)).into_iter().flatten() {
                 if number <= suspect.database {
                     // The size of a second name is unknown: it stays the package's.

@@ -50,7 +50,7 @@ impl Left<'_> {
 }
 
 /// All ignores, and what each removed.
-pub(super) struct Sieve<'a> {
+pub(super) struct IgnoreFilter<'a> {
     ignores: Vec<Taken<'a>>,
     rootfs: &'a Rootfs,
 }
@@ -63,7 +63,7 @@ struct Taken<'a> {
     things: usize,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> IgnoreFilter<'a> {
     pub(super) fn new(ignores: &'a [Ignore], rootfs: &'a Rootfs, today: Date) -> Self {
         let taken = |ignore: &'a Ignore| {
             let expired = ignore.expires.is_some_and(|last| today > last);

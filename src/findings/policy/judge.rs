@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use super::Policy;
 use super::date::Date;
+use super::ignore_filter::{IgnoreFilter, Left};
 use super::outcome::{Amount, Check, Failing, Measured, Outcome};
-use super::sieve::{Left, Sieve};
 use crate::base::size::human;
 use crate::findings::value::{Category, Verdict};
 
 impl Policy {
     /// Checks an image. An ignore applies up to and including its expiry date.
     pub fn judge(&self, measured: &Measured<'_>, today: Date) -> Outcome {
-        let mut sieve = Sieve::new(&self.ignores, measured.rootfs, today);
-        let counted = findings_left(measured, &mut sieve);
+        let mut ignore_filter = IgnoreFilter::new(&self.ignores, measured.rootfs, today);
+        let counted = findings_left(measured, &mut ignore_filter);
         let checks = self.checks(measured, counted.as_deref());
         let failing: Vec<Failing> = counted
             .iter()
@@ -35,7 +35,7 @@ impl Policy {
         } else {
             reasons.push("incomplete".to_owned());
         }
-        let (ignored, notes) = sieve.told(counted.is_some());
+        let (ignored, notes) = ignore_filter.told(counted.is_some());
         Outcome { checks, failing, accepted, ignored, notes, reasons }
     }
 
@@ -82,10 +82,13 @@ impl Policy {
 
 /// Safe and unsure bytes after the ignores; `None` when the rules did not run or were cut short: then they found less
 /// than there is.
-pub(super) fn findings_left<'m>(measured: &Measured<'m>, sieve: &mut Sieve<'_>) -> Option<Vec<Left<'m>>> {
+pub(super) fn findings_left<'m>(
+    measured: &Measured<'m>,
+    ignore_filter: &mut IgnoreFilter<'_>,
+) -> Option<Vec<Left<'m>>> {
     let findings = measured.findings.filter(|findings| findings.warnings.is_empty())?;
     let counted = findings.list.iter().filter(|finding| finding.verdict != Verdict::Needed);
-    Some(counted.map(|finding| sieve.left(finding)).collect())
+    Some(counted.map(|finding| ignore_filter.left(finding)).collect())
 }
 
 pub(super) const NOT_KNOWN: &str = "not available from this image";

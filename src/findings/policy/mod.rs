@@ -2,11 +2,11 @@
 
 mod date;
 mod document;
+mod ignore_filter;
 mod judge;
 mod outcome;
 mod pattern;
 mod regression;
-mod sieve;
 #[cfg(test)]
 mod tests;
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Policy;
 use super::date::Date;
+use super::ignore_filter::{IgnoreFilter, Left};
 use super::judge::{NOT_KNOWN, NOT_LOOKED, findings_left};
 use super::outcome::{Measured, verdict};
-use super::sieve::{Left, Sieve};
 use crate::findings::value::Category;
 
 /// Tolerance for ratios, which are quotients of whole bytes.
@@ -183,8 +183,8 @@ impl Policy {
     }
 
     fn side(&self, measured: &Measured<'_>, today: Date) -> Option<Side> {
-        let mut sieve = Sieve::new(&self.ignores, measured.rootfs, today);
-        let left = findings_left(measured, &mut sieve)?;
+        let mut ignore_filter = IgnoreFilter::new(&self.ignores, measured.rootfs, today);
+        let left = findings_left(measured, &mut ignore_filter)?;
         let sum = |fits: fn(Category) -> bool, bytes: fn(&Left<'_>) -> u64| {
             let fitting = left.iter().filter(|left| fits(left.finding.category));
             fitting.fold(0, |sum: u64, left| sum.saturating_add(bytes(left)))

@@ -63,7 +63,7 @@ struct Group {
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<(usize, Because), Group> = BTreeMap::new();
     let of_git = git(facts);
-    for file in facts.census.files.iter().filter(|file| file.category == Category::BuildArtifacts) {
+    for file in facts.classification.files.iter().filter(|file| file.category == Category::BuildArtifacts) {
         let Some((id, because, loaded)) = judge(facts, file, &of_git) else { continue };
         let Some(kind) = KINDS.iter().position(|(known, _)| *known == id) else { continue };
         let group = groups.entry((kind, because)).or_default();

@@ -63,7 +63,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
         _ => return Vec::new(),
     };
-    let devel = || facts.census.files.iter().filter(|file| file.category.is_devel());
+    let devel = || facts.classification.files.iter().filter(|file| file.category.is_devel());
     let of_base = |layer: u16| layers == 0 || usize::from(layer) < layers;
     let bytes = devel()
         .filter(|file| of_base(file.item.layer))

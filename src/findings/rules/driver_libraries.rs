@@ -6,7 +6,7 @@ use super::common;
 use crate::base::convert::{index32, layer16};
 use crate::cuda::Inode;
 use crate::cuda::links::ObjectId;
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -50,7 +50,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut named = Vec::new();
     let mut objects = Vec::new();
     for inode in inodes {
-        let item = item(&facts.census, facts.rootfs, inode);
+        let item = item(&facts.classification, facts.rootfs, inode);
         let object = facts.object_of(inode).map(|(id, _)| id);
         let user = item.node.and_then(|node| facts.named.user(facts, node));
         match object.filter(|id| common::is_loaded_from_outside(facts, *id, &inside)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -72,7 +72,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     for (hidden, by) in copies(facts.rootfs) {
         if is_same(facts, hidden, by) == Some(true) {
             let key = (hidden.0, by.0, changes(facts, hidden, by));
-            groups.entry(key).or_default().push(item(&facts.census, facts.rootfs, hidden));
+            groups.entry(key).or_default().push(item(&facts.classification, facts.rootfs, hidden));
         }
     }
     groups.into_iter().map(|((layer, by, changes), items)| draft(layer, by, &changes, items)).collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::text::printable;
 use crate::cuda::Use;
 use crate::cuda::links::{Need, ObjectId, RootKind};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -101,7 +101,7 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
     for (_, id) in &missing {
         draft.users.push(User::Object(*id));
         let inode = facts.node(links.object(*id).node).content();
-        draft.items.extend(inode.map(|inode| item(&facts.census, facts.rootfs, inode)));
+        draft.items.extend(inode.map(|inode| item(&facts.classification, facts.rootfs, inode)));
     }
     draft.question = Some(format!("Is {} mounted or added when the container starts?", few.join(" or ")));
     draft.subjects = names;

@@ -6,7 +6,7 @@ use super::unused_gpu_code::{holders, names};
 use crate::cuda::compat::{TargetGpu, default_targets};
 use crate::cuda::links::RootKind;
 use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -115,7 +115,7 @@ fn draft(facts: &Facts<'_>, title: String, files: &[&Holder<'_>]) -> Draft {
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     draft.items = files
         .iter()
-        .filter_map(|file| Some(item(&facts.census, facts.rootfs, facts.node(file.node).content()?)))
+        .filter_map(|file| Some(item(&facts.classification, facts.rootfs, facts.node(file.node).content()?)))
         .collect();
     draft
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cuda::catalog::split_library_name;
 use crate::cuda::links::{Links, ObjectId, Resolution, RootKind};
 use crate::cuda::{Role, Use};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -123,7 +123,7 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
         let node = links.object(*library).node;
         draft.subjects.push(facts.shown(node));
         let inode = facts.node(node).content();
-        draft.items.extend(inode.map(|inode| item(&facts.census, facts.rootfs, inode)));
+        draft.items.extend(inode.map(|inode| item(&facts.classification, facts.rootfs, inode)));
     }
     draft.subjects.sort();
     draft

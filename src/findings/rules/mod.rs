@@ -35,12 +35,12 @@ mod unused_libraries;
 mod visible_devices;
 mod weights_in_middle_layer;
 
-use super::census::{By, Sorted};
+use super::classification::{By, ClassifiedFile};
 use super::facts::Facts;
 use super::finish::Draft;
 use super::rule::Rule;
 use super::value::Category;
-use super::verdict::{self, Place};
+use super::verdict::{self, FindingLocation};
 use crate::cuda::catalog::Evidence;
 use crate::jobs::both;
 
@@ -131,14 +131,15 @@ pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
 }
 
 /// The build content rule for a classified file.
-pub(super) fn of_file(file: &Sorted<'_>, place: &Place) -> &'static Rule {
+pub(super) fn of_file(file: &ClassifiedFile<'_>, place: &FindingLocation) -> &'static Rule {
     if matches!(file.by, By::Path(rule) if rule.evidence == Some(Evidence::Test)) {
         return &python_tests::RULE;
     }
     match (file.category, place) {
-        (Category::Headers | Category::StaticLibraries, Place::Python(_) | Place::Packages(_)) => {
-            &python_build_leftovers::RULE
-        }
+        (
+            Category::Headers | Category::StaticLibraries,
+            FindingLocation::Python(_) | FindingLocation::Packages(_),
+        ) => &python_build_leftovers::RULE,
         (Category::Stubs, _) => &stubs::RULE,
         (Category::StaticLibraries, _) => &static_libraries::RULE,
         (Category::Headers, _) => &headers::RULE,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::common;
 use crate::base::size::human;
 use crate::cuda::{Inode, Package};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -382,7 +382,7 @@ impl Scene<'_, '_> {
             let mut names = facts.rootfs.all_names(inode.0, inode.1);
             let goes = |owner: usize| self.is_unneeded(owner) || self.removed.get(owner) == Some(&true);
             if names.all(|name| facts.owner(name).is_some_and(goes)) {
-                items.push(item(&facts.census, facts.rootfs, inode));
+                items.push(item(&facts.classification, facts.rootfs, inode));
             }
         }
         items

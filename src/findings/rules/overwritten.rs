@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -39,7 +39,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let base = facts.base_layers();
     let mut groups: BTreeMap<Pair, Vec<Item>> = BTreeMap::new();
     for hidden in facts.rootfs.hidden() {
-        let item = item(&facts.census, facts.rootfs, (hidden.layer, hidden.entry));
+        let item = item(&facts.classification, facts.rootfs, (hidden.layer, hidden.entry));
         let own = usize::from(hidden.by) >= base;
         groups.entry(own.then_some((hidden.layer, hidden.by))).or_default().push(item);
     }

@@ -10,7 +10,7 @@ use crate::base::size::{grouped, human};
 use crate::base::text::printable;
 use crate::cuda::Inode;
 use crate::cuda::links::ObjectId;
-use crate::findings::census::{By, Sorted};
+use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -113,8 +113,8 @@ enum Because {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let files: Vec<&Sorted<'_>> =
-        facts.census.files.iter().filter(|file| file.category == Category::PackageCaches).collect();
+    let files: Vec<&ClassifiedFile<'_>> =
+        facts.classification.files.iter().filter(|file| file.category == Category::PackageCaches).collect();
     if files.is_empty() {
         return Vec::new();
     }
@@ -164,7 +164,7 @@ struct Group {
 }
 
 /// Whether a folder is the cache that its path suggests; shadowed files are not checked.
-fn is_cache(facts: &Facts<'_>, kind: u32, file: &Sorted<'_>) -> bool {
+fn is_cache(facts: &Facts<'_>, kind: u32, file: &ClassifiedFile<'_>) -> bool {
     // By rule: the folder on the way to a file, and markers in it or next to it.
     let (name, marks): (&[u8], &[&[u8]]) = match KINDS.get(kind as usize).map(|kind| kind.id) {
         Some("cache-conda") => (b"pkgs", &[b"urls.txt", b"urls", b"cache", b"../conda-meta"]),
@@ -188,7 +188,7 @@ fn is_cache(facts: &Facts<'_>, kind: u32, file: &Sorted<'_>) -> bool {
     false
 }
 
-fn kind_of(file: &Sorted<'_>) -> Option<u32> {
+fn kind_of(file: &ClassifiedFile<'_>) -> Option<u32> {
     let By::Path(rule) = file.by else { return None };
     KINDS.iter().position(|kind| kind.id == rule.id).map(index32)
 }
@@ -309,7 +309,7 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
 
 /// Adds how many files of a cache are hard links of installed files, and what the others free.
 fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
-    let linked = facts.census.linked_outside(kind.id);
+    let linked = facts.classification.linked_outside(kind.id);
     let alone = draft.items.len() as u64;
     if linked == 0 {
         draft.proof.push("none of them is a hard link to a file outside the cache".to_owned());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::text::{elide_middle, escape, printable};
 use crate::cuda::links::{ObjectId, Resolution};
 use crate::cuda::{SearchFolder, Use, is_stub_path, search_folders, shown_folder};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -127,7 +127,7 @@ fn run_paths(facts: &Facts<'_>) -> Option<Draft> {
             draft.proof.push(format!("{kind} of {who} contains {}", shown_folder(folder)));
             draft.subjects.push(who);
             draft.users.push(User::Object(id));
-            draft.items.push(item(&facts.census, facts.rootfs, inode));
+            draft.items.push(item(&facts.classification, facts.rootfs, inode));
         }
     }
     draft.subjects.dedup();

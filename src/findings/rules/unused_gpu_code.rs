@@ -6,7 +6,7 @@ use crate::base::size::human;
 use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::site_root;
 use crate::cuda::{Fit, GpuCode, HolderKind, Supplier, arch_name, fit};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -62,7 +62,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         return Vec::new();
     }
     let sorted: HashSet<_> =
-        facts.census.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
+        facts.classification.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
     let mut groups: BTreeMap<Supplier, Group> = BTreeMap::new();
     for (node, supplier, code) in holders(facts) {
         // Build content has a finding of its own, with all of its bytes.
@@ -197,7 +197,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     draft.items = group
         .files
         .iter()
-        .filter_map(|file| Some(item(&facts.census, facts.rootfs, facts.node(file.node).content()?)))
+        .filter_map(|file| Some(item(&facts.classification, facts.rootfs, facts.node(file.node).content()?)))
         .collect();
     draft.question = Some(if own {
         "Does the image run on other GPUs as well?".to_owned()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::common;
 use crate::cuda::{Role, Supplier, Use};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -63,7 +63,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         let Some(inode) = facts.node(library.node).content() else { continue };
         let Some((because, user)) = judge.judge(library) else { continue };
         let group = groups.entry((because, library.supplier)).or_default();
-        group.items.push(item(&facts.census, facts.rootfs, inode));
+        group.items.push(item(&facts.classification, facts.rootfs, inode));
         group.names.push(library.soname.clone().unwrap_or_else(|| facts.shown(library.node)));
         group.users.extend(user);
     }

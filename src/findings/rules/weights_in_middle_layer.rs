@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::size::human;
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
@@ -52,7 +52,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
         let Some(inode) = facts.node(weight.node).content() else { continue };
         if usize::from(inode.0) < last {
-            by_layer.entry(inode.0).or_default().push(item(&facts.census, facts.rootfs, inode));
+            by_layer.entry(inode.0).or_default().push(item(&facts.classification, facts.rootfs, inode));
         }
     }
     let mut drafts = Vec::new();

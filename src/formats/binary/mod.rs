@@ -102,12 +102,12 @@ fn sort(head: &[u8], name: &[u8]) -> Option<Sort> {
 
 /// A file whose bytes pass once. Its memory is bounded by [`BinaryLimits`]: some MiB, and what is found.
 pub struct Scan {
-    state: State,
+    state: ScanState,
     size: u64,
     limits: BinaryLimits,
 }
 
-enum State {
+enum ScanState {
     Elf(Box<ElfScan>),
     Archive(Box<ArchiveScan>),
     Fatbin { walk: Box<Walk>, at: u64 },
@@ -120,15 +120,15 @@ impl Scan {
     /// `name` (the last part of its path). `None` when there is nothing to look into.
     pub fn start(head: &[u8], size: u64, name: &[u8], limits: &BinaryLimits) -> Option<Self> {
         let state = match sort(head, name)? {
-            Sort::Elf => State::Elf(Box::new(ElfScan::new(size, limits.head_bytes, name, limits))),
-            Sort::Archive { thin } => State::Archive(Box::new(ArchiveScan::new(size, thin, limits))),
+            Sort::Elf => ScanState::Elf(Box::new(ElfScan::new(size, limits.head_bytes, name, limits))),
+            Sort::Archive { thin } => ScanState::Archive(Box::new(ArchiveScan::new(size, thin, limits))),
             Sort::Fatbin => {
                 let mut walk = Box::new(Walk::new(limits));
                 walk.enter(0, size);
-                State::Fatbin { walk, at: 0 }
+                ScanState::Fatbin { walk, at: 0 }
             }
-            Sort::Text(text) => State::Text { head: Vec::new(), text },
-            Sort::MachO => State::MachO,
+            Sort::Text(text) => ScanState::Text { head: Vec::new(), text },
+            Sort::MachO => ScanState::MachO,
         };
         Some(Self { state, size, limits: limits.clone() })
     }
@@ -136,26 +136,26 @@ impl Scan {
     /// Takes the next bytes of the file, `head` included, in pieces of any length.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.state {
-            State::Elf(scan) => scan.push(bytes),
-            State::Archive(scan) => scan.push(bytes),
-            State::Fatbin { walk, at } => {
+            ScanState::Elf(scan) => scan.push(bytes),
+            ScanState::Archive(scan) => scan.push(bytes),
+            ScanState::Fatbin { walk, at } => {
                 walk.push_all(*at, bytes);
                 *at = at.saturating_add(bytes.len() as u64);
             }
-            State::Text { head, .. } => {
+            ScanState::Text { head, .. } => {
                 let room = other::TEXT_BYTES.saturating_sub(head.len());
                 head.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
             }
-            State::MachO => {}
+            ScanState::MachO => {}
         }
     }
 
     /// The facts. If the stream ended early, they are partial, with a problem.
     pub fn finish(self) -> FileFacts {
         match self.state {
-            State::Elf(scan) => FileFacts::Elf(Box::new(scan.finish())),
-            State::Archive(scan) => FileFacts::Archive(Box::new(scan.finish())),
-            State::Fatbin { walk, at } => {
+            ScanState::Elf(scan) => FileFacts::Elf(Box::new(scan.finish())),
+            ScanState::Archive(scan) => FileFacts::Archive(Box::new(scan.finish())),
+            ScanState::Fatbin { walk, at } => {
                 let mut facts = fatbin::loose(self.size, &walk, 1, &self.limits);
                 if at < self.size {
                     let what = format!("file truncated: {at} of {} bytes", self.size);
@@ -163,8 +163,8 @@ impl Scan {
                 }
                 FileFacts::Fatbin(Box::new(facts))
             }
-            State::Text { head, text } => text.facts(&head, self.size),
-            State::MachO => FileFacts::MachO,
+            ScanState::Text { head, text } => text.facts(&head, self.size),
+            ScanState::MachO => FileFacts::MachO,
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn footer(tail: &[u8]) -> Option<(u64, usize)> {
 /// The table itself: a file of the layer that the table does not list. Extraction as a plain layer creates it, and a
 /// complete read counts it.
 #[derive(Debug)]
-pub struct Found {
+pub struct TocFile {
     /// The JSON.
     pub json: Vec<u8>,
     path: Vec<u8>,
@@ -50,7 +50,7 @@ pub struct Found {
 ///
 /// # Errors
 /// When it is no such member, or larger than `limits` allow.
-pub fn inflate(member: &[u8], limits: &Limits) -> Result<Found, Refused> {
+pub fn inflate(member: &[u8], limits: &Limits) -> Result<TocFile, Refused> {
     let reader = BufReader::with_capacity(BUFFER_BYTES, GzDecoder::new(member));
     let most = limits.table_json_bytes;
     // Headers and padding come on top.
@@ -76,14 +76,14 @@ pub fn inflate(member: &[u8], limits: &Limits) -> Result<Found, Refused> {
         return Err(unusable(&"the table is truncated"));
     }
     let listed = Listed::file(member.size, member.mode, member.uid, member.gid, member.mtime);
-    Ok(Found { json, path: member.path, listed, inner: member.body_at })
+    Ok(TocFile { json, path: member.path, listed, inner: member.body_at })
 }
 
 /// Takes the table apart. It begins at `offset` of the blob and ends at `end`.
 ///
 /// # Errors
 /// Those of [`Contents::parse`].
-pub fn parse(found: &Found, offset: u64, end: u64, limits: &Limits) -> Result<Contents, Refused> {
+pub fn parse(found: &TocFile, offset: u64, end: u64, limits: &Limits) -> Result<Contents, Refused> {
     let mut contents = Contents::parse(&found.json, Format::Estargz, offset, limits)?;
     let (size, inner) = (found.listed.size, found.inner);
     let sum = <sha2::Sha256 as sha2::Digest>::digest(&found.json).into();

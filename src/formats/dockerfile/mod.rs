@@ -11,15 +11,15 @@ mod expand;
 mod fault;
 mod fill;
 mod instruction;
+mod invariants;
 mod joined;
 mod parse;
-mod promises;
 mod shell;
 mod value;
 mod word;
 
+pub use invariants::fuzz_dockerfile;
 pub use parse::parse;
-pub use promises::fuzz_dockerfile;
 pub use shell::{Joiner, ShellCommand, commands};
 pub use value::{
     Directive, Dockerfile, Flag, Form, Heredoc, Instruction, Keyword, Piece, PieceKind, Span, Stage,

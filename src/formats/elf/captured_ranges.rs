@@ -24,7 +24,7 @@ struct Ahead {
 
 /// The bytes kept so far.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct CapturedRanges {
     head: Vec<u8>,
     /// By their start; no two overlap.
     ahead: BTreeMap<u64, Ahead>,
@@ -39,7 +39,7 @@ pub(super) struct Kept {
     string_room: usize,
 }
 
-impl Kept {
+impl CapturedRanges {
     /// Nothing yet; `captured` and `strings` are the most bytes kept besides the head.
     pub(super) fn new(captured: usize, strings: usize) -> Self {
         Self {
@@ -211,7 +211,7 @@ impl Kept {
     }
 }
 
-impl Bytes for Kept {
+impl Bytes for CapturedRanges {
     fn want(&mut self, at: u64, bytes: u64) {
         if bytes > 0 && self.wants.len() < WANTS_MAX {
             self.wants.push((at, at.saturating_add(bytes), true));

@@ -2,15 +2,15 @@
 //! Out: facts from its headers: names, needed libraries, search paths, notes, and locations of GPU code.
 //! Must not know: layers, paths in an image, which library is which; both ways give the same facts.
 
+mod captured_ranges;
 mod dynamic;
-mod hunt;
-mod kept;
 mod layout;
 mod notes;
 mod parse;
 mod ranges;
 mod scan;
 mod sections;
+mod stream_scanner;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk};
-use super::hunt::Hunt;
-use super::kept::Kept;
+use super::captured_ranges::CapturedRanges;
 use super::parse::{self, Bytes, Parsed};
+use super::stream_scanner::StreamScanner;
 use super::{ElfFacts, ElfKind, MACHINE_CUDA, layout, sections};
 
 /// Bytes before the section table that are kept: linkers put the section names there.
@@ -19,8 +19,8 @@ const PASSES: u32 = 16;
 /// The scan; it keeps the head of the file, what its tables ask for, and where containers are.
 #[derive(Debug)]
 pub(in crate::formats) struct ElfScan {
-    kept: Kept,
-    hunt: Option<Hunt>,
+    kept: CapturedRanges,
+    scanner: Option<StreamScanner>,
     walk: Walk,
     size: u64,
     at: u64,
@@ -36,8 +36,8 @@ impl ElfScan {
         let mut walk = Walk::new(limits);
         walk.enter(0, size);
         Self {
-            kept: Kept::new(limits.capture_bytes, limits.candidate_bytes),
-            hunt: None,
+            kept: CapturedRanges::new(limits.capture_bytes, limits.candidate_bytes),
+            scanner: None,
             walk,
             size,
             at: 0,
@@ -62,8 +62,8 @@ impl ElfScan {
 
     /// The facts; when bytes are missing, from what there was.
     pub(in crate::formats) fn finish(mut self) -> ElfFacts {
-        if let Some(hunt) = &mut self.hunt {
-            hunt.finish(self.walk.found().first(), &mut self.kept);
+        if let Some(scanner) = &mut self.scanner {
+            scanner.finish(self.walk.found().first(), &mut self.kept);
         }
         let mut parsed = self.parse();
         if self.at < self.size {
@@ -104,12 +104,12 @@ impl ElfScan {
     fn keep(&mut self, mut bytes: &[u8], inside: bool) -> bool {
         let mut completed = false;
         while !bytes.is_empty() {
-            let hunt = self.hunt.as_mut().filter(|hunt| !inside && hunt.is_on(self.at));
-            let room = hunt.as_ref().map_or(bytes.len(), |hunt| hunt.room().min(bytes.len()));
+            let scanner = self.scanner.as_mut().filter(|scanner| !inside && scanner.is_on(self.at));
+            let room = scanner.as_ref().map_or(bytes.len(), |scanner| scanner.room().min(bytes.len()));
             let (now, rest) = bytes.split_at(room);
             completed |= self.kept.pass(self.at, now);
-            if let Some(hunt) = hunt {
-                hunt.feed(self.at, now, self.walk.found().first(), &mut self.kept);
+            if let Some(scanner) = scanner {
+                scanner.feed(self.at, now, self.walk.found().first(), &mut self.kept);
             }
             self.at = self.at.saturating_add(now.len() as u64);
             bytes = rest;
@@ -144,11 +144,11 @@ impl ElfScan {
         let strings = if late { [0..programs.at, 0..0] } else { strings };
         let compat = if self.name.starts_with(b"libcuda.so") { self.limits.compat_bytes } else { 0 };
         let names_end = table.at.saturating_sub(NAMES_BEFORE_TABLE);
-        let mut hunt = Hunt::new(strings, names_end, compat, late);
-        if hunt.is_on(self.at) && header.machine != MACHINE_CUDA {
+        let mut scanner = StreamScanner::new(strings, names_end, compat, late);
+        if scanner.is_on(self.at) && header.machine != MACHINE_CUDA {
             let tail = self.kept.head_tail(OVERLAP).to_vec();
-            hunt.feed(self.at.saturating_sub(tail.len() as u64), &tail, None, &mut self.kept);
-            self.hunt = Some(hunt);
+            scanner.feed(self.at.saturating_sub(tail.len() as u64), &tail, None, &mut self.kept);
+            self.scanner = Some(scanner);
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::kept::Kept;
+use super::captured_ranges::CapturedRanges;
 use super::notes::COMPAT_OWNER;
 use super::sections::NAME_MAX;
 
@@ -29,7 +29,7 @@ const NOTE_FIELDS: usize = 12;
 
 /// The search. Its blocks begin where bytes that count begin, however they were cut when pushed.
 #[derive(Debug)]
-pub(super) struct Hunt {
+pub(super) struct StreamScanner {
     block: Vec<u8>,
     /// Offset of the first byte of the block.
     at: u64,
@@ -46,7 +46,7 @@ pub(super) struct Hunt {
     compat_bytes: usize,
 }
 
-impl Hunt {
+impl StreamScanner {
     /// Looks for strings in the ranges `early`, for names of sections up to `names_end`, and, unless
     /// `compat_bytes` is 0, for the note, of which so many bytes are kept. With `dynamic`, for the dynamic
     /// table too, as long as for strings.
@@ -85,7 +85,7 @@ impl Hunt {
     /// Takes no more than [`Self::room`] bytes, which lie at `at`. When they do not follow those before, the
     /// block before is finished. `gpu` is where the header of the first container ends: without one, names of
     /// sections are of no use.
-    pub(super) fn feed(&mut self, at: u64, bytes: &[u8], gpu: Option<u64>, kept: &mut Kept) {
+    pub(super) fn feed(&mut self, at: u64, bytes: &[u8], gpu: Option<u64>, kept: &mut CapturedRanges) {
         if at != self.at.saturating_add(self.block.len() as u64) {
             self.finish(gpu, kept);
             self.block.clear();
@@ -102,12 +102,12 @@ impl Hunt {
     }
 
     /// Searches what is left.
-    pub(super) fn finish(&mut self, gpu: Option<u64>, kept: &mut Kept) {
+    pub(super) fn finish(&mut self, gpu: Option<u64>, kept: &mut CapturedRanges) {
         self.search(self.block.len(), gpu, kept);
     }
 
     /// Searches for what begins between `searched` and `to`.
-    fn search(&mut self, to: usize, gpu: Option<u64>, kept: &mut Kept) {
+    fn search(&mut self, to: usize, gpu: Option<u64>, kept: &mut CapturedRanges) {
         let from = std::mem::replace(&mut self.searched, to);
         let start = self.at.saturating_add(from as u64);
         let finds = |finder: &Finder<'static>| -> Vec<usize> {
@@ -187,7 +187,7 @@ impl Hunt {
 
     /// Keeps the string around `place` if it could be a name; where it ends, or up to where it does not end:
     /// looking there again for every find would cost time without end.
-    fn keep_string(&self, place: usize, kept: &mut Kept) -> usize {
+    fn keep_string(&self, place: usize, kept: &mut CapturedRanges) -> usize {
         let before = self.block.get(place.saturating_sub(REACH)..place).unwrap_or(&[]);
         let after = self.block.get(place..(place + REACH).min(self.block.len())).unwrap_or(&[]);
         let start = memchr::memrchr(0, before).map_or(before.len(), |zero| before.len() - zero - 1);

@@ -24,7 +24,7 @@ const FIRST_PIECE: usize = header::CONTAINER + header::ENTRY;
 const LARGEST_PIECE: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum WalkState {
     /// Looking for the magic of a container.
     Search,
     /// Counting zeros behind a container.
@@ -40,7 +40,7 @@ enum State {
 /// The walk; one per file. Its memory is what it found, and less than a hundred bytes besides.
 #[derive(Debug)]
 pub(in crate::formats) struct Walk {
-    state: State,
+    state: WalkState,
     /// Bytes held until there are enough for a header, and the offset of the first of them.
     held: Vec<u8>,
     held_at: u64,
@@ -55,7 +55,7 @@ impl Walk {
     /// A walk that requests nothing until it enters a range.
     pub(in crate::formats) fn new(limits: &BinaryLimits) -> Self {
         Self {
-            state: State::Search,
+            state: WalkState::Search,
             held: Vec::new(),
             held_at: 0,
             end: 0,
@@ -80,10 +80,10 @@ impl Walk {
     pub(in crate::formats) fn wants(&self) -> Option<(u64, usize)> {
         let next = self.next();
         let length = match self.state {
-            State::Full => return None,
-            State::Search | State::Zeros => self.piece,
-            State::Container => FIRST_PIECE.saturating_sub(self.held.len()),
-            State::Entry => header::ENTRY.saturating_sub(self.held.len()),
+            WalkState::Full => return None,
+            WalkState::Search | WalkState::Zeros => self.piece,
+            WalkState::Container => FIRST_PIECE.saturating_sub(self.held.len()),
+            WalkState::Entry => header::ENTRY.saturating_sub(self.held.len()),
         };
         let room = usize::try_from(self.end.checked_sub(next)?).unwrap_or(usize::MAX);
         (room > 0).then_some((next, length.min(room)))
@@ -94,7 +94,7 @@ impl Walk {
     /// byte that is wanted.
     pub(in crate::formats) fn step(&mut self, at: u64, bytes: &[u8]) -> (usize, bool) {
         let next = self.next();
-        if matches!(self.state, State::Full) || at >= self.end {
+        if matches!(self.state, WalkState::Full) || at >= self.end {
             return (bytes.len(), false);
         }
         if next > at {
@@ -125,12 +125,12 @@ impl Walk {
 
     fn take(&mut self, bytes: &[u8]) -> usize {
         let need = match self.state {
-            State::Full => return bytes.len(),
-            State::Zeros => return self.count_zeros(bytes),
-            State::Search if self.held.is_empty() && bytes.len() >= GROUP => return self.search(bytes),
-            State::Search => GROUP,
-            State::Container => header::CONTAINER,
-            State::Entry => header::ENTRY,
+            WalkState::Full => return bytes.len(),
+            WalkState::Zeros => return self.count_zeros(bytes),
+            WalkState::Search if self.held.is_empty() && bytes.len() >= GROUP => return self.search(bytes),
+            WalkState::Search => GROUP,
+            WalkState::Container => header::CONTAINER,
+            WalkState::Entry => header::ENTRY,
         };
         let count = need.saturating_sub(self.held.len()).min(bytes.len());
         self.held.extend_from_slice(&bytes[..count]);
@@ -155,7 +155,7 @@ impl Walk {
         let count = found.unwrap_or(bytes.len() - bytes.len() % GROUP);
         self.held_at = self.held_at.saturating_add(count as u64);
         if found.is_some() {
-            self.state = State::Container;
+            self.state = WalkState::Container;
         } else {
             self.grow_piece();
         }
@@ -167,7 +167,7 @@ impl Walk {
     }
 
     fn search_from(&mut self, at: u64) {
-        self.state = State::Search;
+        self.state = WalkState::Search;
         match at.checked_next_multiple_of(ALIGN) {
             Some(aligned) => self.seek(aligned),
             None => self.seek(u64::MAX),
@@ -185,16 +185,16 @@ impl Walk {
     fn settle(&mut self) {
         loop {
             match self.state {
-                State::Search => {
+                WalkState::Search => {
                     let groups = self.held.chunks_exact(GROUP);
                     let passed = groups.take_while(|group| !group.starts_with(&MAGIC)).count() * GROUP;
                     self.seek(self.held_at.saturating_add(passed as u64));
                     if self.held.len() < GROUP {
                         return;
                     }
-                    self.state = State::Container;
+                    self.state = WalkState::Container;
                 }
-                State::Zeros => {
+                WalkState::Zeros => {
                     let count = self.held.iter().take_while(|byte| **byte == 0).count();
                     self.pass_zeros(count);
                     if self.held.is_empty() {
@@ -202,13 +202,13 @@ impl Walk {
                     }
                     self.search_from(self.held_at);
                 }
-                State::Container if self.held.len() >= header::CONTAINER => self.at_container(),
-                State::Entry if self.held.len() >= header::ENTRY => self.at_entry(),
-                State::Full => {
+                WalkState::Container if self.held.len() >= header::CONTAINER => self.at_container(),
+                WalkState::Entry if self.held.len() >= header::ENTRY => self.at_entry(),
+                WalkState::Full => {
                     self.held.clear();
                     return;
                 }
-                State::Container | State::Entry => return,
+                WalkState::Container | WalkState::Entry => return,
             }
         }
     }
@@ -258,11 +258,11 @@ impl Walk {
         self.piece = FIRST_PIECE;
         let left = container.end.saturating_sub(at);
         if left >= header::ENTRY as u64 {
-            self.state = State::Entry;
+            self.state = WalkState::Entry;
             self.seek(at);
         } else if left == 0 {
             container.whole = true;
-            self.state = State::Zeros;
+            self.state = WalkState::Zeros;
             self.seek(at);
         } else {
             self.search_from(at);
@@ -271,6 +271,6 @@ impl Walk {
 
     fn stop(&mut self, at: u64) {
         self.found.full_at = Some(at);
-        self.state = State::Full;
+        self.state = WalkState::Full;
     }
 }

@@ -13,7 +13,7 @@ pub type Names = HashSet<String>;
 /// `packages.toml` and `groups.toml`, as far as they are read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct State {
+struct InstalledState {
     packages: HashMap<String, Reason>,
     groups: HashMap<String, Group>,
 }
@@ -30,7 +30,7 @@ struct Group {
     packages: Vec<String>,
 }
 
-fn state(bytes: &[u8]) -> State {
+fn state(bytes: &[u8]) -> InstalledState {
     str::from_utf8(bytes).ok().and_then(|text| toml::from_str(text).ok()).unwrap_or_default()
 }
 

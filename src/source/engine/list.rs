@@ -12,7 +12,7 @@ use super::super::runtime::wait;
 use super::client::{Client, Failure, bytes, full_id, names};
 use super::host::Host;
 use super::is_name;
-use super::places::{self, Asked, Place};
+use super::places::{self, Asked, Endpoint};
 use crate::base::text::counted;
 use crate::jobs::CancelToken;
 
@@ -123,7 +123,7 @@ fn full_name(name: &str) -> Option<String> {
 
 /// Queries all locations in parallel; answers in the order of the locations.
 fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'static>(
-    places: &[Place],
+    places: &[Endpoint],
     limit: Duration,
     cancel: &CancelToken,
     question: impl Fn(Client) -> W,
@@ -159,7 +159,7 @@ fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'stat
 }
 
 /// What the engine there is called.
-fn engine(place: &Place, is_podman: bool) -> &'static str {
+fn engine(place: &Endpoint, is_podman: bool) -> &'static str {
     match &place.host {
         _ if !is_podman => "docker",
         Ok(Host::Unix(path)) if places::is_roots(path) => "podman (rootful)",

@@ -25,7 +25,7 @@ use crate::base::text::printable;
 use crate::jobs::{CancelToken, Cancelled};
 use client::{Client, Failure, Held};
 use name::Name;
-use places::{Asked, Place};
+use places::{Asked, Endpoint};
 
 /// Time limit for the facts of one image: a socket-activated engine needs seconds.
 const INSPECT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ const INSPECT: Duration = Duration::from_secs(10);
 pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let name = Name::new(&reference.location);
     let asked = if reference.text.starts_with("podman:") { Asked::Podman } else { Asked::All };
-    let mut failures: Vec<(Place, Failure)> = Vec::new();
+    let mut failures: Vec<(Endpoint, Failure)> = Vec::new();
     for place in places::here(asked) {
         let result = match ask(&place, &name, context.cancel)? {
             Ok((client, held)) => {
@@ -60,7 +60,7 @@ pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Resu
 
 /// Facts of the engine at `place` about the image.
 fn ask(
-    place: &Place,
+    place: &Endpoint,
     name: &Name,
     cancel: &CancelToken,
 ) -> Result<Result<(Client, Held), Failure>, Cancelled> {
@@ -73,7 +73,7 @@ fn ask(
 }
 
 /// Hint if no engine provided the image: from the most specific failure.
-fn hint(failures: &[(Place, Failure)], name: &Name) -> String {
+fn hint(failures: &[(Endpoint, Failure)], name: &Name) -> String {
     let of = |fits: &dyn Fn(&Failure) -> bool| failures.iter().find(|(_, failure)| fits(failure));
     let save = format!("docker save -o image.tar {name}, then open image.tar");
     if of(&|failure| matches!(failure, Failure::NotAllowed)).is_some() {

@@ -25,7 +25,7 @@ impl<'a> Surroundings<'a> {
 
 /// One place where an engine may listen.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Endpoint {
     /// How it is named, safe to show.
     pub(super) way: String,
     /// Whether it is one of podman's.
@@ -43,7 +43,7 @@ pub(super) enum Asked {
     Podman,
 }
 
-impl Place {
+impl Endpoint {
     /// Whether both ways lead to the same socket.
     pub(super) fn is_at(&self, other: &Self) -> bool {
         let real = |host: &Host| match host {
@@ -55,21 +55,21 @@ impl Place {
 }
 
 /// Locations of this machine for a reference, in order, each once.
-pub(super) fn here(asked: Asked) -> Vec<Place> {
+pub(super) fn here(asked: Asked) -> Vec<Endpoint> {
     let lookup = |name: &str| std::env::var(name).ok();
     once(all(&Surroundings::new(&lookup, rustix::process::getuid().as_raw()), asked))
 }
 
-fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Place> {
+fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Endpoint> {
     let mut places = Vec::new();
     let run = around.variable("XDG_RUNTIME_DIR").unwrap_or_else(|| format!("/run/user/{}", around.user));
     let tls = around.variable("DOCKER_TLS_VERIFY").or_else(|| around.variable("DOCKER_TLS")).is_some();
     let named = |way: String, podman: bool, address: Option<String>, tls: bool| match address {
         Some(address) => {
             let way = format!("{way} ({})", host::shown(&address));
-            Place { way, podman, host: host::parse(&address, tls) }
+            Endpoint { way, podman, host: host::parse(&address, tls) }
         }
-        None => Place { way, podman, host: Err(Unusable { reason: "not set".into(), hint: None }) },
+        None => Endpoint { way, podman, host: Err(Unusable { reason: "not set".into(), hint: None }) },
     };
     let socket = |way: &str, podman: bool, path: String| {
         named(way.to_owned(), podman, Some(format!("unix://{path}")), false)
@@ -79,7 +79,7 @@ fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Place> {
         let way = format!("docker context {}", context.name);
         places.push(match context.host {
             Ok((address, tls)) => named(way, false, Some(address), tls),
-            Err(reason) => Place { way, podman: false, host: Err(Unusable { reason, hint: None }) },
+            Err(reason) => Endpoint { way, podman: false, host: Err(Unusable { reason, hint: None }) },
         });
     }
     places.push(socket("docker", false, "/var/run/docker.sock".into()));
@@ -96,8 +96,8 @@ fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Place> {
 }
 
 /// Names a socket that several ways reach once, by the first of them.
-fn once(places: Vec<Place>) -> Vec<Place> {
-    let mut kept: Vec<Place> = Vec::with_capacity(places.len());
+fn once(places: Vec<Endpoint>) -> Vec<Endpoint> {
+    let mut kept: Vec<Endpoint> = Vec::with_capacity(places.len());
     for place in places {
         if !kept.iter().any(|other| other.is_at(&place)) {
             kept.push(place);
@@ -116,7 +116,7 @@ pub(super) fn is_roots(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn found(variables: &[(&str, &str)], asked: Asked) -> Vec<Place> {
+    fn found(variables: &[(&str, &str)], asked: Asked) -> Vec<Endpoint> {
         let lookup = |name: &str| {
             variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
         };

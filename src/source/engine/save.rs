@@ -8,13 +8,13 @@ use super::super::reference::Select;
 use super::super::{Chosen, OpenContext, docker, oci, runtime};
 use super::client::{Client, Failure, Held};
 use super::name::Name;
-use super::places::Place;
+use super::places::Endpoint;
 use super::stream::{Patience, Reader};
 use crate::base::digest::{self, Digest};
 
 /// Opens an image reported by an engine. The inner error is why this engine does not provide it.
 pub(super) fn open(
-    place: &Place,
+    place: &Endpoint,
     client: &Client,
     held: &Held,
     name: &Name,

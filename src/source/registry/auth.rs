@@ -15,7 +15,7 @@ use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::super::access::{Credential, Tried};
-use super::credentials::{Found, Search};
+use super::credentials::{Search, StoredCredential};
 use super::error::Fault;
 use super::session::{Job, Session};
 use super::transport::{Failure, Stop};
@@ -62,14 +62,14 @@ enum Challenge {
 
 /// Authentication state at one endpoint.
 pub(super) struct Auth {
-    state: Mutex<State>,
+    state: Mutex<AuthState>,
     /// All that was or may be sent and is secret, the oldest first.
     secrets: std::sync::Mutex<Vec<String>>,
 }
 
-struct State {
+struct AuthState {
     /// Candidates not refused yet, the one in use first; `None` is anonymous.
-    candidates: VecDeque<Option<Found>>,
+    candidates: VecDeque<Option<StoredCredential>>,
     tried: Vec<Tried>,
     challenges: Vec<Challenge>,
     proof: Option<Proof>,
@@ -93,7 +93,7 @@ impl Auth {
             _ => None,
         };
         let secrets = search.found.iter().flat_map(|found| secrets(&found.credential)).collect();
-        let state = State {
+        let state = AuthState {
             candidates: search.found.into_iter().map(Some).chain([None]).collect(),
             tried: search.tried,
             challenges: Vec::new(),
@@ -195,7 +195,7 @@ impl Auth {
     }
 }
 
-impl State {
+impl AuthState {
     /// Whether the proof cannot be renewed.
     fn is_fixed(&self) -> bool {
         let front = self.candidates.front().and_then(Option::as_ref);
@@ -214,7 +214,7 @@ impl State {
 
 /// What to ask with as `candidate`; the inner error is why this one cannot.
 async fn make(
-    candidate: Option<&Found>,
+    candidate: Option<&StoredCredential>,
     challenges: &[Challenge],
     session: &Session,
     job: Job<'_>,

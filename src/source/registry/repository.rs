@@ -19,11 +19,11 @@ pub(super) struct Repository {
     pub(super) name: Name,
     pub(super) times: Times,
     access: Access,
-    places: Vec<Place>,
+    places: Vec<Mirror>,
     faults: Vec<Tried>,
 }
 
-struct Place {
+struct Mirror {
     endpoint: Endpoint,
     session: Mutex<Option<Arc<Session>>>,
     /// A mirror that failed and is not tried again.
@@ -42,7 +42,7 @@ impl Repository {
             places: places
                 .endpoints
                 .into_iter()
-                .map(|endpoint| Place {
+                .map(|endpoint| Mirror {
                     endpoint,
                     session: Mutex::default(),
                     given_up: AtomicBool::new(false),
@@ -131,7 +131,7 @@ impl Repository {
 
     /// Does not ask the place of this session again, unless it is the registry itself.
     pub(super) fn give_up(&self, session: &Arc<Session>, why: &str, job: Job<'_>) {
-        let is_it = |place: &&Place| {
+        let is_it = |place: &&Mirror| {
             let known = place.session.lock().unwrap_or_else(PoisonError::into_inner);
             known.as_ref().is_some_and(|known| Arc::ptr_eq(known, session))
         };
@@ -140,7 +140,7 @@ impl Repository {
         }
     }
 
-    fn session(&self, place: &Place) -> Result<Arc<Session>, Fault> {
+    fn session(&self, place: &Mirror) -> Result<Arc<Session>, Fault> {
         let mut session = place.session.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(session) = session.as_ref() {
             return Ok(Arc::clone(session));
@@ -158,7 +158,7 @@ impl Repository {
     }
 }
 
-impl Place {
+impl Mirror {
     fn way(&self) -> String {
         format!("mirror {}", self.endpoint.host)
     }

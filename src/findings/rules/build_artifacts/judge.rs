@@ -4,7 +4,7 @@ use super::super::common::{beside, extension, holds, is_loaded_from_outside, nam
 use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::ObjectId;
-use crate::findings::census::Sorted;
+use crate::findings::classification::ClassifiedFile;
 use crate::findings::facts::Facts;
 use crate::findings::named::TOLD;
 use crate::findings::value::User;
@@ -110,9 +110,9 @@ pub(super) type Judged = (&'static str, Because, Option<ObjectId>);
 
 /// The strongest reason to keep a file, over all of its names. `None` when one of the names is not that of a build
 /// artifact.
-pub(super) fn judge(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<Judged> {
+pub(super) fn judge(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Because) -> Option<Judged> {
     let mut worst: Option<Judged> = None;
-    for name in facts.census.names(file) {
+    for name in facts.classification.names(file) {
         let other = judge_name(facts, name, of_git)?;
         if worst.as_ref().is_none_or(|(_, because, _)| other.1.weight() > because.weight()) {
             worst = Some(other);
@@ -121,7 +121,7 @@ pub(super) fn judge(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> O
     worst
 }
 
-fn judge_name(facts: &Facts<'_>, file: &Sorted<'_>, of_git: &Because) -> Option<Judged> {
+fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Because) -> Option<Judged> {
     let rule = file.rule()?;
     let (id, _) = super::KINDS.iter().find(|(id, _)| *id == rule)?;
     let inode = (file.item.layer, file.item.entry);
@@ -163,7 +163,7 @@ fn is_what_its_name_says(
     id: &str,
     path: &[u8],
     elf: Option<&ElfFacts>,
-    file: &Sorted<'_>,
+    file: &ClassifiedFile<'_>,
 ) -> bool {
     let name = name_of(path);
     let object = || elf.is_some_and(|elf| elf.kind == ElfKind::Relocatable && HOSTS.contains(&elf.machine));
@@ -188,7 +188,7 @@ fn is_what_its_name_says(
 }
 
 /// Whether a file is in a CMake or cargo build tree.
-fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
+fn is_of_build(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>) -> bool {
     match id {
         "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),
         _ => is_below(facts, file, b"target", &[b"target/.rustc_info.json", b"Cargo.toml"]),
@@ -197,7 +197,7 @@ fn is_of_build(facts: &Facts<'_>, id: &str, file: &Sorted<'_>) -> bool {
 
 /// Whether one of the marker files `marks` exists: relative to the folder that contains the folder `name` on the way to
 /// a file, or to any folder on the way when `name` is empty. Shadowed files are not checked.
-fn is_below(facts: &Facts<'_>, file: &Sorted<'_>, name: &[u8], marks: &[&[u8]]) -> bool {
+fn is_below(facts: &Facts<'_>, file: &ClassifiedFile<'_>, name: &[u8], marks: &[&[u8]]) -> bool {
     let Some(node) = file.item.node else { return true };
     let mut folder = facts.paths.parent(node);
     loop {
@@ -272,7 +272,7 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
 }
 
 /// A wheel or source archive: useless once installed.
-fn archive(facts: &Facts<'_>, id: &str, file: &Sorted<'_>, path: &[u8]) -> Because {
+fn archive(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>, path: &[u8]) -> Because {
     let name = String::from_utf8_lossy(name_of(path)).into_owned();
     let stem = name.strip_suffix(".whl").or_else(|| name.strip_suffix(".tar.gz")).unwrap_or(&name);
     // A wheel is NAME-VERSION-..., with no dash in its name; a source archive ends with the version.
@@ -344,7 +344,7 @@ fn is_of_other_package(facts: &Facts<'_>, node: Option<NodeId>) -> bool {
     node.and_then(|node| facts.owner(node)).is_some_and(|place| facts.devel_rule(place).is_none())
 }
 
-fn object_file(facts: &Facts<'_>, file: &Sorted<'_>) -> Because {
+fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> Because {
     let node = file.item.node;
     if node.is_some_and(|node| beside(facts, node, b"build.ninja")) && facts.demands.any("ninja") {
         return asked(

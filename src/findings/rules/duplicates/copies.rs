@@ -6,7 +6,7 @@ use super::super::common;
 use super::RULE;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::cuda::{Duplicate, Library, Supplier, Use};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Item, User, Verdict};
@@ -45,7 +45,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             let Some(inode) = facts.node(copy.node).content() else { continue };
             let (because, user) = because(facts, duplicate, copy, picked);
             let group = groups.entry((because, copy.supplier)).or_default();
-            group.items.push(item(&facts.census, facts.rootfs, inode));
+            group.items.push(item(&facts.classification, facts.rootfs, inode));
             group.proof.push(statement(facts, duplicate, copy, picked));
             group.users.extend(user);
             group.users.push(User::Object(picked.object));
@@ -65,7 +65,7 @@ fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
         let Some(copy) = copy else { continue };
         let Some(inode) = facts.node(copy.node).content() else { continue };
         let (group, loaders) = groups.entry(copy.supplier).or_default();
-        group.items.push(item(&facts.census, facts.rootfs, inode));
+        group.items.push(item(&facts.classification, facts.rootfs, inode));
         loaders.extend(one.loaders.iter().map(String::as_str));
         let chain = common::chain(facts, copy.object);
         group.proof.push(match one.by.and_then(|place| libraries.get(place)) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::RULE;
 use crate::base::size::human;
 use crate::cuda::Inode;
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Severity, Verdict};
@@ -20,7 +20,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
         facts.inventory.libraries.iter().filter_map(|library| facts.node(library.node).content()).collect();
     // Files with a category are part of another finding.
     let sorted: HashSet<Inode> =
-        facts.census.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
+        facts.classification.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
     let mut draft = Draft::new(&RULE, Verdict::Unsure, "Identical large files".to_owned());
     let mut groups = 0_usize;
     for same in facts.inventory.identical.iter().filter(|same| same.bytes >= LARGE) {
@@ -31,7 +31,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
         let Some(((kept, _), more)) = own.split_first().filter(|(_, more)| !more.is_empty()) else {
             continue;
         };
-        draft.items.extend(more.iter().map(|(_, inode)| item(&facts.census, facts.rootfs, *inode)));
+        draft.items.extend(more.iter().map(|(_, inode)| item(&facts.classification, facts.rootfs, *inode)));
         groups += 1;
         if groups <= NAMED {
             let copies: Vec<String> = more.iter().take(4).map(|(node, _)| facts.shown(*node)).collect();

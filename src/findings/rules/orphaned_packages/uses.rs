@@ -115,7 +115,7 @@ impl Finder<'_, '_> {
             let Some(read) = self.facts.layer(layer) else { continue };
             for (entry, line) in read.facts.scripts() {
                 let inode = (layer, entry);
-                if self.facts.census.node_of(inode).is_none() || self.gone.contains(&inode) {
+                if self.facts.classification.node_of(inode).is_none() || self.gone.contains(&inode) {
                     continue;
                 }
                 let user = self.owner(inode);

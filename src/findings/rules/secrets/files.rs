@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::RULE;
 use crate::base::convert::layer16;
 use crate::base::text::{elide_middle, escape};
-use crate::findings::census::item;
+use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Item, Severity, Verdict};
@@ -77,7 +77,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             }
             let path = [&index.dir_path(index.dir(entry))[..], b"/", index.name(entry)].concat();
             if let Some(sometimes) = is_secret_file(&path) {
-                let item = item(&facts.census, facts.rootfs, (layer, entry));
+                let item = item(&facts.classification, facts.rootfs, (layer, entry));
                 let files = found.entry(sometimes).or_default();
                 // Paths beyond the listed files are not kept.
                 files.push((item, if files.len() < TOLD { path } else { Vec::new() }));

@@ -2,9 +2,9 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "all numbers are our own and small")]
 
-use super::super::hunt::Hunt;
-use super::super::kept::Kept;
+use super::super::captured_ranges::CapturedRanges;
 use super::super::parse::Bytes;
+use super::super::stream_scanner::StreamScanner;
 use super::{elf, small};
 use crate::formats::binary::tests::build::Library;
 use crate::formats::binary::{BinaryLimits, FileFacts};
@@ -67,7 +67,7 @@ fn names_that_lie_too_far_apart_are_left_out_in_both_ways() {
 #[test]
 fn ranges_that_overlap_are_kept_once() {
     let file: Vec<u8> = (0..=255).collect();
-    let mut kept = Kept::new(1_000, 0);
+    let mut kept = CapturedRanges::new(1_000, 0);
     kept.capture(20, 30, &[], true);
     kept.capture(28, 40, &[], false);
     kept.capture(50, 60, &[], true);
@@ -103,15 +103,15 @@ fn bytes_that_are_all_finds_are_passed_quickly() {
     let note = [note, b"NVIDIA Corporation\0 ".to_vec()].concat();
     for pattern in [&b".so"[..], b"cask", &note] {
         let file = pattern.repeat(8_000_000 / pattern.len());
-        let mut hunt = Hunt::new([0..u64::MAX, 0..0], u64::MAX, 64 << 10, false);
-        let mut kept = Kept::new(12 << 20, 1 << 20);
+        let mut scanner = StreamScanner::new([0..u64::MAX, 0..0], u64::MAX, 64 << 10, false);
+        let mut kept = CapturedRanges::new(12 << 20, 1 << 20);
         let mut at = 0;
         while at < file.len() {
-            let count = hunt.room().min(file.len() - at);
-            hunt.feed(at as u64, &file[at..at + count], Some(0), &mut kept);
+            let count = scanner.room().min(file.len() - at);
+            scanner.feed(at as u64, &file[at..at + count], Some(0), &mut kept);
             at += count;
         }
-        hunt.finish(Some(0), &mut kept);
+        scanner.finish(Some(0), &mut kept);
         assert!(kept.bytes() < 3 << 20, "{}", kept.bytes());
     }
 }
@@ -124,10 +124,10 @@ fn a_name_among_many_finds_is_kept() {
         let file =
             [vec![1; 150], b"cask".repeat(before % 7), b"fatbin".repeat(before), vec![0], name.clone()];
         let at = file[..4].concat().len() as u64;
-        let mut kept = Kept::new(0, 0);
-        let mut hunt = Hunt::new([0..0, 0..0], u64::MAX, 0, false);
-        hunt.feed(0, &file.concat(), Some(0), &mut kept);
-        hunt.finish(Some(0), &mut kept);
+        let mut kept = CapturedRanges::new(0, 0);
+        let mut scanner = StreamScanner::new([0..0, 0..0], u64::MAX, 0, false);
+        scanner.feed(0, &file.concat(), Some(0), &mut kept);
+        scanner.finish(Some(0), &mut kept);
         let found = Bytes::string(&mut kept, at, 100).unwrap();
         assert_eq!(found.as_deref(), Some(&name[..90]), "{before}");
     }

@@ -22,7 +22,7 @@ pub(super) struct Header<'a> {
 
 /// One entry: its type, how many values it has, and the store from where they begin.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
+struct IndexEntry<'a> {
     kind: u32,
     count: u32,
     bytes: &'a [u8],
@@ -47,10 +47,10 @@ impl<'a> Header<'a> {
     }
 
     /// The entry of a tag. Of several the last counts: rpm appends what it notes at installation.
-    fn entry(&self, tag: u32) -> Option<Entry<'a>> {
+    fn entry(&self, tag: u32) -> Option<IndexEntry<'a>> {
         let entry = self.index.chunks_exact(ENTRY).rev().find(|entry| word(entry, 0) == Some(tag))?;
         let bytes = self.store.get(word(entry, 8)? as usize..)?;
-        Some(Entry { kind: word(entry, 4)?, count: word(entry, 12)?, bytes })
+        Some(IndexEntry { kind: word(entry, 4)?, count: word(entry, 12)?, bytes })
     }
 
     /// A text, or the first of several.
@@ -62,8 +62,8 @@ impl<'a> Header<'a> {
     pub(super) fn texts(&self, tag: u32) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let entry = self.entry(tag);
         let (mut rest, count) = match entry {
-            Some(Entry { kind: STRING, bytes, .. }) => (bytes, 1),
-            Some(Entry { kind: STRING_ARRAY | I18N_STRING, bytes, count }) => (bytes, count),
+            Some(IndexEntry { kind: STRING, bytes, .. }) => (bytes, 1),
+            Some(IndexEntry { kind: STRING_ARRAY | I18N_STRING, bytes, count }) => (bytes, count),
             _ => (&[][..], 0),
         };
         (0..count).map_while(move |_| {

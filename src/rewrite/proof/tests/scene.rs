@@ -9,7 +9,7 @@ use super::super::{Proven, check};
 use super::elf::elf;
 use crate::base::Limits;
 use crate::cuda::catalog::Catalog;
-use crate::cuda::{self, Bodies, Inventory};
+use crate::cuda::{self, FileContents, Inventory};
 use crate::findings::{self, Category, Finding, Findings, Item, Plan, Severity, Verdict};
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::{Context, EntryId, Expected, IndexBuilder, LayerRead, read_stream};
@@ -66,7 +66,7 @@ pub(super) struct Scene {
     image: Image,
     layers: Vec<Option<Arc<LayerRead>>>,
     pub(super) merge: Merge,
-    bodies: Bodies,
+    bodies: FileContents,
     pub(super) inventory: Inventory,
     pub(super) findings: Findings,
     pub(super) plan: Plan,
@@ -152,7 +152,7 @@ impl Scene {
             .map(|layer| layer.as_ref().map_or_else(empty, |read| Arc::clone(&read.index)))
             .collect();
         let merge = merge(&indexes, &[], 0);
-        let bodies = Bodies::default();
+        let bodies = FileContents::default();
         let catalog = Catalog::builtin();
         let complete = layers.iter().all(Option::is_some);
         let input = cuda::Input { image: &image, layers: &layers, merge: &merge, bodies: &bodies, catalog };

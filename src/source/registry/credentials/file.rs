@@ -30,7 +30,7 @@ pub(super) struct Wanted<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
     #[serde(default)]
-    auths: Option<BTreeMap<String, Entry>>,
+    auths: Option<BTreeMap<String, AuthEntry>>,
     #[serde(default)]
     creds_store: Option<String>,
     #[serde(default)]
@@ -38,7 +38,7 @@ pub(super) struct Document {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct AuthEntry {
     #[serde(default)]
     auth: Option<String>,
     #[serde(default)]
@@ -114,11 +114,11 @@ impl Document {
     /// The credential of the most specific entry; `None` when no entry has one.
     pub(super) fn entry(&self, wanted: &Wanted<'_>) -> Option<Result<Credential, String>> {
         let auths = self.auths.as_ref()?;
-        wanted.keys().iter().filter_map(|key| auths.get(key)).find_map(Entry::credential)
+        wanted.keys().iter().filter_map(|key| auths.get(key)).find_map(AuthEntry::credential)
     }
 }
 
-impl Entry {
+impl AuthEntry {
     fn credential(&self) -> Option<Result<Credential, String>> {
         let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         if let Some(token) = filled(&self.identitytoken) {

@@ -15,7 +15,7 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// A credential, and where it was found, as messages name it.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct StoredCredential {
     pub(super) way: String,
     pub(super) credential: Credential,
 }
@@ -23,7 +23,7 @@ pub(super) struct Found {
 /// What the places have for a repository: all that were found, in order, and what became of the places without one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<StoredCredential>,
     pub(super) tried: Vec<Tried>,
 }
 
@@ -70,7 +70,7 @@ impl Search {
                     let result = format!("the same for {host} as {}", found.way);
                     self.without(way, &result);
                 }
-                None => self.found.push(Found { way: way.to_owned(), credential }),
+                None => self.found.push(StoredCredential { way: way.to_owned(), credential }),
             },
         }
     }
