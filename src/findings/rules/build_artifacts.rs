@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::BuildArtifacts,
     severity: Severity::Medium,
     fix: "Build in a stage of its own, and copy out of it only what runs.",
-    finds: "What a build left behind: object files (told by their ELF header, not by their name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, `node_modules/.cache`, and core dumps.",
+    finds: "What a build left behind: object files (told by their ELF header, not by their name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, caches of known tools in `node_modules/.cache`, and core dumps.",
     matters: "Nobody reads them when the service runs, and they are often larger than what was built. A `.git` folder also holds every file that was ever deleted from the repository.",
     example: r"```dockerfile
 COPY . /app
