@@ -68,6 +68,7 @@ impl Demands {
         demands.nvrtc_users(facts);
         demands.python(facts);
         demands.compilers_of_python(facts);
+        demands.compilers_of_r(facts);
         demands.list.sort();
         demands.list.dedup();
         demands
@@ -294,7 +295,18 @@ impl Demands {
 
     /// Python compilers: they compile when a module is imported or a package is built.
     fn compilers_of_python(&mut self, facts: &Facts<'_>) {
-        const COMPILERS: [&str; 4] = ["cython", "pythran", "transonic", "pyccel"];
+        const COMPILERS: [&str; 10] = [
+            "brian2",
+            "cmdstanpy",
+            "cython",
+            "devito",
+            "httpstan",
+            "pyccel",
+            "pystan",
+            "pythran",
+            "stanio",
+            "transonic",
+        ];
         for package in facts.inventory.packages.iter().filter(|package| package.manager == "pip") {
             if !COMPILERS.contains(&normalized_python_name(&package.name).as_str()) {
                 continue;
@@ -311,6 +323,48 @@ impl Demands {
             };
             self.add("compiler", &demand);
             self.add("libraries", &demand);
+            self.add("make", &demand);
+        }
+    }
+
+    /// Packages of R that compile models or functions when a script calls them.
+    fn compilers_of_r(&mut self, facts: &Facts<'_>) {
+        const LIBRARIES: [&[u8]; 5] = [
+            b"/usr/local/lib/R/site-library",
+            b"/usr/lib/R/site-library",
+            b"/usr/lib/R/library",
+            b"/usr/local/lib/R/library",
+            b"/usr/lib64/R/library",
+        ];
+        const COMPILERS: [&[u8]; 10] = [
+            b"Rcpp",
+            b"RcppArmadillo",
+            b"TMB",
+            b"brms",
+            b"cmdstanr",
+            b"cpp11",
+            b"inline",
+            b"nimble",
+            b"odin",
+            b"rstan",
+        ];
+        let folders = LIBRARIES.iter().filter_map(|folder| facts.paths.lookup(folder));
+        for folder in folders.flat_map(|folder| facts.node(folder).children()) {
+            if !COMPILERS.contains(&folder.name()) || facts.paths.child(folder.id(), b"DESCRIPTION").is_none()
+            {
+                continue;
+            }
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                who: format!("R package {}", printable(&String::from_utf8_lossy(folder.name()))),
+                user: User::File(folder.id()),
+                why: "compiles C++ at run time, for example with sourceCpp or a Stan model".to_owned(),
+                site: None,
+                whole_toolkit: true,
+            };
+            for name in ["compiler", "libraries", "make"] {
+                self.add(name, &demand);
+            }
         }
     }
 

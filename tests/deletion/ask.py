@@ -562,10 +562,16 @@ def delete(root, report, out):
 
 # --- what failed ---
 
+# Modules that start a compiler when they are loaded, in packages that depend on none: removing the compiler with the
+# package manager breaks them as well. They are counted, not hidden.
+STARTS_A_COMPILER = {("perl", "File/FcntlLock/Inline.pm")}
+
 
 def changes(before, after, deleted):
-    """Every fault as a line, how many modules went with their test suite, and how many programs are removed."""
-    faults, suites, removed = [], 0, 0
+    """Every fault as a line; how many modules went with their test suite, programs are removed, and modules start a
+    compiler that is removed."""
+    faults, suites, removed, compile_first = [], 0, 0, 0
+    compiler_removed = any(re.search(r"/(cc1|[\w-]*gcc(-\d+)?)$", path) for path in deleted)
     for path, (code, missing) in before["elf"].items():
         now = after["elf"].get(path)
         if now is None:
@@ -579,6 +585,10 @@ def changes(before, after, deleted):
         for name, words in said.items():
             if words != "ok" or then.get(name) == "ok":
                 continue
+            # A module of a package that fails is there only when the failure left parts of it loaded.
+            parents = [name.rsplit(".", up)[0] for up in range(1, name.count(".") + 1)]
+            if any(said.get(parent, "ok") != "ok" for parent in parents):
+                continue
             file = modules[name]
             if OF_A_TEST_SUITE.search(name) and (file in deleted or f"{file}/__init__.py" in deleted):
                 suites += 1
@@ -587,6 +597,9 @@ def changes(before, after, deleted):
     for kind in "perl", "node", "r":
         for name, code in before[kind].items():
             if code == 0 and after[kind].get(name) != 0:
+                if compiler_removed and (kind, name) in STARTS_A_COMPILER:
+                    compile_first += 1
+                    continue
                 faults.append(f"{kind}: {name}: {after[kind].get(name, 'not there any more')}")
     for path, (option, code, target) in before["programs"].items():
         if code != 0 or after["programs"][path][1] == 0:
@@ -600,19 +613,20 @@ def changes(before, after, deleted):
         if now != [code, output] and (code in (0, "time limit")):
             words = " | ".join(now[1].strip()[-300:].splitlines())
             faults.append(f"command: {line}: {now[0]} after, {code} before: {words}")
-    return faults, suites, removed
+    return faults, suites, removed, compile_first
 
 
 def judge(folder):
     at = lambda name: load(os.path.join(folder, name))
     before, after, deleted = at("before.json"), at("after.json"), at("deleted.json")
-    faults, suites, removed = changes(before, after, deleted["paths"])
+    faults, suites, removed, compile_first = changes(before, after, deleted["paths"])
     if deleted["planned"] is not None and deleted["planned"] != deleted["freed"]:
         faults.append(f"bytes: {deleted['planned']:,} are planned, {deleted['freed']:,} are freed")
     worked = sum(words == "ok" for _, _, said in before["python"].values() for words in said.values())
     others = [f"{len(before[kind])} {kind} modules" for kind in ("perl", "node", "r") if before[kind]]
     others += [f"{suites} modules of test suites removed"] if suites else []
     others += [f"{removed} programs removed"] if removed else []
+    others += [f"{compile_first} modules that start the removed compiler"] if compile_first else []
     figures = [
         f"{len(deleted['paths'])} safe paths, {deleted['freed'] / 1e6:.1f} MB",
         f"{worked} Python modules",

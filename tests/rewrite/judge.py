@@ -420,8 +420,8 @@ def file_faults(settings, original, proposed):
             if step.stage in shipped or step.line not in known:
                 yield f"file: leaves the lists of apt: {step.line[:80]}"
     theirs = {comment for step in before for comment in step.comments}
-    # Above the first FROM is the place for words about the whole file.
-    if len(after[0].comments) > 2:
+    # Above the first FROM is the place for words about the whole file; a rebuilt one says there what is missing.
+    if len(after[0].comments) > (2 if settings.get("dockerfile", True) else 4):
         yield f"file: {len(after[0].comments)} comments at its head"
     for stage in range(count):
         added = [text for step in after[1:] if step.stage == stage for text in step.comments if text not in theirs]

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::BuildArtifacts,
     severity: Severity::Medium,
     fix: "Build in a separate stage and copy only the results.",
-    finds: "Files left by a build: object files (by ELF header, not by name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, `node_modules/.cache`, and core dumps.",
+    finds: "Files left by a build: object files (by ELF header, not by name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, caches of known tools in `node_modules/.cache`, and core dumps.",
     matters: "A running service does not read them, and they are often larger than the result. A `.git` folder also contains every file ever deleted from the repository.",
     example: r"```dockerfile
 COPY . /app

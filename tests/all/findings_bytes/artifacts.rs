@@ -19,6 +19,9 @@ fn object_files_are_told_by_their_header() {
         file("srv/bpf/filter.o", relocatable(247)),
         file("srv/notes.o", "a text that is called so"),
         file("usr/lib/x86_64-linux-gnu/crt1.o", relocatable(62)),
+        file("usr/local/lib/afl/afl-compiler-rt.o", relocatable(62)),
+        file("srv/lib/parse.o", relocatable(62)),
+        file("srv/lib/parse.c", "int parse(void) { return 0; }\n"),
     ]);
     all(
         &report,
@@ -28,6 +31,8 @@ fn object_files_are_told_by_their_header() {
             ("/srv/models/cube.obj", "-"),
             ("/srv/bpf/filter.o", "-"),
             ("/srv/notes.o", "-"),
+            ("/usr/local/lib/afl/afl-compiler-rt.o", "build-artifacts unsure"),
+            ("/srv/lib/parse.o", "build-artifacts safe"),
         ],
     );
     assert!(of(&report, "/usr/lib/x86_64-linux-gnu/crt1.o").starts_with("compilers "));
@@ -75,6 +80,51 @@ fn a_repository_can_go_unless_git_is_asked() {
     all(&judged_files(scm.concat()), &[(path, "build-artifacts unsure")]);
     let names = vec![git(), file("srv/version.sh", "#!/bin/sh\ngit describe --tags\n").mode(0o755)];
     all(&judged_files(names), &[(path, "build-artifacts unsure")]);
+    for (name, folder) in
+        [("sentry-sdk", "sentry_sdk"), ("jupyterlab-git", "jupyterlab_git"), ("jupyterlab", "jupyterlab")]
+    {
+        let reads =
+            [vec![git()], wheel(SITE, name, "2.0", &[(&format!("{folder}/a.py"), b"pass\n".to_vec())])];
+        all(&judged_files(reads.concat()), &[(path, "build-artifacts unsure")]);
+    }
+}
+
+#[test]
+fn a_compiler_is_a_question_beside_r_packages_that_compile() {
+    let gcc: &[(&str, Vec<u8>)] =
+        &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
+    let of = |more: &[crate::fixtures::tarball::Member]| {
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), more.to_vec()].concat();
+        judged(Packing::Gzip, &[members], &["/srv/service"], &[])
+    };
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    all(&of(&[]), &[(path, "compilers safe")]);
+    let library = "usr/local/lib/R/site-library";
+    all(
+        &of(&[file(format!("{library}/ggplot2/DESCRIPTION"), "Package: ggplot2\n")]),
+        &[(path, "compilers safe")],
+    );
+    all(
+        &of(&[file(format!("{library}/rstan/DESCRIPTION"), "Package: rstan\n")]),
+        &[(path, "compilers unsure")],
+    );
+}
+
+#[test]
+fn downloads_below_a_node_cache_are_not_removable() {
+    let report = judged_files(vec![
+        file("srv/node_modules/.cache/babel-loader/a.json", "{}"),
+        file("srv/node_modules/.cache/puppeteer/chrome/linux-1/icudtl.dat", "data"),
+        file("srv/node_modules/.cache/prisma/master/schema.json", "{}"),
+    ]);
+    all(
+        &report,
+        &[
+            ("/srv/node_modules/.cache/babel-loader/a.json", "build-artifacts safe"),
+            ("/srv/node_modules/.cache/puppeteer/chrome/linux-1/icudtl.dat", "build-artifacts unsure"),
+            ("/srv/node_modules/.cache/prisma/master/schema.json", "build-artifacts unsure"),
+        ],
+    );
 }
 
 #[test]
@@ -116,7 +166,7 @@ fn core_dumps_and_logs_are_told_from_files_of_that_name() {
         file("opt/java/target/release/deps/app.jar", "a build of something else"),
         file("opt/doc/CMakeFiles/list.txt", "no build tree"),
         file("opt/app/build.ninja", "a text of an application"),
-        file("srv/node_modules/.cache/babel/a.json", "{}"),
+        file("srv/node_modules/.cache/babel-loader/a.json", "{}"),
     ]);
     all(
         &report,
@@ -129,7 +179,7 @@ fn core_dumps_and_logs_are_told_from_files_of_that_name() {
             ("/opt/java/target/release/deps/app.jar", "-"),
             ("/opt/doc/CMakeFiles/list.txt", "-"),
             ("/opt/app/build.ninja", "-"),
-            ("/srv/node_modules/.cache/babel/a.json", "build-artifacts safe"),
+            ("/srv/node_modules/.cache/babel-loader/a.json", "build-artifacts safe"),
         ],
     );
 }

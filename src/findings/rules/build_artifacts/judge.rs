@@ -1,7 +1,7 @@
 //! The verdict on one build artifact.
 
 use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of, searched};
-use crate::base::text::{elide_end, printable};
+use crate::base::text::{counted, elide_end, printable};
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::ObjectId;
 use crate::findings::classification::ClassifiedFile;
@@ -221,27 +221,43 @@ fn asked(title: &'static str, reason: String, question: String) -> Because {
 
 /// A repository is read by git, and by packages that query git for a version.
 pub(super) fn git(facts: &Facts<'_>) -> Because {
-    const ASK_GIT: [&str; 13] = [
-        "setuptools-scm",
-        "versioneer",
-        "hatch-vcs",
+    const ASK_GIT: [&str; 22] = [
+        "aim",
+        "clearml",
+        "comet-ml",
+        "dagshub",
+        "dulwich",
         "dunamai",
-        "poetry-dynamic-versioning",
         "dvc",
         "gitpython",
-        "pbr",
-        "wandb",
+        "hatch-vcs",
         "mlflow",
-        "versioningit",
-        "setuptools-git-versioning",
+        "nbdime",
+        "neptune",
+        "pbr",
+        "poetry-dynamic-versioning",
         "pygit2",
+        "sacred",
+        "sentry-sdk",
+        "setuptools-git-versioning",
+        "setuptools-scm",
+        "versioneer",
+        "versioningit",
+        "wandb",
     ];
+    // Users of notebooks work in the repositories that they opened.
+    const NOTEBOOKS: [&str; 4] = ["jupyter-server", "jupyterlab", "notebook", "code-server"];
     // That some Python package may run git does not mean that it reads this repository.
     let named = facts.demands.on("git", None).filter_map(|place| facts.demands.get(place));
     let named = named.filter(|demand| !matches!(demand.user, User::Package(..)));
     let mut users: Vec<User> = named.map(|demand| demand.user.clone()).collect();
+    let asks = |name: &str| {
+        ASK_GIT.contains(&name)
+            || NOTEBOOKS.contains(&name)
+            || name.split('-').any(|part| part == "git" || part == "vcs")
+    };
     let package = facts.inventory.packages.iter().find(|package| {
-        package.manager == "pip" && ASK_GIT.contains(&normalized_python_name(&package.name).as_str())
+        matches!(package.manager, "pip" | "conda" | "npm") && asks(&normalized_python_name(&package.name))
     });
     users.extend(package.map(|package| {
         User::Package(
@@ -255,9 +271,18 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
         Some(User::Package(name, _)) => format!("{name} is installed"),
         Some(User::File(node)) => format!("{} mentions git", facts.shown(node)),
         Some(_) => "the image's command mentions git".to_owned(),
+        None if facts.inventory.searched.programs_left_out > 0 => {
+            return asked(
+                ", with programs that were not searched",
+                format!(
+                    "{} of the application not searched for git. Libraries such as go-git read a repository without it.",
+                    counted(facts.inventory.searched.programs_left_out, "file")
+                ),
+                "Does the service read its version or history from this repository at run time?".to_owned(),
+            );
+        }
         None => {
             return Because::Free(vec![
-                "only git reads a .git folder".to_owned(),
                 searched(facts, "git"),
                 "no installed package queries git for a version".to_owned(),
             ]);
@@ -356,10 +381,33 @@ fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> Because {
     if let Some(asked) = built_again(facts) {
         return asked;
     }
+    // Compilers, linkers and instrumentation keep start-up code where libraries are: `/usr/local/lib/afl`.
+    if is_in_library_folder(facts, file) {
+        return asked(
+            " in library folders",
+            "Compilers and instrumentation tools keep object files in library folders, and link them into what they build.".to_owned(),
+            "Does the service compile or link programs with these object files?".to_owned(),
+        );
+    }
     Because::Free(vec![
         "relocatable by their ELF headers: only a linker reads them, the loader does not".to_owned(),
         "host CPU code: kernel programs (BPF) and GPU programs are not among them".to_owned(),
     ])
+}
+
+/// Whether an object file is in a library folder, without its source beside it or a build folder above it.
+fn is_in_library_folder(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> bool {
+    const SOURCES: [&[u8]; 8] = [b"c", b"cc", b"cpp", b"cxx", b"cu", b"f90", b"S", b"s"];
+    let path = path_of(facts, &file.item);
+    let name = name_of(&path);
+    let stem = name.get(..name.len() - extension(name).len()).unwrap_or_default();
+    let has_source = file
+        .item
+        .node
+        .is_some_and(|node| SOURCES.iter().any(|source| beside(facts, node, &[stem, source].concat())));
+    let is_built = [&b"/obj.target/"[..], b"/obj/", b"/build/"].iter().any(|folder| holds(&path, folder));
+    let is_library = [&b"/lib/"[..], b"/lib32/", b"/lib64/", b"/libexec/", b"/share/"];
+    !has_source && !is_built && is_library.iter().any(|folder| holds(&path, folder))
 }
 
 /// A question when something builds at run time: it may reuse the last build.
@@ -385,12 +433,55 @@ fn of_build(id: &str) -> &'static str {
             "config.status is next to each config.log, configure.ac next to each autom4te.cache"
         }
         "artifact-temp" => "they are in build/temp.*, the temporary folder of setuptools",
-        _ => "they are in node_modules/.cache, where Node tools keep regenerable files",
+        _ => {
+            "each belongs to a tool that regenerates its cache below node_modules/.cache (webpack, Babel, ESLint, …)"
+        }
     }
+}
+
+/// Whether a file below `node_modules/.cache` belongs to a tool that regenerates its cache. Other tools keep downloads
+/// there: browsers, database engines.
+fn is_of_node_tool(path: &[u8]) -> bool {
+    const FOLDER: &[u8] = b"/node_modules/.cache/";
+    const TOOLS: [&[u8]; 22] = [
+        b".eslintcache",
+        b".prettiercache",
+        b".stylelintcache",
+        b"babel-loader",
+        b"babel-webpack-plugin",
+        b"css-minimizer-webpack-plugin",
+        b"default-development",
+        b"default-production",
+        b"eslint-loader",
+        b"eslint-webpack-plugin",
+        b"fork-ts-checker-webpack-plugin",
+        b"hard-source",
+        b"jest",
+        b"nyc",
+        b"prettier",
+        b"rpt2",
+        b"swc",
+        b"terser-webpack-plugin",
+        b"ts-loader",
+        b"uglifyjs-webpack-plugin",
+        b"vue-loader",
+        b"webpack",
+    ];
+    let Some(at) = memchr::memmem::rfind(path, FOLDER) else { return false };
+    let below = path.get(at + FOLDER.len()..).unwrap_or_default();
+    below.split(|byte| *byte == b'/').next().is_some_and(|tool| TOOLS.contains(&tool))
 }
 
 /// A build folder: its own files are useless afterwards; programs and resources may be used.
 fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Because {
+    if id == "artifact-node" && !is_of_node_tool(path) {
+        return asked(
+            " of unknown tools",
+            "Some tools keep downloads in node_modules/.cache, such as browsers and database engines."
+                .to_owned(),
+            "Does the service read files below node_modules/.cache?".to_owned(),
+        );
+    }
     if id == "artifact-ninja" && facts.demands.any("ninja") {
         return asked(
             ", ninja used at run time",
