@@ -115,7 +115,8 @@ fn filters_are_about_all_that_the_table_shows() {
     let model = model(&with(|_| ()));
     for (filter, found) in [
         ("nccl supplier:wheel", vec!["libnccl_arm.so.2", "libnccl.so.2"]),
-        ("use:opened", vec!["libcudnn_ops.so.9"]),
+        ("use:dlopen", vec!["libcudnn_ops.so.9"]),
+        ("use:opened-with-dlopen", vec!["libcudnn_ops.so.9"]),
         ("component:cublas size:<1M", vec!["libcublas.so"]),
         ("is:stub", vec!["libcublas.so"]),
         ("is:aarch64", vec!["libnccl_arm.so.2"]),
@@ -352,7 +353,7 @@ fn the_search_field_filters() {
     harness.run();
     let field = harness.get_by_role_and_label(Role::SearchInput, "Filter libraries");
     assert!(field.is_focused());
-    field.type_text("use:opened");
+    field.type_text("use:dlopen");
     harness.run();
     assert_eq!(rows(&harness), ["cudnn", "libcudnn_ops.so.9"]);
     harness.get_by_label("1 of 15 libraries matches, 110 MiB");
@@ -439,7 +440,7 @@ fn what_is_not_known_yet_is_said() {
     let mut harness = show(part, View::Cuda, false);
     harness.get_by_label_contains("Still analysing: files of equal size to be compared");
     let row = "libcufft.so.12.0.0.61, 266 MiB, 230 MiB of GPU code, version 12.0.0.61, toolkit, layer 2, \
-               unreferenced, needed by 0 files";
+               Unreferenced, needed by 0 files";
     click(&mut harness, Role::Row, row);
     harness.state_mut().analysis = whole;
     harness.state_mut().generation = 2;
@@ -458,7 +459,7 @@ fn the_overview_leads_to_the_cuda_view() {
     let mut harness = show(with(|_| ()), View::Overview, true);
     click(&mut harness, Role::Button, "CUDA runtime: 2.25 GiB, 23.5 %");
     assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::ShowView(View::Cuda)]);
-    harness.get_by_label("User driver: libcuda.so.1, host. At least driver 580 for CUDA 13.0.");
+    harness.get_by_label("User-mode driver: libcuda.so.1, host. At least driver 580 for CUDA 13.0.");
     harness.get_by_label("image above, host below");
     let framework = "Framework: torch 2.9.1+cu130, wheels";
     harness.get_by_role_and_label(Role::Link, framework).scroll_to_me();

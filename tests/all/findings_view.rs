@@ -96,7 +96,7 @@ fn filters_are_about_all_that_the_list_shows() {
     let model = model(&analysis());
     for (filter, found) in [
         ("toolkit", vec!["static-libraries", "headers"]),
-        ("verdict:unsure", vec!["compilers", "visible-devices", "unused-gpu-code"]),
+        ("verdict:needs-review", vec!["compilers", "visible-devices", "unused-gpu-code"]),
         ("category:headers", vec!["headers"]),
         ("rule:stub", vec!["stubs"]),
         ("layer:4", vec!["package-caches", "overwritten"]),
@@ -579,7 +579,7 @@ fn the_search_field_filters() {
     harness.run();
     let field = harness.get_by_role_and_label(Role::SearchInput, "Filter findings");
     assert!(field.is_focused());
-    field.type_text("verdict:needed");
+    field.type_text("verdict:required");
     harness.run();
     harness.get_by_label("1 of 8 findings matches, 8 B");
     harness.state_mut().findings.select("compilers:unsure");

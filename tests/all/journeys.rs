@@ -249,7 +249,7 @@ fn findings_are_chosen_and_lead_to_layers() {
     window.press(Modifiers::NONE, Key::Enter);
     window.sees("0 of ");
     window.press(Modifiers::COMMAND, Key::F);
-    window.types("verdict:safe");
+    window.types("verdict:removable");
     window.sees(" match");
 
     window.click(Role::Tab, "Overview");

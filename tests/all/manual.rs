@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cutaway::base::labels;
 use cutaway::findings::{chapter, chapters, page, rules};
 
 fn folder() -> PathBuf {
@@ -30,6 +31,17 @@ fn pages_of_rules_are_what_the_rules_say() {
         "assets/manual/rules lacks or has older pages of {}; run the tests with UPDATE_MANUAL=1 to write them anew",
         wrong.join(", ")
     );
+}
+
+#[test]
+fn the_chapter_on_labels_is_the_table_of_labels() {
+    let path = folder().join("../labels.md");
+    let made = labels::page();
+    if std::env::var_os("UPDATE_MANUAL").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text, made, "assets/manual/labels.md is outdated; run the tests with UPDATE_MANUAL=1");
 }
 
 #[test]

@@ -130,3 +130,23 @@ fn term(text: &str) -> Result<Term, LibraryQueryError> {
     let part = if text.contains(['*', '?', '[']) { String::new() } else { text.to_lowercase() };
     Ok(Term::Text(glob(text, false)?, part))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LibraryQuery;
+    use crate::base::labels::{ROLES, SUPPLIERS, USES, slug};
+
+    #[test]
+    fn labels_and_values_are_filters() {
+        for family in [SUPPLIERS, USES, ROLES] {
+            for label in family.list {
+                for word in [label.value.to_owned(), label.word(), slug(label.text)] {
+                    let filter = format!("{}:{word}", family.key);
+                    assert!(LibraryQuery::parse(&filter).is_ok(), "{filter}");
+                }
+            }
+        }
+        let error = LibraryQuery::parse("use:often").unwrap_err().to_string();
+        assert!(error.ends_with(&USES.expected()), "{error}");
+    }
+}

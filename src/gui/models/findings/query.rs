@@ -111,3 +111,23 @@ fn term(text: &str) -> Result<Term, FindingQueryError> {
         _ => Ok(Term::Part(part.clone())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FindingQuery;
+    use crate::base::labels::{CATEGORIES, SEVERITIES, VERDICTS, slug};
+
+    #[test]
+    fn labels_and_values_are_filters() {
+        for family in [VERDICTS, SEVERITIES, CATEGORIES] {
+            for label in family.list {
+                for word in [label.value.to_owned(), label.word(), slug(label.text)] {
+                    let filter = format!("{}:{word}", family.key);
+                    assert!(FindingQuery::parse(&filter).is_ok(), "{filter}");
+                }
+            }
+        }
+        let error = FindingQuery::parse("verdict:maybe").unwrap_err().to_string();
+        assert!(error.ends_with(&VERDICTS.expected()), "{error}");
+    }
+}

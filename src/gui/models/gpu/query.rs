@@ -59,3 +59,23 @@ impl TargetQuery {
         (self.verdicts.is_empty() || self.verdicts.contains(&verdict)) && self.fits_words(target)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::TargetQuery;
+    use crate::base::labels::{TARGET_VERDICTS, slug};
+
+    #[test]
+    fn labels_and_values_are_filters() {
+        for label in TARGET_VERDICTS.list {
+            for word in [label.value.to_owned(), label.word(), slug(label.text)] {
+                let query = TargetQuery::new(&format!("verdict:{word}"), &BTreeSet::new());
+                assert_eq!((query.error(), query.typed.len()), (None, 1), "{word}");
+            }
+        }
+        let query = TargetQuery::new("verdict:maybe", &BTreeSet::new());
+        assert!(query.error().is_some_and(|error| error.ends_with(&TARGET_VERDICTS.expected())));
+    }
+}
