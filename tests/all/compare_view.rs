@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use cutaway::analysis::Analysis;
 use cutaway::compare::{Change, compare};
-use cutaway::gui::models::compare::{Comparer, Files, ImageState, Kept, LineRows, Model, Sort};
+use cutaway::gui::models::compare::{Comparer, Files, FilteredPaths, ImageState, LineRows, Model, Sort};
 use cutaway::gui::views::Action;
 use cutaway::gui::views::compare::Page;
 use cutaway::jobs::{CancelToken, Waker};
@@ -380,8 +380,8 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
     harness.run_steps(2);
     settle(&mut harness);
     harness.get_by_label("10 of 30,300 fit");
-    let kept = Kept::new(&model, "file_00012".into(), true, &CancelToken::new()).unwrap();
-    assert_eq!((kept.found, kept.hidden), (10, 9));
+    let filtered = FilteredPaths::new(&model, "file_00012".into(), true, &CancelToken::new()).unwrap();
+    assert_eq!((filtered.found, filtered.hidden), (10, 9));
 }
 
 #[test]

@@ -143,23 +143,23 @@ fn filters_are_about_all_that_the_table_shows() {
 }
 
 #[test]
-fn the_ledger_adds_up_and_is_judged() {
+fn the_arch_matrix_adds_up_and_is_judged() {
     let analysis = with(|_| ());
     let model = model(&analysis);
-    let ledger = &model.ledger;
-    let labels: Vec<&str> = ledger.architectures.iter().map(|column| column.label.as_str()).collect();
+    let arch_matrix = &model.arch_matrix;
+    let labels: Vec<&str> = arch_matrix.architectures.iter().map(|column| column.label.as_str()).collect();
     assert_eq!(labels, ["75", "80", "86", "90", "90a", "100", "120"]);
-    for (place, column) in ledger.architectures.iter().enumerate() {
-        let sum: u64 = ledger.rows.iter().map(|row| row.cells[place].bytes()).sum();
+    for (place, column) in arch_matrix.architectures.iter().enumerate() {
+        let sum: u64 = arch_matrix.rows.iter().map(|row| row.cells[place].bytes()).sum();
         assert_eq!(sum, column.parts.bytes(), "{}", column.label);
     }
-    assert_eq!(ledger.rows.iter().map(|row| row.bytes).sum::<u64>(), ledger.bytes);
-    assert_eq!(ledger.rows.iter().filter(|row| row.library.is_none()).count(), 2);
+    assert_eq!(arch_matrix.rows.iter().map(|row| row.bytes).sum::<u64>(), arch_matrix.bytes);
+    assert_eq!(arch_matrix.rows.iter().filter(|row| row.library.is_none()).count(), 2);
     for target in &model.targets {
-        let verdict = ledger.judge(target);
-        assert_eq!(verdict.native + verdict.jit + verdict.never, ledger.bytes, "{}", target.id);
+        let verdict = arch_matrix.judge(target);
+        assert_eq!(verdict.native + verdict.jit + verdict.never, arch_matrix.bytes, "{}", target.id);
     }
-    let judged = |id: &str| ledger.judge(model.targets.iter().find(|target| target.id == id).unwrap());
+    let judged = |id: &str| arch_matrix.judge(model.targets.iter().find(|target| target.id == id).unwrap());
     assert_eq!(
         judged("gpu:a10").sentence,
         "A10 (8.6): 860 MiB runs natively, 1.78 GiB never runs. 3 of 12 files contain no usable code for it."

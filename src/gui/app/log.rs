@@ -49,7 +49,7 @@ impl Entry {
 pub(crate) struct Log {
     entries: Vec<Entry>,
     dropped: usize,
-    told: HashSet<(u64, WarningCode, String, String)>,
+    logged: HashSet<(u64, WarningCode, String, String)>,
 }
 
 impl Log {
@@ -84,7 +84,7 @@ impl Log {
     }
 
     /// Adds the messages of the work on an image.
-    pub(crate) fn told(&mut self, image: &str, message: String) {
+    pub(crate) fn message(&mut self, image: &str, message: String) {
         self.push(Entry {
             severity: Severity::Note,
             image: image.to_owned(),
@@ -102,7 +102,7 @@ impl Log {
                 continue;
             }
             let Warning { code, message, subject } = warning;
-            if self.told.insert((tab, code, subject.clone(), message.clone())) {
+            if self.logged.insert((tab, code, subject.clone(), message.clone())) {
                 self.push(Entry {
                     severity: Severity::Warning,
                     image: image.to_owned(),
@@ -116,7 +116,7 @@ impl Log {
 
     /// Resets a tab, so that reloading it logs its warnings again.
     pub(crate) fn forget(&mut self, tab: u64) {
-        self.told.retain(|(told, ..)| *told != tab);
+        self.logged.retain(|(logged, ..)| *logged != tab);
     }
 
     pub(crate) fn clear(&mut self) {

@@ -23,7 +23,7 @@ impl App {
         for tab in tabs {
             let news = tab.poll();
             for message in tab.new_messages() {
-                log.told(&tab.title, message);
+                log.message(&tab.title, message);
             }
             if !news {
                 continue;
@@ -279,8 +279,8 @@ impl App {
     /// processor time of this thread from one frame to the next, so painting counts and waiting does not.
     pub(super) fn count_frame(&mut self) {
         self.frames += 1;
-        if let Some(told) = &mut self.on_frame {
-            told();
+        if let Some(on_frame) = &mut self.on_frame {
+            on_frame();
         }
         let Some(last) = self.exit_after_frames else { return };
         self.context.request_repaint();

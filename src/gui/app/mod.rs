@@ -202,9 +202,9 @@ impl App {
         app
     }
 
-    /// Calls `told` on each frame.
-    pub fn on_frame(&mut self, told: impl FnMut() + 'static) {
-        self.on_frame = Some(Box::new(told));
+    /// Calls `callback` on each frame.
+    pub fn on_frame(&mut self, callback: impl FnMut() + 'static) {
+        self.on_frame = Some(Box::new(callback));
     }
 
     /// Sets the theme, as its command does.

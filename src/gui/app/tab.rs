@@ -1,12 +1,12 @@
 //! One open image: its job, what is known of it, and the state of its views.
 
+mod log_cursor;
 mod rate;
-mod told;
 
 use std::sync::Arc;
 
+use self::log_cursor::LogCursor;
 use self::rate::Rate;
-use self::told::Told;
 use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
@@ -80,7 +80,7 @@ pub(crate) struct Tab {
     /// The selected findings; user changes survive a reload.
     pub(crate) plan: ChosenPlan,
     /// The parts of the analysis already logged: documents, layers, merge, findings.
-    told: Told,
+    log_cursor: LogCursor,
     /// The host of its registry.
     pub(crate) host: Option<String>,
     /// Whether the reference came from the command line: its host is allowed.
@@ -138,7 +138,7 @@ impl Tab {
             saved_view: SavedView::default(),
             is_report: false,
             plan: ChosenPlan::default(),
-            told: Told::default(),
+            log_cursor: LogCursor::default(),
             host: None,
             asked_already: false,
             messages: (0, None),
@@ -158,7 +158,7 @@ impl Tab {
         self.messages = (0, None);
         self.analysis = None;
         self.plan.update(None);
-        self.told = Told::default();
+        self.log_cursor = LogCursor::default();
         self.rate = Rate::default();
     }
 
@@ -199,18 +199,18 @@ impl Tab {
 
     /// Warnings that came up since the last call.
     pub(crate) fn new_warnings(&mut self) -> Vec<Warning> {
-        self.analysis.as_ref().map(|analysis| self.told.news(analysis)).unwrap_or_default()
+        self.analysis.as_ref().map(|analysis| self.log_cursor.new_warnings(analysis)).unwrap_or_default()
     }
 
     /// Messages of the work since the last call. Safe to show.
     pub(crate) fn new_messages(&mut self) -> Vec<String> {
         let Work::Job(job) = &self.work else { return Vec::new() };
-        let told = job.progress().told_since(self.messages.0);
-        self.messages.0 += told.len();
-        let told: Vec<String> =
-            told.iter().map(|message| printable(&redact::url_user_info(message))).collect();
-        self.messages.1 = told.last().cloned().or(self.messages.1.take());
-        told
+        let messages = job.progress().told_since(self.messages.0);
+        self.messages.0 += messages.len();
+        let messages: Vec<String> =
+            messages.iter().map(|message| printable(&redact::url_user_info(message))).collect();
+        self.messages.1 = messages.last().cloned().or(self.messages.1.take());
+        messages
     }
 
     /// The newest message of the work, while it goes on.

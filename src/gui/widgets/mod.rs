@@ -2,18 +2,18 @@
 //! Out: small parts that several views and panels share.
 //! Must not know: images, tabs, or what the data means.
 
+pub mod arch_matrix;
 pub mod cell;
 pub mod chip;
 pub mod controls;
 pub mod fold;
-pub mod ledger;
+pub mod layer_list;
 mod list;
 pub mod matrix;
 pub mod page;
 pub mod pane;
 pub mod sides;
 pub mod stacked_bar;
-pub mod strip;
 pub mod table;
 pub mod tree;
 pub mod treemap;

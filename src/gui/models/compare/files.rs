@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::kept::Kept;
+use super::filtered_paths::FilteredPaths;
 use super::model::Model;
 use super::shown::Sort;
 use super::tree_rows::FileRows;
@@ -27,7 +27,7 @@ pub struct FilesRequest {
     /// The order in a folder.
     pub sort: Sort,
     open: HashSet<RowId>,
-    kept: Option<Arc<Kept>>,
+    filtered: Option<Arc<FilteredPaths>>,
 }
 
 /// Rows, and what they were made for.
@@ -35,7 +35,7 @@ pub struct FilesShown {
     /// What they were made for.
     pub model: Arc<Model>,
     /// What the filter keeps.
-    pub kept: Arc<Kept>,
+    pub filtered: Arc<FilteredPaths>,
     /// The order in a folder.
     pub sort: Sort,
     /// The rows.
@@ -44,13 +44,13 @@ pub struct FilesShown {
 
 impl FilesShown {
     fn new(request: FilesRequest, cancel: &CancelToken) -> Result<Self, Cancelled> {
-        let FilesRequest { model, filter, only, sort, open, kept } = request;
-        let kept = match kept {
-            Some(kept) => kept,
-            None => Arc::new(Kept::new(&model, filter, only, cancel)?),
+        let FilesRequest { model, filter, only, sort, open, filtered } = request;
+        let filtered = match filtered {
+            Some(filtered) => filtered,
+            None => Arc::new(FilteredPaths::new(&model, filter, only, cancel)?),
         };
-        let rows = FileRows::new(&model, &kept, sort, open);
-        Ok(Self { model, kept, sort, rows })
+        let rows = FileRows::new(&model, &filtered, sort, open);
+        Ok(Self { model, filtered, sort, rows })
     }
 }
 
@@ -90,12 +90,14 @@ impl Files {
 
     fn start(&mut self, waker: &Waker) {
         let Some((model, filter, only, sort)) = self.asked.clone() else { return };
-        let kept = self.shown.as_ref().filter(|shown| {
-            Arc::ptr_eq(&shown.model, &model) && shown.kept.filter == filter && shown.kept.only == only
+        let filtered = self.shown.as_ref().filter(|shown| {
+            Arc::ptr_eq(&shown.model, &model)
+                && shown.filtered.filter == filter
+                && shown.filtered.only == only
         });
-        let kept = kept.map(|shown| Arc::clone(&shown.kept));
+        let filtered = filtered.map(|shown| Arc::clone(&shown.filtered));
         let small = model.compared.comparison.tree.len().saturating_mul(model.images()) < AT_ONCE;
-        let request = FilesRequest { model, filter, only, sort, open: self.open.clone(), kept };
+        let request = FilesRequest { model, filter, only, sort, open: self.open.clone(), filtered };
         if let Some(shown) = self.job.start(waker, small, move |cancel| FilesShown::new(request, cancel)) {
             self.take(shown);
         }
@@ -189,7 +191,7 @@ impl Files {
             self.start(waker);
             return;
         }
-        shown.rows.open_at(row, &shown.model, &shown.kept, shown.sort);
+        shown.rows.open_at(row, &shown.model, &shown.filtered, shown.sort);
         self.rows_changed();
     }
 
@@ -211,7 +213,7 @@ impl Files {
 
     fn rows_changed(&mut self) {
         // What a filter opened is closed again without it.
-        if let Some(shown) = self.shown.as_ref().filter(|shown| !shown.kept.opens()) {
+        if let Some(shown) = self.shown.as_ref().filter(|shown| !shown.filtered.opens()) {
             self.open.clone_from(shown.rows.open());
         }
         self.find();

@@ -1,7 +1,7 @@
 //! Which rows of a page are shown, and in which order.
 
+use super::filter::CompareFilter;
 use super::line::Line;
-use super::needle::Needle;
 use crate::gui::models::files::QueryError;
 
 /// What rows are ordered by.
@@ -55,15 +55,15 @@ pub struct LineRows {
 impl LineRows {
     /// The rows of `lines` that fit `filter`; with `only`, of them those that differ.
     pub fn new(lines: &[Line], filter: &str, only: bool, sort: Sort) -> Self {
-        let (needle, error) = match Needle::parse(filter) {
-            Ok(needle) => (needle, None),
-            Err(error) => (Needle::default(), Some(error)),
+        let (parsed, error) = match CompareFilter::parse(filter) {
+            Ok(parsed) => (parsed, None),
+            Err(error) => (CompareFilter::default(), Some(error)),
         };
         let fits = |line: &Line| {
-            needle.is_empty()
-                || needle.fits_text(&format!("{} {}", line.name, line.note))
-                    && needle.fits_size(std::iter::once(line.size))
-                    && needle.fits_change(line.cells.iter().filter_map(|cell| cell.change))
+            parsed.is_empty()
+                || parsed.fits_text(&format!("{} {}", line.name, line.note))
+                    && parsed.fits_size(std::iter::once(line.size))
+                    && parsed.fits_change(line.cells.iter().filter_map(|cell| cell.change))
         };
         let found: Vec<usize> = (0..lines.len()).filter(|at| lines.get(*at).is_some_and(fits)).collect();
         let shown = |at: &usize| lines.get(*at).is_some_and(|line| !only || line.differs || line.always);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::facts::largest;
-use super::kept::Kept;
+use super::filtered_paths::FilteredPaths;
 use super::model::Model;
 use super::shown::Sort;
 use crate::compare::{Row, RowId};
@@ -28,9 +28,9 @@ pub struct FileRows {
 impl FileRows {
     /// The rows with the folders of `open` open. Where a filter found little, every folder that leads to it is
     /// opened as well.
-    pub fn new(model: &Model, kept: &Kept, sort: Sort, open: HashSet<RowId>) -> Self {
+    pub fn new(model: &Model, filtered: &FilteredPaths, sort: Sort, open: HashSet<RowId>) -> Self {
         let mut rows = Self { list: Vec::new(), open };
-        let below = rows.below(model, kept, sort, RowId::ROOT, 0);
+        let below = rows.below(model, filtered, sort, RowId::ROOT, 0);
         rows.list = below;
         rows
     }
@@ -57,12 +57,12 @@ impl FileRows {
     }
 
     /// Opens the folder at a row in place.
-    pub fn open_at(&mut self, row: usize, model: &Model, kept: &Kept, sort: Sort) {
+    pub fn open_at(&mut self, row: usize, model: &Model, filtered: &FilteredPaths, sort: Sort) {
         let Some(&FileRow { id, depth }) = self.list.get(row) else { return };
         if !self.open.insert(id) {
             return;
         }
-        let inserted = self.below(model, kept, sort, id, depth + 1);
+        let inserted = self.below(model, filtered, sort, id, depth + 1);
         let tail = self.list.split_off(row + 1);
         self.list.extend(inserted);
         self.list.extend(tail);
@@ -78,16 +78,23 @@ impl FileRows {
     }
 
     /// Rows below a folder that is open.
-    fn below(&mut self, model: &Model, kept: &Kept, sort: Sort, folder: RowId, depth: u16) -> Vec<FileRow> {
+    fn below(
+        &mut self,
+        model: &Model,
+        filtered: &FilteredPaths,
+        sort: Sort,
+        folder: RowId,
+        depth: u16,
+    ) -> Vec<FileRow> {
         let mut rows = Vec::new();
-        let mut pending = children(model, kept, sort, folder, depth);
+        let mut pending = children(model, filtered, sort, folder, depth);
         while let Some(row) = pending.pop() {
             rows.push(row);
-            if kept.opens() && kept.leads(row.id) {
+            if filtered.opens() && filtered.leads(row.id) {
                 self.open.insert(row.id);
             }
             if self.open.contains(&row.id) {
-                pending.extend(children(model, kept, sort, row.id, row.depth + 1));
+                pending.extend(children(model, filtered, sort, row.id, row.depth + 1));
             }
         }
         rows
@@ -95,9 +102,9 @@ impl FileRows {
 }
 
 /// What is shown of a folder, the last row first.
-fn children(model: &Model, kept: &Kept, sort: Sort, folder: RowId, depth: u16) -> Vec<FileRow> {
+fn children(model: &Model, filtered: &FilteredPaths, sort: Sort, folder: RowId, depth: u16) -> Vec<FileRow> {
     let tree = &model.compared.comparison.tree;
-    let shown = tree.row(folder).children().filter(|row| kept.shows(row.id()));
+    let shown = tree.row(folder).children().filter(|row| filtered.shows(row.id()));
     let mut list: Vec<Row<'_>> = shown.collect();
     let images = model.images();
     let size = |row: &Row<'_>| (0..images).filter_map(|image| row.bytes(image)).max().unwrap_or(0);

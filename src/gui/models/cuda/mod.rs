@@ -1,8 +1,8 @@
 //! The CUDA content of an image as tables: libraries, GPU code by architecture, copies, and why a file is there.
 
+mod arch_matrix;
 mod details;
 mod duplicates;
-mod ledger;
 mod libraries;
 mod query;
 mod rows;
@@ -12,9 +12,9 @@ pub mod words;
 
 use std::collections::BTreeMap;
 
+pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, Parts, Verdict};
 pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, Place, copy_text};
 pub use duplicates::{CopyItem, DuplicateItem, DuplicateRow, duplicate_rows};
-pub use ledger::{Architecture, Ledger, LedgerRow, Parts, Verdict};
 pub use libraries::LibraryItem;
 pub use query::{LibraryQuery, LibraryQueryError};
 pub use rows::{Column, Group, LibraryRow, LibraryRows, Sorting};
@@ -33,7 +33,7 @@ pub struct CudaModel {
     /// The libraries, in the order of the inventory.
     pub libraries: Vec<LibraryItem>,
     /// GPU code by architecture and file.
-    pub ledger: Ledger,
+    pub arch_matrix: ArchMatrix,
     /// Copies of libraries, then other large files of one content.
     pub duplicates: Vec<DuplicateItem>,
     /// GPUs to judge by.
@@ -58,8 +58,8 @@ impl CudaModel {
         }
         let libraries = LibraryItem::all(inventory, rootfs);
         let duplicates = duplicates::all(inventory, rootfs, &libraries, &places);
-        let ledger = Ledger::new(inventory, rootfs, &libraries);
-        Self { summary: Summary::new(inventory), libraries, ledger, duplicates, targets, places }
+        let arch_matrix = ArchMatrix::new(inventory, rootfs, &libraries);
+        Self { summary: Summary::new(inventory), libraries, arch_matrix, duplicates, targets, places }
     }
 
     /// The library at a path.

@@ -5,7 +5,7 @@ use egui::{
     Align2, Button, Frame, Key, Label, Margin, RichText, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, vec2,
 };
 
-use super::{Action, Around, Go};
+use super::{Action, Around, CompareEvent};
 use crate::base::text::{elide_middle, printable};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::dialogs::Pick;
@@ -47,7 +47,7 @@ pub(super) fn alone(
     panel: &mut AddPanel,
     columns: &Columns,
     around: &Around,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let width = (ui.available_width() - 2.0 * space::L).min(620.0);
@@ -66,7 +66,7 @@ pub(super) fn alone(
                 );
                 ui.add(Label::new(RichText::new(note).color(Tokens::of(ui).text_weak)).wrap());
                 ui.add_space(space::L);
-                ways(ui, panel, columns, around, went);
+                ways(ui, panel, columns, around, events);
             });
         });
     });
@@ -78,36 +78,42 @@ pub(super) fn sheet(
     panel: &mut AddPanel,
     columns: &Columns,
     around: &Around,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("Add image").font(text::title()).color(Tokens::of(ui).text));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             if mark_button(ui, Mark::Close, "Close without adding").clicked() {
-                went.push(Go::Adding(false));
+                events.push(CompareEvent::Adding(false));
             }
         });
     });
     ui.add_space(space::S);
-    ScrollArea::vertical().auto_shrink([false, true]).show(ui, |ui| ways(ui, panel, columns, around, went));
+    ScrollArea::vertical().auto_shrink([false, true]).show(ui, |ui| ways(ui, panel, columns, around, events));
 }
 
-fn ways(ui: &mut Ui, panel: &mut AddPanel, columns: &Columns, around: &Around, went: &mut Vec<Go>) {
+fn ways(
+    ui: &mut Ui,
+    panel: &mut AddPanel,
+    columns: &Columns,
+    around: &Around,
+    events: &mut Vec<CompareEvent>,
+) {
     let others: Vec<&OpenImage> = around.images.iter().filter(|image| !columns.has(image.id)).collect();
     if !others.is_empty() {
         heading(ui, "Open images");
         for image in others {
-            open_image(ui, image, went);
+            open_image(ui, image, events);
         }
         ui.add_space(space::M);
     }
-    field(ui, panel, around, went);
+    field(ui, panel, around, events);
     ui.add_space(space::M);
     let open: Vec<&str> = around.images.iter().map(|image| image.shown.as_str()).collect();
     let recent = around.recent.iter().filter(|reference| !open.contains(&reference.as_str()));
     let recent: Vec<&String> = recent.take(RECENT).collect();
     let samples: Vec<_> = SAMPLES.iter().filter(|(name, _)| !open.contains(name)).collect();
-    let lists = |ui: &mut Ui, first: bool, went: &mut Vec<Go>| {
+    let lists = |ui: &mut Ui, first: bool, events: &mut Vec<CompareEvent>| {
         if first && !recent.is_empty() {
             heading(ui, "Recent images");
             for reference in &recent {
@@ -115,7 +121,7 @@ fn ways(ui: &mut Ui, panel: &mut AddPanel, columns: &Columns, around: &Around, w
                 let (folder, name) = shown.trim_end_matches('/').rsplit_once('/').unwrap_or(("", &shown));
                 let folder = elide_middle(folder, letters_in(ui.available_width()));
                 if entry(ui, name, &folder, &format!("Compare with {shown}"), true).clicked() {
-                    went.push(Go::Window(Action::OpenBeside((*reference).clone())));
+                    events.push(CompareEvent::Window(Action::OpenBeside((*reference).clone())));
                 }
             }
         }
@@ -123,23 +129,23 @@ fn ways(ui: &mut Ui, panel: &mut AddPanel, columns: &Columns, around: &Around, w
             heading(ui, "Samples");
             for (name, about) in &samples {
                 if entry(ui, name, about, &format!("Compare with {name}"), true).clicked() {
-                    went.push(Go::Window(Action::OpenBeside((*name).to_owned())));
+                    events.push(CompareEvent::Window(Action::OpenBeside((*name).to_owned())));
                 }
             }
         }
     };
     if ui.available_width() >= 480.0 && !recent.is_empty() && !samples.is_empty() {
         ui.columns(2, |sides| {
-            lists(&mut sides[0], true, went);
-            lists(&mut sides[1], false, went);
+            lists(&mut sides[0], true, events);
+            lists(&mut sides[1], false, events);
         });
     } else {
-        lists(ui, true, went);
-        lists(ui, false, went);
+        lists(ui, true, events);
+        lists(ui, false, events);
     }
 }
 
-fn open_image(ui: &mut Ui, image: &OpenImage, went: &mut Vec<Go>) {
+fn open_image(ui: &mut Ui, image: &OpenImage, events: &mut Vec<CompareEvent>) {
     let about = match (&image.state, image.state.refused()) {
         (_, Some(reason)) => reason.to_owned(),
         (ImageState::Reading(_, words), _) => format!("loading: {words}"),
@@ -152,11 +158,11 @@ fn open_image(ui: &mut Ui, image: &OpenImage, went: &mut Vec<Go>) {
     let response = entry(ui, &image.title, &about, &name, enabled);
     let hint = if enabled { &image.shown } else { &about };
     if response.on_hover_text(hint).on_disabled_hover_text(hint).clicked() {
-        went.push(Go::Add(image.id));
+        events.push(CompareEvent::Add(image.id));
     }
 }
 
-fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, went: &mut Vec<Go>) {
+fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, events: &mut Vec<CompareEvent>) {
     let tokens = Tokens::of(ui);
     let label = ui.label(RichText::new("Path or reference").font(text::strong()));
     ui.horizontal(|ui| {
@@ -178,7 +184,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, went: &mut Vec<Go>)
         let given = !panel.typed.trim().is_empty();
         let clicked = ui.add_enabled_ui(given, |ui| primary_button(ui, "Compare")).inner.clicked();
         if given && (entered || clicked) {
-            went.push(Go::Window(Action::OpenBeside(panel.typed.clone())));
+            events.push(CompareEvent::Window(Action::OpenBeside(panel.typed.clone())));
             panel.said = None;
         }
     });
@@ -187,7 +193,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, went: &mut Vec<Go>)
             let response = ui.add_enabled(!around.dialog, Button::new(label));
             let response = response.on_disabled_hover_text("A file dialog is already open");
             if response.on_hover_text("Open a file dialog").clicked() {
-                went.push(Go::Window(Action::Pick(pick)));
+                events.push(CompareEvent::Window(Action::Pick(pick)));
             }
         }
         weak(ui, "or drop a file here");

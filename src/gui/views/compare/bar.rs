@@ -3,8 +3,8 @@
 use egui::accesskit::Role;
 use egui::{Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
-use super::state::State;
-use super::{Action, Go, Page};
+use super::state::CompareState;
+use super::{Action, CompareEvent, Page};
 use crate::base::labels::CHANGES;
 use crate::base::size::grouped;
 use crate::gui::app::commands::command;
@@ -15,25 +15,31 @@ use crate::gui::widgets::controls::check_box;
 /// From this width on, everything fits on one line.
 const WIDE: f32 = 1_120.0;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, model: &Model, focus: bool, went: &mut Vec<Go>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut CompareState,
+    model: &Model,
+    focus: bool,
+    events: &mut Vec<CompareEvent>,
+) {
     if ui.available_width() >= WIDE {
         ui.horizontal(|ui| {
-            pages(ui, state, model, went);
+            pages(ui, state, model, events);
             ui.add_space(space::S);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                export(ui, went);
+                export(ui, events);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| choices(ui, state, model, focus));
             });
         });
     } else {
         ui.horizontal(|ui| {
-            pages(ui, state, model, went);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| export(ui, went));
+            pages(ui, state, model, events);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| export(ui, events));
         });
         ui.horizontal(|ui| choices(ui, state, model, focus));
     }
     let error = match state.page {
-        Page::Files => state.files.shown().and_then(|shown| shown.kept.error.as_ref()),
+        Page::Files => state.files.shown().and_then(|shown| shown.filtered.error.as_ref()),
         _ => state.rows.error.as_ref(),
     };
     if let Some(error) = error {
@@ -42,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &Model, focus: bool, w
     ui.add_space(space::XS);
 }
 
-fn pages(ui: &mut Ui, state: &State, model: &Model, went: &mut Vec<Go>) {
+fn pages(ui: &mut Ui, state: &CompareState, model: &Model, events: &mut Vec<CompareEvent>) {
     ui.spacing_mut().item_spacing.x = space::XS;
     for page in Page::ALL {
         let selected = state.page == page;
@@ -57,7 +63,7 @@ fn pages(ui: &mut Ui, state: &State, model: &Model, went: &mut Vec<Go>) {
         };
         response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &name));
         if response.on_hover_text(about(page)).clicked() {
-            went.push(Go::Page(page));
+            events.push(CompareEvent::Page(page));
         }
     }
 }
@@ -74,14 +80,14 @@ const fn about(page: Page) -> &'static str {
     }
 }
 
-fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
+fn choices(ui: &mut Ui, state: &mut CompareState, model: &Model, focus: bool) {
     let tokens = Tokens::of(ui);
     let mut only = state.only;
     if check_box(ui, only, "Only differences").clicked() {
         only = !only;
     }
     let hidden = match state.page {
-        Page::Files => state.files.shown().map_or(0, |shown| shown.kept.hidden),
+        Page::Files => state.files.shown().map_or(0, |shown| shown.filtered.hidden),
         _ => state.rows.hidden,
     };
     if state.only && hidden > 0 {
@@ -120,7 +126,7 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
         state.set_sort(chosen);
     }
     let found = match state.page {
-        Page::Files => state.files.shown().map(|shown| shown.kept.found),
+        Page::Files => state.files.shown().map(|shown| shown.filtered.found),
         _ => Some(state.rows.found),
     };
     let all = match state.page {
@@ -157,14 +163,14 @@ fn choices(ui: &mut Ui, state: &mut State, model: &Model, focus: bool) {
     }
 }
 
-fn export(ui: &mut Ui, went: &mut Vec<Go>) {
+fn export(ui: &mut Ui, events: &mut Vec<CompareEvent>) {
     ui.spacing_mut().item_spacing.x = space::XS;
     for (id, label) in [("compare.save", "Save as…"), ("compare.copy", "Copy")] {
         let Some(command) = command(id) else { continue };
         let response = ui.button(label);
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, command.title));
         if response.on_hover_text(command.about).clicked() {
-            went.push(Go::Window(Action::Command(id)));
+            events.push(CompareEvent::Window(Action::Command(id)));
         }
     }
 }

@@ -7,8 +7,8 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::state::State;
-use super::{Action, Around, Go};
+use super::state::CompareState;
+use super::{Action, Around, CompareEvent};
 use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -23,7 +23,7 @@ const MOST: f32 = 280.0;
 /// Room of the button at the end.
 const ADD: f32 = 104.0;
 
-pub(super) fn show(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+pub(super) fn show(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
     let ids = state.columns.list();
     let gap = space::S;
     let room = ui.available_width() - ADD;
@@ -36,14 +36,14 @@ pub(super) fn show(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<G
             ui.horizontal(|ui| {
                 for (place, id) in ids.iter().enumerate() {
                     if let Some(image) = around.image(*id) {
-                        one(ui, state, image, place, width, group, went);
+                        one(ui, state, image, place, width, group, events);
                     }
                 }
             });
         });
         let about = command("compare.add").map_or("", |command| command.about);
         if ui.add(Button::new("Add image…").min_size(vec2(0.0, 28.0))).on_hover_text(about).clicked() {
-            went.push(Go::Adding(true));
+            events.push(CompareEvent::Adding(true));
         }
     });
     ui.add_space(space::S);
@@ -51,12 +51,12 @@ pub(super) fn show(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<G
 
 fn one(
     ui: &mut Ui,
-    state: &State,
+    state: &CompareState,
     image: &OpenImage,
     place: usize,
     width: f32,
     group: Id,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) {
     let tokens = Tokens::of(ui);
     let ids = state.columns.list();
@@ -86,10 +86,10 @@ fn one(
     status(ui, image, about, baseline);
     paint_focus(ui, &response, radius::M);
     if response.has_focus() {
-        keys(ui, &response, ids, image.id, group, went);
+        keys(ui, &response, ids, image.id, group, events);
     }
     if response.clicked() {
-        went.push(Go::Baseline(image.id));
+        events.push(CompareEvent::Baseline(image.id));
     }
     response.on_hover_ui(|ui| {
         ui.label(&image.shown);
@@ -102,17 +102,17 @@ fn one(
         pos2(rect.right() - 4.0, rect.top() + 26.0),
     );
     let mut child = ui.new_child(UiBuilder::new().max_rect(corner).id_salt(("menu of", image.id)));
-    menu(&mut child, state, image, place, went);
+    menu(&mut child, state, image, place, events);
 }
 
 /// Arrows go from image to image; with Shift they take it along.
-fn keys(ui: &Ui, response: &egui::Response, ids: &[u64], id: u64, group: Id, went: &mut Vec<Go>) {
+fn keys(ui: &Ui, response: &egui::Response, ids: &[u64], id: u64, group: Id, events: &mut Vec<CompareEvent>) {
     let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     for (key, right) in [(Key::ArrowRight, true), (Key::ArrowLeft, false)] {
         if pressed(Modifiers::SHIFT, key) {
-            went.push(Go::Shift(id, right));
+            events.push(CompareEvent::Shift(id, right));
         } else if pressed(Modifiers::NONE, key) {
             let at = ids.iter().position(|one| *one == id).unwrap_or(0);
             let to = if right { at + 1 } else { at.wrapping_sub(1) };
@@ -122,39 +122,39 @@ fn keys(ui: &Ui, response: &egui::Response, ids: &[u64], id: u64, group: Id, wen
         }
     }
     if pressed(Modifiers::NONE, Key::Delete) {
-        went.push(Go::Remove(id));
+        events.push(CompareEvent::Remove(id));
     }
 }
 
-fn menu(ui: &mut Ui, state: &State, image: &OpenImage, place: usize, went: &mut Vec<Go>) {
+fn menu(ui: &mut Ui, state: &CompareState, image: &OpenImage, place: usize, events: &mut Vec<CompareEvent>) {
     let (ids, id) = (state.columns.list(), image.id);
     let button = Button::new("…").frame(false).min_size(vec2(20.0, 20.0));
     let (button, _) = MenuButton::from_button(button).ui(ui, |ui| {
         ui.set_min_width(170.0);
-        let mut item = |ui: &mut Ui, label: &str, enabled: bool, why: &str, go: Go| {
+        let mut item = |ui: &mut Ui, label: &str, enabled: bool, why: &str, event: CompareEvent| {
             let response = ui.add_enabled(enabled, Button::new(label)).on_disabled_hover_text(why);
             if response.clicked() {
-                went.push(go);
+                events.push(event);
                 ui.close();
             }
         };
         let baseline = state.columns.baseline() == id;
-        item(ui, "Use as baseline", !baseline, "Already the baseline", Go::Baseline(id));
-        item(ui, "Move left", place > 0, "Already first", Go::Shift(id, false));
-        item(ui, "Move right", place + 1 < ids.len(), "Already last", Go::Shift(id, true));
+        item(ui, "Use as baseline", !baseline, "Already the baseline", CompareEvent::Baseline(id));
+        item(ui, "Move left", place > 0, "Already first", CompareEvent::Shift(id, false));
+        item(ui, "Move right", place + 1 < ids.len(), "Already last", CompareEvent::Shift(id, true));
         ui.separator();
         item(
             ui,
             "Go to tab",
             state.columns.own() != id,
             "Already in this tab",
-            Go::Window(Action::ShowTab(id)),
+            CompareEvent::Window(Action::ShowTab(id)),
         );
         if matches!(image.state, ImageState::Failed(_) | ImageState::Stopped) {
-            item(ui, "Try again", true, "", Go::Window(Action::Again(id)));
+            item(ui, "Try again", true, "", CompareEvent::Window(Action::Again(id)));
         }
         let own = state.columns.own() == id;
-        item(ui, "Remove", !own, "The image of this tab cannot be removed", Go::Remove(id));
+        item(ui, "Remove", !own, "The image of this tab cannot be removed", CompareEvent::Remove(id));
     });
     let name = format!("Actions for {}", image.title);
     button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));

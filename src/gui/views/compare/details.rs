@@ -3,7 +3,7 @@
 use egui::{Align, Grid, Label, Layout, RichText, ScrollArea, Sense, Ui, pos2, vec2};
 
 use super::lines::color;
-use super::{Action, Around, Go, Page};
+use super::{Action, Around, CompareEvent, Page};
 use crate::base::text::elide_middle;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::compare::{ColumnFacts, Columns, Details, Model};
@@ -18,7 +18,7 @@ pub(super) fn show(
     (page, columns): (Page, &Columns),
     model: &Model,
     around: &Around,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) {
     let tokens = Tokens::of(ui);
     let margin = egui::Margin::symmetric(12, 10);
@@ -30,7 +30,7 @@ pub(super) fn show(
                     if let Some(path) = &details.path {
                         let shown = format!("{}{}", details.about, details.title);
                         if ui.button("Copy path").clicked() {
-                            went.push(Go::Window(Action::CopyText(shown)));
+                            events.push(CompareEvent::Window(Action::CopyText(shown)));
                         }
                         let leads = page != Page::Files;
                         if leads
@@ -39,7 +39,7 @@ pub(super) fn show(
                                 .on_hover_text("Show in the combined file tree")
                                 .clicked()
                         {
-                            went.push(Go::Path(path.clone()));
+                            events.push(CompareEvent::Path(path.clone()));
                         }
                     }
                     ui.with_layout(Layout::top_down(Align::Min), |ui| {
@@ -57,12 +57,12 @@ pub(super) fn show(
             if count > 0 && ui.available_width() / count as f32 >= SIDE {
                 ui.columns(count, |sides| {
                     for ((place, column), ui) in details.columns.iter().enumerate().zip(sides) {
-                        one(ui, (place, column), columns, details, model, around, went);
+                        one(ui, (place, column), columns, details, model, around, events);
                     }
                 });
             } else {
                 for (place, column) in details.columns.iter().enumerate() {
-                    one(ui, (place, column), columns, details, model, around, went);
+                    one(ui, (place, column), columns, details, model, around, events);
                     ui.add_space(space::M);
                 }
             }
@@ -77,7 +77,7 @@ fn one(
     details: &Details,
     model: &Model,
     around: &Around,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) {
     let tokens = Tokens::of(ui);
     let id = model.compared.ids.get(place).copied().unwrap_or_default();
@@ -122,7 +122,7 @@ fn one(
             egui::WidgetInfo::labeled(egui::accesskit::Role::Button, open.is_some(), name)
         });
         if response.clicked() {
-            went.push(Go::Window(action));
+            events.push(CompareEvent::Window(action));
         }
     }
 }

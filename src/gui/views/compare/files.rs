@@ -5,8 +5,8 @@ use std::sync::Arc;
 use egui::Ui;
 
 use super::lines::{clicked, color, heads, sorted};
-use super::state::State;
-use super::{Action, Around, Go, Page};
+use super::state::CompareState;
+use super::{Action, Around, CompareEvent, Page};
 use crate::base::size::human;
 use crate::base::text::escape;
 use crate::compare::{Change, Row};
@@ -23,11 +23,11 @@ const COLUMN: f32 = 150.0;
 
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut CompareState,
     model: &Arc<Model>,
     around: &Around,
     waker: &Waker,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) -> MatrixOutput {
     let reveal = state.files.take_reveal();
     let sort = state.sort();
@@ -40,7 +40,7 @@ pub(super) fn show(
         return MatrixOutput::default();
     };
     if shown.rows.as_slice().is_empty() {
-        let (found, hidden) = (shown.kept.found, shown.kept.hidden);
+        let (found, hidden) = (shown.filtered.found, shown.filtered.hidden);
         card(ui, |ui| match (found, hidden) {
             (0, _) => empty(
                 ui,
@@ -82,8 +82,8 @@ pub(super) fn show(
             TableEvent::Close(row) => state.files.close_row(row),
             TableEvent::Parent(row) => state.files.select_parent(row),
             TableEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
-            TableEvent::Activate(_) => went.extend(lead(state, model)),
-            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Activate(_) => events.extend(lead(state, model)),
+            TableEvent::Clear => events.push(CompareEvent::Clear),
         }
     }
     if !output.events.is_empty() {
@@ -91,19 +91,19 @@ pub(super) fn show(
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
     if let Some(path) = state.files.selected().filter(|_| copies) {
-        went.push(Go::Window(Action::CopyText(escape(path))));
+        events.push(CompareEvent::Window(Action::CopyText(escape(path))));
     }
     output
 }
 
 /// To the layers of the first image that has the chosen path.
-fn lead(state: &State, model: &Model) -> Option<Go> {
+fn lead(state: &CompareState, model: &Model) -> Option<CompareEvent> {
     let path = state.files.selected()?;
     let tree = &model.compared.comparison.tree;
     let row = tree.row(tree.find(path)?);
     let image = (0..model.images()).find(|image| row.node(*image).is_some())?;
     let id = model.compared.ids.get(image).copied()?;
-    Some(Go::Window(Action::ShowPathIn(id, path.to_vec())))
+    Some(CompareEvent::Window(Action::ShowPathIn(id, path.to_vec())))
 }
 
 fn change_of(model: &Model, row: Row<'_>, image: usize) -> Option<Change> {
@@ -147,7 +147,7 @@ fn row_at(tokens: &Tokens, model: &Model, shown: &FilesShown, file: FileRow) -> 
     });
     let cells = cells.collect();
     let change = whole(model, row);
-    let fits = shown.kept.fits(file.id);
+    let fits = shown.filtered.fits(file.id);
     MatrixRow {
         key: u64::from(file.id.0),
         depth: file.depth,

@@ -2,8 +2,8 @@
 
 use egui::{Color32, Ui};
 
-use super::state::State;
-use super::{Action, Around, Go, Page};
+use super::state::CompareState;
+use super::{Action, Around, CompareEvent, Page};
 use crate::compare::Change;
 use crate::gui::design::Tokens;
 use crate::gui::models::compare::{About, Cell, Columns, Line, LineRow, Model, Sort};
@@ -18,10 +18,10 @@ const WORDS: f32 = 150.0;
 
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut CompareState,
     model: &Model,
     around: &Around,
-    went: &mut Vec<Go>,
+    events: &mut Vec<CompareEvent>,
 ) -> MatrixOutput {
     let lines = model.lines(state.page);
     if state.rows.rows.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn show(
     };
     let salt = format!("compared {}", state.page.title());
     let output = card(ui, |ui| matrix(ui, &salt, &shape, make, spoken));
-    take(ui, state, model, &output, went);
+    take(ui, state, model, &output, events);
     output
 }
 
@@ -111,7 +111,7 @@ pub(super) fn color(tokens: &Tokens, change: Option<Change>) -> Color32 {
     }
 }
 
-fn nothing(ui: &mut Ui, state: &State, lines: &[Line]) {
+fn nothing(ui: &mut Ui, state: &CompareState, lines: &[Line]) {
     if lines.is_empty() {
         let note = match state.page {
             Page::Packages => "No package database in any image.",
@@ -170,17 +170,23 @@ fn line_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
     }
 }
 
-fn take(ui: &Ui, state: &mut State, model: &Model, output: &MatrixOutput, went: &mut Vec<Go>) {
+fn take(
+    ui: &Ui,
+    state: &mut CompareState,
+    model: &Model,
+    output: &MatrixOutput,
+    events: &mut Vec<CompareEvent>,
+) {
     for event in &output.events {
         match *event {
             TableEvent::Select(row) => state.select(model, row),
             TableEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
-            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Clear => events.push(CompareEvent::Clear),
             TableEvent::Activate(row) => {
                 if let Some(LineRow::Line(at)) = state.rows.rows.get(row)
                     && let Some(line) = model.lines(state.page).get(*at)
                 {
-                    went.extend(activate(model, line));
+                    events.extend(activate(model, line));
                 }
             }
             TableEvent::Open(_) | TableEvent::Close(_) | TableEvent::Parent(_) => {}
@@ -192,15 +198,15 @@ fn take(ui: &Ui, state: &mut State, model: &Model, output: &MatrixOutput, went: 
 }
 
 /// What Enter does: a file is shown in the tree, a layer in the first image that has it.
-fn activate(model: &Model, line: &Line) -> Option<Go> {
+fn activate(model: &Model, line: &Line) -> Option<CompareEvent> {
     match &line.about {
-        About::Path(path) => Some(Go::Path(path.clone())),
+        About::Path(path) => Some(CompareEvent::Path(path.clone())),
         About::Layer(place) => {
             let row = model.compared.comparison.layers.get(*place)?;
             let image = row.shared_by().next()?;
             let layer = row.places.get(image)?.first().copied()?;
             let id = model.compared.ids.get(image).copied()?;
-            Some(Go::Window(Action::ShowLayerIn(id, layer)))
+            Some(CompareEvent::Window(Action::ShowLayerIn(id, layer)))
         }
         _ => None,
     }

@@ -9,15 +9,15 @@ mod commands;
 mod details;
 mod files;
 mod lines;
+mod loading;
 mod save;
 mod state;
-mod waits;
 
 use std::sync::Arc;
 
 use egui::{Frame, Id, Margin, Modal, Panel, Ui};
 
-use self::state::State;
+use self::state::CompareState;
 use super::{Action, ViewContext};
 use crate::gui::design::{Tokens, radius};
 use crate::gui::models::compare::{ImageState, Model, OpenImage};
@@ -48,7 +48,7 @@ impl Around {
 
 /// State of the view of one image.
 pub struct CompareView {
-    state: State,
+    state: CompareState,
     add: add::AddPanel,
     /// Whether the panel to add images is open over the comparison.
     adding: bool,
@@ -60,7 +60,7 @@ pub struct CompareView {
 }
 
 /// What a part of the view asks for.
-enum Go {
+enum CompareEvent {
     /// To the window.
     Window(Action),
     /// Adds an open image.
@@ -89,7 +89,7 @@ impl CompareView {
     /// The view of the image with this window ID.
     pub fn new(id: u64) -> Self {
         Self {
-            state: State::new(id),
+            state: CompareState::new(id),
             add: add::AddPanel::default(),
             adding: false,
             save: save::SaveBar::default(),
@@ -107,20 +107,20 @@ impl CompareView {
         self.leave_out(around);
         self.state.update(around, &waker);
         self.save.update(ui, context.actions);
-        let mut went = Vec::new();
+        let mut events = Vec::new();
         if self.state.columns.list().len() < 2 {
             self.adding = false;
-            add::alone(ui, &mut self.add, &self.state.columns, around, &mut went);
+            add::alone(ui, &mut self.add, &self.state.columns, around, &mut events);
         } else {
-            cards::show(ui, &self.state, around, &mut went);
+            cards::show(ui, &self.state, around, &mut events);
             match self.state.work.model().cloned() {
-                Some(model) => self.show(ui, &model, around, &waker, &mut went),
-                None => waits::show(ui, &self.state, around, &mut went),
+                Some(model) => self.show(ui, &model, around, &waker, &mut events),
+                None => loading::show(ui, &self.state, around, &mut events),
             }
-            self.sheet(ui, around, &mut went);
+            self.sheet(ui, around, &mut events);
         }
-        for go in went {
-            self.go(ui, go, context, &waker);
+        for event in events {
+            self.handle(ui, event, context, &waker);
         }
     }
 
@@ -140,7 +140,7 @@ impl CompareView {
     }
 
     /// The panel to add images, over the comparison.
-    fn sheet(&mut self, ui: &Ui, around: &Around, went: &mut Vec<Go>) {
+    fn sheet(&mut self, ui: &Ui, around: &Around, events: &mut Vec<CompareEvent>) {
         if !self.adding {
             return;
         }
@@ -154,18 +154,25 @@ impl CompareView {
         let shown = modal.frame(frame).backdrop_color(tokens.backdrop()).show(ui.ctx(), |ui| {
             ui.set_width((size.x - 80.0).clamp(200.0, 560.0));
             ui.set_max_height((size.y - 120.0).max(160.0));
-            add::sheet(ui, &mut self.add, &self.state.columns, around, went);
+            add::sheet(ui, &mut self.add, &self.state.columns, around, events);
         });
         if shown.should_close() {
-            went.push(Go::Adding(false));
+            events.push(CompareEvent::Adding(false));
         }
     }
 
-    fn show(&mut self, ui: &mut Ui, model: &Arc<Model>, around: &Around, waker: &Waker, went: &mut Vec<Go>) {
-        waits::line(ui, &self.state, around, went);
-        self.save.show(ui, model, waker, went);
+    fn show(
+        &mut self,
+        ui: &mut Ui,
+        model: &Arc<Model>,
+        around: &Around,
+        waker: &Waker,
+        events: &mut Vec<CompareEvent>,
+    ) {
+        loading::line(ui, &self.state, around, events);
+        self.save.show(ui, model, waker, events);
         let focus = std::mem::take(&mut self.focus_search);
-        bar::show(ui, &mut self.state, model, focus, went);
+        bar::show(ui, &mut self.state, model, focus, events);
         let width = ui.available_width();
         let (page, chosen) = (self.state.page, self.state.chosen(model));
         let columns = &self.state.columns;
@@ -178,7 +185,7 @@ impl CompareView {
                 .size_range(260.0..=width * 0.5)
                 .show(ui, |ui| {
                     card(ui, |ui| match &chosen {
-                        Some(chosen) => details::show(ui, chosen, (page, columns), model, around, went),
+                        Some(chosen) => details::show(ui, chosen, (page, columns), model, around, events),
                         None => {
                             empty(ui, "Nothing selected", "Select a row to see the details of each image.")
                         }
@@ -192,37 +199,37 @@ impl CompareView {
                 .default_size((height * 0.42).max(96.0))
                 .size_range(84.0..=(height * 0.62).max(96.0))
                 .show(ui, |ui| {
-                    card(ui, |ui| details::show(ui, chosen, (page, columns), model, around, went));
+                    card(ui, |ui| details::show(ui, chosen, (page, columns), model, around, events));
                 });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let output = match self.state.page {
-                Page::Files => files::show(ui, &mut self.state, model, around, waker, went),
-                _ => lines::show(ui, &mut self.state, model, around, went),
+                Page::Files => files::show(ui, &mut self.state, model, around, waker, events),
+                _ => lines::show(ui, &mut self.state, model, around, events),
             };
             (self.painted, self.table) = (output.painted, output.id);
         });
     }
 
-    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>, waker: &Waker) {
-        match go {
-            Go::Window(action) => context.actions.push(action),
-            Go::Add(id) => {
+    fn handle(&mut self, ui: &Ui, event: CompareEvent, context: &mut ViewContext<'_>, waker: &Waker) {
+        match event {
+            CompareEvent::Window(action) => context.actions.push(action),
+            CompareEvent::Add(id) => {
                 self.state.columns.add(id);
                 self.adding = false;
             }
-            Go::Remove(id) => self.state.columns.remove(id),
-            Go::Shift(id, right) => self.state.columns.shift(id, right),
-            Go::Baseline(id) => self.state.columns.set_baseline(id),
-            Go::Adding(open) => {
+            CompareEvent::Remove(id) => self.state.columns.remove(id),
+            CompareEvent::Shift(id, right) => self.state.columns.shift(id, right),
+            CompareEvent::Baseline(id) => self.state.columns.set_baseline(id),
+            CompareEvent::Adding(open) => {
                 self.adding = open;
                 self.add.opened(open);
             }
-            Go::Page(page) => self.state.page = page,
-            Go::Path(path) => self.state.show_path(path, waker),
-            Go::Stop => self.state.work.stop(),
-            Go::Retry => self.state.work.retry(waker),
-            Go::Clear => {
+            CompareEvent::Page(page) => self.state.page = page,
+            CompareEvent::Path(path) => self.state.show_path(path, waker),
+            CompareEvent::Stop => self.state.work.stop(),
+            CompareEvent::Retry => self.state.work.retry(waker),
+            CompareEvent::Clear => {
                 if !self.state.clear()
                     && let Some(id) = self.table
                 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::accesskit::Role;
 use egui::{Align2, Frame, Key, Label, Margin, RichText, Sense, TextEdit, Ui, WidgetInfo, vec2};
 
-use super::{Action, Go};
+use super::{Action, CompareEvent};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{Export, Exported, FORMATS, Model};
@@ -73,7 +73,7 @@ impl SaveBar {
 
     /// Writes to a file, in the format of its extension when known.
     pub(super) fn write(&mut self, model: &Arc<Model>, path: PathBuf, replace: bool, waker: &Waker) {
-        if let Some(format) = told_by(&path) {
+        if let Some(format) = format_of(&path) {
             self.format = format;
         }
         (self.said, self.notice) = (None, None);
@@ -108,22 +108,28 @@ impl SaveBar {
         ui.ctx().request_repaint();
     }
 
-    pub(super) fn show(&mut self, ui: &mut Ui, model: &Arc<Model>, waker: &Waker, went: &mut Vec<Go>) {
+    pub(super) fn show(
+        &mut self,
+        ui: &mut Ui,
+        model: &Arc<Model>,
+        waker: &Waker,
+        events: &mut Vec<CompareEvent>,
+    ) {
         if let Some((words, path, failed)) = &self.notice
-            && !notice(ui, words, path, *failed, went)
+            && !notice(ui, words, path, *failed, events)
         {
             self.notice = None;
         }
         if self.open {
             let tokens = Tokens::of(ui);
             tokens.card().inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
-                self.field(ui, model, waker, went);
+                self.field(ui, model, waker, events);
             });
             ui.add_space(space::S);
         }
     }
 
-    fn field(&mut self, ui: &mut Ui, model: &Arc<Model>, waker: &Waker, went: &mut Vec<Go>) {
+    fn field(&mut self, ui: &mut Ui, model: &Arc<Model>, waker: &Waker, events: &mut Vec<CompareEvent>) {
         let tokens = Tokens::of(ui);
         ui.horizontal(|ui| {
             ui.set_width(ui.available_width());
@@ -137,7 +143,7 @@ impl SaveBar {
                     self.format = format;
                     let typed = Path::new(&self.typed);
                     // A name of the user's own keeps what follows a point that is no format.
-                    if told_by(typed).is_some() {
+                    if format_of(typed).is_some() {
                         let renamed = typed.with_extension(format.extension());
                         self.typed = renamed.to_str().map_or_else(|| self.typed.clone(), str::to_owned);
                     }
@@ -179,7 +185,8 @@ impl SaveBar {
                 self.write(model, PathBuf::from(tidy(&self.typed)), self.exists, waker);
             }
             if ui.button("Browse…").on_hover_text("Open a file dialog").clicked() {
-                went.push(Go::Window(Action::Pick(Pick::SaveComparison(self.format.extension()))));
+                events
+                    .push(CompareEvent::Window(Action::Pick(Pick::SaveComparison(self.format.extension()))));
             }
             if escaped {
                 self.open = false;
@@ -193,13 +200,13 @@ impl SaveBar {
 }
 
 /// The format that a file's name ends in.
-fn told_by(path: &Path) -> Option<CompareFormat> {
+fn format_of(path: &Path) -> Option<CompareFormat> {
     let end = path.extension()?.to_str()?;
     FORMATS.into_iter().map(|(format, _)| format).find(|format| format.extension() == end)
 }
 
 /// Whether it stays.
-fn notice(ui: &mut Ui, words: &str, path: &str, failed: bool, went: &mut Vec<Go>) -> bool {
+fn notice(ui: &mut Ui, words: &str, path: &str, failed: bool, events: &mut Vec<CompareEvent>) -> bool {
     let tokens = Tokens::of(ui);
     let (mark, color) = if failed { (Mark::Error, tokens.error) } else { (Mark::Proven, tokens.success) };
     let mut stays = true;
@@ -212,7 +219,7 @@ fn notice(ui: &mut Ui, words: &str, path: &str, failed: bool, went: &mut Vec<Go>
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 stays = !mark_button(ui, Mark::Close, "Dismiss message").clicked();
                 if !path.is_empty() && ui.button("Copy path").clicked() {
-                    went.push(Go::Window(Action::CopyText(path.to_owned())));
+                    events.push(CompareEvent::Window(Action::CopyText(path.to_owned())));
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                     ui.add(Label::new(words).truncate());

@@ -19,7 +19,7 @@ struct Made {
 }
 
 /// The comparison, and the choices made.
-pub(super) struct State {
+pub(super) struct CompareState {
     pub(super) columns: Columns,
     pub(super) work: Comparing,
     pub(super) files: Files,
@@ -39,7 +39,7 @@ pub(super) struct State {
     details: Option<(Arc<Model>, Page, Vec<u8>, Details)>,
 }
 
-impl State {
+impl CompareState {
     pub(super) fn new(own: u64) -> Self {
         let mut sorts = [Sort::Difference; 5];
         sorts[Page::Layers as usize] = Sort::Order;

@@ -2,24 +2,30 @@
 
 use egui::{Color32, ComboBox, RichText, Ui};
 
-use super::state::State;
-use super::{Action, Go};
+use super::state::CudaState;
+use super::{Action, CudaEvent};
 use crate::base::convert::fraction;
 use crate::base::labels::GPU_CODE;
 use crate::base::size::human;
 use crate::cuda::arch_name;
 use crate::formats::fatbin::GpuKind;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{Architecture, CudaModel, Fit, Ledger, LedgerRow, TargetItem};
-use crate::gui::widgets::ledger::{
-    LedgerCell, LedgerColumn, LedgerEvent, LedgerLine, LedgerOutput, LedgerShape, ledger,
+use crate::gui::models::cuda::{ArchMatrix, ArchMatrixRow, Architecture, CudaModel, Fit, TargetItem};
+use crate::gui::widgets::arch_matrix::{
+    ArchMatrixCell, ArchMatrixColumn, ArchMatrixEvent, ArchMatrixLine, ArchMatrixOutput, ArchMatrixShape,
+    arch_matrix,
 };
 use crate::gui::widgets::pane::{card, empty};
 
 /// Shows the chooser and the ledger; gives how many rows were made.
-pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut Vec<Go>) -> usize {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut CudaState,
+    model: &CudaModel,
+    events: &mut Vec<CudaEvent>,
+) -> usize {
     let tokens = Tokens::of(ui);
-    if model.ledger.architectures.is_empty() {
+    if model.arch_matrix.architectures.is_empty() {
         card(ui, |ui| {
             empty(ui, "No GPU code", "No file contains SASS, PTX or LTO code.");
         });
@@ -27,41 +33,50 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
     }
     target(ui, state, model);
     let target = state.target_in(model);
-    if state.ledger_rows.is_empty() {
+    if state.arch_matrix_rows.is_empty() {
         card(ui, |ui| empty(ui, "No matching file", "The filter excludes all files with GPU code."));
         return 0;
     }
-    let columns: Vec<LedgerColumn> =
-        model.ledger.architectures.iter().map(|column| head(tokens, column, target)).collect();
-    let largest = largest(&model.ledger);
-    let rows = &state.ledger_rows;
-    let at = state.selected().and_then(|raw| model.ledger.position(raw));
-    let shape = LedgerShape {
+    let columns: Vec<ArchMatrixColumn> =
+        model.arch_matrix.architectures.iter().map(|column| head(tokens, column, target)).collect();
+    let largest = largest(&model.arch_matrix);
+    let rows = &state.arch_matrix_rows;
+    let at = state.selected().and_then(|raw| model.arch_matrix.position(raw));
+    let shape = ArchMatrixShape {
         name: "GPU code by architecture and file",
         title: "File, by SM architecture",
         columns: &columns,
-        legend: &legend(tokens, &model.ledger),
+        legend: &legend(tokens, &model.arch_matrix),
         rows: rows.len(),
         selected: at.and_then(|at| rows.iter().position(|row| *row == at)),
         reveal: std::mem::take(&mut state.reveal),
     };
-    let row = |index: usize| &model.ledger.rows[rows[index]];
-    let make = |index: usize| line(&model.ledger, row(index), target, largest);
-    let hover = |ui: &mut Ui, index: usize| describe(ui, &model.ledger, row(index), target);
-    let output = card(ui, |ui| ledger(ui, "gpu code", &shape, make, hover));
-    take(ui, state, model, &output, went);
+    let row = |index: usize| &model.arch_matrix.rows[rows[index]];
+    let make = |index: usize| line(&model.arch_matrix, row(index), target, largest);
+    let hover = |ui: &mut Ui, index: usize| describe(ui, &model.arch_matrix, row(index), target);
+    let output = card(ui, |ui| arch_matrix(ui, "gpu code", &shape, make, hover));
+    take(ui, state, model, &output, events);
     output.painted
 }
 
-fn take(ui: &Ui, state: &State, model: &CudaModel, output: &LedgerOutput, went: &mut Vec<Go>) {
-    let row = |index: usize| state.ledger_rows.get(index).and_then(|row| model.ledger.rows.get(*row));
+fn take(
+    ui: &Ui,
+    state: &CudaState,
+    model: &CudaModel,
+    output: &ArchMatrixOutput,
+    events: &mut Vec<CudaEvent>,
+) {
+    let row =
+        |index: usize| state.arch_matrix_rows.get(index).and_then(|row| model.arch_matrix.rows.get(*row));
     for event in &output.events {
         match *event {
-            LedgerEvent::Select(index) => went.extend(row(index).map(|row| Go::File(row.raw.clone()))),
-            LedgerEvent::Activate(index) => {
-                went.extend(row(index).map(|row| Go::Window(Action::SelectPath(row.raw.clone()))));
+            ArchMatrixEvent::Select(index) => {
+                events.extend(row(index).map(|row| CudaEvent::File(row.raw.clone())))
             }
-            LedgerEvent::Clear => went.push(Go::Clear),
+            ArchMatrixEvent::Activate(index) => {
+                events.extend(row(index).map(|row| CudaEvent::Window(Action::SelectPath(row.raw.clone()))));
+            }
+            ArchMatrixEvent::Clear => events.push(CudaEvent::Clear),
         }
     }
     if !output.events.is_empty() {
@@ -70,7 +85,7 @@ fn take(ui: &Ui, state: &State, model: &CudaModel, output: &LedgerOutput, went: 
 }
 
 /// The chooser, and the verdict in a sentence.
-fn target(ui: &mut Ui, state: &mut State, model: &CudaModel) {
+fn target(ui: &mut Ui, state: &mut CudaState, model: &CudaModel) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new("Target GPU").color(tokens.text_weak));
@@ -95,7 +110,7 @@ fn target(ui: &mut Ui, state: &mut State, model: &CudaModel) {
             });
         combo.response.labelled_by(label.id);
         if let Some(target) = state.target_in(model) {
-            let verdict = model.ledger.judge(target);
+            let verdict = model.arch_matrix.judge(target);
             ui.add_space(space::XS);
             ui.add(egui::Label::new(RichText::new(&verdict.sentence).color(tokens.text)).wrap());
         }
@@ -104,9 +119,9 @@ fn target(ui: &mut Ui, state: &mut State, model: &CudaModel) {
 }
 
 /// Which colour is which kind, of the kinds that are there.
-fn legend(tokens: &Tokens, ledger: &Ledger) -> Vec<(Color32, String)> {
+fn legend(tokens: &Tokens, arch_matrix: &ArchMatrix) -> Vec<(Color32, String)> {
     let mut sums: [u64; 4] = [0; 4];
-    for column in &ledger.architectures {
+    for column in &arch_matrix.architectures {
         for (sum, (_, bytes)) in sums.iter_mut().zip(column.parts.each()) {
             *sum = sum.saturating_add(bytes);
         }
@@ -125,7 +140,7 @@ fn fill(tokens: &Tokens, kind: GpuKind) -> Color32 {
     }]
 }
 
-fn head(tokens: &Tokens, column: &Architecture, target: Option<&TargetItem>) -> LedgerColumn {
+fn head(tokens: &Tokens, column: &Architecture, target: Option<&TargetItem>) -> ArchMatrixColumn {
     let fit = target.map(|target| column.fit(column.parts, target));
     let parts = column.parts.each().map(|(kind, bytes)| {
         let used = |target: &TargetItem| target.fit(kind, column.arch, column.suffix) > Fit::Never;
@@ -155,41 +170,46 @@ fn head(tokens: &Tokens, column: &Architecture, target: Option<&TargetItem>) -> 
             Fit::Never => format!("{spoken}; never runs on {on}"),
         };
     }
-    LedgerColumn {
+    ArchMatrixColumn {
         label: column.label.clone(),
         word,
-        lit: fit != Some(Fit::Never),
+        highlighted: fit != Some(Fit::Never),
         parts: parts.to_vec(),
         total: human(column.parts.bytes()),
         spoken,
     }
 }
 
-fn largest(ledger: &Ledger) -> u64 {
-    let cells = ledger.rows.iter().flat_map(|row| &row.cells);
+fn largest(arch_matrix: &ArchMatrix) -> u64 {
+    let cells = arch_matrix.rows.iter().flat_map(|row| &row.cells);
     cells.map(|parts| parts.bytes()).max().unwrap_or(0)
 }
 
-fn line(ledger: &Ledger, row: &LedgerRow, target: Option<&TargetItem>, largest: u64) -> LedgerLine {
-    let cells = row.cells.iter().zip(&ledger.architectures).map(|(parts, column)| {
+fn line(
+    arch_matrix: &ArchMatrix,
+    row: &ArchMatrixRow,
+    target: Option<&TargetItem>,
+    largest: u64,
+) -> ArchMatrixLine {
+    let cells = row.cells.iter().zip(&arch_matrix.architectures).map(|(parts, column)| {
         let bytes = parts.bytes();
-        LedgerCell {
+        ArchMatrixCell {
             text: if bytes > 0 { human(bytes) } else { String::new() },
             heat: fraction(bytes, largest),
-            lit: target.is_none_or(|target| column.fit(*parts, target) > Fit::Never),
+            highlighted: target.is_none_or(|target| column.fit(*parts, target) > Fit::Never),
         }
     });
-    LedgerLine {
+    ArchMatrixLine {
         name: row.name.clone(),
         word: row.word,
         total: human(row.bytes),
         cells: cells.collect(),
-        spoken: spoken(ledger, row),
+        spoken: spoken(arch_matrix, row),
     }
 }
 
-fn spoken(ledger: &Ledger, row: &LedgerRow) -> String {
-    let used = row.cells.iter().zip(&ledger.architectures).filter(|(parts, _)| parts.bytes() > 0);
+fn spoken(arch_matrix: &ArchMatrix, row: &ArchMatrixRow) -> String {
+    let used = row.cells.iter().zip(&arch_matrix.architectures).filter(|(parts, _)| parts.bytes() > 0);
     let parts: Vec<String> =
         used.map(|(parts, column)| format!("{} {}", column.label, human(parts.bytes()))).collect();
     let word = if row.word.is_empty() { String::new() } else { format!(", {}", row.word) };
@@ -197,11 +217,11 @@ fn spoken(ledger: &Ledger, row: &LedgerRow) -> String {
 }
 
 /// A file in a tooltip: its path, and each architecture by kind.
-fn describe(ui: &mut Ui, ledger: &Ledger, row: &LedgerRow, target: Option<&TargetItem>) {
+fn describe(ui: &mut Ui, arch_matrix: &ArchMatrix, row: &ArchMatrixRow, target: Option<&TargetItem>) {
     let tokens = Tokens::of(ui);
     ui.label(RichText::new(&row.path).font(text::mono()));
     egui::Grid::new("codes").num_columns(3).spacing([space::M, 2.0]).show(ui, |ui| {
-        for (parts, column) in row.cells.iter().zip(&ledger.architectures) {
+        for (parts, column) in row.cells.iter().zip(&arch_matrix.architectures) {
             for (kind, bytes) in parts.each().into_iter().filter(|(_, bytes)| *bytes > 0) {
                 let code = arch_name(kind, column.arch, column.suffix);
                 ui.label(RichText::new(code).font(text::mono()));

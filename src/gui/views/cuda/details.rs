@@ -2,7 +2,7 @@
 
 use egui::{Frame, Grid, Label, Link, Margin, Pos2, RichText, ScrollArea, Stroke, Ui, pos2, vec2};
 
-use super::{Action, Go};
+use super::{Action, CudaEvent};
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle, escape};
 use crate::cuda::arch_name;
@@ -22,26 +22,26 @@ const NAME: usize = 44;
 const SIDE_BY_SIDE: f32 = 640.0;
 
 /// Shows the details of a library.
-pub(super) fn show(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &mut Vec<Go>) {
+pub(super) fn show(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: &mut Vec<CudaEvent>) {
     body(ui, |ui| {
         if ui.available_width() >= SIDE_BY_SIDE {
             ui.columns(2, |columns| {
                 // Columns would set their text justified.
                 let left = egui::Layout::top_down(egui::Align::Min);
-                columns[0].with_layout(left, |ui| facts(ui, details, went));
-                columns[1].with_layout(left, |ui| reasons(ui, details, layers, went));
+                columns[0].with_layout(left, |ui| facts(ui, details, events));
+                columns[1].with_layout(left, |ui| reasons(ui, details, layers, events));
             });
         } else {
-            facts(ui, details, went);
+            facts(ui, details, events);
             ui.add_space(space::M);
-            reasons(ui, details, layers, went);
+            reasons(ui, details, layers, events);
         }
     });
 }
 
-fn facts(ui: &mut Ui, details: &LibraryDetails, went: &mut Vec<Go>) {
+fn facts(ui: &mut Ui, details: &LibraryDetails, events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
-    title(ui, &details.name, &details.folder, &details.raw, went);
+    title(ui, &details.name, &details.folder, &details.raw, events);
     if !details.words.is_empty() {
         ui.horizontal_wrapped(|ui| {
             for word in &details.words {
@@ -59,10 +59,10 @@ fn facts(ui: &mut Ui, details: &LibraryDetails, went: &mut Vec<Go>) {
     });
 }
 
-fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &mut Vec<Go>) {
+fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     section(ui, "Origin and use", "");
-    chain(ui, details, layers, went);
+    chain(ui, details, layers, events);
     if !details.codes.is_empty() {
         ui.add_space(space::M);
         section(ui, "GPU code", "");
@@ -83,29 +83,29 @@ fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &m
         if lines.is_empty() {
             ui.label(RichText::new(nothing).color(tokens.text_weak));
         }
-        links(ui, name, lines, went);
+        links(ui, name, lines, events);
     }
 }
 
 /// Shows a file that is no library of the view.
-pub(super) fn show_file(ui: &mut Ui, raw: &[u8], model: Option<&CudaModel>, went: &mut Vec<Go>) {
+pub(super) fn show_file(ui: &mut Ui, raw: &[u8], model: Option<&CudaModel>, events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     body(ui, |ui| {
         let path = escape(raw);
         let name = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/").to_owned();
-        title(ui, &name, path.strip_suffix(&name).unwrap_or(""), raw, went);
+        title(ui, &name, path.strip_suffix(&name).unwrap_or(""), raw, events);
         ui.add_space(space::S);
-        let ledger = model.map(|model| &model.ledger);
-        let row = ledger.and_then(|ledger| ledger.rows.get(ledger.position(raw)?));
+        let arch_matrix = model.map(|model| &model.arch_matrix);
+        let row = arch_matrix.and_then(|arch_matrix| arch_matrix.rows.get(arch_matrix.position(raw)?));
         let words = match row {
             Some(row) => format!("A {} with {} of GPU code.", row.word, human(row.bytes)),
             None => "Not a CUDA library. See the Layers view for details.".to_owned(),
         };
         ui.label(RichText::new(words).color(tokens.text_weak));
-        if let (Some(row), Some(ledger)) = (row, ledger) {
+        if let (Some(row), Some(arch_matrix)) = (row, arch_matrix) {
             ui.add_space(space::S);
             Grid::new("codes").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
-                for (parts, column) in row.cells.iter().zip(&ledger.architectures) {
+                for (parts, column) in row.cells.iter().zip(&arch_matrix.architectures) {
                     for (kind, bytes) in parts.each().into_iter().filter(|(_, bytes)| *bytes > 0) {
                         let code = arch_name(kind, column.arch, column.suffix);
                         ui.label(RichText::new(code).font(text::mono()));
@@ -127,7 +127,7 @@ fn body(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], went: &mut Vec<Go>) {
+fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     ui.label(RichText::new(elide_middle(name, 64)).font(text::heading()));
     let folder = RichText::new(elide_middle(folder, 160)).font(text::mono()).color(tokens.text_weak);
@@ -135,10 +135,10 @@ fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], went: &mut Vec<Go>) 
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         if ui.button("Show in Layers").clicked() {
-            went.push(Go::Window(Action::SelectPath(raw.to_vec())));
+            events.push(CudaEvent::Window(Action::SelectPath(raw.to_vec())));
         }
         if ui.button("Copy path").clicked() {
-            went.push(Go::Window(Action::CopyText(copy_text(raw))));
+            events.push(CudaEvent::Window(Action::CopyText(copy_text(raw))));
         }
     });
 }
@@ -152,16 +152,16 @@ fn section(ui: &mut Ui, name: &str, note: &str) {
     });
 }
 
-fn go(place: &Place) -> Go {
+fn event_for(place: &Place) -> CudaEvent {
     match place {
-        Place::Library(library) => Go::Library(*library),
-        Place::Path(raw) => Go::Window(Action::SelectPath(raw.clone())),
-        Place::Layer(layer) => Go::Window(Action::SelectLayer(*layer)),
+        Place::Library(library) => CudaEvent::Library(*library),
+        Place::Path(raw) => CudaEvent::Window(Action::SelectPath(raw.clone())),
+        Place::Layer(layer) => CudaEvent::Window(Action::SelectLayer(*layer)),
     }
 }
 
 /// A name that leads somewhere, or that does not.
-fn name(ui: &mut Ui, words: &str, place: Option<&Place>, went: &mut Vec<Go>) {
+fn name(ui: &mut Ui, words: &str, place: Option<&Place>, events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     // Words, unlike names, may go on in the next line.
     let most = if matches!(place, Some(Place::Layer(_))) { 3 * NAME } else { NAME };
@@ -180,12 +180,12 @@ fn name(ui: &mut Ui, words: &str, place: Option<&Place>, went: &mut Vec<Go>) {
         controls::weak(ui, about);
     });
     if response.clicked() {
-        went.push(go(place));
+        events.push(event_for(place));
     }
 }
 
 /// From the file to the process that loads it and to the instruction that brought it.
-fn chain(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &mut Vec<Go>) {
+fn chain(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     let mut last: Option<Pos2> = None;
     for (index, step) in details.chain.iter().enumerate() {
@@ -193,7 +193,7 @@ fn chain(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &mut
         let shown = whole.show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = 0.0;
-            link_step(ui, step, layers, went);
+            link_step(ui, step, layers, events);
         });
         let rect = shown.response.rect;
         let at = pos2(rect.left() + 7.0, rect.top() + 9.0);
@@ -220,10 +220,10 @@ fn chain(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], went: &mut
     }
 }
 
-fn link_step(ui: &mut Ui, step: &ChainStep, layers: &[LayerItem], went: &mut Vec<Go>) {
+fn link_step(ui: &mut Ui, step: &ChainStep, layers: &[LayerItem], events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     let place = step.place.as_ref();
-    name(ui, &step.title, place, went);
+    name(ui, &step.title, place, events);
     if step.about.is_empty() {
         return;
     }
@@ -263,7 +263,7 @@ fn codes(ui: &mut Ui, lines: &[CodeLine]) {
     });
 }
 
-fn links(ui: &mut Ui, list: &'static str, lines: &[LinkLine], went: &mut Vec<Go>) {
+fn links(ui: &mut Ui, list: &'static str, lines: &[LinkLine], events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     let id = ui.make_persistent_id(("all of", list));
     let mut all: bool = ui.data(|data| data.get_temp(id)).unwrap_or(false);
@@ -285,7 +285,7 @@ fn links(ui: &mut Ui, list: &'static str, lines: &[LinkLine], went: &mut Vec<Go>
                 }
                 ui.label(RichText::new(word).font(text::strong()).color(color));
             }
-            name(ui, &line.name, line.place.as_ref(), went);
+            name(ui, &line.name, line.place.as_ref(), events);
             ui.label(RichText::new(&line.about).font(text::small()).color(tokens.text_weak));
         });
     }

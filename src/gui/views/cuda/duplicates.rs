@@ -3,8 +3,8 @@
 use egui::Ui;
 
 use super::libraries::supplier_color;
-use super::state::State;
-use super::{Action, Go};
+use super::state::CudaState;
+use super::{Action, CudaEvent};
 use crate::base::convert::fraction;
 use crate::base::size::human;
 use crate::gui::design::Tokens;
@@ -23,7 +23,12 @@ const COLUMNS: [Column; 6] = [
 ];
 
 /// Shows the list; gives how many rows were made.
-pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut Vec<Go>) -> usize {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut CudaState,
+    model: &CudaModel,
+    events: &mut Vec<CudaEvent>,
+) -> usize {
     let tokens = Tokens::of(ui);
     if state.copies.is_empty() {
         let (title, note) = if model.duplicates.is_empty() {
@@ -64,17 +69,23 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
         DuplicateRow::Copy(item, copy) => spoken_copy(&model.duplicates[item].copies[copy]),
     };
     let output = card(ui, |ui| table(ui, "duplicates", &shape, make, spoken));
-    take(ui, state, model, &output, went);
+    take(ui, state, model, &output, events);
     output.painted
 }
 
-fn take(ui: &Ui, state: &mut State, model: &CudaModel, output: &TableOutput, went: &mut Vec<Go>) {
+fn take(
+    ui: &Ui,
+    state: &mut CudaState,
+    model: &CudaModel,
+    output: &TableOutput,
+    events: &mut Vec<CudaEvent>,
+) {
     for event in &output.events {
         match *event {
             TableEvent::Select(index) => match state.copies.get(index).copied() {
                 Some(DuplicateRow::Copy(item, copy)) => {
                     state.copies_at = None;
-                    went.push(Go::File(model.duplicates[item].copies[copy].raw.clone()));
+                    events.push(CudaEvent::File(model.duplicates[item].copies[copy].raw.clone()));
                 }
                 row => state.copies_at = row,
             },
@@ -96,11 +107,11 @@ fn take(ui: &Ui, state: &mut State, model: &CudaModel, output: &TableOutput, wen
             TableEvent::Activate(index) => {
                 if let Some(DuplicateRow::Copy(item, copy)) = state.copies.get(index).copied() {
                     let raw = model.duplicates[item].copies[copy].raw.clone();
-                    went.push(Go::Window(Action::SelectPath(raw)));
+                    events.push(CudaEvent::Window(Action::SelectPath(raw)));
                 }
             }
             TableEvent::Sort(_) => {}
-            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Clear => events.push(CudaEvent::Clear),
         }
     }
     if !output.events.is_empty() {

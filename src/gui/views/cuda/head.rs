@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
-use super::state::State;
+use super::state::CudaState;
 use super::{Action, Page};
 use crate::base::labels::USES;
 use crate::base::size::{grouped, human};
@@ -57,13 +57,13 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
 }
 
 /// Which table, and the filter.
-pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut State, model: &CudaModel, focus: bool) {
+pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut CudaState, model: &CudaModel, focus: bool) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let pages = [
             (Page::Libraries, format!("Libraries  {}", grouped(model.libraries.len() as u64))),
-            (Page::GpuCode, format!("GPU code  {}", human(model.ledger.bytes))),
+            (Page::GpuCode, format!("GPU code  {}", human(model.arch_matrix.bytes))),
             (Page::Duplicates, format!("Duplicates  {}", grouped(model.duplicates.len() as u64))),
         ];
         for (which, label) in pages {

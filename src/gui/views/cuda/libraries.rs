@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use egui::Ui;
 
-use super::state::State;
-use super::{Action, Go};
+use super::state::CudaState;
+use super::{Action, CudaEvent};
 use crate::base::convert::fraction;
 use crate::base::labels::{SUPPLIERS, USES};
 use crate::base::size::{grouped, human};
@@ -30,7 +30,12 @@ const COLUMNS: [Column; 8] = [
 ];
 
 /// Shows the table; gives how many rows were made.
-pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut Vec<Go>) -> usize {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut CudaState,
+    model: &CudaModel,
+    events: &mut Vec<CudaEvent>,
+) -> usize {
     let tokens = Tokens::of(ui);
     if model.libraries.is_empty() {
         card(ui, |ui| {
@@ -73,7 +78,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, model: &CudaModel, went: &mut
         LibraryRow::Library(library) => model.libraries[library].spoken(),
     };
     let output = card(ui, |ui| table(ui, "libraries", &shape, make, spoken));
-    take(ui, state, model, &output, went);
+    take(ui, state, model, &output, events);
     output.painted
 }
 
@@ -95,12 +100,18 @@ impl Most {
     }
 }
 
-fn take(ui: &Ui, state: &mut State, model: &CudaModel, output: &TableOutput, went: &mut Vec<Go>) {
-    let row = |state: &State, index: usize| state.rows.rows.get(index).copied();
+fn take(
+    ui: &Ui,
+    state: &mut CudaState,
+    model: &CudaModel,
+    output: &TableOutput,
+    events: &mut Vec<CudaEvent>,
+) {
+    let row = |state: &CudaState, index: usize| state.rows.rows.get(index).copied();
     for event in &output.events {
         match *event {
             TableEvent::Select(index) => match row(state, index) {
-                Some(LibraryRow::Library(library)) => went.push(Go::Library(library)),
+                Some(LibraryRow::Library(library)) => events.push(CudaEvent::Library(library)),
                 Some(LibraryRow::Group(group)) => {
                     // A click anywhere on a group folds it; keys only pass over it.
                     let clicked = ui.input(|input| input.pointer.any_click());
@@ -136,22 +147,22 @@ fn take(ui: &Ui, state: &mut State, model: &CudaModel, output: &TableOutput, wen
             TableEvent::Activate(index) => {
                 if let Some(LibraryRow::Library(library)) = row(state, index) {
                     let raw = model.libraries[library].raw.clone();
-                    went.push(Go::Window(Action::SelectPath(raw)));
+                    events.push(CudaEvent::Window(Action::SelectPath(raw)));
                 }
             }
-            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Clear => events.push(CudaEvent::Clear),
         }
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
     if let Some(library) = state.library().filter(|_| copies) {
-        went.push(Go::Window(Action::CopyText(copy_text(&model.libraries[library].raw))));
+        events.push(CudaEvent::Window(Action::CopyText(copy_text(&model.libraries[library].raw))));
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();
     }
 }
 
-fn fold(state: &mut State, group: usize, close: bool) {
+fn fold(state: &mut CudaState, group: usize, close: bool) {
     let Some(name) = state.rows.groups.get(group).map(|group| Arc::clone(&group.name)) else { return };
     if close {
         state.folded.insert(name);

@@ -19,7 +19,7 @@ use crate::gui::models::cuda::{CudaModel, LibraryDetails};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
 
-use self::state::State;
+use self::state::CudaState;
 
 /// From this width on, details are beside the table.
 const WIDE: f32 = 1_040.0;
@@ -39,14 +39,14 @@ pub enum Page {
 /// State of the view of one image.
 #[derive(Default)]
 pub struct CudaView {
-    state: State,
+    state: CudaState,
     page: Page,
     focus_search: bool,
     painted: usize,
 }
 
 /// What a part of the view asks for.
-enum Go {
+enum CudaEvent {
     /// To a library of the model.
     Library(usize),
     /// To a file: its details here, whatever it is.
@@ -63,7 +63,7 @@ impl CudaView {
         self.state.update(ui, context);
         self.painted = 0;
         let Some(model) = self.state.model.clone() else {
-            self.waits(ui, context);
+            self.loading(ui, context);
             return;
         };
         head::summary(ui, &model.summary, context.actions);
@@ -74,7 +74,7 @@ impl CudaView {
             }
             return;
         }
-        let mut went = Vec::new();
+        let mut events = Vec::new();
         let width = ui.available_width();
         if width >= WIDE {
             let frame = Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO });
@@ -83,7 +83,7 @@ impl CudaView {
                 .show_separator_line(false)
                 .default_size((width * 0.31).min(420.0))
                 .size_range(280.0..=width * 0.5)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut went)));
+                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
         } else if self.state.selected().is_some() {
             let height = ui.available_height();
             Panel::bottom("library details narrow")
@@ -91,11 +91,11 @@ impl CudaView {
                 .show_separator_line(false)
                 .default_size((height * 0.4).max(120.0))
                 .size_range(80.0..=height * 0.6)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut went)));
+                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
         }
-        egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut went));
-        for go in went {
-            self.go(ui, go, context);
+        egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut events));
+        for event in events {
+            self.handle(ui, event, context);
         }
     }
 
@@ -139,20 +139,20 @@ impl CudaView {
         self.painted
     }
 
-    fn table(&mut self, ui: &mut Ui, model: &Arc<CudaModel>, went: &mut Vec<Go>) {
+    fn table(&mut self, ui: &mut Ui, model: &Arc<CudaModel>, events: &mut Vec<CudaEvent>) {
         let focus = std::mem::take(&mut self.focus_search);
         head::bar(ui, &mut self.page, &mut self.state, model, focus);
         self.painted = match self.page {
-            Page::Libraries => libraries::show(ui, &mut self.state, model, went),
-            Page::GpuCode => code::show(ui, &mut self.state, model, went),
-            Page::Duplicates => duplicates::show(ui, &mut self.state, model, went),
+            Page::Libraries => libraries::show(ui, &mut self.state, model, events),
+            Page::GpuCode => code::show(ui, &mut self.state, model, events),
+            Page::Duplicates => duplicates::show(ui, &mut self.state, model, events),
         };
     }
 
-    fn details(&mut self, ui: &mut Ui, went: &mut Vec<Go>) {
+    fn details(&mut self, ui: &mut Ui, events: &mut Vec<CudaEvent>) {
         match (&self.state.details, self.state.selected()) {
-            (Some(chosen), _) => details::show(ui, chosen, &self.state.layers, went),
-            (None, Some(raw)) => details::show_file(ui, raw, self.state.model.as_deref(), went),
+            (Some(chosen), _) => details::show(ui, chosen, &self.state.layers, events),
+            (None, Some(raw)) => details::show_file(ui, raw, self.state.model.as_deref(), events),
             (None, None) => empty(
                 ui,
                 "No library selected",
@@ -161,12 +161,12 @@ impl CudaView {
         }
     }
 
-    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
-        match go {
-            Go::Library(library) => self.state.select_library(library),
-            Go::File(raw) => self.state.select_path(raw),
-            Go::Window(action) => context.actions.push(action),
-            Go::Clear => {
+    fn handle(&mut self, ui: &Ui, event: CudaEvent, context: &mut ViewContext<'_>) {
+        match event {
+            CudaEvent::Library(library) => self.state.select_library(library),
+            CudaEvent::File(raw) => self.state.select_path(raw),
+            CudaEvent::Window(action) => context.actions.push(action),
+            CudaEvent::Clear => {
                 if self.state.selected().is_none() {
                     ui.memory_mut(|memory| {
                         if let Some(id) = memory.focused() {
@@ -181,7 +181,7 @@ impl CudaView {
     }
 
     /// In place of the view while there is nothing to show.
-    fn waits(&self, ui: &mut Ui, context: &ViewContext<'_>) {
+    fn loading(&self, ui: &mut Ui, context: &ViewContext<'_>) {
         if let Some(error) = self.state.error() {
             empty(ui, "Cannot show CUDA content", error);
         } else if context.analysis.inventory.is_some() && context.analysis.merge.is_some() {

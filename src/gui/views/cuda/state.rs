@@ -24,7 +24,7 @@ const UNFOLDED: usize = 60;
 
 /// The model, the choices made, and the rows that follow from both.
 #[allow(clippy::struct_excessive_bools, reason = "each is one choice or one thing to do")]
-pub(super) struct State {
+pub(super) struct CudaState {
     pub(super) model: Option<Arc<CudaModel>>,
     pub(super) layers: Vec<LayerItem>,
     pub(super) typed: String,
@@ -33,7 +33,7 @@ pub(super) struct State {
     pub(super) folded: BTreeSet<Arc<str>>,
     pub(super) rows: LibraryRows,
     /// Files with GPU code that the filter keeps, by their place in the ledger.
-    pub(super) ledger_rows: Vec<usize>,
+    pub(super) arch_matrix_rows: Vec<usize>,
     pub(super) folded_copies: BTreeSet<usize>,
     pub(super) copies: Vec<DuplicateRow>,
     /// Where the GPUs to judge by come from; `None` for the catalogue that is built in.
@@ -54,7 +54,7 @@ pub(super) struct State {
     begun: bool,
 }
 
-impl Default for State {
+impl Default for CudaState {
     fn default() -> Self {
         Self {
             model: None,
@@ -64,7 +64,7 @@ impl Default for State {
             grouped: true,
             folded: BTreeSet::new(),
             rows: LibraryRows::default(),
-            ledger_rows: Vec::new(),
+            arch_matrix_rows: Vec::new(),
             folded_copies: BTreeSet::new(),
             copies: Vec::new(),
             catalog: None,
@@ -83,7 +83,7 @@ impl Default for State {
     }
 }
 
-impl State {
+impl CudaState {
     /// Applies updates of the analysis; otherwise does nothing.
     pub(super) fn update(&mut self, ui: &Ui, context: &ViewContext<'_>) {
         let news = self.generation != Some(context.generation);
@@ -152,9 +152,9 @@ impl State {
             Some(library) => libraries.get(library).is_some_and(|library| query.fits(library)),
             None => query.fits_file(raw, bytes),
         };
-        let ledger = model.ledger.rows.iter().enumerate();
-        let kept = ledger.filter(|(_, row)| fits(row.library, &row.raw, row.bytes));
-        self.ledger_rows = kept.map(|(place, _)| place).collect();
+        let arch_matrix = model.arch_matrix.rows.iter().enumerate();
+        let kept = arch_matrix.filter(|(_, row)| fits(row.library, &row.raw, row.bytes));
+        self.arch_matrix_rows = kept.map(|(place, _)| place).collect();
         self.copies = duplicate_rows(&model.duplicates, &self.folded_copies, |item| {
             item.copies.iter().any(|copy| fits(copy.library, &copy.raw, copy.bytes))
         });

@@ -2,9 +2,9 @@
 
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, vec2};
 
-use super::Go;
+use super::DockerfileEvent;
 use super::head::sign;
-use super::state::State;
+use super::state::DockerfileState;
 use crate::base::size::{human, human_or_dash};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::dockerfile::{ProposalItem, ReasonItem};
@@ -21,12 +21,17 @@ const COLUMNS: [Column; 3] = [
 /// From this width on, the reasons of the line are beside the list.
 const WIDE: f32 = 560.0;
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, proposal: &ProposalItem, went: &mut Vec<Go>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &mut DockerfileState,
+    proposal: &ProposalItem,
+    events: &mut Vec<DockerfileEvent>,
+) {
     if ui.available_width() < WIDE {
         // Of one height, so that the list below stays where it is.
         let height = (ui.available_height() * 0.4).clamp(44.0, 140.0);
         of_line(ui, state, proposal, height);
-        list(ui, state, proposal, went);
+        list(ui, state, proposal, events);
         return;
     }
     let whole = ui.available_rect_before_wrap();
@@ -34,11 +39,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, proposal: &ProposalItem, went
     let builder = |rect| UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min));
     ui.scope_builder(builder(left), |ui| of_line(ui, state, proposal, left.height()));
     ui.painter().vline(right.left(), whole.y_range(), Stroke::new(1.0, Tokens::of(ui).border));
-    ui.scope_builder(builder(right.with_min_x(right.left() + 1.0)), |ui| list(ui, state, proposal, went));
+    ui.scope_builder(builder(right.with_min_x(right.left() + 1.0)), |ui| list(ui, state, proposal, events));
 }
 
 /// All reasons of the chosen line.
-fn of_line(ui: &mut Ui, state: &State, proposal: &ProposalItem, height: f32) {
+fn of_line(ui: &mut Ui, state: &DockerfileState, proposal: &ProposalItem, height: f32) {
     let row = state.row.and_then(|row| proposal.aligned.rows.get(row));
     let area = ScrollArea::vertical().id_salt("reasons of the line").auto_shrink(false);
     area.min_scrolled_height(height).max_height(height).show(ui, |ui| {
@@ -61,7 +66,7 @@ fn of_line(ui: &mut Ui, state: &State, proposal: &ProposalItem, height: f32) {
 }
 
 /// All reasons there are.
-fn list(ui: &mut Ui, state: &State, proposal: &ProposalItem, went: &mut Vec<Go>) {
+fn list(ui: &mut Ui, state: &DockerfileState, proposal: &ProposalItem, events: &mut Vec<DockerfileEvent>) {
     let row = state.row.and_then(|row| proposal.aligned.rows.get(row));
     let shape = TableShape {
         name: "Reasons",
@@ -77,8 +82,8 @@ fn list(ui: &mut Ui, state: &State, proposal: &ProposalItem, went: &mut Vec<Go>)
     let output = table(ui, &format!("reasons of {}", proposal.id), &shape, make, spoken);
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => went.push(Go::Reason(index)),
-            TableEvent::Activate(_) | TableEvent::Clear => went.push(Go::Texts),
+            TableEvent::Select(index) => events.push(DockerfileEvent::Reason(index)),
+            TableEvent::Activate(_) | TableEvent::Clear => events.push(DockerfileEvent::Texts),
             _ => {}
         }
     }

@@ -3,8 +3,8 @@
 use egui::accesskit::Role;
 use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Ui, WidgetInfo};
 
-use super::state::State;
-use super::{Go, Page, ViewContext, changes, facts, questions, removed};
+use super::state::DockerfileState;
+use super::{DockerfileEvent, Page, ViewContext, changes, facts, questions, removed};
 use crate::base::size::grouped;
 use crate::gui::design::{space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
@@ -14,13 +14,13 @@ use crate::gui::widgets::controls::heading;
 #[expect(clippy::too_many_arguments, reason = "each is one thing that pages show")]
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut DockerfileState,
     model: &DockerfileModel,
     proposal: &ProposalItem,
     page: Page,
     focus: bool,
     context: &ViewContext<'_>,
-    went: &mut Vec<Go>,
+    events: &mut Vec<DockerfileEvent>,
 ) {
     // A page with nothing on it is not there.
     let page = match page {
@@ -31,31 +31,36 @@ pub(super) fn show(
     };
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 8, bottom: 6 }).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.horizontal_wrapped(|ui| tabs(ui, proposal, context.plan, page, focus, went));
+        ui.horizontal_wrapped(|ui| tabs(ui, proposal, context.plan, page, focus, events));
     });
     match page {
-        Page::Changes => changes::show(ui, state, proposal, went),
+        Page::Changes => changes::show(ui, state, proposal, events),
         Page::Questions => {
-            body(ui, "questions", "", |ui| questions::show(ui, context.plan, went));
+            body(ui, "questions", "", |ui| questions::show(ui, context.plan, events));
         }
         Page::Image => body(ui, "image", &proposal.id, |ui| facts::image(ui, model, proposal)),
-        Page::Proof => body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, went)),
-        Page::Removed => removed::show(ui, state, proposal, context, went),
-        Page::Hints => body(ui, "hints", &proposal.id, |ui| facts::hints(ui, proposal, went)),
+        Page::Proof => body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, events)),
+        Page::Removed => removed::show(ui, state, proposal, context, events),
+        Page::Hints => body(ui, "hints", &proposal.id, |ui| facts::hints(ui, proposal, events)),
     }
 }
 
 /// Where nothing is proposed: why, and what could not be known.
-pub(super) fn nothing(ui: &mut Ui, model: &DockerfileModel, plan: &ChosenPlan, went: &mut Vec<Go>) {
+pub(super) fn nothing(
+    ui: &mut Ui,
+    model: &DockerfileModel,
+    plan: &ChosenPlan,
+    events: &mut Vec<DockerfileEvent>,
+) {
     body(ui, "nothing", "", |ui| {
         ui.add_space(space::XS);
         ui.label(RichText::new("Reason").font(text::heading()));
         ui.add(Label::new(&model.reason).wrap().selectable(true));
-        facts::notes(ui, model, went);
+        facts::notes(ui, model, events);
         if questions::of(plan).next().is_some() {
             ui.add_space(space::M);
             heading(ui, "Questions");
-            questions::show(ui, plan, went);
+            questions::show(ui, plan, events);
         }
     });
 }
@@ -77,7 +82,7 @@ fn tabs(
     plan: &ChosenPlan,
     page: Page,
     focus: bool,
-    went: &mut Vec<Go>,
+    events: &mut Vec<DockerfileEvent>,
 ) {
     let with = |name: &str, count: usize| format!("{name}  {}", grouped(count as u64));
     let open = proposal.closure.faults.len() + proposal.closure.unproven.len();
@@ -112,10 +117,10 @@ fn tabs(
         // Escape has taken the focus away already.
         let left = response.has_focus() || response.lost_focus();
         if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-            went.push(Go::Texts);
+            events.push(DockerfileEvent::Texts);
         }
         if response.clicked() {
-            went.push(Go::Page(which));
+            events.push(DockerfileEvent::Page(which));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use egui::{Align, Color32, Frame, Grid, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
 
-use super::{Action, Go};
+use super::{Action, DockerfileEvent};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::printable;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -73,7 +73,12 @@ fn number(ui: &mut Ui, words: &str, color: Color32, font: egui::FontId) {
 }
 
 /// What was proven of the new image, and what not.
-pub(super) fn proof(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalItem, went: &mut Vec<Go>) {
+pub(super) fn proof(
+    ui: &mut Ui,
+    model: &DockerfileModel,
+    proposal: &ProposalItem,
+    events: &mut Vec<DockerfileEvent>,
+) {
     let tokens = Tokens::of(ui);
     let closure = &proposal.closure;
     let looked = format!(
@@ -109,11 +114,11 @@ pub(super) fn proof(ui: &mut Ui, model: &DockerfileModel, proposal: &ProposalIte
             marked(ui, Mark::Keep, tokens.text_weak, what);
         }
     }
-    notes(ui, model, went);
+    notes(ui, model, events);
 }
 
 /// What could not be known of the original or of the way to the proposals.
-pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, went: &mut Vec<Go>) {
+pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, events: &mut Vec<DockerfileEvent>) {
     if model.notes.is_empty() && model.unknown.is_empty() {
         return;
     }
@@ -132,7 +137,7 @@ pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, went: &mut Vec<Go>) {
                 ui.spacing_mut().item_spacing.y = 1.0;
                 ui.add(Label::new(what).wrap().selectable(true));
                 if ui.link(format!("Line {line} of the original")).clicked() {
-                    went.push(Go::Original(*line));
+                    events.push(DockerfileEvent::Original(*line));
                 }
             });
         });
@@ -140,7 +145,7 @@ pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, went: &mut Vec<Go>) {
 }
 
 /// What else helps, with lines to copy.
-pub(super) fn hints(ui: &mut Ui, proposal: &ProposalItem, went: &mut Vec<Go>) {
+pub(super) fn hints(ui: &mut Ui, proposal: &ProposalItem, events: &mut Vec<DockerfileEvent>) {
     let tokens = Tokens::of(ui);
     for hint in &proposal.hints {
         let file = printable(&hint.file);
@@ -162,7 +167,7 @@ pub(super) fn hints(ui: &mut Ui, proposal: &ProposalItem, went: &mut Vec<Go>) {
             }
         });
         if ui.button(format!("Copy lines for {file}")).clicked() {
-            went.push(Go::Window(Action::CopyText(hint.lines.join("\n") + "\n")));
+            events.push(DockerfileEvent::Window(Action::CopyText(hint.lines.join("\n") + "\n")));
         }
         ui.add_space(space::M);
     }

@@ -7,8 +7,8 @@ use egui::{
 };
 use egui::{pos2, vec2};
 
-use super::state::State;
-use super::{Action, Go, Page, questions};
+use super::state::DockerfileState;
+use super::{Action, DockerfileEvent, Page, questions};
 use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -27,13 +27,13 @@ const MOST: f32 = 460.0;
 
 pub(super) fn show(
     ui: &mut Ui,
-    state: &State,
+    state: &DockerfileState,
     model: &DockerfileModel,
     plan: &ChosenPlan,
-    went: &mut Vec<Go>,
+    events: &mut Vec<DockerfileEvent>,
 ) {
     if !model.proposals.is_empty() {
-        chooser(ui, model, state.place(model), went);
+        chooser(ui, model, state.place(model), events);
         ui.add_space(space::S);
     }
     ui.horizontal(|ui| {
@@ -46,7 +46,7 @@ pub(super) fn show(
             if let Some(open) = open
                 && ui.link(open).on_hover_text("Answer here; proposals update with the answers").clicked()
             {
-                went.push(Go::Page(Page::Questions));
+                events.push(DockerfileEvent::Page(Page::Questions));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 summary(ui, model, state.proposal(model));
@@ -95,7 +95,7 @@ pub(super) fn sign(tokens: &Tokens, applicability: Applicability) -> (Mark, Colo
 }
 
 /// The proposals side by side, one of them chosen.
-fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, went: &mut Vec<Go>) {
+fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, events: &mut Vec<DockerfileEvent>) {
     let count = model.proposals.len();
     let gap = space::S;
     let width = ((ui.available_width() + gap) / count as f32 - gap).min(MOST);
@@ -115,7 +115,7 @@ fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, went: &mut Vec<G
         if response.has_focus()
             && let Some(to) = arrow(ui, response.id, place, count)
         {
-            went.push(Go::Proposal(to));
+            events.push(DockerfileEvent::Proposal(to));
             ui.memory_mut(|memory| memory.request_focus(id(to)));
         }
         let about = proposal.applicability.about();
@@ -124,7 +124,7 @@ fn chooser(ui: &mut Ui, model: &DockerfileModel, chosen: usize, went: &mut Vec<G
             controls::weak(ui, format!("{}: {about}", proposal.applicability.label()));
         });
         if response.clicked() {
-            went.push(Go::Proposal(place));
+            events.push(DockerfileEvent::Proposal(place));
         }
     }
 }
@@ -184,7 +184,7 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
 }
 
 /// A button for a command of the window; `label` is its title in short.
-pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, went: &mut Vec<Go>) {
+pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, events: &mut Vec<DockerfileEvent>) {
     let Some(command) = command(id) else { return };
     let keys = command.keys_text(ui.ctx());
     let tooltip =
@@ -192,6 +192,6 @@ pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, went: &
     let response = ui.add(Button::new(label));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), command.title));
     if response.on_hover_text(tooltip).clicked() {
-        went.push(Go::Window(Action::Command(id)));
+        events.push(DockerfileEvent::Window(Action::Command(id)));
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use egui::{Frame, Id, Panel, Ui};
 
 use self::bar::Bar;
-use self::state::State;
+use self::state::DockerfileState;
 use super::{Action, ViewContext};
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer};
 use crate::gui::models::findings::waits_for;
@@ -52,7 +52,7 @@ pub enum Page {
 /// State of the view of one image.
 #[derive(Default)]
 pub struct DockerfileView {
-    state: State,
+    state: DockerfileState,
     page: Page,
     bar: Option<Bar>,
     notice: Option<Notice>,
@@ -60,12 +60,12 @@ pub struct DockerfileView {
     texts: Option<Id>,
     focus_details: bool,
     /// What the log has already.
-    told: Option<Problem>,
+    reported: Option<Problem>,
     painted: usize,
 }
 
 /// What a part of the view asks for.
-enum Go {
+enum DockerfileEvent {
     /// To the window.
     Window(Action),
     /// Another proposal, by its place.
@@ -93,7 +93,7 @@ enum Go {
 impl DockerfileView {
     /// A view whose proposals come from `proposer`, for tests.
     pub fn with(proposer: Proposer) -> Self {
-        Self { state: State::with(proposer), ..Self::default() }
+        Self { state: DockerfileState::with(proposer), ..Self::default() }
     }
 
     /// Paints the view.
@@ -105,32 +105,32 @@ impl DockerfileView {
         self.take_saved(context);
         self.tell(context);
         if context.analysis.findings.is_none() {
-            waits(ui, context);
+            loading(ui, context);
             return;
         }
-        let mut went = Vec::new();
+        let mut events = Vec::new();
         bar::show(ui, self, context, &waker);
         if let Some(problem) = self.state.drafts.problem() {
-            problem::show(ui, problem, self.state.drafts.given().is_some(), &mut went);
+            problem::show(ui, problem, self.state.drafts.given().is_some(), &mut events);
         }
         match self.state.model() {
-            Some(model) => self.show(ui, &model, context, &mut went),
+            Some(model) => self.show(ui, &model, context, &mut events),
             None if self.state.drafts.problem().is_some() => {}
             None => {
                 let note = "Predicting each resulting image and checking that it still runs.";
                 empty(ui, "Computing proposals…", note);
             }
         }
-        for go in went {
-            self.go(ui, go, context);
+        for event in events {
+            self.handle(ui, event, context);
         }
     }
 
     /// Errors go to the log once.
     fn tell(&mut self, context: &mut ViewContext<'_>) {
         let problem = self.state.drafts.problem();
-        if problem != self.told.as_ref() {
-            self.told = problem.cloned();
+        if problem != self.reported.as_ref() {
+            self.reported = problem.cloned();
             let error = problem.map(|problem| format!("{}: {}", problem.title, problem.message));
             context.actions.extend(error.map(Action::Report));
         }
@@ -141,9 +141,9 @@ impl DockerfileView {
         ui: &mut Ui,
         model: &Arc<DockerfileModel>,
         context: &mut ViewContext<'_>,
-        went: &mut Vec<Go>,
+        events: &mut Vec<DockerfileEvent>,
     ) {
-        head::show(ui, &self.state, model, context.plan, went);
+        head::show(ui, &self.state, model, context.plan, events);
         let width = ui.available_width();
         if width >= WIDE {
             Panel::right("dockerfile details")
@@ -151,7 +151,7 @@ impl DockerfileView {
                 .show_separator_line(false)
                 .default_size((width * 0.34).min(480.0))
                 .size_range(300.0..=width * 0.5)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, went)));
+                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, events)));
         } else {
             let height = ui.available_height();
             Panel::bottom("dockerfile details narrow")
@@ -159,11 +159,11 @@ impl DockerfileView {
                 .show_separator_line(false)
                 .default_size((height * 0.42).max(96.0))
                 .size_range(84.0..=(height * 0.62).max(96.0))
-                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, went)));
+                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             card(ui, |ui| {
-                let output = sides::show(ui, &mut self.state, model, went);
+                let output = sides::show(ui, &mut self.state, model, events);
                 (self.painted, self.texts) = (output.painted, output.id);
             });
         });
@@ -174,28 +174,28 @@ impl DockerfileView {
         ui: &mut Ui,
         model: &DockerfileModel,
         context: &ViewContext<'_>,
-        went: &mut Vec<Go>,
+        events: &mut Vec<DockerfileEvent>,
     ) {
         let focus = std::mem::take(&mut self.focus_details);
         match self.state.proposal(model) {
             Some(proposal) => {
-                details::show(ui, &mut self.state, model, proposal, self.page, focus, context, went);
+                details::show(ui, &mut self.state, model, proposal, self.page, focus, context, events);
             }
-            None => details::nothing(ui, model, context.plan, went),
+            None => details::nothing(ui, model, context.plan, events),
         }
     }
 
-    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
-        match go {
-            Go::Window(action) => context.actions.push(action),
-            Go::Proposal(place) => self.state.choose(place),
-            Go::Row(row) => self.state.select(row),
-            Go::Reason(reason) => self.state.select_reason(reason),
-            Go::Original(line) => self.state.select_line(line),
-            Go::Step(forward) => self.state.step(forward),
-            Go::Page(page) => self.page = page,
-            Go::Details => self.focus_details = true,
-            Go::Clear => {
+    fn handle(&mut self, ui: &Ui, event: DockerfileEvent, context: &mut ViewContext<'_>) {
+        match event {
+            DockerfileEvent::Window(action) => context.actions.push(action),
+            DockerfileEvent::Proposal(place) => self.state.choose(place),
+            DockerfileEvent::Row(row) => self.state.select(row),
+            DockerfileEvent::Reason(reason) => self.state.select_reason(reason),
+            DockerfileEvent::Original(line) => self.state.select_line(line),
+            DockerfileEvent::Step(forward) => self.state.step(forward),
+            DockerfileEvent::Page(page) => self.page = page,
+            DockerfileEvent::Details => self.focus_details = true,
+            DockerfileEvent::Clear => {
                 self.state.reason = None;
                 if self.state.row.take().is_none()
                     && let Some(id) = self.texts
@@ -203,12 +203,12 @@ impl DockerfileView {
                     ui.memory_mut(|memory| memory.surrender_focus(id));
                 }
             }
-            Go::Texts => {
+            DockerfileEvent::Texts => {
                 if let Some(id) = self.texts {
                     ui.memory_mut(|memory| memory.request_focus(id));
                 }
             }
-            Go::Retry => self.state.drafts.retry(),
+            DockerfileEvent::Retry => self.state.drafts.retry(),
         }
         ui.ctx().request_repaint();
     }
@@ -245,7 +245,7 @@ impl DockerfileView {
 }
 
 /// In place of the view while there is nothing to show.
-fn waits(ui: &mut Ui, context: &ViewContext<'_>) {
+fn loading(ui: &mut Ui, context: &ViewContext<'_>) {
     if context.done {
         empty(ui, "No proposal", "The analysis stopped before findings were ready. Reload the image.");
     } else {

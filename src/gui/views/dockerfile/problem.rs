@@ -2,7 +2,7 @@
 
 use egui::{Frame, Label, Margin, RichText, Sense, Ui, vec2};
 
-use super::Go;
+use super::DockerfileEvent;
 use super::head::command_button;
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -12,7 +12,7 @@ use crate::gui::widgets::controls::{Mark, paint_mark};
 /// Characters shown before and after the position in a line.
 const AROUND: usize = 60;
 
-pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, went: &mut Vec<Go>) {
+pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, events: &mut Vec<DockerfileEvent>) {
     let tokens = Tokens::of(ui);
     Frame::new()
         .fill(tokens.wash(tokens.error))
@@ -36,11 +36,11 @@ pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, went: &mut Vec<G
                     ui.horizontal(|ui| {
                         let about = "Read the file again and recompute the proposals";
                         if ui.button("Try again").on_hover_text(about).clicked() {
-                            went.push(Go::Retry);
+                            events.push(DockerfileEvent::Retry);
                         }
                         if given {
-                            command_button(ui, "dockerfile.open", "Open another…", went);
-                            command_button(ui, "dockerfile.forget", "Close Dockerfile", went);
+                            command_button(ui, "dockerfile.open", "Open another…", events);
+                            command_button(ui, "dockerfile.forget", "Close Dockerfile", events);
                         }
                     });
                 });

@@ -2,7 +2,7 @@
 
 use egui::{RichText, Ui};
 
-use super::{Action, Go};
+use super::{Action, DockerfileEvent};
 use crate::base::size::human;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::findings::{ChosenPlan, QuestionItem};
@@ -30,17 +30,17 @@ pub(super) fn sentence(plan: &ChosenPlan) -> Option<String> {
 }
 
 /// All questions with their answers.
-pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, went: &mut Vec<Go>) {
+pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, events: &mut Vec<DockerfileEvent>) {
     controls::weak(ui, "Answers change the plan and the proposals.");
     for item in of(plan) {
         ui.add_space(space::S);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
             if ui.link(&item.title).on_hover_text("Show finding").clicked() {
-                went.push(Go::Window(Action::SelectFinding(item.id.clone())));
+                events.push(DockerfileEvent::Window(Action::SelectFinding(item.id.clone())));
             }
             ui.label(RichText::new(human(item.bytes)).color(Tokens::of(ui).text_weak));
         });
-        went.extend(question::show(ui, item).map(Go::Window));
+        events.extend(question::show(ui, item).map(DockerfileEvent::Window));
     }
 }

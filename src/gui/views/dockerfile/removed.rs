@@ -2,8 +2,8 @@
 
 use egui::{Frame, Margin, RichText, Ui};
 
-use super::state::State;
-use super::{Action, Go, ViewContext};
+use super::state::DockerfileState;
+use super::{Action, DockerfileEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::size::human;
 use crate::findings::Category;
@@ -25,10 +25,10 @@ const BASE: &str = "Base image";
 
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut DockerfileState,
     proposal: &ProposalItem,
     context: &ViewContext<'_>,
-    went: &mut Vec<Go>,
+    events: &mut Vec<DockerfileEvent>,
 ) {
     let tokens = Tokens::of(ui);
     let files = &proposal.removed;
@@ -41,7 +41,7 @@ pub(super) fn show(
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let about = "Show the finding of the selected file, or all findings";
                 if ui.button("Show in Findings").on_hover_text(about).clicked() {
-                    went.push(Go::Window(leave(context, category)));
+                    events.push(DockerfileEvent::Window(leave(context, category)));
                 }
             });
         });
@@ -84,9 +84,9 @@ pub(super) fn show(
             TableEvent::Select(row) => state.file = Some(row),
             TableEvent::Activate(row) => {
                 let category = files.get(row).and_then(|file| file.category);
-                went.push(Go::Window(leave(context, category)));
+                events.push(DockerfileEvent::Window(leave(context, category)));
             }
-            TableEvent::Clear => went.push(Go::Texts),
+            TableEvent::Clear => events.push(DockerfileEvent::Texts),
             _ => {}
         }
     }

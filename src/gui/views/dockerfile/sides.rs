@@ -2,9 +2,9 @@
 
 use egui::{Align, Layout, Rangef, Rect, RichText, Stroke, Ui, UiBuilder, pos2};
 
-use super::Go;
+use super::DockerfileEvent;
 use super::head::{command_button, sign};
-use super::state::State;
+use super::state::DockerfileState;
 use crate::base::text::printable;
 use crate::gui::design::{Tokens, text};
 use crate::gui::models::dockerfile::{Aligned, Change, DockerfileModel, Line, ProposalItem, Row};
@@ -19,13 +19,13 @@ const NARROW: f32 = 400.0;
 /// Shows both texts, or the original alone where nothing is proposed.
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut DockerfileState,
     model: &DockerfileModel,
-    went: &mut Vec<Go>,
+    events: &mut Vec<DockerfileEvent>,
 ) -> SidesOutput {
     let proposal = state.proposal(model);
     let aligned = proposal.map_or(&model.original, |proposal| &proposal.aligned);
-    heads(ui, state, model, proposal, went);
+    heads(ui, state, model, proposal, events);
     let number = |line: &Option<Line>| line.as_ref().map_or(0, |line| line.number);
     let last = aligned.rows.iter().rev().take(2_000).map(|row| number(&row.left).max(number(&row.right)));
     let shape = SidesShape {
@@ -47,11 +47,11 @@ pub(super) fn show(
         |index| reasons(aligned, proposal, index).join("\n"),
     );
     for event in &output.events {
-        went.push(match *event {
-            SidesEvent::Select(row) => Go::Row(row),
-            SidesEvent::Activate => Go::Details,
-            SidesEvent::Step(forward) => Go::Step(forward),
-            SidesEvent::Clear => Go::Clear,
+        events.push(match *event {
+            SidesEvent::Select(row) => DockerfileEvent::Row(row),
+            SidesEvent::Activate => DockerfileEvent::Details,
+            SidesEvent::Step(forward) => DockerfileEvent::Step(forward),
+            SidesEvent::Clear => DockerfileEvent::Clear,
         });
     }
     output
@@ -100,10 +100,10 @@ fn painted<'a>(tokens: &Tokens, row: &'a Row, proposal: Option<&ProposalItem>) -
 /// What each side is, and what can be done with it.
 fn heads(
     ui: &mut Ui,
-    state: &State,
+    state: &DockerfileState,
     model: &DockerfileModel,
     proposal: Option<&ProposalItem>,
-    went: &mut Vec<Go>,
+    events: &mut Vec<DockerfileEvent>,
 ) {
     let tokens = Tokens::of(ui);
     let whole = ui.available_rect_before_wrap();
@@ -115,11 +115,11 @@ fn heads(
     let left = if proposal.is_some() { left } else { whole.x_range() };
     head(ui, whole, left, |ui| {
         if !model.rebuilt {
-            command_button(ui, "dockerfile.forget", "Close", went);
+            command_button(ui, "dockerfile.forget", "Close", events);
         }
         if model.rebuilt || left.span() >= NARROW {
             let label = if model.rebuilt { "Open yours…" } else { "Open…" };
-            command_button(ui, "dockerfile.open", label, went);
+            command_button(ui, "dockerfile.open", label, events);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
@@ -138,9 +138,9 @@ fn heads(
     };
     ui.painter().vline(right.min, whole.y_range(), line);
     head(ui, whole, right, |ui| {
-        command_button(ui, "dockerfile.save-patch", "Patch…", went);
-        command_button(ui, "dockerfile.save", "Save as…", went);
-        command_button(ui, "dockerfile.copy", "Copy", went);
+        command_button(ui, "dockerfile.save-patch", "Patch…", events);
+        command_button(ui, "dockerfile.save", "Save as…", events);
+        command_button(ui, "dockerfile.copy", "Copy", events);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
             let words = RichText::new("Proposal").font(text::heading()).color(tokens.text);

@@ -11,7 +11,7 @@ use crate::jobs::Waker;
 
 /// The proposals, and what is chosen of them.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct DockerfileState {
     pub(super) drafts: Drafts,
     pub(super) row: Option<usize>,
     /// The reason that was chosen in the list; a row may have several.
@@ -30,7 +30,7 @@ pub(super) struct State {
     generation: u64,
 }
 
-impl State {
+impl DockerfileState {
     pub(super) fn with(proposer: Proposer) -> Self {
         Self { drafts: Drafts::new(proposer), ..Self::default() }
     }

@@ -3,8 +3,8 @@
 use egui::accesskit::Role;
 use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 
-use super::state::State;
-use super::{Action, Go, Page, ViewContext};
+use super::state::FindingsState;
+use super::{Action, FindingsEvent, Page, ViewContext};
 use super::{files, list, manual, reasons};
 use crate::base::size::grouped;
 use crate::gui::design::{Tokens, space, text};
@@ -14,11 +14,11 @@ use crate::gui::widgets::controls;
 /// Shows the details; gives how many rows of files were made.
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut FindingsState,
     page: Page,
     focus: bool,
     context: &ViewContext<'_>,
-    went: &mut Vec<Go>,
+    events: &mut Vec<FindingsEvent>,
 ) -> usize {
     let Some(details) = state.details.take() else { return 0 };
     // A finding without files has no page of them.
@@ -27,20 +27,20 @@ pub(super) fn show(
         ui.set_width(ui.available_width());
         head(ui, &details);
         ui.horizontal(|ui| {
-            tabs(ui, &details, page, focus, went);
+            tabs(ui, &details, page, focus, events);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                in_plan(ui, &details.item, context, went);
+                in_plan(ui, &details.item, context, events);
             });
         });
     });
     let painted = match page {
         Page::Reasons => {
             body(ui, "reasons", &details.item.id, |ui| {
-                reasons::show(ui, &details, &state.layers, context.plan, went);
+                reasons::show(ui, &details, &state.layers, context.plan, events);
             });
             0
         }
-        Page::Files => files::show(ui, &details, &mut state.file, context, went),
+        Page::Files => files::show(ui, &details, &mut state.file, context, events),
         Page::Manual => {
             let blocks = state.manual.get_or_insert_with(|| details.manual());
             body(ui, "manual", &details.item.id, |ui| manual::show(ui, details.item.rule, blocks));
@@ -78,7 +78,7 @@ fn head(ui: &mut Ui, details: &FindingDetails) {
     ui.add_space(space::XS);
 }
 
-fn tabs(ui: &mut Ui, details: &FindingDetails, page: Page, focus: bool, went: &mut Vec<Go>) {
+fn tabs(ui: &mut Ui, details: &FindingDetails, page: Page, focus: bool, events: &mut Vec<FindingsEvent>) {
     let mut pages = vec![(Page::Reasons, "Reasons".to_owned())];
     if !details.files.is_empty() {
         pages.push((Page::Files, format!("Files  {}", grouped(details.files.len() as u64))));
@@ -95,16 +95,16 @@ fn tabs(ui: &mut Ui, details: &FindingDetails, page: Page, focus: bool, went: &m
         // Escape has taken the focus away already.
         let left = response.has_focus() || response.lost_focus();
         if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-            went.push(Go::List);
+            events.push(FindingsEvent::List);
         }
         if response.clicked() {
-            went.push(Go::Page(which));
+            events.push(FindingsEvent::Page(which));
         }
     }
 }
 
 /// The box that puts a finding into the plan.
-fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, went: &mut Vec<Go>) {
+fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, events: &mut Vec<FindingsEvent>) {
     if !item.can_be_chosen() {
         return;
     }
@@ -117,6 +117,6 @@ fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, went: &mu
     }
     if response.on_hover_text(item.verdict.about()).clicked() {
         let change = PlanChange::Set(item.id.clone(), !chosen);
-        went.push(Go::Window(Action::ChangePlan(change)));
+        events.push(FindingsEvent::Window(Action::ChangePlan(change)));
     }
 }

@@ -2,7 +2,7 @@
 
 use egui::{Event, Frame, Margin, Ui};
 
-use super::{Action, Go, ViewContext};
+use super::{Action, FindingsEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::labels::SHADOWED;
 use crate::base::size::human;
@@ -24,7 +24,7 @@ pub(super) fn show(
     details: &FindingDetails,
     chosen: &mut Option<usize>,
     context: &ViewContext<'_>,
-    went: &mut Vec<Go>,
+    events: &mut Vec<FindingsEvent>,
 ) -> usize {
     let tokens = Tokens::of(ui);
     let (Some(merge), files) = (&context.analysis.merge, &details.files) else { return 0 };
@@ -37,11 +37,11 @@ pub(super) fn show(
                 let hint = "Select a file first";
                 let button = ui.button("Show in Layers").on_disabled_hover_text(hint);
                 if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
-                    leave(line, went);
+                    leave(line, events);
                 }
                 let button = ui.button("Copy path").on_disabled_hover_text(hint);
                 if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
-                    copy(line, went);
+                    copy(line, events);
                 }
             });
         });
@@ -87,16 +87,16 @@ pub(super) fn show(
             TableEvent::Select(row) => *chosen = Some(row),
             TableEvent::Activate(row) => {
                 if let Some(line) = line(row) {
-                    leave(&line, went);
+                    leave(&line, events);
                 }
             }
-            TableEvent::Clear => went.push(Go::List),
+            TableEvent::Clear => events.push(FindingsEvent::List),
             _ => {}
         }
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&Event::Copy));
     if let Some(line) = chosen.and_then(line).filter(|_| copies) {
-        copy(&line, went);
+        copy(&line, events);
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();
@@ -105,13 +105,13 @@ pub(super) fn show(
 }
 
 /// To the file in the layers view; one that a later layer hides is to be seen in its own layer only.
-pub(super) fn leave(line: &FileLine, went: &mut Vec<Go>) {
+pub(super) fn leave(line: &FileLine, events: &mut Vec<FindingsEvent>) {
     if line.hidden {
-        went.push(Go::Window(Action::SelectLayer(usize::from(line.layer))));
+        events.push(FindingsEvent::Window(Action::SelectLayer(usize::from(line.layer))));
     }
-    went.push(Go::Window(Action::SelectPath(line.raw.clone())));
+    events.push(FindingsEvent::Window(Action::SelectPath(line.raw.clone())));
 }
 
-fn copy(line: &FileLine, went: &mut Vec<Go>) {
-    went.push(Go::Window(Action::CopyText(copy_text(&line.raw))));
+fn copy(line: &FileLine, events: &mut Vec<FindingsEvent>) {
+    events.push(FindingsEvent::Window(Action::CopyText(copy_text(&line.raw))));
 }

@@ -3,8 +3,8 @@
 use egui::accesskit::Role;
 use egui::{Align2, FontId, Key, Rect, RichText, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
 
-use super::state::State;
-use super::{Action, Go, ViewContext};
+use super::state::FindingsState;
+use super::{Action, FindingsEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::labels::VERDICTS;
 use crate::base::size::{grouped, human};
@@ -27,11 +27,11 @@ struct Figure {
 /// The two figures, the buttons, and the filter.
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut FindingsState,
     model: &FindingsModel,
     context: &ViewContext<'_>,
     focus: bool,
-    went: &mut Vec<Go>,
+    events: &mut Vec<FindingsEvent>,
 ) {
     let tokens = Tokens::of(ui);
     if let Some(prediction) = context.plan.prediction() {
@@ -46,7 +46,7 @@ pub(super) fn show(
         ui.spacing_mut().item_spacing.x = space::XS;
         let mut button = |ui: &mut Ui, label: &str, about: &str, change: PlanChange| {
             if ui.button(label).on_hover_text(about).clicked() {
-                went.push(Go::Window(Action::ChangePlan(change)));
+                events.push(FindingsEvent::Window(Action::ChangePlan(change)));
             }
         };
         let about = "Select removable findings only";
@@ -69,7 +69,7 @@ pub(super) fn show(
     ui.add_space(space::XS);
 }
 
-fn found(state: &State, model: &FindingsModel) -> String {
+fn found(state: &FindingsState, model: &FindingsModel) -> String {
     let all = count(model.items.len(), "finding");
     match state.rows.found {
         0 => format!("0 of {all} match"),
@@ -80,7 +80,7 @@ fn found(state: &State, model: &FindingsModel) -> String {
     }
 }
 
-fn filter(ui: &mut Ui, state: &mut State, focus: bool) {
+fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {
     let mut typed = state.typed.clone();
     let hint = format!("Filter: headers {} size:>10M", VERDICTS.term("safe"));
     let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());

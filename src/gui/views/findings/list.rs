@@ -2,8 +2,8 @@
 
 use egui::{Color32, Ui};
 
-use super::state::State;
-use super::{Action, Go};
+use super::state::FindingsState;
+use super::{Action, FindingsEvent};
 use crate::base::convert::fraction;
 use crate::base::labels::{SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
@@ -30,10 +30,10 @@ const COLUMNS: [Column; 6] = [
 /// Shows the list; `None` when no row is left.
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut FindingsState,
     model: &FindingsModel,
     plan: &ChosenPlan,
-    went: &mut Vec<Go>,
+    events: &mut Vec<FindingsEvent>,
 ) -> Option<TableOutput> {
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
@@ -70,17 +70,17 @@ pub(super) fn show(
         FindingRow::Finding(place) => model.items[place].spoken(),
     };
     let output = card(ui, |ui| table(ui, "findings", &shape, make, spoken));
-    take(ui, state, model, plan, &output, went);
+    take(ui, state, model, plan, &output, events);
     Some(output)
 }
 
 fn take(
     ui: &Ui,
-    state: &mut State,
+    state: &mut FindingsState,
     model: &FindingsModel,
     plan: &ChosenPlan,
     output: &TableOutput,
-    went: &mut Vec<Go>,
+    events: &mut Vec<FindingsEvent>,
 ) {
     // Rows may change while events are carried out: what they are about is looked up before.
     let rows = state.rows.rows.clone();
@@ -89,7 +89,7 @@ fn take(
     for event in &output.events {
         match *event {
             TableEvent::Select(index) => match row(index) {
-                Some(FindingRow::Finding(place)) => went.push(Go::Finding(place)),
+                Some(FindingRow::Finding(place)) => events.push(FindingsEvent::Finding(place)),
                 Some(FindingRow::Group(group)) => {
                     // A click anywhere on a verdict folds it; keys only pass over it.
                     let clicked = ui.input(|input| input.pointer.any_click());
@@ -122,14 +122,14 @@ fn take(
                     state.make_rows();
                 }
             }
-            TableEvent::Activate(_) => went.push(Go::Details),
-            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Activate(_) => events.push(FindingsEvent::Details),
+            TableEvent::Clear => events.push(FindingsEvent::Clear),
         }
     }
     if let Some(FindingRow::Finding(place)) = output.toggled.and_then(row) {
         let id = model.items[place].id.clone();
         let chosen = !plan.contains(&id);
-        went.push(Go::Window(Action::ChangePlan(PlanChange::Set(id, chosen))));
+        events.push(FindingsEvent::Window(Action::ChangePlan(PlanChange::Set(id, chosen))));
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();

@@ -17,7 +17,7 @@ use egui::{Frame, Id, Panel, Ui};
 
 pub(super) use self::list::sign;
 use self::plan_file::PlanFile;
-use self::state::State;
+use self::state::FindingsState;
 use super::{Action, ViewContext};
 use crate::gui::models::findings::{FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
@@ -42,7 +42,7 @@ pub enum Page {
 /// State of the view of one image.
 #[derive(Default)]
 pub struct FindingsView {
-    state: State,
+    state: FindingsState,
     page: Page,
     focus_search: bool,
     focus_details: bool,
@@ -54,7 +54,7 @@ pub struct FindingsView {
 }
 
 /// What a part of the view asks for.
-enum Go {
+enum FindingsEvent {
     /// To the window.
     Window(Action),
     /// To a finding, by its place in the model.
@@ -76,7 +76,7 @@ impl FindingsView {
         self.plan_file.update(context);
         (self.painted, self.painted_files) = (0, 0);
         let Some(model) = self.state.model.clone() else {
-            self.waits(ui, context);
+            self.loading(ui, context);
             return;
         };
         if let Some(fault) = &model.fault {
@@ -90,9 +90,9 @@ impl FindingsView {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.plan_file.show(ui, context, &waker);
-        let mut went = Vec::new();
+        let mut events = Vec::new();
         let focus = std::mem::take(&mut self.focus_search);
-        head::show(ui, &mut self.state, &model, context, focus, &mut went);
+        head::show(ui, &mut self.state, &model, context, focus, &mut events);
         let width = ui.available_width();
         if width >= WIDE {
             self.state.choose_first();
@@ -102,7 +102,7 @@ impl FindingsView {
                 .show_separator_line(false)
                 .default_size((width * 0.42).min(560.0))
                 .size_range(340.0..=width * 0.6)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut went)));
+                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
         } else if self.state.details.is_some() {
             let height = ui.available_height();
             Panel::bottom("finding details narrow")
@@ -110,16 +110,16 @@ impl FindingsView {
                 .show_separator_line(false)
                 .default_size((height * 0.5).max(140.0))
                 .size_range(100.0..=height * 0.75)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut went)));
+                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
-            let output = list::show(ui, &mut self.state, &model, context.plan, &mut went);
+            let output = list::show(ui, &mut self.state, &model, context.plan, &mut events);
             if let Some(output) = output {
                 (self.painted, self.list) = (output.painted, output.id);
             }
         });
-        for go in went {
-            self.go(ui, go, context);
+        for event in events {
+            self.handle(ui, event, context);
         }
     }
 
@@ -154,28 +154,28 @@ impl FindingsView {
         (self.painted, self.painted_files)
     }
 
-    fn details(&mut self, ui: &mut Ui, context: &ViewContext<'_>, went: &mut Vec<Go>) {
+    fn details(&mut self, ui: &mut Ui, context: &ViewContext<'_>, events: &mut Vec<FindingsEvent>) {
         let focus = std::mem::take(&mut self.focus_details);
         if self.state.details.is_none() {
             empty(ui, "No finding selected", "Select a finding to see its proof, files and users.");
             return;
         }
-        self.painted_files = details::show(ui, &mut self.state, self.page, focus, context, went);
+        self.painted_files = details::show(ui, &mut self.state, self.page, focus, context, events);
     }
 
-    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
+    fn handle(&mut self, ui: &Ui, event: FindingsEvent, context: &mut ViewContext<'_>) {
         let focus = |id: Option<Id>| {
             if let Some(id) = id {
                 ui.memory_mut(|memory| memory.request_focus(id));
             }
         };
-        match go {
-            Go::Window(action) => context.actions.push(action),
-            Go::Finding(place) => self.state.select_at(place),
-            Go::Details => self.focus_details = true,
-            Go::List => focus(self.list),
-            Go::Page(page) => self.page = page,
-            Go::Clear => {
+        match event {
+            FindingsEvent::Window(action) => context.actions.push(action),
+            FindingsEvent::Finding(place) => self.state.select_at(place),
+            FindingsEvent::Details => self.focus_details = true,
+            FindingsEvent::List => focus(self.list),
+            FindingsEvent::Page(page) => self.page = page,
+            FindingsEvent::Clear => {
                 if self.state.selected().is_none()
                     && let Some(id) = ui.memory(egui::Memory::focused)
                 {
@@ -188,7 +188,7 @@ impl FindingsView {
     }
 
     /// In place of the view while there is nothing to show.
-    fn waits(&self, ui: &mut Ui, context: &ViewContext<'_>) {
+    fn loading(&self, ui: &mut Ui, context: &ViewContext<'_>) {
         if context.done {
             empty(ui, "Findings unknown", "Cancelled before the rules ran. Reload the image.");
         } else {

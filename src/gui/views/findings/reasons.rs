@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Grid, Label, Link, Rect, RichText, Sense, Ui, WidgetInfo, vec2};
 
-use super::{Action, Go, Page, manual};
+use super::{Action, FindingsEvent, Page, manual};
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle};
 use crate::findings::Verdict;
@@ -26,14 +26,14 @@ pub(super) fn show(
     details: &FindingDetails,
     layers: &[LayerItem],
     plan: &ChosenPlan,
-    went: &mut Vec<Go>,
+    events: &mut Vec<FindingsEvent>,
 ) {
     // Lines of text, not of buttons.
     ui.spacing_mut().interact_size.y = 18.0;
     paragraph(ui, &details.reason);
     if let Some(item) = plan.question(&details.item.id) {
         ui.add_space(space::S);
-        went.extend(question::show(ui, item).map(Go::Window));
+        events.extend(question::show(ui, item).map(FindingsEvent::Window));
     }
     ui.add_space(space::S);
     facts(ui, details);
@@ -48,7 +48,7 @@ pub(super) fn show(
     paragraph(ui, &details.fix);
     if !details.users.is_empty() {
         section(ui, "Used by", &grouped(details.users.len() as u64));
-        some(ui, "users", details.users.len(), |ui, at| user(ui, &details.users[at], went));
+        some(ui, "users", details.users.len(), |ui, at| user(ui, &details.users[at], events));
     }
     if !details.subjects.is_empty() {
         section(ui, "Affected items", &grouped(details.subjects.len() as u64));
@@ -59,16 +59,16 @@ pub(super) fn show(
     }
     if !details.layers.is_empty() {
         section(ui, "Layers", "");
-        some(ui, "layers", details.layers.len(), |ui, at| layer(ui, &details.layers[at], layers, went));
+        some(ui, "layers", details.layers.len(), |ui, at| layer(ui, &details.layers[at], layers, events));
     }
     if !details.largest.is_empty() {
         let note = if details.files.len() > details.largest.len() { "largest" } else { "" };
         section(ui, "Files", note);
-        files(ui, &details.largest, went);
+        files(ui, &details.largest, events);
         if details.files.len() > details.largest.len()
             && ui.link(format!("All {}", count(details.files.len(), "file"))).clicked()
         {
-            went.push(Go::Page(Page::Files));
+            events.push(FindingsEvent::Page(Page::Files));
         }
     }
     if !details.packages.is_empty() {
@@ -145,7 +145,7 @@ fn facts(ui: &mut Ui, details: &FindingDetails) {
     });
 }
 
-fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], went: &mut Vec<Go>) {
+fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], events: &mut Vec<FindingsEvent>) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
@@ -158,7 +158,7 @@ fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], went: &mut Vec<Go>
             response.on_hover_ui(|ui| crate::gui::views::layers::describe(ui, item));
         }
         if clicked {
-            went.push(Go::Window(Action::SelectLayer(line.layer)));
+            events.push(FindingsEvent::Window(Action::SelectLayer(line.layer)));
         }
         ui.label(human(line.bytes));
         let files =
@@ -180,13 +180,13 @@ fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], went: &mut Vec<Go>
 }
 
 /// Who uses it, and from whom a process comes to it.
-fn user(ui: &mut Ui, line: &UserLine, went: &mut Vec<Go>) {
+fn user(ui: &mut Ui, line: &UserLine, events: &mut Vec<FindingsEvent>) {
     let tokens = Tokens::of(ui);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
         ui.label(RichText::new(line.kind).color(tokens.text_weak));
         match &line.raw {
-            Some(raw) => path(ui, &line.name, &line.name, raw, went),
+            Some(raw) => path(ui, &line.name, &line.name, raw, events),
             None => {
                 ui.label(RichText::new(&line.name).font(text::strong()));
             }
@@ -198,7 +198,7 @@ fn user(ui: &mut Ui, line: &UserLine, went: &mut Vec<Go>) {
             ui.add_space(space::M);
             if line.raw.as_ref() != Some(&step.raw) {
                 ui.label(RichText::new("←").color(tokens.text_weak));
-                path(ui, &step.name, &crate::base::text::escape(&step.raw), &step.raw, went);
+                path(ui, &step.name, &crate::base::text::escape(&step.raw), &step.raw, events);
             }
             if let Some(why) = &step.why {
                 ui.label(
@@ -210,19 +210,19 @@ fn user(ui: &mut Ui, line: &UserLine, went: &mut Vec<Go>) {
 }
 
 /// A path that leads to the layers view.
-fn path(ui: &mut Ui, words: &str, whole: &str, raw: &[u8], went: &mut Vec<Go>) {
+fn path(ui: &mut Ui, words: &str, whole: &str, raw: &[u8], events: &mut Vec<FindingsEvent>) {
     let link = Link::new(RichText::new(elide_middle(words, PATH)));
     let link = ui.add(link).on_hover_ui(|ui| {
         ui.label(elide_middle(whole, 400));
         controls::weak(ui, "Show file in Layers");
     });
     if link.clicked() {
-        went.push(Go::Window(Action::SelectPath(raw.to_vec())));
+        events.push(FindingsEvent::Window(Action::SelectPath(raw.to_vec())));
     }
 }
 
 /// Sizes, and paths that lead to the layers view, cut to the room that there is.
-fn files(ui: &mut Ui, lines: &[FileLine], went: &mut Vec<Go>) {
+fn files(ui: &mut Ui, lines: &[FileLine], events: &mut Vec<FindingsEvent>) {
     const SIZE: f32 = 64.0;
     let tokens = Tokens::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -246,7 +246,7 @@ fn files(ui: &mut Ui, lines: &[FileLine], went: &mut Vec<Go>) {
             controls::weak(ui, "Show file in Layers");
         });
         if response.clicked() {
-            super::files::leave(line, went);
+            super::files::leave(line, events);
         }
     }
     ui.spacing_mut().item_spacing.y = space::XS;

@@ -13,7 +13,7 @@ use crate::gui::models::layers::LayerItem;
 
 /// The model, the choices made, and the rows that follow from both.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct FindingsState {
     pub(super) model: Option<Arc<FindingsModel>>,
     pub(super) layers: Vec<LayerItem>,
     pub(super) typed: String,
@@ -37,7 +37,7 @@ pub(super) struct State {
     generation: Option<u64>,
 }
 
-impl State {
+impl FindingsState {
     /// Applies updates of the analysis; otherwise does nothing.
     pub(super) fn update(&mut self, context: &ViewContext<'_>) {
         if self.generation == Some(context.generation) {

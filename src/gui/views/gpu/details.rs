@@ -3,22 +3,22 @@
 use egui::{Align, Color32, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::head::sign;
-use super::{Action, Go};
+use super::{Action, GpuEvent};
 use crate::base::text::elide_middle;
 use crate::cuda::compat::Reason;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::gpu::TargetItem;
 use crate::gui::widgets::controls::{self, Mark, mark_button, paint_mark};
 
-pub(super) fn show(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
+pub(super) fn show(ui: &mut Ui, target: &TargetItem, events: &mut Vec<GpuEvent>) {
     let margin = Margin { left: 12, right: 12, top: 8, bottom: 12 };
     ScrollArea::vertical().id_salt(("reasons", &target.id)).auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(margin).show(ui, |ui| {
             ui.set_width(ui.available_width());
-            head(ui, target, went);
+            head(ui, target, events);
             for reason in &target.judgement.reasons {
                 ui.add_space(space::S);
-                show_reason(ui, reason, went);
+                show_reason(ui, reason, events);
             }
             if target.judgement.reasons.is_empty() {
                 controls::weak(ui, target.judgement.verdict.about());
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
     });
 }
 
-fn head(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
+fn head(ui: &mut Ui, target: &TargetItem, events: &mut Vec<GpuEvent>) {
     let tokens = Tokens::of(ui);
     let verdict = target.judgement.verdict;
     ui.horizontal(|ui| {
@@ -37,10 +37,10 @@ fn head(ui: &mut Ui, target: &TargetItem, went: &mut Vec<Go>) {
         ui.label(RichText::new(format!("on {}", target.id)).font(text::heading()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if mark_button(ui, Mark::Close, "Close reasons").clicked() {
-                went.push(Go::Clear);
+                events.push(GpuEvent::Clear);
             }
             if ui.button("Copy").on_hover_text("Copy the verdict with all reasons").clicked() {
-                went.push(Go::Window(Action::CopyText(target.with_reasons())));
+                events.push(GpuEvent::Window(Action::CopyText(target.with_reasons())));
             }
         });
     });
@@ -52,7 +52,7 @@ fn marked(ui: &mut Ui, mark: Mark, color: Color32) {
     paint_mark(ui.painter(), mark, rect.center(), 13.0, color);
 }
 
-fn show_reason(ui: &mut Ui, reason: &Reason, went: &mut Vec<Go>) {
+fn show_reason(ui: &mut Ui, reason: &Reason, events: &mut Vec<GpuEvent>) {
     let tokens = Tokens::of(ui);
     let weak = |words: String| RichText::new(words).color(tokens.text_weak);
     ui.horizontal_top(|ui| {
@@ -71,7 +71,7 @@ fn show_reason(ui: &mut Ui, reason: &Reason, went: &mut Vec<Go>) {
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing.x = space::M;
                     if let Some(subject) = &reason.subject {
-                        show_subject(ui, subject, went);
+                        show_subject(ui, subject, events);
                     }
                     if let Some((code, name)) = reason.error {
                         let error = RichText::new(format!("{name} ({code})")).font(text::mono());
@@ -86,7 +86,7 @@ fn show_reason(ui: &mut Ui, reason: &Reason, went: &mut Vec<Go>) {
 }
 
 /// What a reason is about; a path leads to the layers view.
-fn show_subject(ui: &mut Ui, subject: &str, went: &mut Vec<Go>) {
+fn show_subject(ui: &mut Ui, subject: &str, events: &mut Vec<GpuEvent>) {
     if !subject.starts_with('/') {
         ui.add(Label::new(RichText::new(subject).font(text::mono())).selectable(true));
         return;
@@ -96,6 +96,6 @@ fn show_subject(ui: &mut Ui, subject: &str, went: &mut Vec<Go>) {
         controls::weak(ui, "Show file in Layers");
     });
     if link.clicked() {
-        went.push(Go::Window(Action::SelectPath(subject.as_bytes().to_vec())));
+        events.push(GpuEvent::Window(Action::SelectPath(subject.as_bytes().to_vec())));
     }
 }

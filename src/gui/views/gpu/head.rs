@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Align, Color32, Key, Label, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
-use super::state::State;
+use super::state::GpuState;
 use crate::cuda::compat::RunVerdict;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::format::count;
@@ -24,7 +24,7 @@ pub(super) fn sign(tokens: &Tokens, verdict: RunVerdict) -> (Mark, Color32) {
     }
 }
 
-pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool) {
+pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &Judged, focus: bool) {
     let tokens = Tokens::of(ui);
     let short = ui.available_height() < SHORT;
     ui.horizontal(|ui| {
@@ -82,7 +82,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, judged: &Judged, focus: bool)
     ui.add_space(space::XS);
 }
 
-fn filter(ui: &mut Ui, state: &mut State, focus: bool) {
+fn filter(ui: &mut Ui, state: &mut GpuState, focus: bool) {
     let mut typed = state.typed.clone();
     let field = TextEdit::singleline(&mut typed)
         .hint_text("Filter: a100, azure, 8.6, driver")
@@ -104,7 +104,7 @@ fn filter(ui: &mut Ui, state: &mut State, focus: bool) {
 }
 
 /// The driver that all rows are judged by; from right to left.
-fn driver(ui: &mut Ui, state: &mut State) {
+fn driver(ui: &mut Ui, state: &mut GpuState) {
     let tokens = Tokens::of(ui);
     let mut typed = state.driver_typed.clone();
     let field = TextEdit::singleline(&mut typed).hint_text("usual").desired_width(104.0);

@@ -18,7 +18,7 @@ use egui::{Frame, Margin, Panel, Ui};
 
 pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
-use self::state::State;
+use self::state::GpuState;
 use super::{Action, ViewContext};
 use crate::gui::models::gpu::{Judge, Judged, Machine, TargetItem};
 use crate::gui::models::layers::{LayerItem, waiting_for};
@@ -31,14 +31,14 @@ const WIDE: f32 = 1_000.0;
 /// State of the view of one image. The check itself belongs to the window.
 #[derive(Default)]
 pub struct GpuView {
-    state: State,
+    state: GpuState,
     machine: MachineView,
     focus_search: bool,
     painted: usize,
 }
 
 /// What a part of the view asks for.
-enum Go {
+enum GpuEvent {
     /// To the window.
     Window(Action),
     /// To a machine, by its place in the model.
@@ -50,7 +50,7 @@ enum Go {
 impl GpuView {
     /// A view whose verdicts come from `judge`, for tests.
     pub fn with(judge: Judge) -> Self {
-        Self { state: State::with(judge), ..Self::default() }
+        Self { state: GpuState::with(judge), ..Self::default() }
     }
 
     /// Paints the view.
@@ -81,16 +81,22 @@ impl GpuView {
                 .size_range(120.0..=(height * 0.7).max(150.0))
                 .show(ui, |ui| show(ui, &mut self.machine, context.actions));
         }
-        let mut went = Vec::new();
-        egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, machine, &mut went));
-        for go in went {
-            self.go(ui, go, context);
+        let mut events = Vec::new();
+        egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, machine, &mut events));
+        for event in events {
+            self.handle(ui, event, context);
         }
     }
 
-    fn verdicts(&mut self, ui: &mut Ui, context: &ViewContext<'_>, machine: &Machine, went: &mut Vec<Go>) {
+    fn verdicts(
+        &mut self,
+        ui: &mut Ui,
+        context: &ViewContext<'_>,
+        machine: &Machine,
+        events: &mut Vec<GpuEvent>,
+    ) {
         let Some(judged) = self.state.judged() else {
-            card(ui, |ui| waits(ui, &self.state, context));
+            card(ui, |ui| loading(ui, &self.state, context));
             return;
         };
         let focus = std::mem::take(&mut self.focus_search);
@@ -103,20 +109,20 @@ impl GpuView {
                 .resizable(true)
                 .default_size((height * 0.42).clamp(96.0, 300.0))
                 .size_range(84.0..=(height * 0.7).max(110.0))
-                .show(ui, |ui| card(ui, |ui| details::show(ui, target, went)));
+                .show(ui, |ui| card(ui, |ui| details::show(ui, target, events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
-            if let Some(output) = targets::show(ui, &mut self.state, &judged, machine, went) {
+            if let Some(output) = targets::show(ui, &mut self.state, &judged, machine, events) {
                 self.painted = output.painted;
             }
         });
     }
 
-    fn go(&mut self, ui: &Ui, go: Go, context: &mut ViewContext<'_>) {
-        match go {
-            Go::Window(action) => context.actions.push(action),
-            Go::Target(place) => self.state.select_at(place),
-            Go::Clear => {
+    fn handle(&mut self, ui: &Ui, event: GpuEvent, context: &mut ViewContext<'_>) {
+        match event {
+            GpuEvent::Window(action) => context.actions.push(action),
+            GpuEvent::Target(place) => self.state.select_at(place),
+            GpuEvent::Clear => {
                 if !self.state.clear()
                     && let Some(id) = ui.memory(egui::Memory::focused)
                 {
@@ -159,7 +165,7 @@ impl GpuView {
 }
 
 /// In place of the verdicts while there are none.
-fn waits(ui: &mut Ui, state: &State, context: &ViewContext<'_>) {
+fn loading(ui: &mut Ui, state: &GpuState, context: &ViewContext<'_>) {
     if let Some(error) = state.error() {
         empty(ui, "Compatibility check failed", error);
     } else if state.is_busy() {

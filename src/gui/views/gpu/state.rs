@@ -11,7 +11,7 @@ use crate::gui::models::gpu::{
 use crate::jobs::Waker;
 
 /// The verdicts, the choices made, and the rows that follow from both.
-pub(super) struct State {
+pub(super) struct GpuState {
     judgements: Judgements,
     pub(super) typed: String,
     pub(super) verdicts: BTreeSet<RunVerdict>,
@@ -31,7 +31,7 @@ pub(super) struct State {
     pub(super) reveal: bool,
 }
 
-impl Default for State {
+impl Default for GpuState {
     fn default() -> Self {
         Self {
             judgements: Judgements::default(),
@@ -52,7 +52,7 @@ impl Default for State {
     }
 }
 
-impl State {
+impl GpuState {
     pub(super) fn with(judge: Judge) -> Self {
         Self { judgements: Judgements::new(judge), ..Self::default() }
     }

@@ -3,8 +3,8 @@
 use egui::Ui;
 
 use super::head::sign;
-use super::state::State;
-use super::{Action, Go};
+use super::state::GpuState;
+use super::{Action, GpuEvent};
 use crate::base::labels::TARGET_VERDICTS;
 use crate::gui::design::Tokens;
 use crate::gui::models::gpu::{Group, Judged, Kind, Machine, TargetItem, TargetRow};
@@ -47,10 +47,10 @@ fn columns(width: f32) -> [Column; 6] {
 /// Shows the table; `None` when no row is left.
 pub(super) fn show(
     ui: &mut Ui,
-    state: &mut State,
+    state: &mut GpuState,
     judged: &Judged,
     machine: &Machine,
-    went: &mut Vec<Go>,
+    events: &mut Vec<GpuEvent>,
 ) -> Option<TableOutput> {
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
@@ -88,7 +88,7 @@ pub(super) fn show(
     {
         response.on_hover_ui_at_pointer(|ui| tooltip(ui, target));
     }
-    take(ui, state, judged, &output, went);
+    take(ui, state, judged, &output, events);
     Some(output)
 }
 
@@ -99,7 +99,7 @@ fn tooltip(ui: &mut Ui, target: &TargetItem) {
     ui.label(why);
 }
 
-fn take(ui: &Ui, state: &mut State, judged: &Judged, output: &TableOutput, went: &mut Vec<Go>) {
+fn take(ui: &Ui, state: &mut GpuState, judged: &Judged, output: &TableOutput, events: &mut Vec<GpuEvent>) {
     // Rows may change while events are carried out: what they are about is looked up before.
     let rows = state.rows.rows.clone();
     let row = |index: usize| rows.get(index).copied();
@@ -107,7 +107,7 @@ fn take(ui: &Ui, state: &mut State, judged: &Judged, output: &TableOutput, went:
     for event in &output.events {
         match *event {
             TableEvent::Select(index) => match row(index) {
-                Some(TargetRow::Target(place)) => went.push(Go::Target(place)),
+                Some(TargetRow::Target(place)) => events.push(GpuEvent::Target(place)),
                 Some(TargetRow::Group(group)) => {
                     // A click anywhere on a group folds it; keys only pass over it.
                     let clicked = ui.input(|input| input.pointer.any_click());
@@ -136,16 +136,16 @@ fn take(ui: &Ui, state: &mut State, judged: &Judged, output: &TableOutput, went:
             }
             TableEvent::Activate(index) => {
                 if let Some(TargetRow::Target(place)) = row(index) {
-                    went.push(Go::Target(place));
+                    events.push(GpuEvent::Target(place));
                 }
             }
-            TableEvent::Clear => went.push(Go::Clear),
+            TableEvent::Clear => events.push(GpuEvent::Clear),
             TableEvent::Sort(_) => {}
         }
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
     if let Some(target) = state.chosen(judged).filter(|_| copies) {
-        went.push(Go::Window(Action::CopyText(target.copied())));
+        events.push(GpuEvent::Window(Action::CopyText(target.copied())));
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();

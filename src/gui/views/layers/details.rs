@@ -68,7 +68,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
                     let item = browser.items.get(usize::from(touch.layer));
                     let link = ui.link(format!("Layer {}", touch.layer));
                     let link = match item {
-                        Some(item) => link.on_hover_ui(|ui| super::strip::describe(ui, item, false)),
+                        Some(item) => link.on_hover_ui(|ui| super::layer_list::describe(ui, item, false)),
                         None => link,
                     };
                     if link.clicked() {

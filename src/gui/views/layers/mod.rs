@@ -4,8 +4,8 @@
 
 mod details;
 mod files;
+mod layer_list;
 mod map;
-mod strip;
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl LayersView {
                 .show_separator_line(false)
                 .default_size((width * 0.32).min(440.0))
                 .size_range(200.0..=width * 0.5)
-                .show(ui, |ui| self.strip(ui));
+                .show(ui, |ui| self.layer_list(ui));
             Panel::right("file facts")
                 .frame(none())
                 .show_separator_line(false)
@@ -61,7 +61,7 @@ impl LayersView {
                 .show_separator_line(false)
                 .default_size((height * 0.3).max(120.0))
                 .size_range(80.0..=height * 0.5)
-                .show(ui, |ui| self.strip(ui));
+                .show(ui, |ui| self.layer_list(ui));
             if self.browser.details().is_some() {
                 Panel::bottom("file facts narrow")
                     .frame(none().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
@@ -106,9 +106,9 @@ impl LayersView {
         &self.browser
     }
 
-    fn strip(&mut self, ui: &mut Ui) {
+    fn layer_list(&mut self, ui: &mut Ui) {
         let reveal = std::mem::take(&mut self.reveal_layer);
-        card(ui, |ui| strip::show(ui, &mut self.browser, reveal));
+        card(ui, |ui| layer_list::show(ui, &mut self.browser, reveal));
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
@@ -131,5 +131,5 @@ impl LayersView {
 
 /// A layer in a tooltip: its instruction and its sizes.
 pub(in crate::gui::views) fn describe(ui: &mut Ui, item: &crate::gui::models::layers::LayerItem) {
-    strip::describe(ui, item, true);
+    layer_list::describe(ui, item, true);
 }

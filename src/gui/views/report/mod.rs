@@ -63,7 +63,7 @@ pub struct ReportView {
     /// The report is to be put on the clipboard once it is made.
     copy: bool,
     /// What the log has already.
-    told: Option<String>,
+    reported: Option<String>,
     painted: usize,
     pieces: usize,
 }
@@ -90,7 +90,7 @@ impl ReportView {
             saving: Saving::default(),
             opening: Opening::new(opener),
             copy: false,
-            told: None,
+            reported: None,
             painted: 0,
             pieces: 0,
         }
@@ -163,12 +163,12 @@ impl ReportView {
     /// Errors go to the log once.
     fn tell(&mut self, context: &mut ReportContext<'_>) {
         let problem = self.making.problem().map(str::to_owned);
-        if problem != self.told {
+        if problem != self.reported {
             // A Dockerfile that is not there yet is no error.
-            let told = problem.clone().filter(|_| self.choice.format().is_some());
-            let error = told.map(|why| format!("Cannot create report: {why}"));
+            let reported = problem.clone().filter(|_| self.choice.format().is_some());
+            let error = reported.map(|why| format!("Cannot create report: {why}"));
             context.actions.extend(error.map(Action::Report));
-            self.told = problem;
+            self.reported = problem;
         }
     }
 

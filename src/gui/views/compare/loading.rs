@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::state::State;
-use super::{Action, Around, Go};
+use super::state::CompareState;
+use super::{Action, Around, CompareEvent};
 use crate::base::size::human;
 use crate::base::text::elide_middle;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -13,7 +13,7 @@ use crate::gui::models::compare::{ImageState, OpenImage, letter};
 use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar, weak};
 
 /// The whole place of the comparison.
-pub(super) fn show(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+pub(super) fn show(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let width = (ui.available_width() - 2.0 * space::L).min(560.0);
         let left = (ui.available_width() - width) / 2.0;
@@ -22,13 +22,13 @@ pub(super) fn show(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<G
             ui.add_space(left);
             ui.vertical(|ui| {
                 ui.set_width(width);
-                column(ui, state, around, went);
+                column(ui, state, around, events);
             });
         });
     });
 }
 
-fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+fn column(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
     let title = |ui: &mut Ui, words: &str| {
         ui.label(RichText::new(words).font(text::title()).color(Tokens::of(ui).text));
     };
@@ -41,7 +41,7 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
         weak(ui, compared(state));
         ui.add_space(space::M);
         if ui.button("Cancel").clicked() {
-            went.push(Go::Stop);
+            events.push(CompareEvent::Stop);
         }
         again_soon(ui);
         return;
@@ -50,7 +50,7 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
         title(ui, "Comparison cancelled");
         ui.add_space(space::M);
         if primary_button(ui, "Compare again").clicked() {
-            went.push(Go::Retry);
+            events.push(CompareEvent::Retry);
         }
         return;
     }
@@ -59,7 +59,7 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
         ui.add(Label::new(error).wrap().selectable(true));
         ui.add_space(space::M);
         if primary_button(ui, "Try again").clicked() {
-            went.push(Go::Retry);
+            events.push(CompareEvent::Retry);
         }
         return;
     }
@@ -74,21 +74,21 @@ fn column(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
     weak(ui, note);
     ui.add_space(space::M);
     for (place, image) in images.into_iter().enumerate() {
-        one(ui, place, image, state, went);
+        one(ui, place, image, state, events);
         ui.add_space(space::S);
     }
 }
 
 /// An image, and its progress.
-fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut Vec<Go>) {
+fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &CompareState, events: &mut Vec<CompareEvent>) {
     let tokens = Tokens::of(ui);
     tokens.card().show(ui, |ui| {
         ui.set_width(ui.available_width());
         let name = format!("{}  {}", letter(place), elide_middle(&image.title, 70));
         ui.label(RichText::new(name).font(text::strong())).on_hover_text(&image.shown);
-        let action = |ui: &mut Ui, label: &str, action: Action, went: &mut Vec<Go>| {
+        let action = |ui: &mut Ui, label: &str, action: Action, events: &mut Vec<CompareEvent>| {
             if ui.button(label).clicked() {
-                went.push(Go::Window(action));
+                events.push(CompareEvent::Window(action));
             }
         };
         match &image.state {
@@ -104,16 +104,16 @@ fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut V
                     vec2(width, 6.0),
                 );
                 weak(ui, words);
-                action(ui, "Cancel loading", Action::CancelTab(image.id), went);
+                action(ui, "Cancel loading", Action::CancelTab(image.id), events);
                 again_soon(ui);
             }
             ImageState::Failed(why) => {
                 ui.add(Label::new(RichText::new(why).color(tokens.error)).wrap().selectable(true));
-                retry(ui, image, state, went, action);
+                retry(ui, image, state, events, action);
             }
             ImageState::Stopped => {
                 weak(ui, "Cancelled before all layers were read.");
-                retry(ui, image, state, went, action);
+                retry(ui, image, state, events, action);
             }
             ImageState::Saved => {
                 weak(ui, image.state.refused().unwrap_or_default());
@@ -125,19 +125,19 @@ fn one(ui: &mut Ui, place: usize, image: &OpenImage, state: &State, went: &mut V
 fn retry(
     ui: &mut Ui,
     image: &OpenImage,
-    state: &State,
-    went: &mut Vec<Go>,
-    action: impl Fn(&mut Ui, &str, Action, &mut Vec<Go>),
+    state: &CompareState,
+    events: &mut Vec<CompareEvent>,
+    action: impl Fn(&mut Ui, &str, Action, &mut Vec<CompareEvent>),
 ) {
     ui.horizontal(|ui| {
-        action(ui, "Try again", Action::Again(image.id), went);
+        action(ui, "Try again", Action::Again(image.id), events);
         if image.id != state.columns.own() && ui.button("Remove").clicked() {
-            went.push(Go::Remove(image.id));
+            events.push(CompareEvent::Remove(image.id));
         }
     });
 }
 
-fn compared(state: &State) -> String {
+fn compared(state: &CompareState) -> String {
     match state.work.bytes_compared() {
         0 => "Comparing layers, files and packages.".to_owned(),
         bytes => {
@@ -152,7 +152,7 @@ fn again_soon(ui: &Ui) {
 }
 
 /// Above a comparison that is shown: what is still to come, and what went wrong.
-pub(super) fn line(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<Go>) {
+pub(super) fn line(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
     let tokens = Tokens::of(ui);
     let images = || state.columns.list().iter().filter_map(|id| around.image(*id));
     let titles = |is: fn(&ImageState) -> bool| {
@@ -175,19 +175,19 @@ pub(super) fn line(ui: &mut Ui, state: &State, around: &Around, went: &mut Vec<G
             tokens.error,
             &words,
             "Try again",
-            || Go::Window(Action::Again(image.id)),
-            went,
+            || CompareEvent::Window(Action::Again(image.id)),
+            events,
         );
     }
     if state.work.is_busy() {
         let words = format!("Comparing again. {}", compared(state));
-        banner(ui, Mark::Question, tokens.accent, &words, "Cancel", || Go::Stop, went);
+        banner(ui, Mark::Question, tokens.accent, &words, "Cancel", || CompareEvent::Stop, events);
         again_soon(ui);
     } else if state.work.is_stopped() {
         let words = "Comparison cancelled. Showing the previous result.";
-        banner(ui, Mark::Warning, tokens.warning, words, "Compare again", || Go::Retry, went);
+        banner(ui, Mark::Warning, tokens.warning, words, "Compare again", || CompareEvent::Retry, events);
     } else if let Some(error) = state.work.error() {
-        banner(ui, Mark::Error, tokens.error, error, "Try again", || Go::Retry, went);
+        banner(ui, Mark::Error, tokens.error, error, "Try again", || CompareEvent::Retry, events);
     } else if !reading.is_empty() {
         weak(ui, format!("Waiting for {reading}; added to the comparison when loaded."));
         ui.add_space(space::XS);
@@ -201,8 +201,8 @@ fn banner(
     color: egui::Color32,
     words: &str,
     button: &str,
-    go: impl FnOnce() -> Go,
-    went: &mut Vec<Go>,
+    event: impl FnOnce() -> CompareEvent,
+    events: &mut Vec<CompareEvent>,
 ) {
     let tokens = Tokens::of(ui);
     let frame = Frame::new().fill(tokens.wash(color)).corner_radius(radius::M);
@@ -213,7 +213,7 @@ fn banner(
             paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if ui.button(button).clicked() {
-                    went.push(go());
+                    events.push(event());
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                     ui.add(Label::new(words).truncate());

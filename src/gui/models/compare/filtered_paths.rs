@@ -1,7 +1,7 @@
 //! Which paths of the tree a filter keeps.
 
+use super::filter::CompareFilter;
 use super::model::Model;
-use super::needle::Needle;
 use crate::base::convert::index32;
 use crate::compare::RowId;
 use crate::gui::models::files::QueryError;
@@ -20,7 +20,7 @@ const OPENED: usize = 2_000;
 const STRETCH: usize = 1 << 14;
 
 /// What of a tree is shown.
-pub struct Kept {
+pub struct FilteredPaths {
     /// The filter as typed.
     pub filter: String,
     /// Whether only differences are shown.
@@ -35,24 +35,24 @@ pub struct Kept {
     pub error: Option<QueryError>,
 }
 
-impl Kept {
+impl FilteredPaths {
     /// Looks at all paths.
     ///
     /// # Errors
     /// When cancelled.
     pub fn new(model: &Model, filter: String, only: bool, cancel: &CancelToken) -> Result<Self, Cancelled> {
-        let (needle, error) = match Needle::parse(&filter) {
-            Ok(needle) => (needle, None),
-            Err(error) => (Needle::default(), Some(error)),
+        let (parsed, error) = match CompareFilter::parse(&filter) {
+            Ok(parsed) => (parsed, None),
+            Err(error) => (CompareFilter::default(), Some(error)),
         };
         let count = model.compared.comparison.tree.len();
-        let filtered = !needle.is_empty();
-        let mut kept = Self { filter, only, state: vec![0; count], filtered, found: 0, hidden: 0, error };
+        let filtered = !parsed.is_empty();
+        let mut paths = Self { filter, only, state: vec![0; count], filtered, found: 0, hidden: 0, error };
         if filtered {
-            kept.fit(model, &needle, cancel)?;
+            paths.fit(model, &parsed, cancel)?;
         }
-        kept.show(model, cancel)?;
-        Ok(kept)
+        paths.show(model, cancel)?;
+        Ok(paths)
     }
 
     /// Whether a path is shown.
@@ -75,7 +75,7 @@ impl Kept {
         self.state.get(row.0 as usize).is_some_and(|state| state & (FITS | WITHIN | SHOWN) == SHOWN)
     }
 
-    fn fit(&mut self, model: &Model, needle: &Needle, cancel: &CancelToken) -> Result<(), Cancelled> {
+    fn fit(&mut self, model: &Model, parsed: &CompareFilter, cancel: &CancelToken) -> Result<(), Cancelled> {
         let tree = &model.compared.comparison.tree;
         let images = model.images();
         for at in 1..self.state.len() {
@@ -89,11 +89,11 @@ impl Kept {
             let within = above & (FITS | WITHIN) != 0;
             let folder = row.children().len() > 0;
             let changes = || model.changes.iter().filter_map(move |changes| changes.get(at).copied());
-            let fits = !(folder && needle.is_about_files())
-                && needle.fits_name(row.name())
-                && needle.fits_change(changes())
-                && needle.fits_size((0..images).filter_map(|image| row.bytes(image)))
-                && (!needle.has_paths() || needle.fits_path(&row.path()));
+            let fits = !(folder && parsed.is_about_files())
+                && parsed.fits_name(row.name())
+                && parsed.fits_change(changes())
+                && parsed.fits_size((0..images).filter_map(|image| row.bytes(image)))
+                && (!parsed.has_paths() || parsed.fits_path(&row.path()));
             let Some(state) = self.state.get_mut(at) else { continue };
             if within {
                 *state |= WITHIN;

@@ -86,7 +86,7 @@ impl Architecture {
 
 /// A file with GPU code: a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerRow {
+pub struct ArchMatrixRow {
     /// The library, in the model; `None` for other files.
     pub library: Option<usize>,
     /// File name, safe to show.
@@ -105,11 +105,11 @@ pub struct LedgerRow {
 
 /// Architectures against files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger {
+pub struct ArchMatrix {
     /// The columns, oldest architecture first.
     pub architectures: Vec<Architecture>,
     /// The rows, largest first.
-    pub rows: Vec<LedgerRow>,
+    pub rows: Vec<ArchMatrixRow>,
     /// Bytes of all GPU code, each file once.
     pub bytes: u64,
 }
@@ -129,7 +129,7 @@ pub struct Verdict {
     pub sentence: String,
 }
 
-impl Ledger {
+impl ArchMatrix {
     pub(super) fn new(inventory: &Inventory, rootfs: &Rootfs, libraries: &[LibraryItem]) -> Self {
         let mut columns: BTreeMap<(u32, Option<Suffix>), (Parts, u64)> = BTreeMap::new();
         for sum in &inventory.gpu_code {
@@ -196,7 +196,7 @@ impl Ledger {
                 *sum = sum.saturating_add(bytes);
             }
         }
-        let runs = |row: &LedgerRow| {
+        let runs = |row: &ArchMatrixRow| {
             let mut cells = row.cells.iter().zip(&self.architectures);
             cells.any(|(parts, column)| column.fit(*parts, target) > Fit::Never)
         };
@@ -213,9 +213,9 @@ fn row(
     raw: Vec<u8>,
     word: &'static str,
     cells: Vec<Parts>,
-) -> LedgerRow {
+) -> ArchMatrixRow {
     let bytes = cells.iter().map(|parts| parts.bytes()).fold(0, u64::saturating_add);
-    LedgerRow { library, name, path, raw, word, cells, bytes }
+    ArchMatrixRow { library, name, path, raw, word, cells, bytes }
 }
 
 fn sentence(target: &TargetItem, native: u64, jit: u64, never: u64, without: usize, files: usize) -> String {

@@ -12,13 +12,13 @@ use crate::gui::widgets::cell::{self, Cut};
 
 /// A column.
 #[derive(Clone, Debug)]
-pub struct LedgerColumn {
+pub struct ArchMatrixColumn {
     /// Its head.
     pub label: String,
     /// A word below the head, and its colour.
     pub word: Option<(&'static str, Color32)>,
     /// Whether it is in the light.
-    pub lit: bool,
+    pub highlighted: bool,
     /// The parts of its bar from the bottom: size, fill, and whether the part is in the light.
     pub parts: Vec<(u64, Color32, bool)>,
     /// The number above its bar.
@@ -29,18 +29,18 @@ pub struct LedgerColumn {
 
 /// A number of a row.
 #[derive(Clone, Debug)]
-pub struct LedgerCell {
+pub struct ArchMatrixCell {
     /// The number as it is written; empty for nothing.
     pub text: String,
     /// How large it is among all numbers, 0 to 1.
     pub heat: f32,
     /// Whether it is in the light.
-    pub lit: bool,
+    pub highlighted: bool,
 }
 
 /// A row as it is painted. Made only for rows in sight.
 #[derive(Clone, Debug)]
-pub struct LedgerLine {
+pub struct ArchMatrixLine {
     /// Its name.
     pub name: String,
     /// A word behind the name.
@@ -48,19 +48,19 @@ pub struct LedgerLine {
     /// The sum of its numbers.
     pub total: String,
     /// Its numbers, one for each column.
-    pub cells: Vec<LedgerCell>,
+    pub cells: Vec<ArchMatrixCell>,
     /// Screen reader text.
     pub spoken: String,
 }
 
 /// What is shown.
-pub struct LedgerShape<'a> {
+pub struct ArchMatrixShape<'a> {
     /// The name for screen readers.
     pub name: &'a str,
     /// The head of the names.
     pub title: &'a str,
     /// The columns.
-    pub columns: &'a [LedgerColumn],
+    pub columns: &'a [ArchMatrixColumn],
     /// What the fills of the bars mean.
     pub legend: &'a [(Color32, String)],
     /// How many rows there are.
@@ -73,7 +73,7 @@ pub struct LedgerShape<'a> {
 
 /// What the user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LedgerEvent {
+pub enum ArchMatrixEvent {
     /// Chose a row.
     Select(usize),
     /// Enter on a row, or a double click.
@@ -84,9 +84,9 @@ pub enum LedgerEvent {
 
 /// The result.
 #[derive(Debug, Default)]
-pub struct LedgerOutput {
+pub struct ArchMatrixOutput {
     /// What the user did.
-    pub events: Vec<LedgerEvent>,
+    pub events: Vec<ArchMatrixEvent>,
     /// How many rows were made and painted.
     pub painted: usize,
     /// Whether the keyboard acts on the ledger.
@@ -135,15 +135,15 @@ impl Places {
 
 /// Shows the ledger in the room that is left. `row_at` makes a row, for those in sight; `hover` fills the
 /// tooltip of one.
-pub fn ledger(
+pub fn arch_matrix(
     ui: &mut Ui,
     salt: &str,
-    shape: &LedgerShape<'_>,
-    mut row_at: impl FnMut(usize) -> LedgerLine,
+    shape: &ArchMatrixShape<'_>,
+    mut row_at: impl FnMut(usize) -> ArchMatrixLine,
     mut hover: impl FnMut(&mut Ui, usize),
-) -> LedgerOutput {
+) -> ArchMatrixOutput {
     let tokens = Tokens::of(ui);
-    let mut output = LedgerOutput::default();
+    let mut output = ArchMatrixOutput::default();
     let id = ui.make_persistent_id(salt);
     let whole = ui.available_rect_before_wrap();
     let places = Places::new(whole, shape.columns.len());
@@ -159,7 +159,7 @@ pub fn ledger(
     if output.focused {
         across = take_keys(ui, id, shape, list::page(body, row::NORMAL), &mut output) * places.column;
         for event in &output.events {
-            if let LedgerEvent::Select(row) = event {
+            if let ArchMatrixEvent::Select(row) = event {
                 reveal = Some(*row);
             }
         }
@@ -203,9 +203,9 @@ pub fn ledger(
             paint_row(&painter, tokens, &frame, rect, &line, look);
             if response.clicked() || response.double_clicked() {
                 ui.memory_mut(|memory| memory.request_focus(id));
-                output.events.push(LedgerEvent::Select(index));
+                output.events.push(ArchMatrixEvent::Select(index));
                 if response.double_clicked() {
-                    output.events.push(LedgerEvent::Activate(index));
+                    output.events.push(ArchMatrixEvent::Activate(index));
                 }
             }
             response.on_hover_ui(|ui| hover(ui, index));
@@ -245,7 +245,7 @@ fn paint_row(
     tokens: &Tokens,
     frame: &Frame<'_>,
     rect: Rect,
-    line: &LedgerLine,
+    line: &ArchMatrixLine,
     (selected, focused, hovered, odd): (bool, bool, bool, bool),
 ) {
     let behind = match (selected, hovered, odd) {
@@ -261,9 +261,9 @@ fn paint_row(
             continue;
         }
         let room = Rect::from_x_y_ranges(x, rect.y_range()).shrink2(vec2(1.5, 1.5));
-        let fill = tokens.heat(cell.heat, cell.lit);
+        let fill = tokens.heat(cell.heat, cell.highlighted);
         painter.rect_filled(room, 2.0, fill);
-        let color = if cell.lit { tokens.text_on(fill) } else { tokens.text_weak };
+        let color = if cell.highlighted { tokens.text_on(fill) } else { tokens.text_weak };
         cell::right(painter, room.shrink2(vec2(4.0, 0.0)), &cell.text, &text::small(), color);
     }
     let names = frame.names(rect.y_range());
@@ -286,7 +286,7 @@ fn paint_row(
     painter.vline(names.right() - 0.5, rect.y_range(), Stroke::new(1.0, tokens.border));
 }
 
-fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &LedgerShape<'_>, frame: &Frame<'_>) {
+fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &ArchMatrixShape<'_>, frame: &Frame<'_>) {
     let painter = ui.painter();
     let head = Rect::from_min_size(frame.seen.min, vec2(frame.seen.width(), frame.places.head));
     painter.rect_filled(head, 0.0, tokens.raised);
@@ -307,21 +307,21 @@ fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &LedgerShape<'_>, frame: 
         }
         let bar = egui::Rangef::new(x.min + 0.24 * x.span(), x.max - 0.24 * x.span());
         let mut bottom = foot;
-        for (bytes, fill, lit) in &column.parts {
+        for (bytes, fill, highlighted) in &column.parts {
             let height = frame.places.bars * crate::base::convert::fraction(*bytes, most);
             if *bytes == 0 {
                 continue;
             }
             let top = bottom - height.max(1.0);
-            let fill = if *lit { *fill } else { tokens.faint(*fill) };
+            let fill = if *highlighted { *fill } else { tokens.faint(*fill) };
             painter.rect_filled(Rect::from_x_y_ranges(bar, top..=bottom), 0.0, fill);
             bottom = top;
         }
-        let color = if column.lit { tokens.text } else { tokens.text_weak };
+        let color = if column.highlighted { tokens.text } else { tokens.text_weak };
         let middle = x.center();
         let above = pos2(middle, bottom - 2.0);
         painter.text(above, Align2::CENTER_BOTTOM, &column.total, text::small(), color);
-        let label_font = if column.lit { text::strong() } else { text::body() };
+        let label_font = if column.highlighted { text::strong() } else { text::body() };
         let y = if column.word.is_some() { foot + 13.0 } else { foot + LABELS / 2.0 };
         painter.text(pos2(middle, y), Align2::CENTER_CENTER, &column.label, label_font, color);
         if let Some((word, color)) = column.word {
@@ -356,20 +356,26 @@ fn sum(parts: &[(u64, Color32, bool)]) -> u64 {
 }
 
 /// How many columns to the right the keys go.
-fn take_keys(ui: &Ui, id: Id, shape: &LedgerShape<'_>, page: usize, output: &mut LedgerOutput) -> f32 {
+fn take_keys(
+    ui: &Ui,
+    id: Id,
+    shape: &ArchMatrixShape<'_>,
+    page: usize,
+    output: &mut ArchMatrixOutput,
+) -> f32 {
     let mut at = shape.selected;
     let mut across = 0.0;
     for pressed in list::keys(ui, id) {
         match pressed.0 {
-            Key::Escape => output.events.push(LedgerEvent::Clear),
+            Key::Escape => output.events.push(ArchMatrixEvent::Clear),
             Key::ArrowRight | Key::L => across += 1.0,
             Key::ArrowLeft | Key::H => across -= 1.0,
-            Key::Enter => output.events.extend(at.map(LedgerEvent::Activate)),
+            Key::Enter => output.events.extend(at.map(ArchMatrixEvent::Activate)),
             _ => {
                 let Some(last) = shape.rows.checked_sub(1) else { continue };
                 if let Some(to) = list::moved(pressed, at, page, last) {
                     at = Some(to);
-                    output.events.push(LedgerEvent::Select(to));
+                    output.events.push(ArchMatrixEvent::Select(to));
                 }
             }
         }

@@ -7,12 +7,12 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::widgets::controls::Mark;
-use crate::gui::widgets::strip::{StripRow, StripShape, strip};
+use crate::gui::widgets::layer_list::{LayerListRow, LayerListShape, layer_list};
 
 /// Shows the strip and takes the choice.
 pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
     let tokens = Tokens::of(ui);
-    let shape = StripShape {
+    let shape = LayerListShape {
         name: "Layers, bottom first",
         rows: browser.items.len(),
         title: "Layer",
@@ -21,7 +21,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
         reveal,
     };
     let items = &browser.items;
-    let chosen = strip(
+    let chosen = layer_list(
         ui,
         "layers",
         &shape,
@@ -33,17 +33,17 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
     }
 }
 
-fn line(tokens: &Tokens, item: &LayerItem) -> StripRow {
+fn line(tokens: &Tokens, item: &LayerItem) -> LayerListRow {
     let fault = match item.state {
         LayerState::Failed(_) => Some((Mark::Error, tokens.error, "failed")),
         LayerState::Incomplete(_) => Some((Mark::Warning, tokens.warning, "incomplete")),
         _ => None,
     };
-    let waits = match item.state {
+    let pending = match item.state {
         LayerState::Waiting | LayerState::Stopped => Some(item.state.word()),
         _ => None,
     };
-    StripRow {
+    LayerListRow {
         number: item.index.to_string(),
         fill: tokens.layer(item.index),
         title: item.title.clone(),
@@ -54,7 +54,7 @@ fn line(tokens: &Tokens, item: &LayerItem) -> StripRow {
             item.wasted.is_some_and(|wasted| wasted > 0),
         ],
         fault,
-        waits,
+        pending,
         spoken: item.spoken(),
     }
 }

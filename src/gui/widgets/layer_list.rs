@@ -12,7 +12,7 @@ use crate::gui::widgets::controls::{self, Mark};
 
 /// A line of the strip.
 #[derive(Clone, Debug)]
-pub struct StripRow {
+pub struct LayerListRow {
     /// Its number.
     pub number: String,
     /// Its colour.
@@ -26,13 +26,13 @@ pub struct StripRow {
     /// A mark and words where something is wrong, in place of what is not known.
     pub fault: Option<(Mark, Color32, &'static str)>,
     /// Words in place of numbers that are not known yet.
-    pub waits: Option<&'static str>,
+    pub pending: Option<&'static str>,
     /// Screen reader text.
     pub spoken: String,
 }
 
 /// What is shown.
-pub struct StripShape<'a> {
+pub struct LayerListShape<'a> {
     /// The name for screen readers.
     pub name: &'a str,
     /// How many lines there are.
@@ -61,11 +61,11 @@ const WIDE: f32 = 540.0;
 
 /// Shows the strip in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
 /// those in sight; `hover` fills the tooltip of one.
-pub fn strip(
+pub fn layer_list(
     ui: &mut Ui,
     salt: &str,
-    shape: &StripShape<'_>,
-    mut row_at: impl FnMut(usize) -> StripRow,
+    shape: &LayerListShape<'_>,
+    mut row_at: impl FnMut(usize) -> LayerListRow,
     mut hover: impl FnMut(&mut Ui, usize),
 ) -> Option<usize> {
     let tokens = Tokens::of(ui);
@@ -140,7 +140,7 @@ fn columns(rect: Rect) -> [Rect; 3] {
     })
 }
 
-fn paint_head(ui: &Ui, shape: &StripShape<'_>, rect: Rect) {
+fn paint_head(ui: &Ui, shape: &LayerListShape<'_>, rect: Rect) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     painter.rect_filled(rect, 0.0, tokens.raised);
@@ -153,7 +153,7 @@ fn paint_head(ui: &Ui, shape: &StripShape<'_>, rect: Rect) {
     }
 }
 
-fn paint(ui: &Ui, rect: Rect, line: &StripRow, selected: bool, focused: bool, hovered: bool) {
+fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, selected: bool, focused: bool, hovered: bool) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     if selected {
@@ -178,33 +178,33 @@ fn paint(ui: &Ui, rect: Rect, line: &StripRow, selected: bool, focused: bool, ho
     let mut title = Rect::from_x_y_ranges(rect.left() + TEXT..=beside, above.y_range());
     let mut note = Rect::from_x_y_ranges(rect.left() + TEXT..=places[0].left(), below.y_range());
     if one {
-        let noted = line.fault.is_some() || line.waits.is_some();
+        let noted = line.fault.is_some() || line.pending.is_some();
         title.max.x -= if noted { NOTE } else { 0.0 };
         note.min.x = title.right() + 8.0;
     }
-    let color = if line.waits.is_some() { tokens.text_weak } else { tokens.text };
+    let color = if line.pending.is_some() { tokens.text_weak } else { tokens.text };
     cell::left(painter, title, &line.title, &text::mono(), color, Cut::End);
     if let Some((mark, color, word)) = &line.fault {
         let at = pos2(note.left() + 7.0, note.center().y);
         controls::paint_mark(painter, *mark, at, 13.0, *color);
         let words = Rect::from_min_max(pos2(note.left() + 18.0, note.top()), note.max);
         cell::left(painter, words, word, &text::strong(), *color, Cut::End);
-    } else if let Some(word) = line.waits.filter(|_| one) {
+    } else if let Some(word) = line.pending.filter(|_| one) {
         cell::left(painter, note, word, &text::small(), tokens.text_weak, Cut::End);
     }
     // On two lines, the words take the place of the numbers.
-    let waits = line.waits.filter(|_| !one && line.fault.is_none());
-    if let Some(word) = waits {
+    let pending = line.pending.filter(|_| !one && line.fault.is_none());
+    if let Some(word) = pending {
         let place = Rect::from_min_max(places[1].min, places[2].max);
         cell::right(painter, place, word, &text::small(), tokens.text_weak);
     }
-    for (index, place) in places.iter().enumerate().take(if waits.is_some() { 1 } else { 3 }) {
+    for (index, place) in places.iter().enumerate().take(if pending.is_some() { 1 } else { 3 }) {
         let color = if line.strong[index] { tokens.text } else { tokens.text_weak };
         cell::right(painter, *place, &line.numbers[index], &text::body(), color);
     }
 }
 
-fn keys(ui: &Ui, id: Id, shape: &StripShape<'_>, page: f32) -> Option<usize> {
+fn keys(ui: &Ui, id: Id, shape: &LayerListShape<'_>, page: f32) -> Option<usize> {
     let lock = EventFilter { vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(id, lock));
     let last = shape.rows.checked_sub(1)?;
