@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use cutaway::analysis::{Options, analyze};
 use cutaway::cuda::catalog::Catalog;
-use cutaway::cuda::{Bodies, Input, inventory};
+use cutaway::cuda::{FileContents, Input, inventory};
 use cutaway::findings::{self, Plan, default_targets, findings};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::layer::{LayerIndex, LayerRead};
@@ -71,7 +71,7 @@ fn main() {
     let layers: Vec<Option<Arc<LayerRead>>> =
         analysis.layers.iter().map(|layer| layer.read.clone()).collect();
     let indexes: Vec<Arc<LayerIndex>> = layers.iter().flatten().map(|read| Arc::clone(&read.index)).collect();
-    let (bodies, targets) = (Bodies::default(), default_targets(Catalog::builtin()));
+    let (bodies, targets) = (FileContents::default(), default_targets(Catalog::builtin()));
     println!(
         "{image}: {} files, {runs} runs; processor's time and wall",
         analysis.merge.as_ref().unwrap().merged_files

@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::{Limits, Section};
 use cutaway::cuda::catalog::Catalog;
-use cutaway::cuda::{Bodies, Input, inventory};
+use cutaway::cuda::{FileContents, Input, inventory};
 use cutaway::formats::input::{SeekInput, StreamInput};
 use cutaway::formats::tar::{TarInput, TarWalk};
 use cutaway::jobs::{CancelToken, Progress};
@@ -210,7 +210,7 @@ fn merge_layers(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn inventory_of_sample(bencher: Bencher<'_, '_>) {
     let layers: Vec<Option<Arc<LayerRead>>> = SAMPLE.layers.iter().map(|layer| layer.read.clone()).collect();
-    let (bodies, merge) = (Bodies::default(), SAMPLE.merge.as_deref().unwrap());
+    let (bodies, merge) = (FileContents::default(), SAMPLE.merge.as_deref().unwrap());
     let input =
         Input { image: &SAMPLE.image, layers: &layers, merge, bodies: &bodies, catalog: Catalog::builtin() };
     bencher.bench_local(|| inventory(&input, 10));
