@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::Limits;
 use cutaway::gui::design;
-use cutaway::gui::models::files::{FileTree, Found, Query, Rows, Scope, Sort};
+use cutaway::gui::models::files::{FileMatches, FileQuery, FileSort, FileTree, FileTreeRows, Scope};
 use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::overview::Contents;
 use cutaway::gui::models::treemap::Treemap;
@@ -121,14 +121,14 @@ fn models(analysis: &Analysis) {
     let make = |scope| FileTree::new(Arc::clone(&timeline), scope, true, &cancel).unwrap();
     let tree = timed("switch to another layer, merged up to it", || make(Scope::Merged(2)));
     timed("switch to another layer, alone", || make(Scope::Layer(1)));
-    let rows = |found: Option<&Found>, open| Rows::new(&tree, found, Sort::default(), open);
+    let rows = |found: Option<&FileMatches>, open| FileTreeRows::new(&tree, found, FileSort::default(), open);
     timed("first rows", || rows(None, std::collections::HashSet::new()));
     for (filter, regex) in
         [("*.so", false), ("size:>10M", false), ("pack_1/**/file_12*.py", false), (r"\.so$", true)]
     {
         let found = timed(&format!("filter {filter}"), || {
-            let query = Query::parse(filter, regex).unwrap().unwrap();
-            Found::new(&tree, &query, &cancel).unwrap()
+            let query = FileQuery::parse(filter, regex).unwrap().unwrap();
+            FileMatches::new(&tree, &query, &cancel).unwrap()
         });
         timed("  its rows", || rows(Some(&found), std::collections::HashSet::new()));
     }
@@ -166,7 +166,7 @@ fn frames(analysis: &Arc<Analysis>) {
         let primitives = context.tessellate(output.shapes, output.pixels_per_point);
         std::hint::black_box(primitives);
         let spent = start.elapsed();
-        let rows = view.browser().rows().map_or(0, Rows::len);
+        let rows = view.browser().rows().map_or(0, FileTreeRows::len);
         (spent, ALLOCATIONS.load(Ordering::Relaxed) - before, rows, view.painted_rows())
     };
     let want = analysis.layers.iter().filter_map(|layer| layer.counts()).map(|counts| counts.files).max();

@@ -87,7 +87,7 @@ pub fn desktop() -> Picker {
 
 /// The result of a dialog.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum DialogAnswer {
     /// This was chosen.
     Picked(PathBuf),
     /// It was closed without a choice.
@@ -159,19 +159,19 @@ impl Dialogs {
     }
 
     /// The answer, and what was asked for; once, when it is there.
-    pub fn poll(&mut self) -> Option<(Pick, Answer)> {
+    pub fn poll(&mut self) -> Option<(Pick, DialogAnswer)> {
         let Waiting { pick, since, promise } = self.waiting.take()?;
         let answer = match promise.try_take() {
             Err(promise) => {
                 self.waiting = Some(Waiting { pick, since, promise });
                 return None;
             }
-            Ok((Ok(Some(path)), _)) => Answer::Picked(path),
+            Ok((Ok(Some(path)), _)) => DialogAnswer::Picked(path),
             Ok((Ok(None), took)) if took < TOO_SOON => {
-                Answer::Failed("File dialogs are not available on this desktop".to_owned())
+                DialogAnswer::Failed("File dialogs are not available on this desktop".to_owned())
             }
-            Ok((Ok(None), _)) => Answer::Nothing,
-            Ok((Err(panic), _)) => Answer::Failed(format!("File dialog failed: {panic}")),
+            Ok((Ok(None), _)) => DialogAnswer::Nothing,
+            Ok((Err(panic), _)) => DialogAnswer::Failed(format!("File dialog failed: {panic}")),
         };
         Some((pick, answer))
     }
@@ -183,9 +183,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{Answer, Dialogs, Pick, Picker};
+    use super::{DialogAnswer, Dialogs, Pick, Picker};
 
-    fn answer(picker: Picker) -> Answer {
+    fn answer(picker: Picker) -> DialogAnswer {
         let mut dialogs = Dialogs::new(picker);
         dialogs.open(Pick::Archive, Arc::new(|| ()));
         for _ in 0..500 {
@@ -202,14 +202,16 @@ mod tests {
     fn answers_arrive_and_panics_are_caught() {
         let path = PathBuf::from("image.tar");
         let picked = path.clone();
-        assert_eq!(answer(Arc::new(move |_| Some(picked.clone()))), Answer::Picked(path));
-        assert!(matches!(answer(Arc::new(|_| None)), Answer::Failed(_)), "nobody clicks that fast");
+        assert_eq!(answer(Arc::new(move |_| Some(picked.clone()))), DialogAnswer::Picked(path));
+        assert!(matches!(answer(Arc::new(|_| None)), DialogAnswer::Failed(_)), "nobody clicks that fast");
         let slow: Picker = Arc::new(|_| {
             std::thread::sleep(Duration::from_millis(200));
             None
         });
-        assert_eq!(answer(slow), Answer::Nothing);
-        let Answer::Failed(reason) = answer(Arc::new(|_| panic!("no portal"))) else { panic!("no failure") };
+        assert_eq!(answer(slow), DialogAnswer::Nothing);
+        let DialogAnswer::Failed(reason) = answer(Arc::new(|_| panic!("no portal"))) else {
+            panic!("no failure")
+        };
         assert!(reason.contains("no portal"), "{reason}");
     }
 }

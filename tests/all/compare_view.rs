@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use cutaway::analysis::Analysis;
 use cutaway::compare::{Change, compare};
-use cutaway::gui::models::compare::{Comparer, Files, FilteredPaths, ImageState, LineRows, Model, Sort};
+use cutaway::gui::models::compare::{
+    CompareModel, CompareSort, ComparedFiles, Comparer, FilteredPaths, ImageState, LineRows,
+};
 use cutaway::gui::views::Action;
-use cutaway::gui::views::compare::Page;
+use cutaway::gui::views::compare::ComparePage;
 use cutaway::jobs::{CancelToken, Waker};
 use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers};
@@ -38,7 +40,7 @@ fn totals_layers_and_files_stand_side_by_side() {
     assert_eq!(pulls[0], Some(0));
     row(&harness, "Pull size, for a node that has the first image; A 0 B; B ");
 
-    page(&mut harness, Page::Layers);
+    page(&mut harness, ComparePage::Layers);
     let all = rows(&harness);
     assert_eq!(all.len(), 4, "the shared layer differs for C: {all:#?}");
     assert!(all[0].contains("A layer 0 ") && all[0].contains("B layer 0 same blob; C absent"), "{}", all[0]);
@@ -47,7 +49,7 @@ fn totals_layers_and_files_stand_side_by_side() {
         assert_eq!(row.matches(" layer ").count(), 1, "{row}");
     }
 
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     assert_eq!(row(&harness, "app"), "app; A 750 B; B 2.04 KiB changed; C nothing removed");
     assert!(harness.query_by_label_contains("hidden").is_none(), "all paths differ somewhere");
     harness.get_all_by_role(Role::Row).next().unwrap().click();
@@ -69,7 +71,7 @@ fn another_baseline_turns_the_signs() {
     click(&mut harness, Role::RadioButton, "B two");
     assert_eq!(card(&harness, "B two, the baseline"), Some(Toggled::True));
     assert!(row(&harness, "Merged").ends_with("A 4.93 KiB −1.31 KiB; B 6.24 KiB"));
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     harness.get_all_by_role(Role::Row).next().unwrap().click();
     settle(&mut harness);
     press(&mut harness, &[Key::Enter]);
@@ -89,28 +91,28 @@ fn another_baseline_turns_the_signs() {
 #[test]
 fn only_differences_hide_what_is_equal_and_say_how_much() {
     let mut harness = show(&three()[..2]);
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     assert_eq!(rows(&harness).len(), 1, "only the folder that differs: {:#?}", rows(&harness));
     harness.get_by_label("4 identical paths hidden");
     click(&mut harness, Role::CheckBox, "Only differences");
     assert_eq!(rows(&harness).len(), 2);
     assert!(harness.query_by_label_contains("identical paths hidden").is_none());
     let packages = {
-        page(&mut harness, Page::Packages);
+        page(&mut harness, ComparePage::Packages);
         harness.query_by_label("Nothing to compare").is_some()
     };
     assert!(packages, "an empty page says so");
     let mut harness = show(&[three().remove(0), three().remove(0)]);
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     harness.get_by_label("No file differences");
-    page(&mut harness, Page::Layers);
+    page(&mut harness, ComparePage::Layers);
     harness.get_by_label("No differences");
 }
 
 #[test]
 fn a_filter_finds_paths_by_name_size_and_change() {
     let mut harness = show(&three());
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     harness.state_mut().view.set_only_differences(false);
     harness.state_mut().view.focus_search();
     settle(&mut harness);
@@ -143,7 +145,7 @@ fn a_filter_finds_paths_by_name_size_and_change() {
 #[test]
 fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     let mut harness = show(&three());
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     harness.state_mut().view.focus_search();
     harness.run_steps(2);
     harness.get_by_role_and_label(Role::SearchInput, "Filter comparison").type_text("main");
@@ -159,7 +161,7 @@ fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     assert_eq!(actions(&mut harness), [Action::ShowPathIn(2, b"/app/main".to_vec())]);
     click(&mut harness, Role::Button, "Copy path");
     assert_eq!(actions(&mut harness), [Action::CopyText("/app/main".into())]);
-    page(&mut harness, Page::Layers);
+    page(&mut harness, ComparePage::Layers);
     harness.key_press(Key::Escape);
     settle(&mut harness);
     harness.state_mut().view.focus_search();
@@ -172,7 +174,7 @@ fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     click(&mut harness, Role::Button, "Show in Layers of B two");
     assert_eq!(actions(&mut harness), [Action::ShowLayerIn(2, 0)]);
     // The largest changes of the summary lead to the tree.
-    page(&mut harness, Page::Summary);
+    page(&mut harness, ComparePage::Summary);
     harness.get_by_role_and_label(Role::TreeGrid, "Summary").focus();
     press(&mut harness, &[Key::End, Key::Enter]);
     harness.get_by_role_and_label(Role::TreeGrid, "Files");
@@ -195,7 +197,7 @@ fn values_that_look_like_secrets_are_not_shown_but_differ() {
         analysis_of(&image)
     };
     let mut harness = show(&[with("hunter2", "fast"), with("hunter3", "slow"), with("hunter2", "fast")]);
-    page(&mut harness, Page::Settings);
+    page(&mut harness, ComparePage::Settings);
     assert_eq!(
         row(&harness, "API_TOKEN"),
         "API_TOKEN; A <redacted>; B <redacted> differs, changed; C <redacted>"
@@ -207,7 +209,7 @@ fn values_that_look_like_secrets_are_not_shown_but_differ() {
     let whole = format!("{:#?}", harness.root());
     assert!(!whole.contains("hunter"), "{whole}");
     let model = harness.state().view.model().unwrap();
-    assert!(model.lines(Page::Settings).iter().all(|line| !format!("{line:?}").contains("hunter")));
+    assert!(model.lines(ComparePage::Settings).iter().all(|line| !format!("{line:?}").contains("hunter")));
 }
 
 #[test]
@@ -317,7 +319,7 @@ fn comparing_shows_its_bytes_can_be_stopped_and_taken_up_again() {
     assert_eq!(asked.load(Ordering::SeqCst), 2);
     // Another baseline, page or filter compares nothing again.
     harness.state_mut().view.next_baseline();
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
 
@@ -355,7 +357,7 @@ fn many(files: usize) -> [Arc<Analysis>; 2] {
 fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
     let analyses = many(30_000);
     let mut harness = show(&analyses);
-    page(&mut harness, Page::Files);
+    page(&mut harness, ComparePage::Files);
     harness.state_mut().view.set_only_differences(false);
     settle(&mut harness);
     let painted = harness.state().view.painted_rows();
@@ -365,11 +367,11 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
     let opened = harness.state().view.painted_rows();
     assert!(opened.abs_diff(painted) <= 2, "{opened}, {painted}");
     let model = Arc::clone(harness.state().view.model().unwrap());
-    assert_eq!(model.differing(Page::Files), 3_000);
+    assert_eq!(model.differing(ComparePage::Files), 3_000);
     // What a frame asks for is made on a thread: the frame that types a filter does not wait for it.
-    let mut files = Files::default();
+    let mut files = ComparedFiles::default();
     let waker: Waker = Arc::new(|| ());
-    files.update(&model, "file_00012", true, Sort::Difference, &waker);
+    files.update(&model, "file_00012", true, CompareSort::Difference, &waker);
     assert!(
         files.is_busy() && files.shown().is_none(),
         "60,600 cells are not looked at on the painting thread"
@@ -388,13 +390,16 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
 fn lines_are_ordered_by_difference_size_or_name() {
     let analyses = three();
     let harness = show(&analyses);
-    let model: &Model = harness.state().view.model().unwrap();
+    let model: &CompareModel = harness.state().view.model().unwrap();
     let names = |sort| {
-        let rows = LineRows::new(model.lines(Page::Layers), "", false, sort);
+        let rows = LineRows::new(model.lines(ComparePage::Layers), "", false, sort);
         assert_eq!((rows.hidden, rows.found), (0, 4));
         rows.rows.len()
     };
-    assert_eq!([Sort::Order, Sort::Size, Sort::Name, Sort::Difference].map(names), [4; 4]);
+    assert_eq!(
+        [CompareSort::Order, CompareSort::Size, CompareSort::Name, CompareSort::Difference].map(names),
+        [4; 4]
+    );
     let changes: Vec<Change> =
         model.changes[1].iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     assert!(changes.contains(&Change::Added) && changes.contains(&Change::Removed), "{changes:?}");

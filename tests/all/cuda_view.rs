@@ -10,13 +10,13 @@ use cutaway::cuda::catalog::Catalog;
 use cutaway::cuda::{Inventory, Supplier};
 use cutaway::gui::design;
 use cutaway::gui::models::cuda::{
-    Column, CudaModel, DuplicateRow, LibraryDetails, LibraryRow, LibraryRows, LinkState, Place, Sorting,
-    TargetItem, duplicate_rows,
+    CodeTarget, CudaModel, DuplicateRow, LibraryColumn, LibraryDetails, LibraryRow, LibraryRows, LibrarySort,
+    LinkState, LinkTarget, duplicate_rows,
 };
 use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::layers::LayerItem;
 use cutaway::gui::models::stack::{ClassItem, Side, Stack};
-use cutaway::gui::views::cuda::{CudaView, Page};
+use cutaway::gui::views::cuda::{CudaPage, CudaView};
 use cutaway::gui::views::{Action, OverviewView, View, ViewContext};
 use cutaway::jobs::Progress;
 use cutaway::rootfs::Rootfs;
@@ -45,7 +45,7 @@ fn rootfs(analysis: &Analysis) -> &Rootfs {
 
 fn model(analysis: &Analysis) -> CudaModel {
     let inventory = analysis.inventory.as_ref().unwrap();
-    CudaModel::new(inventory, rootfs(analysis), TargetItem::all(Catalog::builtin()))
+    CudaModel::new(inventory, rootfs(analysis), CodeTarget::all(Catalog::builtin()))
 }
 
 fn details(analysis: &Analysis, path: &str) -> LibraryDetails {
@@ -66,7 +66,7 @@ fn names(model: &CudaModel, rows: &LibraryRows) -> Vec<String> {
 }
 
 fn filtered(model: &CudaModel, filter: &str) -> Vec<String> {
-    let rows = LibraryRows::new(&model.libraries, filter, Sorting::default(), false, &BTreeSet::new());
+    let rows = LibraryRows::new(&model.libraries, filter, LibrarySort::default(), false, &BTreeSet::new());
     assert_eq!(rows.error, None, "{filter}");
     names(model, &rows)
 }
@@ -74,7 +74,7 @@ fn filtered(model: &CudaModel, filter: &str) -> Vec<String> {
 #[test]
 fn libraries_stand_by_component_and_largest_first() {
     let model = model(&with(|_| ()));
-    let rows = LibraryRows::new(&model.libraries, "", Sorting::default(), true, &BTreeSet::new());
+    let rows = LibraryRows::new(&model.libraries, "", LibrarySort::default(), true, &BTreeSet::new());
     let shown = names(&model, &rows);
     assert_eq!(
         shown[..8],
@@ -91,11 +91,11 @@ fn libraries_stand_by_component_and_largest_first() {
     );
     assert_eq!(rows.groups[0].suppliers, [Supplier::Wheel, Supplier::Toolkit]);
     let folded = BTreeSet::from([Arc::clone(&rows.groups[0].name)]);
-    let rows = LibraryRows::new(&model.libraries, "", Sorting::default(), true, &folded);
+    let rows = LibraryRows::new(&model.libraries, "", LibrarySort::default(), true, &folded);
     assert_eq!(names(&model, &rows)[..2], ["[cublas]", "[torch]"]);
-    let found = LibraryRows::new(&model.libraries, "libcublasLt*", Sorting::default(), true, &folded);
+    let found = LibraryRows::new(&model.libraries, "libcublasLt*", LibrarySort::default(), true, &folded);
     assert_eq!(names(&model, &found).len(), 3, "what a filter finds is shown, folded or not");
-    let by_version = Sorting::default().clicked(Column::Version);
+    let by_version = LibrarySort::default().clicked(LibraryColumn::Version);
     let rows = LibraryRows::new(&model.libraries, "", by_version, false, &BTreeSet::new());
     let versions: Vec<&str> = rows
         .rows
@@ -136,7 +136,8 @@ fn filters_are_about_all_that_the_table_shows() {
         ("use:never", "invalid filter use:never"),
         ("layer:top", "invalid filter layer:top"),
     ] {
-        let rows = LibraryRows::new(&model.libraries, filter, Sorting::default(), false, &BTreeSet::new());
+        let rows =
+            LibraryRows::new(&model.libraries, filter, LibrarySort::default(), false, &BTreeSet::new());
         assert!(rows.error.unwrap().to_string().starts_with(message), "{filter}");
         assert_eq!(rows.rows.len(), model.libraries.len(), "a filter that is not understood hides nothing");
     }
@@ -189,9 +190,9 @@ fn a_library_says_why_it_is_there() {
         format!("needs libcublasLt.so.13, resolved by RUNPATH: {SITE}/nvidia/cublas/lib")
     );
     assert!(chosen.chain[3].about.ends_with("loaded as an extension module of Python"));
-    assert_eq!(chosen.chain[4].place, Some(Place::Layer(4)));
-    assert!(matches!(chosen.chain[2].place, Some(Place::Library(_))));
-    assert!(matches!(chosen.chain[3].place, Some(Place::Path(_))), "no library of the view");
+    assert_eq!(chosen.chain[4].place, Some(LinkTarget::Layer(4)));
+    assert!(matches!(chosen.chain[2].place, Some(LinkTarget::Library(_))));
+    assert!(matches!(chosen.chain[3].place, Some(LinkTarget::Path(_))), "no library of the view");
     let torch = details(&analysis, &format!("{SITE}/torch/lib/libtorch_cuda.so"));
     let needs: Vec<_> = torch.needs.iter().map(|need| (need.name.as_str(), need.state)).collect();
     assert_eq!(
@@ -221,7 +222,10 @@ fn copies_say_who_loads_them() {
     let heads = rows.iter().filter(|row| matches!(row, DuplicateRow::Head(_))).count();
     assert_eq!((rows.len(), heads), (2 + 3 + 4, 2), "two heads, three groups, copies of two");
     let nccl = &model.duplicates[0];
-    assert_eq!((nccl.title.as_str(), nccl.sameness(), nccl.gain >> 20), ("libnccl.so.2", "different", 177));
+    assert_eq!(
+        (nccl.title.as_str(), nccl.match_label(), nccl.gain >> 20),
+        ("libnccl.so.2", "different", 177)
+    );
     let loaded: Vec<_> = nccl.copies.iter().map(|copy| copy.loaded_by.as_deref().unwrap()).collect();
     assert_eq!(loaded, ["nothing", "libtorch_cuda.so"]);
     let other = &model.duplicates[2];
@@ -415,7 +419,7 @@ fn columns_that_run_on_the_target_are_named() {
 #[test]
 fn copies_are_listed_and_chosen() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
-    harness.state_mut().cuda.show_page(Page::Duplicates);
+    harness.state_mut().cuda.show_page(CudaPage::Duplicates);
     harness.run();
     let own = "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3, 177 MiB, toolkit, layer 2, loaded by nothing";
     click(&mut harness, Role::Row, own);
@@ -478,7 +482,7 @@ fn two_thousand_libraries_cost_what_a_screenful_does() {
     let mut harness = show(many, View::Cuda, true);
     harness.get_by_label("By component").click();
     harness.run();
-    for page in [Page::Libraries, Page::GpuCode] {
+    for page in [CudaPage::Libraries, CudaPage::GpuCode] {
         harness.state_mut().cuda.show_page(page);
         harness.run();
         let painted = harness.state().cuda.painted_rows();

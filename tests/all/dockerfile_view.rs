@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use cutaway::analysis::Analysis;
 use cutaway::gui::design;
 use cutaway::gui::models::dockerfile::{
-    Aligned, Change, DockerfileModel, Proposer, Row, SaveKind, is_dockerfile, named_dockerfile,
+    Aligned, AlignedRow, DockerfileModel, LineChange, Proposer, SaveKind, is_dockerfile, named_dockerfile,
 };
 use cutaway::gui::models::findings::{ChosenPlan, PlanChange};
-use cutaway::gui::views::dockerfile::{DockerfileView, Page};
+use cutaway::gui::views::dockerfile::{DockerfilePage, DockerfileView};
 use cutaway::gui::views::{Action, View, ViewContext};
 use cutaway::jobs::Progress;
 use cutaway::rewrite::Origin;
@@ -32,11 +32,11 @@ const TIDY_TITLE: &str = "Clean up instructions, keep the stages, Safe, saves 2.
 
 /// Rows as signs and line numbers: `1=1`, `2~2`, `3−`, `+3`.
 fn shape(aligned: &Aligned) -> Vec<String> {
-    let row = |row: &Row| match (&row.left, &row.right) {
-        (Some(left), Some(right)) if left.change == Change::Same => {
+    let row = |row: &AlignedRow| match (&row.left, &row.right) {
+        (Some(left), Some(right)) if left.change == LineChange::Same => {
             format!("{}={}", left.number, right.number)
         }
-        (Some(left), Some(right)) if left.change == Change::Changed => {
+        (Some(left), Some(right)) if left.change == LineChange::Changed => {
             format!("{}~{}", left.number, right.number)
         }
         (left, right) => {
@@ -68,7 +68,7 @@ fn lines_that_belong_together_stand_in_one_row() {
         [vec![0], vec![0], vec![1], vec![], vec![2]],
         "a row without one has its neighbour's"
     );
-    let strong = |line: &cutaway::gui::models::dockerfile::Line| -> Vec<String> {
+    let strong = |line: &cutaway::gui::models::dockerfile::DockerfileLine| -> Vec<String> {
         line.differs.iter().map(|range| line.text[range.clone()].to_owned()).collect()
     };
     let (left, right) = (aligned.rows[0].left.as_ref().unwrap(), aligned.rows[0].right.as_ref().unwrap());
@@ -96,7 +96,8 @@ fn texts_with_nothing_in_common_and_odd_ones_are_shown() {
     // The same both ways, and every line once.
     let (left, right) = (ORIGINAL, MINIMAL);
     let aligned = Aligned::new(left, right, &[]);
-    let numbers = |side: fn(&Row) -> Option<u32>| aligned.rows.iter().filter_map(side).collect::<Vec<_>>();
+    let numbers =
+        |side: fn(&AlignedRow) -> Option<u32>| aligned.rows.iter().filter_map(side).collect::<Vec<_>>();
     let all = |text: &str| (1..=u32::try_from(text.lines().count()).unwrap()).collect::<Vec<_>>();
     assert_eq!(numbers(|row| row.left.as_ref().map(|line| line.number)), all(left));
     assert_eq!(numbers(|row| row.right.as_ref().map(|line| line.number)), all(right));
@@ -193,7 +194,7 @@ fn row(harness: &Harness<'_, Stage>) -> Option<usize> {
     harness.state().view.row()
 }
 
-fn rows(model: &DockerfileModel) -> &[Row] {
+fn rows(model: &DockerfileModel) -> &[AlignedRow] {
     &model.proposals[0].aligned.rows
 }
 
@@ -527,7 +528,7 @@ fn long_files_paint_the_rows_in_sight() {
         }))
     });
     let mut harness = show(analysis(), long);
-    harness.state_mut().view.show_page(Page::Changes);
+    harness.state_mut().view.show_page(DockerfilePage::Changes);
     harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal").focus();
     press(&mut harness, &[Key::End]);
     assert_eq!(row(&harness), Some(10_000));

@@ -11,11 +11,11 @@ use cutaway::findings::{Answer, Findings, Verdict, page, rules};
 use cutaway::gui::design;
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
-    Block, ChosenPlan, Column, FindingDetails, FindingRow, FindingRows, FindingsModel, PlanChange, Sorting,
-    blocks,
+    ChosenPlan, FindingColumn, FindingDetails, FindingRow, FindingRows, FindingSort, FindingsModel,
+    ManualBlock, PlanChange, blocks,
 };
 use cutaway::gui::models::layers::LayerItem;
-use cutaway::gui::views::findings::{FindingsView, Page};
+use cutaway::gui::views::findings::{FindingsPage, FindingsView};
 use cutaway::gui::views::{Action, OverviewView, View, ViewContext};
 use cutaway::jobs::Progress;
 use cutaway::report::read_plan;
@@ -54,7 +54,7 @@ fn names(model: &FindingsModel, rows: &FindingRows) -> Vec<String> {
 }
 
 fn filtered(model: &FindingsModel, filter: &str) -> Vec<String> {
-    let rows = FindingRows::new(&model.items, filter, Sorting::default(), &BTreeSet::new());
+    let rows = FindingRows::new(&model.items, filter, FindingSort::default(), &BTreeSet::new());
     assert_eq!(rows.error, None, "{filter}");
     names(model, &rows).into_iter().filter(|name| !name.starts_with('[')).collect()
 }
@@ -63,7 +63,7 @@ fn filtered(model: &FindingsModel, filter: &str) -> Vec<String> {
 fn findings_stand_by_verdict_and_saving() {
     let model = model(&analysis());
     let none = BTreeSet::new();
-    let rows = FindingRows::new(&model.items, "", Sorting::default(), &none);
+    let rows = FindingRows::new(&model.items, "", FindingSort::default(), &none);
     let all = [
         "[safe]",
         "static-libraries",
@@ -79,15 +79,15 @@ fn findings_stand_by_verdict_and_saving() {
     ];
     assert_eq!(names(&model, &rows), all);
     assert_eq!((rows.groups[0].merged_bytes, rows.groups[0].bytes), (10_308_008, 10_308_008 + (1 << 20)));
-    let by_severity = Sorting::default().clicked(Column::Severity);
+    let by_severity = FindingSort::default().clicked(FindingColumn::Severity);
     assert!(by_severity.descending, "the most severe first");
     let rows = FindingRows::new(&model.items, "", by_severity, &none);
     let severities: Vec<_> = rows.groups[0].findings.iter().map(|at| model.items[*at].severity).collect();
     assert!(severities.is_sorted(), "{severities:?}");
     let folded = BTreeSet::from([Verdict::Safe]);
-    let rows = FindingRows::new(&model.items, "", Sorting::default(), &folded);
+    let rows = FindingRows::new(&model.items, "", FindingSort::default(), &folded);
     assert_eq!(names(&model, &rows)[..2], ["[safe]", "[unsure]"]);
-    let rows = FindingRows::new(&model.items, "static", Sorting::default(), &folded);
+    let rows = FindingRows::new(&model.items, "static", FindingSort::default(), &folded);
     assert_eq!(names(&model, &rows), ["[safe]", "static-libraries"], "what a filter finds is shown");
 }
 
@@ -114,7 +114,7 @@ fn filters_are_about_all_that_the_list_shows() {
         ("layer:top", "invalid filter layer:top"),
         ("size:lots", "invalid filter size:lots"),
     ] {
-        let rows = FindingRows::new(&model.items, filter, Sorting::default(), &BTreeSet::new());
+        let rows = FindingRows::new(&model.items, filter, FindingSort::default(), &BTreeSet::new());
         assert!(rows.error.unwrap().to_string().starts_with(message), "{filter}");
         assert_eq!(rows.found, model.items.len(), "a filter that is not understood hides nothing");
     }
@@ -243,10 +243,10 @@ fn what_rests_on_another_finding_leaves_the_plan_with_it() {
         findings
     });
     let mut plan = plan(&analysis);
-    assert!(plan.contains("headers:safe") && plan.kept_cause("headers:safe").is_none());
+    assert!(plan.contains("headers:safe") && plan.blocking_cause("headers:safe").is_none());
     plan.change(PlanChange::Set("static-libraries:safe".into(), false));
     assert!(!plan.contains("headers:safe"));
-    assert_eq!(plan.kept_cause("headers:safe").as_deref(), Some(STATIC));
+    assert_eq!(plan.blocking_cause("headers:safe").as_deref(), Some(STATIC));
     plan.change(PlanChange::Set("static-libraries:safe".into(), true));
     assert!(plan.contains("headers:safe"));
     let mut harness = show(analysis, View::Findings, true);
@@ -292,10 +292,10 @@ fn a_saved_plan_is_read_again() {
 fn every_page_of_the_manual_can_be_laid_out() {
     for rule in rules() {
         let blocks = blocks(&page(rule));
-        let heads = blocks.iter().filter(|block| matches!(block, Block::Heading(_))).count();
+        let heads = blocks.iter().filter(|block| matches!(block, ManualBlock::Heading(_))).count();
         assert_eq!(heads, 5, "{}", rule.id);
         for block in &blocks {
-            if let Block::Text(spans) | Block::Point(spans) = block {
+            if let ManualBlock::Text(spans) | ManualBlock::Point(spans) = block {
                 let odd = spans.iter().find(|span| span.text.contains("```") || span.text.contains("**"));
                 assert_eq!(odd, None, "{}: not laid out", rule.id);
             }
@@ -567,7 +567,7 @@ fn only_files_in_sight_are_made() {
     let path = |number: usize| format!("/usr/local/cuda-13.0/include/header_{number:04}.h");
     let wanted = [Action::CopyText(path(1_199)), Action::SelectPath(path(1_198).into_bytes())];
     assert_eq!(actions(&mut harness), wanted);
-    harness.state_mut().findings.show_page(Page::Reasons);
+    harness.state_mut().findings.show_page(FindingsPage::Reasons);
     harness.run();
     assert_eq!(harness.state().findings.painted_rows().1, 0);
 }

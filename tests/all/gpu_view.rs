@@ -6,12 +6,12 @@ pub(crate) mod scene;
 
 use cutaway::gpu::{Check, Depth, Graph, KernelVerdict};
 use cutaway::gui::models::gpu::{
-    Headline, LaunchCost, StepLine, StepState, Tone, Wanted, error_text, stated_driver,
+    Headline, LaunchCost, RequestedCheck, StepLine, StepState, Tone, error_text, stated_driver,
 };
 
 use self::scene::{begun, device, no_kernel, no_library, works};
 
-const FULL: Wanted = Wanted { depth: Depth::Full, bandwidth: false, device: None };
+const FULL: RequestedCheck = RequestedCheck { depth: Depth::Full, bandwidth: false, device: None };
 
 #[test]
 fn steps_to_come_stand_behind_those_that_were_done() {
@@ -22,7 +22,7 @@ fn steps_to_come_stand_behind_those_that_were_done() {
     assert_eq!((rest[0].title.as_str(), rest[0].state), ("Driver version", StepState::Running));
     assert!(rest[1..].iter().all(|line| line.state == StepState::Waiting && line.us.is_none()));
     assert_eq!(lines.last().unwrap().title, "Launches in a graph", "copies were not asked for");
-    let copies = StepLine::all(&begun(3), Some(Wanted { bandwidth: true, ..FULL }));
+    let copies = StepLine::all(&begun(3), Some(RequestedCheck { bandwidth: true, ..FULL }));
     assert_eq!(copies.last().unwrap().title, "Copies measured");
 
     // A step that the check leaves out is not waited for.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::Limits;
-use cutaway::gui::models::browser::{Browser, Gap};
-use cutaway::gui::models::files::{Details, FileTree, Found, Mark, Query, Rows, Scope, Sort, SortKey};
+use cutaway::gui::models::browser::{Browser, MissingTree};
+use cutaway::gui::models::files::{
+    FileMatches, FileQuery, FileSort, FileTree, FileTreeRows, PathChange, PathDetails, Scope, SortKey,
+};
 use cutaway::gui::models::layers::{LayerItem, LayerState, waiting_for};
 use cutaway::gui::models::overview::{Contents, Overview};
 use cutaway::gui::models::treemap::{Area, CellKind, Treemap, squarify};
@@ -152,16 +154,16 @@ fn a_path_that_comes_back_is_added_again() {
     let analysis = layers([vec![sized("x", 3)], vec![whiteout("x")], vec![sized("x", 4)]]);
     let timeline = timeline(&analysis);
     let x = timeline.find(b"/x").unwrap();
-    assert_eq!(tree(&timeline, Scope::Merged(0)).mark(x), Mark::Added);
-    assert_eq!(tree(&timeline, Scope::Merged(1)).mark(x), Mark::Removed);
+    assert_eq!(tree(&timeline, Scope::Merged(0)).mark(x), PathChange::Added);
+    assert_eq!(tree(&timeline, Scope::Merged(1)).mark(x), PathChange::Removed);
     let last = tree(&timeline, Scope::Merged(2));
-    assert_eq!((last.mark(x), last.bytes(x)), (Mark::Added, 4));
-    let details = Details::new(&last, x);
+    assert_eq!((last.mark(x), last.bytes(x)), (PathChange::Added, 4));
+    let details = PathDetails::new(&last, x);
     let touches: Vec<_> = details.touches.iter().map(|touch| (touch.layer, touch.what.as_str())).collect();
     assert_eq!(touches, [(0, "added"), (1, "removed"), (2, "added")]);
     let first = tree(&timeline, Scope::Layer(0));
     assert_eq!(first.hidden_by(x), Some(1));
-    assert_eq!(Details::new(&first, x).fate.as_deref(), Some("Removed by layer 1"));
+    assert_eq!(PathDetails::new(&first, x).fate.as_deref(), Some("Removed by layer 1"));
 }
 
 #[test]
@@ -176,8 +178,8 @@ fn details_say_what_each_layer_did() {
     ]);
     let timeline = timeline(&analysis);
     let last = tree(&timeline, Scope::Merged(2));
-    let details = Details::new(&last, timeline.find(b"/bin/tool").unwrap());
-    let fact = |details: &Details, name: &str| {
+    let details = PathDetails::new(&last, timeline.find(b"/bin/tool").unwrap());
+    let fact = |details: &PathDetails, name: &str| {
         details.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.clone()).unwrap_or_default()
     };
     assert_eq!(details.shown_path, "/bin/tool");
@@ -188,11 +190,11 @@ fn details_say_what_each_layer_did() {
     assert_eq!(fact(&details, "Modified"), "2026-01-02 03:04:05 UTC");
     assert_eq!(details.touches[1].what, "replaced: mode 644 → 4755, owner 0:0 → 10:20");
     assert_eq!(details.touches[1].bytes, Some(5));
-    let again = Details::new(&last, timeline.find(b"/again").unwrap());
+    let again = PathDetails::new(&last, timeline.find(b"/again").unwrap());
     assert_eq!(fact(&again, "Kind"), "File (hard link)");
     assert_eq!(fact(&again, "Hard link to"), "/bin/tool");
     assert_eq!(fact(&again, "Owner"), "10:20");
-    let link = Details::new(&last, timeline.find(b"/l").unwrap());
+    let link = PathDetails::new(&last, timeline.find(b"/l").unwrap());
     assert_eq!(link.touches.last().unwrap().what, "replaced by a folder");
 }
 
@@ -278,7 +280,7 @@ proptest! {
             let found: BTreeMap<_, _> = timeline
                 .paths()
                 .skip(1)
-                .filter(|path| state.shows(*path) && state.mark(*path) != Mark::Removed)
+                .filter(|path| state.shows(*path) && state.mark(*path) != PathChange::Removed)
                 .map(|path| (text(&timeline.full_path(path)), state.version(path).unwrap().kind))
                 .collect();
             assert_eq!(found, expected);
@@ -299,12 +301,12 @@ proptest! {
         let indexes: Vec<_> = scripts.iter().map(build).collect();
         let timeline = Arc::new(Timeline::new(&indexes));
         let tree = tree(&timeline, Scope::Merged(0));
-        let mut rows = Rows::new(&tree, None, Sort::default(), HashSet::new());
+        let mut rows = FileTreeRows::new(&tree, None, FileSort::default(), HashSet::new());
         for row in clicks {
             if !rows.open_at(row, &tree, None) {
                 rows.close_at(row);
             }
-            let anew = Rows::new(&tree, None, Sort::default(), rows.open().clone());
+            let anew = FileTreeRows::new(&tree, None, FileSort::default(), rows.open().clone());
             assert_eq!(rows.as_slice(), anew.as_slice());
         }
     }
@@ -327,8 +329,8 @@ proptest! {
     }
 }
 
-fn names(tree: &FileTree, rows: &Rows) -> Vec<String> {
-    let line = |row: &cutaway::gui::models::files::Row| {
+fn names(tree: &FileTree, rows: &FileTreeRows) -> Vec<String> {
+    let line = |row: &cutaway::gui::models::files::FileTreeRow| {
         format!("{}{}", "  ".repeat(usize::from(row.depth)), text(tree.timeline().name(row.path)))
     };
     rows.as_slice().iter().map(line).collect()
@@ -352,8 +354,8 @@ fn some_files() -> (Arc<Timeline>, FileTree) {
 fn size_comes_first_and_heads_turn_the_order() {
     let (timeline, tree) = some_files();
     let open = HashSet::from([timeline.find(b"/lib").unwrap()]);
-    let by = |sort| names(&tree, &Rows::new(&tree, None, sort, open.clone()));
-    let sort = Sort::default();
+    let by = |sort| names(&tree, &FileTreeRows::new(&tree, None, sort, open.clone()));
+    let sort = FileSort::default();
     let sized = ["lib", "  libtorch.so", "  libtorch.so.2", "  deep", "  README.md", "bin", "zero"];
     assert_eq!(by(sort), sized);
     let name = sort.clicked(SortKey::Name);
@@ -362,14 +364,14 @@ fn size_comes_first_and_heads_turn_the_order() {
     let files = by(name.clicked(SortKey::Files));
     assert_eq!(files[..2], ["lib", "  libtorch.so"]);
     assert_eq!(by(sort.clicked(SortKey::Size))[0], "zero");
-    let rows = Rows::new(&tree, None, sort, open);
+    let rows = FileTreeRows::new(&tree, None, sort, open);
     assert_eq!(rows.parent_of(3), Some(0));
     assert_eq!(rows.parent_of(0), None);
 }
 
-fn found(tree: &FileTree, filter: &str, regex: bool) -> (Vec<String>, Found) {
-    let query = Query::parse(filter, regex).unwrap().unwrap();
-    let found = Found::new(tree, &query, &CancelToken::new()).unwrap();
+fn found(tree: &FileTree, filter: &str, regex: bool) -> (Vec<String>, FileMatches) {
+    let query = FileQuery::parse(filter, regex).unwrap().unwrap();
+    let found = FileMatches::new(tree, &query, &CancelToken::new()).unwrap();
     let mut paths: Vec<_> = tree
         .timeline()
         .paths()
@@ -402,9 +404,9 @@ fn filters_find_by_glob_part_path_size_and_expression() {
     for (filter, regex, expected) in cases {
         assert_eq!(found(&tree, filter, regex).0, expected, "{filter}");
     }
-    assert!(Query::parse("  ", false).unwrap().is_none());
+    assert!(FileQuery::parse("  ", false).unwrap().is_none());
     for (filter, regex) in [("size:>x", false), ("size:~3", false), ("is:blue", false), ("(", true)] {
-        let message = Query::parse(filter, regex).unwrap_err().to_string();
+        let message = FileQuery::parse(filter, regex).unwrap_err().to_string();
         assert!(!message.contains('\n') && message.len() > 10, "{message}");
     }
 }
@@ -413,13 +415,13 @@ fn filters_find_by_glob_part_path_size_and_expression() {
 fn a_filter_keeps_the_way_to_what_it_found() {
     let (timeline, tree) = some_files();
     let (_, notes) = found(&tree, "notes", false);
-    let rows = Rows::new(&tree, Some(&notes), Sort::default(), HashSet::new());
+    let rows = FileTreeRows::new(&tree, Some(&notes), FileSort::default(), HashSet::new());
     assert_eq!(names(&tree, &rows), ["lib", "  deep", "    Notes.txt"]);
     assert_eq!((notes.count(), notes.bytes()), (1, 700));
     assert!(!notes.matches(timeline.find(b"/lib").unwrap()));
     // A folder that matches keeps what is in it, closed.
     let (_, deep) = found(&tree, "deep", false);
-    let mut rows = Rows::new(&tree, Some(&deep), Sort::default(), HashSet::new());
+    let mut rows = FileTreeRows::new(&tree, Some(&deep), FileSort::default(), HashSet::new());
     assert_eq!(names(&tree, &rows), ["lib", "  deep"]);
     assert!(rows.open_at(1, &tree, Some(&deep)));
     assert_eq!(names(&tree, &rows), ["lib", "  deep", "    Notes.txt"]);
@@ -491,7 +493,7 @@ fn a_layer_that_cannot_be_read_says_so() {
     browser.select_layer(1);
     browser.set_merged(false);
     update(&mut browser, &analysis, 1, true);
-    assert!(matches!(browser.gap(), Some(Gap::LayerFailed(_))));
+    assert!(matches!(browser.gap(), Some(MissingTree::LayerFailed(_))));
 }
 
 #[test]
@@ -549,7 +551,7 @@ fn update(browser: &mut Browser, analysis: &Analysis, generation: u64, done: boo
     // Each update takes in what the one before set off.
     for _ in 0..200 {
         browser.update(analysis, generation, done, &waker);
-        if !browser.is_busy() && browser.gap() != Some(Gap::Working) {
+        if !browser.is_busy() && browser.gap() != Some(MissingTree::Working) {
             browser.update(analysis, generation, done, &waker);
             return;
         }
@@ -565,11 +567,11 @@ fn the_browser_follows_the_stages() {
     let waker: Waker = Arc::new(|| {});
     browser.update(&stages[0], 1, false, &waker);
     assert_eq!(browser.layer(), Some(19), "the whole image to begin with");
-    assert_eq!(browser.gap(), Some(Gap::LayersWait("all 20 layers".into())));
+    assert_eq!(browser.gap(), Some(MissingTree::LayersWait("all 20 layers".into())));
     browser.select_layer(0);
     browser.set_merged(false);
     browser.update(&stages[0], 1, false, &waker);
-    assert_eq!(browser.gap(), Some(Gap::LayerWaits));
+    assert_eq!(browser.gap(), Some(MissingTree::LayerWaits));
     // One layer that is ready can be seen alone, without marks unless it is the lowest.
     let stage = stages.iter().find(|stage| (1..19).contains(&stage.layers_done())).unwrap();
     let ready = stage.layers.iter().position(cutaway::analysis::Layer::is_done).unwrap();
@@ -654,7 +656,7 @@ fn a_large_image_is_worked_on_in_the_background() {
     let mut browser = Browser::default();
     let waker: Waker = Arc::new(|| {});
     browser.update(&analysis, 1, true, &waker);
-    assert_eq!(browser.gap(), Some(Gap::Working));
+    assert_eq!(browser.gap(), Some(MissingTree::Working));
     assert!(browser.is_busy());
     update(&mut browser, &analysis, 1, true);
     assert_eq!(browser.rows().unwrap().len(), 400);

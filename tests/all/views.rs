@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
 use cutaway::gui::design;
-use cutaway::gui::models::files::Rows;
+use cutaway::gui::models::files::FileTreeRows;
 use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::views::{Action, LayersView, OverviewView, View, ViewContext};
 use cutaway::jobs::Progress;
@@ -237,7 +237,7 @@ fn scrolled(files: u32) -> (usize, usize, u64) {
                 actions: &mut actions,
             };
             view.ui(ui, &mut context);
-            let rows = view.browser().rows().map_or(0, Rows::len);
+            let rows = view.browser().rows().map_or(0, FileTreeRows::len);
             *seen.lock().unwrap() = (rows, view.painted_rows());
         });
     for _ in 0..400 {

@@ -9,10 +9,10 @@ use crate::base::text::printable;
 use crate::gui::models::compare::{ImageState, OpenImage};
 use crate::gui::models::typed::tidy;
 use crate::gui::views::View;
-use crate::gui::views::compare::Around;
+use crate::gui::views::compare::CompareContext;
 
 /// Files dropped on an open image: to compare with it, or to open in new tabs.
-pub(crate) struct Offer {
+pub(crate) struct DropOffer {
     /// The tab that was in front.
     pub(crate) tab: u64,
     /// The files.
@@ -23,8 +23,8 @@ pub(crate) struct Offer {
 
 impl App {
     /// The window state for the Compare view.
-    pub(super) fn around(&self) -> Around {
-        Around {
+    pub(super) fn compare_context(&self) -> CompareContext {
+        CompareContext {
             images: self.tabs.iter().map(open_image).collect(),
             recent: self.settings.recent.clone(),
             dialog: self.dialogs.is_waiting(),
@@ -56,7 +56,7 @@ impl App {
             tab.view = View::Compare;
             if !tab.compare.add(id) {
                 let shown = printable(&redact::reference(&text));
-                tab.compare.say(format!("{shown} is already in the comparison"));
+                tab.compare.show_message(format!("{shown} is already in the comparison"));
             }
         }
     }
@@ -72,7 +72,7 @@ impl App {
         self.log.error("", &message);
         if let Some(tab) = self.front_tab_mut() {
             tab.view = View::Compare;
-            tab.compare.say(message);
+            tab.compare.show_message(message);
         }
     }
 
@@ -85,7 +85,7 @@ impl App {
 
     /// Does what was asked for with dropped files.
     pub(crate) fn take_offer(&mut self, beside: bool) {
-        let Some(Offer { tab, paths, .. }) = self.offer.take() else { return };
+        let Some(DropOffer { tab, paths, .. }) = self.offer.take() else { return };
         if beside && self.tabs.iter().any(|open| open.id == tab) {
             self.front = Some(tab);
             for path in &paths {

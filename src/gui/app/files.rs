@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{App, Offer, Tab};
-use crate::gui::dialogs::{Answer, Pick};
+use super::{App, DropOffer, Tab};
+use crate::gui::dialogs::{DialogAnswer, Pick};
 use crate::gui::models::dockerfile::{SaveKind, is_dockerfile};
 use crate::gui::views::View;
 use crate::jobs::spawn;
 use crate::source::is_json;
 
 /// Files that were dropped on an image, once they were looked at: the tab, and each file with what it is.
-pub(super) type Drops = Arc<Mutex<Vec<(u64, Vec<(PathBuf, Dropped)>)>>>;
+pub(super) type DroppedFiles = Arc<Mutex<Vec<(u64, Vec<(PathBuf, DroppedFileKind)>)>>>;
 
 /// What a dropped file is.
-pub(super) enum Dropped {
+pub(super) enum DroppedFileKind {
     /// A Dockerfile for the image in front.
     Dockerfile,
     /// A saved report, opened in a new tab.
@@ -31,57 +31,59 @@ impl App {
         let asked_by = self.asked_by;
         let tab = self.tabs.iter_mut().find(|tab| Some(tab.id) == asked_by);
         match (pick, answer, tab) {
-            (_, Answer::Nothing, _) => {}
-            (Pick::Archive | Pick::Folder, Answer::Picked(path), _) => self.open_path(&path),
-            (Pick::CompareArchive | Pick::CompareFolder, Answer::Picked(path), Some(tab)) => {
+            (_, DialogAnswer::Nothing, _) => {}
+            (Pick::Archive | Pick::Folder, DialogAnswer::Picked(path), _) => self.open_path(&path),
+            (Pick::CompareArchive | Pick::CompareFolder, DialogAnswer::Picked(path), Some(tab)) => {
                 self.front = Some(tab.id);
                 self.open_path_beside(&path);
             }
-            (Pick::SaveComparison(_), Answer::Picked(path), Some(tab)) => tab.compare.save(path, &waker),
+            (Pick::SaveComparison(_), DialogAnswer::Picked(path), Some(tab)) => {
+                tab.compare.save(path, &waker)
+            }
             (
                 Pick::CompareArchive | Pick::CompareFolder | Pick::SaveComparison(_),
-                Answer::Failed(reason),
+                DialogAnswer::Failed(reason),
                 Some(tab),
             ) => {
                 tab.compare.dialog_failed(&reason);
                 self.log.error("", &reason);
             }
-            (Pick::Archive | Pick::Folder, Answer::Failed(reason), _) => {
+            (Pick::Archive | Pick::Folder, DialogAnswer::Failed(reason), _) => {
                 self.log.error("", &reason);
-                self.start.say(format!("{reason}; enter the path instead"));
+                self.start.show_message(format!("{reason}; enter the path instead"));
                 self.show_start();
             }
-            (Pick::SaveReport(_), Answer::Failed(reason), tab) => {
+            (Pick::SaveReport(_), DialogAnswer::Failed(reason), tab) => {
                 self.log.error("", &reason);
                 if let Some(tab) = tab {
                     tab.report.dialog_failed(&reason);
                 }
             }
-            (Pick::SaveReport(_), Answer::Picked(path), Some(tab)) => tab.report.picked(path, &waker),
-            (Pick::Plan | Pick::SavePlan, Answer::Failed(reason), tab) => {
+            (Pick::SaveReport(_), DialogAnswer::Picked(path), Some(tab)) => tab.report.picked(path, &waker),
+            (Pick::Plan | Pick::SavePlan, DialogAnswer::Failed(reason), tab) => {
                 self.log.error("", &reason);
                 if let Some(tab) = tab {
                     tab.findings.dialog_failed(&reason);
                 }
             }
-            (Pick::Plan, Answer::Picked(path), Some(tab)) => tab.findings.open_plan(path, &waker),
-            (Pick::SavePlan, Answer::Picked(path), Some(tab)) => {
+            (Pick::Plan, DialogAnswer::Picked(path), Some(tab)) => tab.findings.open_plan(path, &waker),
+            (Pick::SavePlan, DialogAnswer::Picked(path), Some(tab)) => {
                 if let Some(document) = tab.plan.document() {
                     tab.findings.save_plan(path, document, &waker);
                 }
             }
-            (_, Answer::Failed(reason), tab) => {
+            (_, DialogAnswer::Failed(reason), tab) => {
                 self.log.error("", &reason);
                 if let Some(tab) = tab {
                     tab.dockerfile.dialog_failed(&reason);
                 }
             }
-            (Pick::Dockerfile, Answer::Picked(path), Some(tab)) => tab.dockerfile.open(path),
+            (Pick::Dockerfile, DialogAnswer::Picked(path), Some(tab)) => tab.dockerfile.open(path),
             // A dialog asks by itself whether a file may be replaced.
-            (Pick::SaveDockerfile, Answer::Picked(path), Some(tab)) => {
+            (Pick::SaveDockerfile, DialogAnswer::Picked(path), Some(tab)) => {
                 tab.dockerfile.save(SaveKind::Dockerfile, path, true, &waker);
             }
-            (Pick::SavePatch, Answer::Picked(path), Some(tab)) => {
+            (Pick::SavePatch, DialogAnswer::Picked(path), Some(tab)) => {
                 tab.dockerfile.save(SaveKind::Patch, path, true, &waker);
             }
             (
@@ -94,7 +96,7 @@ impl App {
                 | Pick::SaveComparison(_)
                 | Pick::CompareArchive
                 | Pick::CompareFolder,
-                Answer::Picked(_),
+                DialogAnswer::Picked(_),
                 None,
             ) => {}
         }
@@ -112,11 +114,11 @@ impl App {
         let started = spawn("dropped files", move || {
             let is = |path: &PathBuf| {
                 if is_json(path) {
-                    Dropped::Report
+                    DroppedFileKind::Report
                 } else if is_dockerfile(path) {
-                    Dropped::Dockerfile
+                    DroppedFileKind::Dockerfile
                 } else {
-                    Dropped::Image
+                    DroppedFileKind::Image
                 }
             };
             let looked =
@@ -138,15 +140,15 @@ impl App {
             let mut images = Vec::new();
             for (path, is) in files {
                 match (is, self.tabs.iter_mut().find(|open| open.id == tab)) {
-                    (Dropped::Dockerfile, Some(tab)) => open_dockerfile(tab, path),
-                    (Dropped::Image, Some(_)) => images.push(path),
+                    (DroppedFileKind::Dockerfile, Some(tab)) => open_dockerfile(tab, path),
+                    (DroppedFileKind::Image, Some(_)) => images.push(path),
                     _ => self.open_path(&path),
                 }
             }
             match &mut self.offer {
                 _ if images.is_empty() => {}
                 Some(offer) => offer.paths.append(&mut images),
-                None => self.offer = Some(Offer { tab, paths: images, seen: false }),
+                None => self.offer = Some(DropOffer { tab, paths: images, seen: false }),
             }
         }
     }

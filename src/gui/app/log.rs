@@ -20,7 +20,7 @@ pub(crate) enum Severity {
 
 /// One line of the log, safe to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct LogEntry {
     pub(crate) severity: Severity,
     /// The image it is about; empty for the window itself.
     pub(crate) image: String,
@@ -31,7 +31,7 @@ pub(crate) struct Entry {
     pub(crate) code: &'static str,
 }
 
-impl Entry {
+impl LogEntry {
     /// The entry as it is copied.
     pub(crate) fn line(&self) -> String {
         let severity = match self.severity {
@@ -47,13 +47,13 @@ impl Entry {
 /// The log.
 #[derive(Default)]
 pub(crate) struct Log {
-    entries: Vec<Entry>,
+    entries: Vec<LogEntry>,
     dropped: usize,
     logged: HashSet<(u64, WarningCode, String, String)>,
 }
 
 impl Log {
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[LogEntry] {
         &self.entries
     }
 
@@ -63,7 +63,7 @@ impl Log {
     }
 
     pub(crate) fn error(&mut self, image: &str, message: impl Into<String>) {
-        self.push(Entry {
+        self.push(LogEntry {
             severity: Severity::Error,
             image: image.to_owned(),
             subject: String::new(),
@@ -74,7 +74,7 @@ impl Log {
 
     /// Adds a note about the window.
     pub(crate) fn note(&mut self, message: String) {
-        self.push(Entry {
+        self.push(LogEntry {
             severity: Severity::Warning,
             image: String::new(),
             subject: String::new(),
@@ -85,7 +85,7 @@ impl Log {
 
     /// Adds the messages of the work on an image.
     pub(crate) fn message(&mut self, image: &str, message: String) {
-        self.push(Entry {
+        self.push(LogEntry {
             severity: Severity::Note,
             image: image.to_owned(),
             subject: String::new(),
@@ -103,7 +103,7 @@ impl Log {
             }
             let Warning { code, message, subject } = warning;
             if self.logged.insert((tab, code, subject.clone(), message.clone())) {
-                self.push(Entry {
+                self.push(LogEntry {
                     severity: Severity::Warning,
                     image: image.to_owned(),
                     subject,
@@ -129,7 +129,7 @@ impl Log {
         self.entries.iter().map(|entry| entry.line() + "\n").collect()
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: LogEntry) {
         if self.entries.len() < KEPT {
             self.entries.push(entry);
         } else {

@@ -172,7 +172,7 @@ impl App {
             let shown = crate::base::text::printable(&path.display().to_string());
             let message = format!("Cannot open {shown}: its name is not UTF-8; rename it first");
             self.log.error("", &message);
-            self.start.say(message);
+            self.start.show_message(message);
             self.show_start();
         }
     }
@@ -218,7 +218,7 @@ impl App {
     }
 
     pub(crate) fn show_view(&mut self, view: View) {
-        if view.waits_for(self.holds()).is_none()
+        if view.unavailable(self.content()).is_none()
             && let Some(tab) = self.front_tab_mut()
         {
             tab.view = view;

@@ -14,8 +14,8 @@ mod ui;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use compare::Offer;
-pub(crate) use log::{Entry, Log, Severity};
+pub(crate) use compare::DropOffer;
+pub(crate) use log::{Log, LogEntry, Severity};
 pub(crate) use remote::{Question, Remote, Retry};
 pub(crate) use tab::{Phase, Tab};
 
@@ -29,7 +29,7 @@ use super::models::report::{Opener, Writer};
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::gpu::MachineView;
-use super::views::{CompareView, DockerfileView, GpuView, Holds, ReportView, View};
+use super::views::{CompareView, DockerfileView, GpuView, ReportView, TabContent, View};
 use crate::analysis::{Analysis, Failure, Options};
 use crate::base::Platform;
 use crate::cache::Cache;
@@ -136,9 +136,9 @@ pub struct App {
     pub(crate) remote: Remote,
     /// The tab that the dialog is for.
     asked_by: Option<u64>,
-    drops: files::Drops,
+    drops: files::DroppedFiles,
     /// Dropped files that wait for an answer.
-    pub(crate) offer: Option<Offer>,
+    pub(crate) offer: Option<DropOffer>,
     pub(crate) requests: Vec<Request>,
     pub(crate) drops_arrive: bool,
     options: Options,
@@ -173,7 +173,7 @@ impl App {
             machine_alone: None,
             remote: Remote::new(setup.remote),
             asked_by: None,
-            drops: files::Drops::default(),
+            drops: files::DroppedFiles::default(),
             offer: None,
             requests: Vec::new(),
             drops_arrive: setup.drops_arrive,
@@ -307,8 +307,8 @@ impl App {
     }
 
     /// The content of the front tab; that of an image if no tab is open.
-    pub(crate) fn holds(&self) -> Holds {
-        self.front_tab().map_or(Holds::Image, Tab::holds)
+    pub(crate) fn content(&self) -> TabContent {
+        self.front_tab().map_or(TabContent::Image, Tab::content)
     }
 
     pub(crate) fn waker(&self) -> Waker {

@@ -15,7 +15,7 @@ use crate::source::{Credential, Reference};
 pub(crate) struct Remote {
     pub(crate) setup: RemoteSetup,
     pub(crate) images: LocalImages,
-    pub(crate) tags: Option<Tags>,
+    pub(crate) tags: Option<TagsDialog>,
     pub(crate) login: Option<Login>,
     /// Whether the button that allows had the focus since the question came up.
     pub(crate) focused: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Remote {
 }
 
 /// The dialog that lists tags.
-pub(crate) struct Tags {
+pub(crate) struct TagsDialog {
     /// The reference as it was given.
     pub(crate) text: String,
     /// The redacted repository.
@@ -36,7 +36,7 @@ pub(crate) struct Tags {
     pub(crate) host: String,
     pub(crate) list: TagList,
     /// Whether the registry is not allowed yet.
-    pub(crate) waits: bool,
+    pub(crate) pending: bool,
     reference: Reference,
 }
 
@@ -94,7 +94,9 @@ impl App {
     /// Lets tabs go on whose host may be contacted, and takes what engines and registries answered.
     pub(super) fn poll_remote(&mut self) {
         for at in 0..self.tabs.len() {
-            let Some(host) = self.tabs.get(at).and_then(Tab::asks).map(str::to_owned) else { continue };
+            let Some(host) = self.tabs.get(at).and_then(Tab::pending_host).map(str::to_owned) else {
+                continue;
+            };
             if !is_loopback(&host) && self.tabs.get(at).is_some_and(|tab| tab.asked_already) {
                 self.remote.hosts.insert(host.clone());
             }
@@ -106,10 +108,10 @@ impl App {
         }
         self.remote.images.poll();
         let waker = self.waker();
-        let allowed = self.remote.tags.as_ref().is_some_and(|tags| tags.waits && self.allows(&tags.host));
+        let allowed = self.remote.tags.as_ref().is_some_and(|tags| tags.pending && self.allows(&tags.host));
         if let Some(tags) = &mut self.remote.tags {
             if allowed {
-                tags.waits = false;
+                tags.pending = false;
                 let (reference, access) = (tags.reference.clone(), self.options.access.clone());
                 tags.list.ask(&self.remote.setup.tags, reference, access, &waker);
             }
@@ -119,18 +121,18 @@ impl App {
 
     /// The open permission question.
     pub(crate) fn question(&self) -> Option<Question> {
-        if let Some(tags) = self.remote.tags.as_ref().filter(|tags| tags.waits) {
+        if let Some(tags) = self.remote.tags.as_ref().filter(|tags| tags.pending) {
             let wanted = tags.shown.clone();
             return Some(Question { host: tags.host.clone(), wanted, tab: None, local: None });
         }
-        let asks = |tab: &&Tab| tab.asks().is_some();
-        let front = self.front_tab().filter(asks);
-        let tab = front.or_else(|| self.tabs.iter().find(asks))?;
+        let pending_host = |tab: &&Tab| tab.pending_host().is_some();
+        let front = self.front_tab().filter(pending_host);
+        let tab = front.or_else(|| self.tabs.iter().find(pending_host))?;
         let wanted = tab.shown.clone();
         let rows = self.remote.images.rows();
         let local = rows.iter().find(|row| row.named && row.name == tab.text);
         let local = local.map(|row| (row.reference.clone(), row.engine.clone()));
-        Some(Question { host: tab.asks()?.to_owned(), wanted, tab: Some(tab.id), local })
+        Some(Question { host: tab.pending_host()?.to_owned(), wanted, tab: Some(tab.id), local })
     }
 
     /// Allows a host; the choice is saved.
@@ -175,7 +177,8 @@ impl App {
     pub(crate) fn list_tags(&mut self) {
         let Some((text, reference, host)) = self.tags_of() else { return };
         let shown = printable(repository(&text));
-        self.remote.tags = Some(Tags { text, shown, host, reference, list: TagList::default(), waits: true });
+        self.remote.tags =
+            Some(TagsDialog { text, shown, host, reference, list: TagList::default(), pending: true });
         self.poll_remote();
         self.context.request_repaint();
     }
@@ -203,7 +206,7 @@ impl App {
             Some(Retry::Tab(id)) => self.again(id),
             Some(Retry::Tags) => {
                 if let Some(tags) = &mut self.remote.tags {
-                    tags.waits = true;
+                    tags.pending = true;
                 }
                 self.poll_remote();
             }

@@ -13,10 +13,10 @@ use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::models::remote::registry_of;
-use crate::gui::models::report::{Looked, Looking, SavedReport};
+use crate::gui::models::report::{FileKind, FileKindJob, SavedReport};
 use crate::gui::views::{
-    CompareView, CudaView, DockerfileView, FindingsView, GpuView, Holds, LayersView, OverviewView,
-    ReportView, SavedView, View,
+    CompareView, CudaView, DockerfileView, FindingsView, GpuView, LayersView, OverviewView, ReportView,
+    SavedView, TabContent, View,
 };
 use crate::jobs::{Snapshot, Waker};
 
@@ -40,7 +40,7 @@ pub(crate) enum Phase {
 /// What feeds a tab.
 enum Work {
     /// Whether it is a saved report is being looked at; what an analysis starts with when it is none.
-    Look(Looking, Box<Options>, Waker),
+    Look(FileKindJob, Box<Options>, Waker),
     /// Waits for permission to connect to its registry.
     Asking(Box<Options>, Waker),
     Job(AnalysisJob),
@@ -95,7 +95,7 @@ pub(crate) struct Tab {
 impl Tab {
     pub(crate) fn open(id: u64, text: &str, options: Options, waker: Waker) -> Self {
         let catalog = options.catalog.clone();
-        let looking = Looking::start(text, &waker);
+        let looking = FileKindJob::start(text, &waker);
         let mut tab = Self::new(id, text, Work::Look(looking, Box::new(options), waker));
         tab.cuda.set_catalog(catalog);
         tab
@@ -150,7 +150,7 @@ impl Tab {
 
     /// Restarts the work; the current view and its position stay.
     pub(crate) fn again(&mut self, options: Options, waker: Waker) {
-        self.work = Work::Look(Looking::start(&self.text, &waker), Box::new(options), waker);
+        self.work = Work::Look(FileKindJob::start(&self.text, &waker), Box::new(options), waker);
         (self.saved, self.is_report) = (None, false);
         self.seen = 0;
         self.generation += 1;
@@ -174,10 +174,10 @@ impl Tab {
     }
 
     /// The displayable state.
-    pub(crate) fn holds(&self) -> Holds {
+    pub(crate) fn content(&self) -> TabContent {
         self.saved
             .as_ref()
-            .map_or(Holds::Image, |saved| Holds::Report { proposals: saved.dockerfile.is_some() })
+            .map_or(TabContent::Image, |saved| TabContent::Report { proposals: saved.dockerfile.is_some() })
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -219,7 +219,7 @@ impl Tab {
     }
 
     /// The host that waits for permission.
-    pub(crate) fn asks(&self) -> Option<&str> {
+    pub(crate) fn pending_host(&self) -> Option<&str> {
         self.host.as_deref().filter(|_| self.phase == Phase::Asking)
     }
 
@@ -265,28 +265,28 @@ impl Tab {
 
 impl Tab {
     /// Takes the result of the file check; whether the view changes.
-    fn found(&mut self, found: Looked) -> bool {
+    fn found(&mut self, found: FileKind) -> bool {
         let Work::Look(_, options, waker) = std::mem::replace(&mut self.work, Work::Ended) else {
             return false;
         };
         match found {
-            Looked::Registry(host) => {
+            FileKind::Registry(host) => {
                 (self.host, self.phase) = (Some(host), Phase::Asking);
                 self.work = Work::Asking(options, waker);
             }
-            Looked::Other => {
+            FileKind::Other => {
                 self.work = Work::Job(AnalysisJob::start(&self.text, *options, waker));
                 return false;
             }
-            Looked::Report(saved) => {
+            FileKind::Report(saved) => {
                 let saved = Arc::new(*saved);
                 (self.phase, self.is_report) = (Phase::Done, true);
                 self.saved = Some(saved);
-                if self.view.waits_for(self.holds()).is_some() {
+                if self.view.unavailable(self.content()).is_some() {
                     self.view = View::default();
                 }
             }
-            Looked::Failed(failure) => (self.phase, self.is_report) = (Phase::Failed(failure), true),
+            FileKind::Failed(failure) => (self.phase, self.is_report) = (Phase::Failed(failure), true),
         }
         self.generation += 1;
         true

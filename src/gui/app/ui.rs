@@ -10,7 +10,7 @@ use crate::gui::models::gpu::Machine;
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::models::report::ReportSource;
 use crate::gui::panels;
-use crate::gui::views::compare::Around;
+use crate::gui::views::compare::CompareContext;
 use crate::gui::views::report::ReportContext;
 use crate::gui::views::{Action, View, ViewContext};
 
@@ -75,7 +75,7 @@ impl App {
     fn show_image(&mut self, ui: &mut Ui) {
         let mut actions: Vec<Action> = Vec::new();
         let comparing = self.front_tab().is_some_and(|tab| tab.view == View::Compare);
-        let around = if comparing { self.around() } else { Around::default() };
+        let around = if comparing { self.compare_context() } else { CompareContext::default() };
         {
             let front = self.front;
             let Some(tab) = self.tabs.iter_mut().find(|tab| Some(tab.id) == front) else { return };
@@ -153,7 +153,7 @@ fn show_view(
     tab: &mut Tab,
     context: &mut ViewContext<'_>,
     machine: &mut Machine,
-    around: &Around,
+    around: &CompareContext,
 ) {
     match tab.view {
         View::Layers => tab.layers.ui(ui, context),
@@ -169,7 +169,7 @@ fn show_view(
 
 /// The report of an image, with what is proposed for it: the work of the Dockerfile view, which both show.
 fn show_report(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>, machine: &Machine) {
-    tab.dockerfile.keep_up(ui, context);
+    tab.dockerfile.update_in_background(ui, context);
     let devices = machine.devices();
     let ready = context.analysis.merge.is_some() && (context.done || context.analysis.findings.is_some());
     let source = ReportSource::Image {

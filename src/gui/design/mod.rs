@@ -197,8 +197,8 @@ impl Tokens {
     }
 
     /// The fill of a number that is `share`, 0 to 1, of the largest one; grey where it is not in the light.
-    pub fn heat(&self, share: f32, lit: bool) -> Color32 {
-        let (most, color) = if lit { (0.54, self.accent) } else { (0.16, self.text_weak) };
+    pub fn heat(&self, share: f32, highlighted: bool) -> Color32 {
+        let (most, color) = if highlighted { (0.54, self.accent) } else { (0.16, self.text_weak) };
         // A square root, so that small numbers differ visibly from zero.
         mix(self.background, color, 0.06 + most * share.clamp(0.0, 1.0).sqrt())
     }
@@ -306,8 +306,12 @@ mod tests {
             }
             for step in 0..=10_u8 {
                 let share = f32::from(step) / 10.0;
-                let (lit, dim) = (theme.heat(share, true), theme.heat(share, false));
-                assert!(contrast(theme.text_on(lit), lit) >= 4.5, "dark {}: heat {share}", theme.dark);
+                let (highlighted, dim) = (theme.heat(share, true), theme.heat(share, false));
+                assert!(
+                    contrast(theme.text_on(highlighted), highlighted) >= 4.5,
+                    "dark {}: heat {share}",
+                    theme.dark
+                );
                 let found = contrast(theme.text_weak, dim);
                 assert!(found >= 3.6, "dark {}: dim heat {share}: {found:.2}", theme.dark);
             }

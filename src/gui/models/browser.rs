@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::background::Background;
-use super::files::{Details, FileTree, Request, Scope, Shown, Sort, SortKey, is_large};
+use super::files::{FileSort, FileTree, FileTreeRequest, PathDetails, Scope, ShownTree, SortKey, is_large};
 use super::layers::{LayerItem, LayerState};
 use crate::analysis::Analysis;
 use crate::base::convert::layer16;
@@ -15,7 +15,7 @@ use crate::jobs::Waker;
 use crate::layer::LayerIndex;
 use crate::rootfs::{PathId, Timeline};
 
-pub use front::Gap;
+pub use front::MissingTree;
 
 /// Images with fewer entries are worked on at once: a thread would cost more than the work.
 const AT_ONCE: usize = 20_000;
@@ -43,19 +43,19 @@ pub struct Browser {
     merged: bool,
     text: String,
     regex: bool,
-    sort: Sort,
+    sort: FileSort,
     open: HashSet<PathId>,
     timeline: Option<(Extent, Arc<Timeline>)>,
     timeline_job: Background<(Extent, Arc<Timeline>)>,
     wanted: Option<Extent>,
-    shown: Option<Shown>,
-    shown_job: Background<Shown>,
+    shown: Option<ShownTree>,
+    shown_job: Background<ShownTree>,
     stale: bool,
     trees: Vec<Arc<FileTree>>,
     selected: Option<Vec<u8>>,
     selected_id: Option<PathId>,
     selected_row: Option<usize>,
-    details: Option<Details>,
+    details: Option<PathDetails>,
     /// A path to choose once it is known.
     pending: Option<Vec<u8>>,
     reveal: bool,
@@ -73,7 +73,7 @@ impl Default for Browser {
             merged: true,
             text: String::new(),
             regex: false,
-            sort: Sort::default(),
+            sort: FileSort::default(),
             open: HashSet::new(),
             timeline: None,
             timeline_job: Background::default(),
@@ -192,7 +192,7 @@ impl Browser {
         }
         self.stale = false;
         let number = layer16(layer);
-        let request = Request {
+        let request = FileTreeRequest {
             timeline: Arc::clone(timeline),
             scope: if self.merged { Scope::Merged(number) } else { Scope::Layer(number) },
             marks: !matches!(extent, Extent::Only(_)) || layer == 0,
@@ -202,13 +202,13 @@ impl Browser {
             open: if self.all_open { timeline.paths().collect() } else { self.open.clone() },
             trees: self.trees.clone(),
         };
-        let made = self.shown_job.start(waker, self.small, move |cancel| Shown::new(request, cancel));
+        let made = self.shown_job.start(waker, self.small, move |cancel| ShownTree::new(request, cancel));
         if let Some(made) = made {
             self.take_shown(made);
         }
     }
 
-    fn take_shown(&mut self, shown: Shown) {
+    fn take_shown(&mut self, shown: ShownTree) {
         self.trees.retain(|tree| !Arc::ptr_eq(tree, &shown.tree));
         self.trees.push(Arc::clone(&shown.tree));
         if self.trees.len() > KEPT_TREES {
@@ -231,11 +231,10 @@ impl Browser {
 
     fn describe(&mut self) {
         let path = self.selected_path();
-        self.details = self
-            .shown
-            .as_ref()
-            .zip(path)
-            .and_then(|(shown, path)| shown.tree.shows(path).then(|| Details::new(&shown.tree, path)));
+        self.details =
+            self.shown.as_ref().zip(path).and_then(|(shown, path)| {
+                shown.tree.shows(path).then(|| PathDetails::new(&shown.tree, path))
+            });
     }
 
     /// Goes to a path from outside: where the scope does not show it, to the whole image.

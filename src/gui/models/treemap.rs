@@ -1,6 +1,6 @@
 //! A treemap as data: the cells of a folder, nested while there is room.
 
-use super::files::{FileTree, Mark};
+use super::files::{FileTree, PathChange};
 use crate::rootfs::PathId;
 
 /// A place in points, from the top left corner of the map.
@@ -36,7 +36,7 @@ pub enum CellKind {
 
 /// A cell of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct TreemapCell {
     /// What it represents.
     pub kind: CellKind,
     /// The first folder of its name: a chain of single folders is one cell.
@@ -49,7 +49,7 @@ pub struct Cell {
     pub head: f32,
 }
 
-impl Cell {
+impl TreemapCell {
     /// The path to choose when the cell is clicked.
     pub fn path(&self) -> PathId {
         match self.kind {
@@ -63,7 +63,7 @@ pub struct Treemap {
     /// The folder shown.
     pub folder: PathId,
     /// Its cells.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TreemapCell>,
 }
 
 /// At most so many parts of one folder; the rest is one cell.
@@ -94,7 +94,7 @@ impl Treemap {
     }
 
     /// The innermost cell at a point.
-    pub fn at(&self, x: f32, y: f32) -> Option<&Cell> {
+    pub fn at(&self, x: f32, y: f32) -> Option<&TreemapCell> {
         // Parts come after the folder they are in.
         self.cells.iter().rev().find(|cell| cell.area.contains(x, y))
     }
@@ -108,7 +108,7 @@ impl Treemap {
         pending: &mut Vec<(PathId, Area, u8)>,
     ) {
         let above = tree.mark(folder);
-        let counts = |path: PathId| tree.mark(path) != Mark::Removed || above == Mark::Removed;
+        let counts = |path: PathId| tree.mark(path) != PathChange::Removed || above == PathChange::Removed;
         let mut parts: Vec<(u64, PathId)> = tree
             .children(folder)
             .filter(|path| counts(*path))
@@ -142,14 +142,14 @@ impl Treemap {
             let area = inset(area);
             let Some((_, path)) = parts.get(place) else {
                 let kind = CellKind::Rest(folder, rest.1);
-                self.cells.push(Cell { kind, top: folder, area, depth, head: 0.0 });
+                self.cells.push(TreemapCell { kind, top: folder, area, depth, head: 0.0 });
                 continue;
             };
             let roomy = area.width >= 40.0 && area.height >= 30.0 && depth < DEEPEST;
             if roomy && tree.is_folder(*path) && tree.bytes(*path) > 0 {
                 let end = end_of_chain(tree, *path);
                 let kind = CellKind::Folder(end);
-                self.cells.push(Cell { kind, top: *path, area, depth, head: HEAD });
+                self.cells.push(TreemapCell { kind, top: *path, area, depth, head: HEAD });
                 let inner = Area {
                     x: area.x + 2.0,
                     y: area.y + HEAD,
@@ -159,7 +159,7 @@ impl Treemap {
                 pending.push((end, inner, depth + 1));
             } else {
                 let kind = CellKind::Whole(*path);
-                self.cells.push(Cell { kind, top: *path, area, depth, head: 0.0 });
+                self.cells.push(TreemapCell { kind, top: *path, area, depth, head: 0.0 });
             }
         }
     }

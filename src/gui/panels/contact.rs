@@ -10,7 +10,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::widgets::controls::{primary_button, weak};
 
 /// What was answered.
-enum Answer {
+enum HostAnswer {
     Contact,
     Cancel,
     Local(String),
@@ -35,15 +35,15 @@ fn contact(ui: &Ui, app: &mut App, question: &Question) {
     let (answer, closes) = sheet(ui, "contact", 520.0, |ui| show(ui, question, &mut focused));
     app.remote.focused = focused;
     match answer {
-        Some(Answer::Contact) => app.allow(&question.host),
-        Some(Answer::Local(reference)) => app.open_local(question.tab, &reference),
-        Some(Answer::Cancel) => app.refuse(question.tab),
+        Some(HostAnswer::Contact) => app.allow(&question.host),
+        Some(HostAnswer::Local(reference)) => app.open_local(question.tab, &reference),
+        Some(HostAnswer::Cancel) => app.refuse(question.tab),
         None if closes => app.refuse(question.tab),
         None => {}
     }
 }
 
-fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<Answer> {
+fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<HostAnswer> {
     let tokens = Tokens::of(ui);
     let host = printable(&question.host);
     title(ui, &format!("Connect to {host}?"));
@@ -66,17 +66,17 @@ fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<Answer> 
             *focused = contact.has_focus();
             contact.request_focus();
         }
-        let mut answer = contact.clicked().then_some(Answer::Contact);
+        let mut answer = contact.clicked().then_some(HostAnswer::Contact);
         if let Some((reference, engine)) = &question.local {
             let open = ui.button(format!("Open from {engine}"));
             let open =
                 open.on_hover_text("Open the local image with this name, without a network connection");
             if open.clicked() {
-                answer = Some(Answer::Local(reference.clone()));
+                answer = Some(HostAnswer::Local(reference.clone()));
             }
         }
         if ui.button("Cancel").clicked() {
-            answer = Some(Answer::Cancel);
+            answer = Some(HostAnswer::Cancel);
         }
         answer
     })

@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Align, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use crate::gui::app::{App, Entry, Request, Severity};
+use crate::gui::app::{App, LogEntry, Request, Severity};
 use crate::gui::design::{Tokens, radius, row, text};
 use crate::gui::widgets::controls::{
     Mark, heading, line_of_text, mark_button, paint_focus, paint_mark, weak,
@@ -53,7 +53,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     });
 }
 
-fn line(ui: &mut Ui, entry: &Entry, requests: &mut Vec<Request>) {
+fn line(ui: &mut Ui, entry: &LogEntry, requests: &mut Vec<Request>) {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::DENSE), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, entry.line()));

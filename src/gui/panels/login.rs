@@ -65,7 +65,7 @@ impl Login {
     }
 
     /// Why it cannot be sent yet.
-    fn lacks(&self) -> Option<&'static str> {
+    fn missing_field(&self) -> Option<&'static str> {
         if self.known_host().is_none() {
             return Some("Enter a registry host first");
         }
@@ -146,11 +146,11 @@ fn show(ui: &mut Ui, login: &mut Login) -> Option<bool> {
         weak(ui, "Used for the next request to the registry.");
     }
     ui.add_space(space::M);
-    let lacks = login.lacks();
-    let mut answer = (entered && lacks.is_none()).then_some(true);
+    let missing_field = login.missing_field();
+    let mut answer = (entered && missing_field.is_none()).then_some(true);
     ui.horizontal(|ui| {
-        let send = ui.add_enabled_ui(lacks.is_none(), |ui| primary_button(ui, "Log in")).inner;
-        if send.on_disabled_hover_text(lacks.unwrap_or_default()).clicked() {
+        let send = ui.add_enabled_ui(missing_field.is_none(), |ui| primary_button(ui, "Log in")).inner;
+        if send.on_disabled_hover_text(missing_field.unwrap_or_default()).clicked() {
             answer = Some(true);
         }
         if ui.button("Cancel").clicked() {

@@ -37,16 +37,16 @@ impl Palette {
 }
 
 /// A line of the palette.
-struct Offer {
+struct PaletteItem {
     title: String,
     about: String,
     keys: String,
     enabled: bool,
-    what: What,
+    what: PaletteTarget,
 }
 
 #[derive(Clone, Copy)]
-enum What {
+enum PaletteTarget {
     Command(&'static Command),
     Tab(u64),
 }
@@ -54,8 +54,8 @@ enum What {
 /// Shows the palette when it is open.
 pub(crate) fn palette(ui: &Ui, app: &mut App) {
     let Some(mut search) = app.palette.open.take() else { return };
-    let offers = offers(ui.ctx(), app, &search.typed);
-    let count = offers.len();
+    let items = items(ui.ctx(), app, &search.typed);
+    let count = items.len();
     let step = |ui: &Ui, key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
     let (down, up) = (step(ui, Key::ArrowDown), step(ui, Key::ArrowUp));
     if count > 0 && down + up > 0 {
@@ -63,7 +63,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         search.moved = true;
     }
     let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-    let mut run = entered.then(|| offers.get(search.chosen)).flatten();
+    let mut run = entered.then(|| items.get(search.chosen)).flatten();
 
     let tokens = Tokens::of(ui);
     let width = WIDTH.min(ui.content_rect().width() - 32.0);
@@ -91,7 +91,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
             search.moved = true;
         }
         ui.add_space(space::XS);
-        if offers.is_empty() {
+        if items.is_empty() {
             ui.add_space(space::S);
             weak(ui, "  No matching command.");
             ui.add_space(space::S);
@@ -100,7 +100,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         let most = (ui.content_rect().height() - top - 120.0).clamp(120.0, 14.0 * row::NORMAL);
         let mut clicked = None;
         ScrollArea::vertical().max_height(most).auto_shrink([false, true]).show(ui, |ui| {
-            for (index, offer) in offers.iter().enumerate() {
+            for (index, offer) in items.iter().enumerate() {
                 let chosen = index == search.chosen;
                 let response = line(ui, offer, chosen);
                 if chosen && search.moved {
@@ -117,15 +117,15 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
     run = shown.inner.or(run);
     if let Some(offer) = run.filter(|offer| offer.enabled) {
         app.requests.push(match offer.what {
-            What::Command(command) => Request::Run(command),
-            What::Tab(tab) => Request::Front(tab),
+            PaletteTarget::Command(command) => Request::Run(command),
+            PaletteTarget::Tab(tab) => Request::Front(tab),
         });
     } else if !shown.should_close() {
         app.palette.open = Some(search);
     }
 }
 
-fn line(ui: &mut Ui, offer: &Offer, chosen: bool) -> egui::Response {
+fn line(ui: &mut Ui, offer: &PaletteItem, chosen: bool) -> egui::Response {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, offer.enabled, chosen, &offer.title));
@@ -162,29 +162,29 @@ fn line(ui: &mut Ui, offer: &Offer, chosen: bool) -> egui::Response {
 }
 
 /// What fits what was typed, best first.
-fn offers(context: &egui::Context, app: &App, typed: &str) -> Vec<Offer> {
-    let tabs = app.tabs.iter().map(|tab| Offer {
+fn items(context: &egui::Context, app: &App, typed: &str) -> Vec<PaletteItem> {
+    let tabs = app.tabs.iter().map(|tab| PaletteItem {
         title: format!("Go to {}", tab.title),
         about: tab.shown.clone(),
         keys: String::new(),
         enabled: true,
-        what: What::Tab(tab.id),
+        what: PaletteTarget::Tab(tab.id),
     });
     let commands = COMMANDS.iter().map(|command| {
         let reason = (command.when)(app).err();
-        Offer {
+        PaletteItem {
             title: command.title.to_owned(),
             about: reason.unwrap_or(command.about).to_owned(),
             keys: command.keys_text(context),
             enabled: reason.is_none(),
-            what: What::Command(command),
+            what: PaletteTarget::Command(command),
         }
     });
-    let mut fit: Vec<(u32, Offer)> =
+    let mut fit: Vec<(u32, PaletteItem)> =
         commands.chain(tabs).filter_map(|offer| Some((rank(typed, &offer.title)?, offer))).collect();
     // What can be run comes first; among equals the order of the menus stays.
     // A title typed in full comes before longer ones.
-    let exact = |offer: &Offer| offer.title.eq_ignore_ascii_case(typed.trim());
+    let exact = |offer: &PaletteItem| offer.title.eq_ignore_ascii_case(typed.trim());
     fit.sort_by_key(|(rank, offer)| (!offer.enabled, *rank, !exact(offer)));
     fit.into_iter().map(|(_, offer)| offer).collect()
 }
@@ -211,7 +211,7 @@ fn rank(typed: &str, title: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMANDS, offers, rank};
+    use super::{COMMANDS, items, rank};
     use crate::gui::app::{App, Setup};
 
     #[test]
@@ -229,11 +229,11 @@ mod tests {
     fn every_command_is_in_the_palette() {
         let context = egui::Context::default();
         let app = App::new(&context, None, Setup::default());
-        let titles: Vec<String> = offers(&context, &app, "").into_iter().map(|offer| offer.title).collect();
+        let titles: Vec<String> = items(&context, &app, "").into_iter().map(|offer| offer.title).collect();
         assert_eq!(titles.len(), COMMANDS.len());
         for command in COMMANDS {
             assert!(titles.iter().any(|title| title == command.title), "{}", command.title);
-            let found = offers(&context, &app, command.title);
+            let found = items(&context, &app, command.title);
             assert!(found.iter().any(|offer| offer.title == command.title), "{}", command.title);
         }
     }

@@ -13,17 +13,18 @@ const HEIGHT: f32 = 32.0;
 pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
     ui.spacing_mut().item_spacing.y = 2.0;
     let front = app.front_tab().map(|tab| tab.view);
-    let holds = app.holds();
+    let content = app.content();
     for view in View::ALL {
         let command = COMMANDS.iter().find(|command| command.title == view.title());
         let keys = command.map(|command| command.keys_text(ui.ctx())).unwrap_or_default();
-        let waits = view.waits_for(holds);
-        let note = if wide && waits.is_none() { keys.as_str() } else { "" };
-        let item = ui.add_enabled_ui(waits.is_none(), |ui| {
+        let unavailable = view.unavailable(content);
+        let note = if wide && unavailable.is_none() { keys.as_str() } else { "" };
+        let item = ui.add_enabled_ui(unavailable.is_none(), |ui| {
             nav_item(ui, view.title(), note, front == Some(view), HEIGHT)
         });
         let tooltip = format!("{} ({keys})", view.description());
-        let response = item.inner.on_hover_text(tooltip).on_disabled_hover_text(waits.unwrap_or_default());
+        let response =
+            item.inner.on_hover_text(tooltip).on_disabled_hover_text(unavailable.unwrap_or_default());
         if response.clicked() {
             app.requests.push(Request::Show(view));
         }

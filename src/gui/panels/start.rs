@@ -37,7 +37,7 @@ pub(crate) struct StartScreen {
 
 impl StartScreen {
     /// Shows a notice beside the field.
-    pub(crate) fn say(&mut self, notice: String) {
+    pub(crate) fn show_message(&mut self, notice: String) {
         self.notice = Some(notice);
     }
 

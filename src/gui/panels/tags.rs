@@ -11,7 +11,7 @@ use crate::base::text::{elide_middle, printable};
 use crate::gui::app::{App, Request, Retry};
 use crate::gui::design::{Tokens, radius, row, space, text};
 use crate::gui::models::format::count;
-use crate::gui::models::remote::{TagList, Tagged};
+use crate::gui::models::remote::{TagList, TagsState};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{primary_button, weak};
 
@@ -35,11 +35,11 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
         title(ui, &head);
         ui.add_space(space::XS);
         match tags.list.state() {
-            Tagged::Failed(why) => {
+            TagsState::Failed(why) => {
                 let why = why.clone();
                 failed(ui, &why)
             }
-            Tagged::Asking => {
+            TagsState::Asking => {
                 weak(ui, format!("Listing tags from {host}…"));
                 if let Some(message) = tags.list.message() {
                     ui.add(Label::new(RichText::new(message).color(Tokens::of(ui).text_weak)).wrap());
@@ -49,17 +49,17 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
                 ui.add_space(space::S);
                 ui.button("Cancel").clicked().then_some(Done::Close)
             }
-            Tagged::Known if tags.list.counts().0 == 0 => {
+            TagsState::Known if tags.list.counts().0 == 0 => {
                 weak(ui, "This repository has no tags.");
                 ui.add_space(space::S);
                 ui.button("Close").clicked().then_some(Done::Close)
             }
-            Tagged::Known => known(ui, &mut tags.list),
+            TagsState::Known => known(ui, &mut tags.list),
         }
     });
     match done {
         Some(Done::Take(tag)) => app.take_tag(&tag),
-        Some(Done::Again) => tags.waits = true,
+        Some(Done::Again) => tags.pending = true,
         Some(Done::Login(host)) => app.ask_login(Some(&host), Some(Retry::Tags)),
         Some(Done::Copy(text)) => app.requests.push(Request::Copy(text)),
         Some(Done::Close) => app.remote.tags = None,

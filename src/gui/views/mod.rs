@@ -96,10 +96,12 @@ impl View {
     }
 
     /// Why it cannot be shown of the content of a tab; `None` for a view that is there.
-    pub const fn waits_for(self, holds: Holds) -> Option<&'static str> {
-        match (self, holds) {
-            (Self::Compare, Holds::Report { .. }) => Some("Not available in a saved report: open the image"),
-            (Self::Dockerfile, Holds::Report { proposals: false }) => {
+    pub const fn unavailable(self, content: TabContent) -> Option<&'static str> {
+        match (self, content) {
+            (Self::Compare, TabContent::Report { .. }) => {
+                Some("Not available in a saved report: open the image")
+            }
+            (Self::Dockerfile, TabContent::Report { proposals: false }) => {
                 Some("No proposed Dockerfile in this report: open the image")
             }
             _ => None,
@@ -109,7 +111,7 @@ impl View {
 
 /// The content of a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum TabContent {
     /// An image, or the work that reads it.
     Image,
     /// A saved report.

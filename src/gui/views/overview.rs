@@ -80,11 +80,11 @@ impl OverviewView {
                 runs.show(ui, context.actions);
                 ui.add_space(space::XL);
             }
-            let waits = overview.waits_for.clone();
-            let waits = if job.is_busy() { Some("file sorting".to_owned()) } else { waits };
-            files(ui, contents.as_ref(), waits.as_deref(), context);
+            let pending = overview.waits_for.clone();
+            let pending = if job.is_busy() { Some("file sorting".to_owned()) } else { pending };
+            files(ui, contents.as_ref(), pending.as_deref(), context);
             ui.add_space(space::XL);
-            waste(ui, overview, contents.as_ref(), waits.as_deref(), context);
+            waste(ui, overview, contents.as_ref(), pending.as_deref(), context);
             ui.add_space(space::XL);
             settings::show(ui, &overview.settings, all_lines);
             ui.add_space(space::L);
@@ -152,9 +152,9 @@ fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>, arrival: Op
 fn figures(ui: &mut Ui, overview: &Overview) {
     let tokens = Tokens::of(ui);
     let totals = overview.totals.as_ref();
-    let waits = overview.waits_for.as_ref().map(|what| format!("waiting for {what}"));
-    let or_waits = |note: String| {
-        if totals.is_some() { note } else { waits.clone().unwrap_or_else(|| "unknown".to_owned()) }
+    let pending = overview.waits_for.as_ref().map(|what| format!("waiting for {what}"));
+    let or_pending = |note: String| {
+        if totals.is_some() { note } else { pending.clone().unwrap_or_else(|| "unknown".to_owned()) }
     };
     let layers = count(overview.layers.len(), "layer");
     let wasted = totals.map(|totals| totals.wasted_bytes);
@@ -168,7 +168,7 @@ fn figures(ui: &mut Ui, overview: &Overview) {
         Figure {
             name: "Merged",
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
-            note: or_waits(totals.map_or_else(String::new, |totals| {
+            note: or_pending(totals.map_or_else(String::new, |totals| {
                 let files = usize::try_from(totals.merged_files).unwrap_or(usize::MAX);
                 format!("{} in the merged filesystem", count(files, "file"))
             })),
@@ -177,7 +177,7 @@ fn figures(ui: &mut Ui, overview: &Overview) {
         Figure {
             name: "Wasted",
             value: human_or_dash(wasted),
-            note: or_waits("shadowed by upper layers".to_owned()),
+            note: or_pending("shadowed by upper layers".to_owned()),
             color: if wasted.is_some_and(|bytes| bytes > 0) { tokens.hidden } else { tokens.text },
         },
     ];
@@ -231,7 +231,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
     }
 }
 
-fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context: &mut ViewContext<'_>) {
+fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, context: &mut ViewContext<'_>) {
     let mut chosen = None;
     {
         let mut table = |ui: &mut Ui,
@@ -241,11 +241,11 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, waits: Option<&str>, context:
                          folders: bool| {
             section(ui, name, note);
             match contents.map(items) {
-                None => tables::waiting(ui, waits),
+                None => tables::waiting(ui, pending),
                 Some([]) => tables::nothing(ui, "All files in the image are empty."),
                 Some(items) => {
                     let whole = items.first().map_or(0, |item| item.bytes);
-                    let rows = items.iter().map(|item| tables::Row::path(item, folders)).collect();
+                    let rows = items.iter().map(|item| tables::SizeRow::path(item, folders)).collect();
                     let columns =
                         if folders { &["Size", "Folder", "Files"] } else { &["Size", "File", "Layer"] };
                     let clicked = tables::table(ui, &Table { name, columns, rows, whole });
@@ -286,13 +286,13 @@ fn waste(
     ui: &mut Ui,
     overview: &Overview,
     contents: Option<&Contents>,
-    waits: Option<&str>,
+    pending: Option<&str>,
     context: &mut ViewContext<'_>,
 ) {
     let tokens = Tokens::of(ui);
     section(ui, "Waste", "files in a layer, shadowed by an upper layer");
     let Some(contents) = contents else {
-        tables::waiting(ui, waits);
+        tables::waiting(ui, pending);
         return;
     };
     if contents.waste.is_empty() {
@@ -320,7 +320,7 @@ fn waste(
     }
     ui.add_space(space::XS);
     let whole = contents.waste.first().map_or(0, |item| item.bytes);
-    let rows = contents.waste.iter().map(tables::Row::waste).collect();
+    let rows = contents.waste.iter().map(tables::SizeRow::waste).collect();
     let table = Table { name: "Waste", columns: &["Size", "File", "Layer", "Shadowed by"], rows, whole };
     if let Some(row) = tables::table(ui, &table) {
         let item = &contents.waste[row];

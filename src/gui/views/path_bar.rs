@@ -12,7 +12,7 @@ pub(super) struct PathBar {
     /// What is in the field.
     pub(super) typed: String,
     /// What is wrong with it.
-    said: Option<String>,
+    message: Option<String>,
     /// Whether a file with this path exists, and is replaced only after confirmation.
     exists: bool,
     wants_focus: bool,
@@ -43,14 +43,14 @@ pub(super) enum PathEvent {
 }
 
 /// A result line.
-pub(super) struct Notice {
+pub(super) struct PathNotice {
     words: String,
     /// A path that can be copied.
     path: String,
     failed: bool,
 }
 
-impl Notice {
+impl PathNotice {
     pub(super) fn done(words: &str, path: &str) -> Self {
         Self { words: words.to_owned(), path: path.to_owned(), failed: false }
     }
@@ -62,24 +62,24 @@ impl Notice {
 
 impl PathBar {
     pub(super) fn new(typed: String) -> Self {
-        Self { typed, said: None, exists: false, wants_focus: true }
+        Self { typed, message: None, exists: false, wants_focus: true }
     }
 
     /// Shows an error; focus returns to the field.
-    pub(super) fn say(&mut self, words: String) {
-        self.said = Some(words);
+    pub(super) fn show_message(&mut self, words: String) {
+        self.message = Some(words);
         self.wants_focus = true;
     }
 
     /// Says that a file with this path exists: the button replaces it.
     pub(super) fn exists(&mut self, path: &str) {
-        self.say(format!("File already exists: {path}"));
+        self.show_message(format!("File already exists: {path}"));
         self.exists = true;
     }
 
     /// The path was taken: what was wrong with the one before is no more.
     pub(super) fn taken(&mut self) {
-        self.said = None;
+        self.message = None;
     }
 
     /// Shows the field.
@@ -106,7 +106,7 @@ impl PathBar {
                     info
                 });
                 if response.changed() {
-                    (self.said, self.exists) = (None, false);
+                    (self.message, self.exists) = (None, false);
                 }
                 if std::mem::take(&mut self.wants_focus) {
                     response.request_focus();
@@ -126,9 +126,9 @@ impl PathBar {
                     event = PathEvent::Close;
                 }
             });
-            if let Some(said) = &self.said {
+            if let Some(message) = &self.message {
                 let color = if self.exists { tokens.warning } else { tokens.error };
-                ui.add(Label::new(RichText::new(said).color(color)).wrap().selectable(true));
+                ui.add(Label::new(RichText::new(message).color(color)).wrap().selectable(true));
             }
         });
         ui.add_space(space::S);
@@ -137,7 +137,7 @@ impl PathBar {
 }
 
 /// Shows the line; whether it stays.
-pub(super) fn show_notice(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) -> bool {
+pub(super) fn show_notice(ui: &mut Ui, notice: &PathNotice, actions: &mut Vec<Action>) -> bool {
     let tokens = Tokens::of(ui);
     let (mark, color) =
         if notice.failed { (Mark::Error, tokens.error) } else { (Mark::Proven, tokens.success) };

@@ -89,7 +89,7 @@ pub struct ArchMatrixOutput {
     pub events: Vec<ArchMatrixEvent>,
     /// How many rows were made and painted.
     pub painted: usize,
-    /// Whether the keyboard acts on the ledger.
+    /// Whether the matrix has keyboard focus.
     pub focused: bool,
 }
 
@@ -133,7 +133,7 @@ impl Places {
     }
 }
 
-/// Shows the ledger in the room that is left. `row_at` makes a row, for those in sight; `hover` fills the
+/// Shows the matrix in the room that is left. `row_at` makes a row, for those in sight; `hover` fills the
 /// tooltip of one.
 pub fn arch_matrix(
     ui: &mut Ui,
@@ -224,7 +224,7 @@ pub fn arch_matrix(
     output
 }
 
-/// What part of the ledger is in sight.
+/// What part of the matrix is in sight.
 struct Frame<'a> {
     places: &'a Places,
     /// The top left of all of it.

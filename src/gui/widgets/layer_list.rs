@@ -10,7 +10,7 @@ use crate::gui::design::{Tokens, radius, row, text};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
 
-/// A line of the strip.
+/// A row of the list.
 #[derive(Clone, Debug)]
 pub struct LayerListRow {
     /// Its number.
@@ -59,7 +59,7 @@ const TWO_LINES: f32 = 44.0;
 /// From this width on, everything fits on one line.
 const WIDE: f32 = 540.0;
 
-/// Shows the strip in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
+/// Shows the list in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
 /// those in sight; `hover` fills the tooltip of one.
 pub fn layer_list(
     ui: &mut Ui,

@@ -9,7 +9,7 @@ use egui::{
     vec2,
 };
 
-use self::paint::Look;
+use self::paint::MatrixRowStyle;
 pub use self::paint::letter;
 use super::cell::Cut;
 use super::list;
@@ -213,8 +213,12 @@ pub fn matrix(
                     node.set_expanded(open);
                 }
             });
-            let look =
-                Look { selected, focused: output.focused, hovered: response.hovered(), odd: index % 2 == 1 };
+            let look = MatrixRowStyle {
+                selected,
+                focused: output.focused,
+                hovered: response.hovered(),
+                odd: index % 2 == 1,
+            };
             paint::row(ui, places, rect, seen, &line, look);
             if selected {
                 chosen = Some(row_id);

@@ -8,7 +8,7 @@ use std::ops::Range;
 use egui::accesskit::Role;
 use egui::{Color32, Id, Key, Modifiers, Rangef, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2};
 
-use self::paint::{Look, paint};
+use self::paint::{SidesRowStyle, paint};
 use super::controls::Mark;
 use super::list;
 use crate::gui::design::{Tokens, radius, row, text};
@@ -195,7 +195,8 @@ pub fn sides<'a>(
             let selected = shape.selected == Some(index);
             response.widget_info(|| WidgetInfo::labeled(Role::Row, ui.is_enabled(), spoken_at(index)));
             ui.ctx().accesskit_node_builder(row_id, |node| node.set_selected(selected));
-            let look = Look { selected, focused, hovered: response.hovered(), sideways: viewport.left() };
+            let look =
+                SidesRowStyle { selected, focused, hovered: response.hovered(), sideways: viewport.left() };
             paint(ui, &places, rect, &line, look);
             if selected {
                 chosen = Some(row_id);

@@ -5,7 +5,7 @@ mod paint;
 use egui::accesskit::Role;
 use egui::{Color32, Id, Key, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use self::paint::{Look, heads, paint, places};
+use self::paint::{TableRowStyle, heads, paint, places};
 use super::list;
 use crate::gui::design::{Tokens, radius, row};
 use crate::gui::widgets::cell::Cut;
@@ -13,7 +13,7 @@ use crate::gui::widgets::controls::{self, Mark};
 
 /// A column.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct TableColumn {
     /// Its head.
     pub title: &'static str,
     /// Its width; of the first column, the least that is left to it.
@@ -31,7 +31,7 @@ pub struct TableShape<'a> {
     /// How many rows there are.
     pub rows: usize,
     /// The columns; the first one takes what room is left.
-    pub columns: &'a [Column],
+    pub columns: &'a [TableColumn],
     /// The column that orders the rows, and whether the largest comes first; `None` where heads do not sort.
     pub sort: Option<(usize, bool)>,
     /// The chosen row.
@@ -42,7 +42,7 @@ pub struct TableShape<'a> {
 
 /// What is written in a cell.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct TableCell {
     /// The text.
     pub text: String,
     /// Its colour.
@@ -54,19 +54,19 @@ pub struct Cell {
     /// A sign before left-aligned text.
     pub mark: Option<(Mark, Color32)>,
     /// Of the first cell: a box before the text.
-    pub check: Option<Check>,
+    pub check: Option<TableCheck>,
 }
 
 /// A box that is ticked or not.
 #[derive(Clone, Debug)]
-pub struct Check {
+pub struct TableCheck {
     /// Whether it is ticked; `None` for a row that has only the room of a box.
     pub on: Option<bool>,
     /// Screen reader text.
     pub name: String,
 }
 
-impl Cell {
+impl TableCell {
     /// Text alone.
     pub fn new(text: impl Into<String>, color: Color32) -> Self {
         Self { text: text.into(), color, chip: None, share: 0.0, mark: None, check: None }
@@ -89,7 +89,7 @@ pub struct TableRow {
     /// Words behind the text of the first cell, each in a frame of its own.
     pub badges: Vec<(String, Color32)>,
     /// The cells, one for each column; a row that ends early leaves the others empty.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 /// What the user did.
@@ -198,8 +198,12 @@ pub fn table(
                     node.set_toggled(on.into());
                 }
             });
-            let look =
-                Look { selected, focused: output.focused, hovered: response.hovered(), odd: index % 2 == 1 };
+            let look = TableRowStyle {
+                selected,
+                focused: output.focused,
+                hovered: response.hovered(),
+                odd: index % 2 == 1,
+            };
             paint(ui, shape.columns, &places, rect, &line, look);
             if tick(ui, row_id, rect, &line) {
                 ui.memory_mut(|memory| memory.request_focus(id));
@@ -250,7 +254,8 @@ fn ticked(line: &TableRow) -> Option<bool> {
 
 /// The box of a row; whether it was clicked.
 fn tick(ui: &Ui, row: Id, rect: Rect, line: &TableRow) -> bool {
-    let Some(Check { on: Some(on), name }) = line.cells.first().and_then(|cell| cell.check.as_ref()) else {
+    let Some(TableCheck { on: Some(on), name }) = line.cells.first().and_then(|cell| cell.check.as_ref())
+    else {
         return false;
     };
     let left = rect.left() + START + f32::from(line.depth) * INDENT;

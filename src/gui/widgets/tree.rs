@@ -39,7 +39,7 @@ pub struct TreeRow {
 
 /// A column.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct TreeColumn {
     /// Its head.
     pub title: &'static str,
     /// Its width; the name takes what is left.
@@ -55,7 +55,7 @@ pub struct TreeShape<'a> {
     /// The head of the first column.
     pub title: &'static str,
     /// The columns after it.
-    pub columns: [Column; 2],
+    pub columns: [TreeColumn; 2],
     /// The column that orders the rows, 0 for the name, and whether the largest comes first.
     pub sort: (usize, bool),
     /// The chosen row.

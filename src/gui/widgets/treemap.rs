@@ -7,7 +7,7 @@ use egui::emath::GuiRounding as _;
 use egui::{Color32, Mesh, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use crate::gui::design::{Tokens, text};
-use crate::gui::models::treemap::{Cell, CellKind, Treemap};
+use crate::gui::models::treemap::{CellKind, Treemap, TreemapCell};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::rootfs::PathId;
 
@@ -50,7 +50,7 @@ impl Picture {
         tokens: &Tokens,
         origin: egui::Pos2,
         pixels: f32,
-        mut look: impl FnMut(&Cell) -> CellLook,
+        mut look: impl FnMut(&TreemapCell) -> CellLook,
     ) -> Self {
         let mut fills = Mesh::default();
         let mut labels = Vec::new();
@@ -89,7 +89,7 @@ impl Picture {
     }
 }
 
-fn place(cell: &Cell, origin: egui::Pos2) -> Rect {
+fn place(cell: &TreemapCell, origin: egui::Pos2) -> Rect {
     let area = cell.area;
     Rect::from_min_size(pos2(origin.x + area.x, origin.y + area.y), vec2(area.width, area.height))
 }
@@ -102,8 +102,8 @@ pub fn treemap(
     map: &Treemap,
     picture: &mut Option<Picture>,
     selected: &[PathId],
-    look: impl FnMut(&Cell) -> CellLook,
-    mut hover: impl FnMut(&mut Ui, &Cell),
+    look: impl FnMut(&TreemapCell) -> CellLook,
+    mut hover: impl FnMut(&mut Ui, &TreemapCell),
 ) -> Option<TreemapEvent> {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::CLICK);
@@ -145,6 +145,6 @@ pub fn treemap(
     event
 }
 
-fn is(cell: &Cell, path: PathId) -> bool {
+fn is(cell: &TreemapCell, path: PathId) -> bool {
     !matches!(cell.kind, CellKind::Rest(..)) && (cell.path() == path || cell.top == path)
 }

@@ -7,7 +7,7 @@ use cutaway::analysis::Analysis;
 use cutaway::gui::design;
 use cutaway::gui::models::compare::{ImageState, OpenImage};
 use cutaway::gui::models::findings::ChosenPlan;
-use cutaway::gui::views::compare::{Around, CompareView, Page};
+use cutaway::gui::views::compare::{CompareContext, ComparePage, CompareView};
 use cutaway::gui::views::{Action, ViewContext};
 use cutaway::jobs::Progress;
 use egui::Key;
@@ -60,7 +60,7 @@ pub(crate) fn other(id: u64, title: &str, state: ImageState) -> OpenImage {
 
 pub(crate) struct Stage {
     pub(crate) analysis: Arc<Analysis>,
-    pub(crate) around: Around,
+    pub(crate) around: CompareContext,
     pub(crate) view: CompareView,
     pub(crate) actions: Vec<Action>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn begin(images: Vec<OpenImage>, size: [f32; 2]) -> Harness<'static, 
         _ => three().remove(0),
     };
     let view = CompareView::new(images[0].id);
-    let around = Around { images, ..Around::default() };
+    let around = CompareContext { images, ..CompareContext::default() };
     let stage = Stage { analysis, around, view, actions: Vec::new() };
     Harness::builder()
         .with_size(size)
@@ -138,7 +138,7 @@ pub(crate) fn row(harness: &Harness<'_, Stage>, start: &str) -> String {
         .clone()
 }
 
-pub(crate) fn page(harness: &mut Harness<'_, Stage>, page: Page) {
+pub(crate) fn page(harness: &mut Harness<'_, Stage>, page: ComparePage) {
     harness.state_mut().view.show_page(page);
     settle(harness);
 }

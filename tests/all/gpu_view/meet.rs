@@ -10,7 +10,7 @@ use cutaway::gpu::{Depth, History};
 use cutaway::gui::design;
 use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::gpu::{
-    Kind, Machine, MachineSetup, RunItem, TargetItem, TargetQuery, TargetRow, TargetRows,
+    Machine, MachineSetup, RunItem, TargetItem, TargetKind, TargetQuery, TargetRow, TargetRows,
 };
 use cutaway::gui::views::{Action, GpuView, ViewContext};
 use cutaway::jobs::Progress;
@@ -234,7 +234,7 @@ fn machines_are_walked_filtered_and_copied_by_keys() {
     harness.get_by_role_and_label(Role::TreeGrid, "Machines").focus();
     press(&mut harness, &[Key::ArrowDown, Key::ArrowDown, Key::J]);
     let first = chosen(&harness);
-    let of_gpus = |target: &&TargetItem| target.kind == Kind::Gpu;
+    let of_gpus = |target: &&TargetItem| target.kind == TargetKind::Gpu;
     assert_eq!(Some(&first), judged.targets.iter().find(of_gpus).map(|target| &target.id));
     press(&mut harness, &[Key::ArrowLeft, Key::ArrowLeft]);
     let rows = harness.state().view.painted_rows();
@@ -297,7 +297,7 @@ fn groups_hold_what_the_filter_keeps() {
     let harness = show(setup(checker(works())));
     let judged = harness.state().view.judged().unwrap();
     let none = BTreeSet::new();
-    let folded = BTreeSet::from([Kind::Gpu]);
+    let folded = BTreeSet::from([TargetKind::Gpu]);
     let rows = TargetRows::new(&judged, &TargetQuery::new("", &BTreeSet::new()), &folded);
     assert_eq!(rows.found, judged.targets.len());
     assert_eq!(
@@ -305,14 +305,15 @@ fn groups_hold_what_the_filter_keeps() {
         [TargetRow::Group(0), TargetRow::Group(1)],
         "this machine, then the folded GPUs"
     );
-    let kinds: Vec<Kind> = rows.groups.iter().map(|group| group.kind).collect();
+    let kinds: Vec<TargetKind> = rows.groups.iter().map(|group| group.kind).collect();
     let mut sorted = kinds.clone();
     sorted.sort();
     assert_eq!(kinds, sorted);
-    for kind in [Kind::Azure, Kind::Aws, Kind::Google, Kind::Gke, Kind::Jetson] {
+    for kind in [TargetKind::Azure, TargetKind::Aws, TargetKind::Google, TargetKind::Gke, TargetKind::Jetson]
+    {
         assert!(kinds.contains(&kind), "{kind:?}");
     }
-    assert!(!kinds.contains(&Kind::Other), "every machine of the catalogue has its place");
+    assert!(!kinds.contains(&TargetKind::Other), "every machine of the catalogue has its place");
     let only = BTreeSet::from([RunVerdict::Fails]);
     let rows = TargetRows::new(&judged, &TargetQuery::new("AZURE v100", &only), &none);
     assert!(rows.found > 0 && rows.groups.len() == 1, "{rows:?}");

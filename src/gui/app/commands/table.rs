@@ -55,7 +55,7 @@ fn with_findings(app: &App) -> Result<(), &'static str> {
 }
 
 fn can_show(app: &App, view: View) -> Result<(), &'static str> {
-    match view.waits_for(app.holds()) {
+    match view.unavailable(app.content()) {
         Some(reason) => Err(reason),
         None => with_image(app),
     }

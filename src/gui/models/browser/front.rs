@@ -1,13 +1,13 @@
 //! What the browser has to show.
 
 use super::Browser;
-use crate::gui::models::files::{Details, Rows, Shown, Sort};
+use crate::gui::models::files::{FileSort, FileTreeRows, PathDetails, ShownTree};
 use crate::gui::models::layers::{LayerState, waiting_for};
 use crate::rootfs::PathId;
 
 /// Why there is no tree to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gap {
+pub enum MissingTree {
     /// The image has no layers.
     NoLayers,
     /// The layer is being read.
@@ -41,17 +41,17 @@ impl Browser {
     }
 
     /// The order.
-    pub fn sort(&self) -> Sort {
+    pub fn sort(&self) -> FileSort {
         self.sort
     }
 
     /// What is on the screen, perhaps of the request before.
-    pub fn shown(&self) -> Option<&Shown> {
+    pub fn shown(&self) -> Option<&ShownTree> {
         self.shown.as_ref()
     }
 
     /// The rows on the screen.
-    pub fn rows(&self) -> Option<&Rows> {
+    pub fn rows(&self) -> Option<&FileTreeRows> {
         self.shown.as_ref().map(|shown| &shown.rows)
     }
 
@@ -76,7 +76,7 @@ impl Browser {
     }
 
     /// The facts of the chosen path.
-    pub fn details(&self) -> Option<&Details> {
+    pub fn details(&self) -> Option<&PathDetails> {
         self.details.as_ref()
     }
 
@@ -86,23 +86,23 @@ impl Browser {
     }
 
     /// Why there is no tree to show; `None` where there is one.
-    pub fn gap(&self) -> Option<Gap> {
-        let Some(layer) = self.layer else { return Some(Gap::NoLayers) };
+    pub fn gap(&self) -> Option<MissingTree> {
+        let Some(layer) = self.layer else { return Some(MissingTree::NoLayers) };
         let item = &self.items[layer];
         if !self.merged {
             match &item.state {
-                LayerState::Waiting => return Some(Gap::LayerWaits),
-                LayerState::Failed(why) => return Some(Gap::LayerFailed(why.clone())),
-                LayerState::Stopped => return Some(Gap::LayerStopped),
+                LayerState::Waiting => return Some(MissingTree::LayerWaits),
+                LayerState::Failed(why) => return Some(MissingTree::LayerFailed(why.clone())),
+                LayerState::Stopped => return Some(MissingTree::LayerStopped),
                 LayerState::Ready | LayerState::Incomplete(_) => {}
             }
         } else if self.wanted.is_none() {
-            return Some(Gap::LayersWait(waiting_for(&self.items[..=layer]).unwrap_or_default()));
+            return Some(MissingTree::LayersWait(waiting_for(&self.items[..=layer]).unwrap_or_default()));
         }
         if let Some(error) = self.timeline_job.error().or(self.shown_job.error()) {
-            return Some(Gap::Broken(error.to_owned()));
+            return Some(MissingTree::Broken(error.to_owned()));
         }
         // A tree of another kind of timeline would be wrong.
-        self.shown.is_none().then_some(Gap::Working)
+        self.shown.is_none().then_some(MissingTree::Working)
     }
 }

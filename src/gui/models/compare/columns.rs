@@ -45,14 +45,14 @@ impl ImageState {
 
 /// The images that are compared, by their ids; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns {
+pub struct ImageColumns {
     own: u64,
     list: Vec<u64>,
     /// The baseline; `None` for the first image.
     baseline: Option<u64>,
 }
 
-impl Columns {
+impl ImageColumns {
     /// The image whose view it is, alone.
     pub fn new(own: u64) -> Self {
         Self { own, list: vec![own], baseline: None }
@@ -130,11 +130,11 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use super::Columns;
+    use super::ImageColumns;
 
     #[test]
     fn columns_move_go_and_leave_the_baseline_to_the_first() {
-        let mut columns = Columns::new(4);
+        let mut columns = ImageColumns::new(4);
         assert!(columns.add(7) && columns.add(9) && !columns.add(7));
         assert_eq!((columns.list(), columns.baseline()), (&[4, 7, 9][..], 4));
         columns.shift(9, false);

@@ -1,9 +1,9 @@
 //! What each image has of the chosen row, in full.
 
 use super::facts::{instruction, of_layer};
-use super::layers::kinship;
-use super::line::{About, Line, NOTHING, UNKNOWN};
-use super::model::Model;
+use super::layers::layer_match;
+use super::line::{CompareLine, LineSubject, NOTHING, UNKNOWN};
+use super::model::CompareModel;
 use super::settings;
 use super::words::file_delta;
 use crate::base::digest::short;
@@ -33,7 +33,7 @@ pub struct ColumnFacts {
 
 /// Everything about the chosen row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Details {
+pub struct CompareDetails {
     /// Its name.
     pub title: String,
     /// The line below the name.
@@ -44,9 +44,9 @@ pub struct Details {
     pub columns: Vec<ColumnFacts>,
 }
 
-impl Details {
+impl CompareDetails {
     /// About a path.
-    pub fn of_path(model: &Model, path: &[u8]) -> Option<Self> {
+    pub fn of_path(model: &CompareModel, path: &[u8]) -> Option<Self> {
         let tree = &model.compared.comparison.tree;
         let id = tree.find(path)?;
         let row = tree.row(id);
@@ -66,8 +66,8 @@ impl Details {
     }
 
     /// About a line of a page.
-    pub fn of_line(model: &Model, line: &Line) -> Self {
-        if let About::Path(path) = &line.about
+    pub fn of_line(model: &CompareModel, line: &CompareLine) -> Self {
+        if let LineSubject::Path(path) = &line.about
             && let Some(details) = Self::of_path(model, path)
         {
             return details;
@@ -79,12 +79,12 @@ impl Details {
             let mut column =
                 ColumnFacts { change: cell.change, verdict: verdict(cell.change), ..ColumnFacts::default() };
             match &line.about {
-                About::Layer(place) => {
+                LineSubject::Layer(place) => {
                     if let Some(row) = comparison.layers.get(*place) {
                         layer(model, row, image, &mut column);
                     }
                 }
-                About::Package(place) => {
+                LineSubject::Package(place) => {
                     let row = comparison.packages.get(*place);
                     let version = row.and_then(|row| row.versions.get(image)?.as_deref()).map(printable);
                     let bytes = row.and_then(|row| row.bytes.get(image).copied().flatten());
@@ -96,20 +96,22 @@ impl Details {
                     column.facts.push(("Version", version.unwrap_or_else(|| "not installed".to_owned())));
                     column.facts.extend((!size.is_empty()).then_some(("Size", size)));
                 }
-                About::Component(place) => {
+                LineSubject::Component(place) => {
                     let row = comparison.components.get(*place);
                     let bytes = row.and_then(|row| row.bytes.get(image).copied().flatten());
                     column.facts.push(("Size", bytes.map_or(UNKNOWN.to_owned(), exact)));
                     let version = row.and_then(|row| row.versions.get(image)?.as_deref()).map(printable);
                     column.facts.extend(version.map(|version| ("Versions", version)));
                 }
-                About::Variable(place) => setting(comparison.environment.get(*place), image, &mut column),
-                About::Setting(place) => setting(comparison.settings.get(*place), image, &mut column),
-                About::Reasons(reasons) => {
+                LineSubject::Variable(place) => {
+                    setting(comparison.environment.get(*place), image, &mut column)
+                }
+                LineSubject::Setting(place) => setting(comparison.settings.get(*place), image, &mut column),
+                LineSubject::Reasons(reasons) => {
                     column.facts.push(("Verdict", cell.text));
                     column.facts.extend(reasons.get(image).map(|why| ("Why", why.clone())));
                 }
-                About::Figures | About::Path(_) => {
+                LineSubject::Figures | LineSubject::Path(_) => {
                     column.facts.push(("Has", cell.text));
                     column.facts.extend((!cell.note.is_empty()).then_some(("Difference", cell.note)));
                 }
@@ -117,7 +119,7 @@ impl Details {
             column
         });
         let columns: Vec<ColumnFacts> = columns.collect();
-        if let About::Layer(place) = &line.about
+        if let LineSubject::Layer(place) = &line.about
             && let Some(row) = comparison.layers.get(*place)
         {
             about = row.created_by.as_deref().map(|text| instruction(text).1).unwrap_or(about);
@@ -139,7 +141,7 @@ fn setting(row: Option<&crate::compare::SettingRow>, image: usize, column: &mut 
     column.facts.push(("Value", value.unwrap_or_else(|| "not set".to_owned())));
 }
 
-fn layer(model: &Model, row: &LayerRow, image: usize, column: &mut ColumnFacts) {
+fn layer(model: &CompareModel, row: &LayerRow, image: usize, column: &mut ColumnFacts) {
     let places = row.places.get(image).map(Vec::as_slice).unwrap_or_default();
     let Some(first) = places.first().copied() else {
         column.facts.push(("Position", "not in this image".to_owned()));
@@ -154,8 +156,8 @@ fn layer(model: &Model, row: &LayerRow, image: usize, column: &mut ColumnFacts) 
     column.facts.push(("Content", row.content_bytes.map_or(UNKNOWN.to_owned(), exact)));
     let in_baseline = row.places.get(model.baseline).is_some_and(|places| !places.is_empty());
     if image != model.baseline && in_baseline {
-        let kinship = kinship(&model.compared, row, image, model.baseline);
-        column.facts.push(("Compared with baseline", kinship.described()));
+        let layer_match = layer_match(&model.compared, row, image, model.baseline);
+        column.facts.push(("Compared with baseline", layer_match.described()));
     }
     if let Some(source) = of_layer(&model.compared, image, first) {
         let digest = source.digest.as_ref().map(|digest| printable(short(digest.as_ref())));
@@ -165,7 +167,7 @@ fn layer(model: &Model, row: &LayerRow, image: usize, column: &mut ColumnFacts) 
     }
 }
 
-fn file(model: &Model, row: Row<'_>, image: usize, change: Change) -> ColumnFacts {
+fn file(model: &CompareModel, row: Row<'_>, image: usize, change: Change) -> ColumnFacts {
     let apart = image != model.baseline;
     let mut column = ColumnFacts {
         change: apart.then_some(change),
@@ -188,7 +190,7 @@ fn file(model: &Model, row: Row<'_>, image: usize, change: Change) -> ColumnFact
 
 /// What is known of a path of an image.
 fn facts(
-    model: &Model,
+    model: &CompareModel,
     image: usize,
     node: NodeId,
     bytes: Option<u64>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::model::Model;
+use super::model::CompareModel;
 use crate::base::text::printable;
 use crate::gui::models::background::Background;
 use crate::gui::models::dockerfile::{SaveState, write_text};
@@ -37,7 +37,7 @@ impl Export {
     /// Writes to a file; overwrites only after confirmation.
     pub fn save(
         &mut self,
-        model: &Arc<Model>,
+        model: &Arc<CompareModel>,
         format: CompareFormat,
         path: PathBuf,
         replace: bool,
@@ -52,7 +52,7 @@ impl Export {
     }
 
     /// Makes the Markdown for a pull request.
-    pub fn copy(&mut self, model: &Arc<Model>, waker: &Waker) {
+    pub fn copy(&mut self, model: &Arc<CompareModel>, waker: &Waker) {
         let model = Arc::clone(model);
         self.job.start(waker, false, move |_| Ok(Exported::Text(text(&model, CompareFormat::Markdown))));
     }
@@ -71,6 +71,6 @@ impl Export {
     }
 }
 
-fn text(model: &Model, format: CompareFormat) -> String {
+fn text(model: &CompareModel, format: CompareFormat) -> String {
     format.write(&CompareReport::new(&model.compared.comparison, &Options::default()))
 }

@@ -1,6 +1,6 @@
 //! Facts of images that several pages show.
 
-use super::model::Compared;
+use super::model::ComparisonResult;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::compare::Row;
@@ -16,7 +16,7 @@ pub(super) fn instruction(text: &str) -> (String, String) {
 }
 
 /// Layer data from the manifest and config.
-pub(super) fn of_layer(compared: &Compared, image: usize, layer: usize) -> Option<&LayerSource> {
+pub(super) fn of_layer(compared: &ComparisonResult, image: usize, layer: usize) -> Option<&LayerSource> {
     compared.comparison.images.get(image)?.image.layers.get(layer)
 }
 

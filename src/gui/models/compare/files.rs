@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::filtered_paths::FilteredPaths;
-use super::model::Model;
-use super::shown::Sort;
+use super::model::CompareModel;
+use super::shown::CompareSort;
 use super::tree_rows::FileRows;
 use crate::compare::RowId;
 use crate::gui::models::background::Background;
@@ -19,13 +19,13 @@ const AT_ONCE: usize = 40_000;
 #[derive(Clone)]
 pub struct FilesRequest {
     /// The comparison and its baseline.
-    pub model: Arc<Model>,
+    pub model: Arc<CompareModel>,
     /// The filter as typed.
     pub filter: String,
     /// Whether only differences are shown.
     pub only: bool,
     /// The order in a folder.
-    pub sort: Sort,
+    pub sort: CompareSort,
     open: HashSet<RowId>,
     filtered: Option<Arc<FilteredPaths>>,
 }
@@ -33,11 +33,11 @@ pub struct FilesRequest {
 /// Rows, and what they were made for.
 pub struct FilesShown {
     /// What they were made for.
-    pub model: Arc<Model>,
+    pub model: Arc<CompareModel>,
     /// What the filter keeps.
     pub filtered: Arc<FilteredPaths>,
     /// The order in a folder.
-    pub sort: Sort,
+    pub sort: CompareSort,
     /// The rows.
     pub rows: FileRows,
 }
@@ -56,9 +56,9 @@ impl FilesShown {
 
 /// The tree as it is shown.
 #[derive(Default)]
-pub struct Files {
+pub struct ComparedFiles {
     job: Background<FilesShown>,
-    asked: Option<(Arc<Model>, String, bool, Sort)>,
+    asked: Option<(Arc<CompareModel>, String, bool, CompareSort)>,
     shown: Option<FilesShown>,
     open: HashSet<RowId>,
     selected: Option<Vec<u8>>,
@@ -66,9 +66,16 @@ pub struct Files {
     reveal: bool,
 }
 
-impl Files {
+impl ComparedFiles {
     /// Applies requests and finished work. Called on each frame; does something only after an update.
-    pub fn update(&mut self, model: &Arc<Model>, filter: &str, only: bool, sort: Sort, waker: &Waker) {
+    pub fn update(
+        &mut self,
+        model: &Arc<CompareModel>,
+        filter: &str,
+        only: bool,
+        sort: CompareSort,
+        waker: &Waker,
+    ) {
         if let Some(shown) = self.job.take() {
             self.take(shown);
         }

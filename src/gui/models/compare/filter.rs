@@ -4,7 +4,7 @@ use regex::bytes::Regex;
 
 use crate::base::labels::{self, CHANGES};
 use crate::compare::Change;
-use crate::gui::models::files::{QueryError, glob, size_range};
+use crate::gui::models::files::{FileQueryError, glob, size_range};
 
 /// A filter: all terms must match. An empty filter matches everything.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl CompareFilter {
     ///
     /// # Errors
     /// When a term is invalid.
-    pub fn parse(text: &str) -> Result<Self, QueryError> {
+    pub fn parse(text: &str) -> Result<Self, FileQueryError> {
         let mut filter = Self::default();
         for term in text.split_whitespace() {
             if let Some(size) = term.strip_prefix("size:") {
@@ -78,10 +78,10 @@ impl CompareFilter {
     }
 }
 
-fn wrong_change(term: &str) -> QueryError {
+fn wrong_change(term: &str) -> FileQueryError {
     let words = CHANGES.list.iter().filter(|label| label.value != Change::Absent.as_str());
     let expected = labels::expected(words.map(|label| format!("{}:{}", CHANGES.key, label.word())));
-    QueryError::State(term.to_owned(), expected)
+    FileQueryError::State(term.to_owned(), expected)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Which paths of the tree a filter keeps.
 
 use super::filter::CompareFilter;
-use super::model::Model;
+use super::model::CompareModel;
 use crate::base::convert::index32;
 use crate::compare::RowId;
-use crate::gui::models::files::QueryError;
+use crate::gui::models::files::FileQueryError;
 use crate::jobs::{CancelToken, Cancelled};
 
 /// The path fits the filter.
@@ -32,7 +32,7 @@ pub struct FilteredPaths {
     /// Paths that would be shown, but for that all images have the same there.
     pub hidden: usize,
     /// What is wrong with the filter; it leaves nothing out then.
-    pub error: Option<QueryError>,
+    pub error: Option<FileQueryError>,
 }
 
 impl FilteredPaths {
@@ -40,7 +40,12 @@ impl FilteredPaths {
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(model: &Model, filter: String, only: bool, cancel: &CancelToken) -> Result<Self, Cancelled> {
+    pub fn new(
+        model: &CompareModel,
+        filter: String,
+        only: bool,
+        cancel: &CancelToken,
+    ) -> Result<Self, Cancelled> {
         let (parsed, error) = match CompareFilter::parse(&filter) {
             Ok(parsed) => (parsed, None),
             Err(error) => (CompareFilter::default(), Some(error)),
@@ -75,7 +80,12 @@ impl FilteredPaths {
         self.state.get(row.0 as usize).is_some_and(|state| state & (FITS | WITHIN | SHOWN) == SHOWN)
     }
 
-    fn fit(&mut self, model: &Model, parsed: &CompareFilter, cancel: &CancelToken) -> Result<(), Cancelled> {
+    fn fit(
+        &mut self,
+        model: &CompareModel,
+        parsed: &CompareFilter,
+        cancel: &CancelToken,
+    ) -> Result<(), Cancelled> {
         let tree = &model.compared.comparison.tree;
         let images = model.images();
         for at in 1..self.state.len() {
@@ -107,7 +117,7 @@ impl FilteredPaths {
     }
 
     /// Marks what is shown, with the folders above.
-    fn show(&mut self, model: &Model, cancel: &CancelToken) -> Result<(), Cancelled> {
+    fn show(&mut self, model: &CompareModel, cancel: &CancelToken) -> Result<(), Cancelled> {
         let tree = &model.compared.comparison.tree;
         if !self.filtered {
             self.found = self.state.len().saturating_sub(1);

@@ -6,7 +6,7 @@ use crate::compare::Change;
 
 /// What an image has of something, ready to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
+pub struct CompareCell {
     /// What it has, safe to show; `–` for nothing, `unknown` where it is not known.
     pub text: String,
     /// The signed difference of a number from the baseline; otherwise a note after the text.
@@ -19,7 +19,7 @@ pub struct Cell {
 
 /// What a row is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum LineSubject {
     /// Only its own figures.
     Figures,
     /// A path of the images.
@@ -40,7 +40,7 @@ pub enum About {
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CompareLine {
     /// Its section heading; empty on a page without sections.
     pub section: &'static str,
     /// Its name, safe to show.
@@ -48,7 +48,7 @@ pub struct Line {
     /// A note after the name.
     pub note: String,
     /// One for each image.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CompareCell>,
     /// Whether an image differs from the baseline, or may.
     pub differs: bool,
     /// Whether it is shown in any case.
@@ -58,7 +58,7 @@ pub struct Line {
     /// The largest number that an image has.
     pub size: u64,
     /// What it is about.
-    pub about: About,
+    pub about: LineSubject,
 }
 
 /// What numbers mean.
@@ -93,7 +93,7 @@ pub(super) const UNKNOWN: &str = "unknown";
 pub(super) const NOTHING: &str = "–";
 pub(super) const NOT_THERE: &str = "absent";
 
-impl Line {
+impl CompareLine {
     /// A row of numbers, each against that of the baseline.
     pub(super) fn numbers(
         section: &'static str,
@@ -107,17 +107,17 @@ impl Line {
             let (note, change) = delta(*value, base, unit.writer());
             let known = value.map_or_else(|| UNKNOWN.to_owned(), |value| unit.write(value));
             let apart = place != baseline;
-            Cell {
+            CompareCell {
                 text: known,
                 note: if apart { note } else { String::new() },
                 change: apart.then_some(change),
                 number: true,
             }
         };
-        let cells: Vec<Cell> = values.iter().enumerate().map(cell).collect();
+        let cells: Vec<CompareCell> = values.iter().enumerate().map(cell).collect();
         let known = || values.iter().flatten();
         Self {
-            differs: cells.iter().any(Cell::differs),
+            differs: cells.iter().any(CompareCell::differs),
             difference: known().map(|value| value.abs_diff(base.unwrap_or(0))).max().unwrap_or(0),
             size: known().copied().max().unwrap_or(0),
             ..Self::new(section, name, cells)
@@ -146,14 +146,14 @@ impl Line {
             let hidden = change == Some(Change::Changed) && value == base;
             let note = if hidden { "differs".to_owned() } else { String::new() };
             let gone = if change == Some(Change::Removed) { NOT_THERE } else { NOTHING };
-            Cell { text: value.unwrap_or_else(|| gone.to_owned()), note, change, number: false }
+            CompareCell { text: value.unwrap_or_else(|| gone.to_owned()), note, change, number: false }
         };
-        let cells: Vec<Cell> = values.into_iter().enumerate().map(cell).collect();
-        let differs = cells.iter().any(Cell::differs);
+        let cells: Vec<CompareCell> = values.into_iter().enumerate().map(cell).collect();
+        let differs = cells.iter().any(CompareCell::differs);
         Self { differs, difference: u64::from(differs), ..Self::new(section, name, cells) }
     }
 
-    pub(super) fn new(section: &'static str, name: impl Into<String>, cells: Vec<Cell>) -> Self {
+    pub(super) fn new(section: &'static str, name: impl Into<String>, cells: Vec<CompareCell>) -> Self {
         Self {
             section,
             name: name.into(),
@@ -163,11 +163,11 @@ impl Line {
             always: false,
             difference: 0,
             size: 0,
-            about: About::Figures,
+            about: LineSubject::Figures,
         }
     }
 
-    pub(super) fn about(self, about: About) -> Self {
+    pub(super) fn about(self, about: LineSubject) -> Self {
         Self { about, ..self }
     }
 
@@ -205,7 +205,7 @@ impl Line {
     }
 }
 
-impl Cell {
+impl CompareCell {
     /// Whether it differs from the baseline, or may.
     pub fn differs(&self) -> bool {
         self.change.is_some_and(|change| !matches!(change, Change::Same | Change::Absent))

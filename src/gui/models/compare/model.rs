@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::line::Line;
+use super::line::CompareLine;
 use super::verdicts::Verdicts;
 use super::{layers, packages, settings, summary};
 use crate::base::convert::index32;
@@ -11,7 +11,7 @@ use crate::jobs::{CancelToken, Cancelled};
 
 /// The pages of the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Page {
+pub enum ComparePage {
     /// Totals, components, GPU code, verdicts, findings.
     #[default]
     Summary,
@@ -25,7 +25,7 @@ pub enum Page {
     Settings,
 }
 
-impl Page {
+impl ComparePage {
     /// All of them in order.
     pub const ALL: [Self; 5] = [Self::Summary, Self::Layers, Self::Files, Self::Packages, Self::Settings];
 
@@ -42,7 +42,7 @@ impl Page {
 }
 
 /// A comparison that was made.
-pub struct Compared {
+pub struct ComparisonResult {
     /// The ids of the images, in the order of its columns.
     pub ids: Vec<u64>,
     /// What the images are called.
@@ -52,7 +52,7 @@ pub struct Compared {
     pub(super) verdicts: Verdicts,
 }
 
-impl Compared {
+impl ComparisonResult {
     pub(super) fn new(ids: Vec<u64>, titles: Vec<String>, comparison: Comparison) -> Self {
         let verdicts = Verdicts::new(&comparison.images);
         Self { ids, titles, comparison, verdicts }
@@ -60,9 +60,9 @@ impl Compared {
 }
 
 /// A comparison seen from one of its images.
-pub struct Model {
+pub struct CompareModel {
     /// The comparison.
-    pub compared: Arc<Compared>,
+    pub compared: Arc<ComparisonResult>,
     /// The baseline image.
     pub baseline: usize,
     /// The change of every path, for each image except the baseline.
@@ -73,18 +73,22 @@ pub struct Model {
     differs: Vec<bool>,
     /// Paths that differ, folders with something in them aside.
     differing: usize,
-    summary: Vec<Line>,
-    layers: Vec<Line>,
-    packages: Vec<Line>,
-    settings: Vec<Line>,
+    summary: Vec<CompareLine>,
+    layers: Vec<CompareLine>,
+    packages: Vec<CompareLine>,
+    settings: Vec<CompareLine>,
 }
 
-impl Model {
+impl CompareModel {
     /// Holds the images against `baseline`. Takes time with many files.
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(compared: Arc<Compared>, baseline: usize, cancel: &CancelToken) -> Result<Self, Cancelled> {
+    pub fn new(
+        compared: Arc<ComparisonResult>,
+        baseline: usize,
+        cancel: &CancelToken,
+    ) -> Result<Self, Cancelled> {
         let count = compared.comparison.images.len();
         let tree = &compared.comparison.tree;
         let mut changes = Vec::with_capacity(count);
@@ -129,21 +133,21 @@ impl Model {
     }
 
     /// The lines of a page; none for the files.
-    pub fn lines(&self, page: Page) -> &[Line] {
+    pub fn lines(&self, page: ComparePage) -> &[CompareLine] {
         match page {
-            Page::Summary => &self.summary,
-            Page::Layers => &self.layers,
-            Page::Packages => &self.packages,
-            Page::Settings => &self.settings,
-            Page::Files => &[],
+            ComparePage::Summary => &self.summary,
+            ComparePage::Layers => &self.layers,
+            ComparePage::Packages => &self.packages,
+            ComparePage::Settings => &self.settings,
+            ComparePage::Files => &[],
         }
     }
 
     /// How many things of a page differ; of files, paths but for folders with something
     /// in them.
-    pub fn differing(&self, page: Page) -> usize {
+    pub fn differing(&self, page: ComparePage) -> usize {
         match page {
-            Page::Files => self.differing,
+            ComparePage::Files => self.differing,
             page => self.lines(page).iter().filter(|line| line.differs).count(),
         }
     }

@@ -1,7 +1,7 @@
 //! Environment, command and labels, without their secrets.
 
-use super::line::{About, Line};
-use super::model::Compared;
+use super::line::{CompareLine, LineSubject};
+use super::model::ComparisonResult;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::compare::SettingRow;
@@ -10,26 +10,26 @@ const ENVIRONMENT: &str = "Environment";
 const SETTINGS: &str = "Command, user and platform";
 const LABELS: &str = "Labels";
 
-pub(super) fn lines(compared: &Compared, baseline: usize) -> Vec<Line> {
+pub(super) fn lines(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
     let comparison = &compared.comparison;
     let environment = comparison.environment.iter().enumerate();
     let settings = comparison.settings.iter().enumerate();
     environment
-        .map(|(place, row)| line(ENVIRONMENT, row, baseline).about(About::Variable(place)))
+        .map(|(place, row)| line(ENVIRONMENT, row, baseline).about(LineSubject::Variable(place)))
         .chain(settings.map(|(place, row)| {
             let section = if row.name.starts_with("label ") { LABELS } else { SETTINGS };
-            line(section, row, baseline).about(About::Setting(place))
+            line(section, row, baseline).about(LineSubject::Setting(place))
         }))
         .collect()
 }
 
-fn line(section: &'static str, row: &SettingRow, baseline: usize) -> Line {
+fn line(section: &'static str, row: &SettingRow, baseline: usize) -> CompareLine {
     let values = (0..row.values.len()).map(|image| value(row, image)).collect();
     let same = |image: usize| {
         row.values.get(image) == row.values.get(baseline) && row.words.get(image) == row.words.get(baseline)
     };
     let name = printable(row.name.strip_prefix("label ").unwrap_or(&row.name));
-    Line::texts(section, name, values, baseline, same)
+    CompareLine::texts(section, name, values, baseline, same)
 }
 
 /// The value of an image as it may be shown.

@@ -1,12 +1,12 @@
 //! Which rows of a page are shown, and in which order.
 
 use super::filter::CompareFilter;
-use super::line::Line;
-use crate::gui::models::files::QueryError;
+use super::line::CompareLine;
+use crate::gui::models::files::FileQueryError;
 
 /// What rows are ordered by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sort {
+pub enum CompareSort {
     /// As they come: layers from the bottom up.
     Order,
     /// By how much images differ, most first.
@@ -18,7 +18,7 @@ pub enum Sort {
     Name,
 }
 
-impl Sort {
+impl CompareSort {
     /// A word for it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -49,17 +49,17 @@ pub struct LineRows {
     /// Lines that fit the filter, hidden ones included.
     pub found: usize,
     /// What is wrong with the filter; it leaves nothing out then.
-    pub error: Option<QueryError>,
+    pub error: Option<FileQueryError>,
 }
 
 impl LineRows {
     /// The rows of `lines` that fit `filter`; with `only`, of them those that differ.
-    pub fn new(lines: &[Line], filter: &str, only: bool, sort: Sort) -> Self {
+    pub fn new(lines: &[CompareLine], filter: &str, only: bool, sort: CompareSort) -> Self {
         let (parsed, error) = match CompareFilter::parse(filter) {
             Ok(parsed) => (parsed, None),
             Err(error) => (CompareFilter::default(), Some(error)),
         };
-        let fits = |line: &Line| {
+        let fits = |line: &CompareLine| {
             parsed.is_empty()
                 || parsed.fits_text(&format!("{} {}", line.name, line.note))
                     && parsed.fits_size(std::iter::once(line.size))
@@ -82,8 +82,8 @@ impl LineRows {
         Self { rows, hidden: found.len() - kept.len(), found: found.len(), error }
     }
 
-    /// The row of the line with this [`Line::key`].
-    pub fn position(&self, lines: &[Line], key: &str) -> Option<usize> {
+    /// The row of the line with this [`CompareLine::key`].
+    pub fn position(&self, lines: &[CompareLine], key: &str) -> Option<usize> {
         self.rows.iter().position(|row| match row {
             LineRow::Line(at) => lines.get(*at).is_some_and(|line| line.key() == key),
             LineRow::Head(_) => false,
@@ -91,21 +91,21 @@ impl LineRows {
     }
 }
 
-fn section(lines: &[Line], at: usize) -> &'static str {
+fn section(lines: &[CompareLine], at: usize) -> &'static str {
     lines.get(at).map_or("", |line| line.section)
 }
 
-fn order(part: &mut [usize], lines: &[Line], sort: Sort) {
+fn order(part: &mut [usize], lines: &[CompareLine], sort: CompareSort) {
     let line = |at: &usize| lines.get(*at);
     let name = |at: &usize| line(at).map(|line| line.name.as_str());
     // What compares equal stays in its order.
     match sort {
-        Sort::Order => {}
-        Sort::Difference => part.sort_by_key(|at| {
+        CompareSort::Order => {}
+        CompareSort::Difference => part.sort_by_key(|at| {
             let of = line(at).map(|line| (line.differs, line.difference, line.size));
             std::cmp::Reverse(of)
         }),
-        Sort::Size => part.sort_by_key(|at| std::cmp::Reverse(line(at).map(|line| line.size))),
-        Sort::Name => part.sort_by(|one, other| name(one).cmp(&name(other))),
+        CompareSort::Size => part.sort_by_key(|at| std::cmp::Reverse(line(at).map(|line| line.size))),
+        CompareSort::Name => part.sort_by(|one, other| name(one).cmp(&name(other))),
     }
 }

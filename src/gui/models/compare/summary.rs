@@ -1,8 +1,8 @@
 //! The page with what matters most.
 
 use super::facts::largest;
-use super::line::{About, Cell, Line, NOTHING, UNKNOWN, Unit};
-use super::model::Compared;
+use super::line::{CompareCell, CompareLine, LineSubject, NOTHING, UNKNOWN, Unit};
+use super::model::ComparisonResult;
 use super::verdicts::Verdicts;
 use super::words::{file_delta, plain};
 use crate::analysis::Totals;
@@ -26,27 +26,27 @@ const NAMED: usize = 12;
 /// Gives a total.
 type Total = fn(&Totals) -> Option<u64>;
 
-pub(super) fn lines(compared: &Compared, baseline: usize, sums: &[FileSums]) -> Vec<Line> {
+pub(super) fn lines(compared: &ComparisonResult, baseline: usize, sums: &[FileSums]) -> Vec<CompareLine> {
     let mut lines = totals(compared, baseline);
     lines.extend(files(baseline, sums));
     let comparison = &compared.comparison;
     lines.extend(comparison.components.iter().enumerate().map(|(place, row)| {
-        Line::numbers(COMPONENTS, printable(&row.name), Unit::Bytes, &row.bytes, baseline)
+        CompareLine::numbers(COMPONENTS, printable(&row.name), Unit::Bytes, &row.bytes, baseline)
             .note(versions(&row.versions))
-            .about(About::Component(place))
+            .about(LineSubject::Component(place))
     }));
     lines.extend(comparison.gpu_code.iter().map(|row| {
-        Line::numbers(CODE, printable(&row.arch), Unit::Bytes, &row.bytes, baseline)
+        CompareLine::numbers(CODE, printable(&row.arch), Unit::Bytes, &row.bytes, baseline)
             .note(GPU_CODE.shown(row.kind))
     }));
     lines.extend(runs(&compared.verdicts, baseline));
     for row in &comparison.findings {
         let title = rule(row.rule).map_or(row.rule, |rule| rule.title);
         let counts = |counts: &[Option<u64>]| {
-            Line::numbers(FINDINGS, title, Unit::Count, counts, baseline).note("findings")
+            CompareLine::numbers(FINDINGS, title, Unit::Count, counts, baseline).note("findings")
         };
         if row.bytes.iter().flatten().any(|bytes| *bytes > 0) {
-            lines.push(Line::numbers(FINDINGS, title, Unit::Bytes, &row.bytes, baseline));
+            lines.push(CompareLine::numbers(FINDINGS, title, Unit::Bytes, &row.bytes, baseline));
             let more = counts(&row.counts);
             // The bytes already show it when both change in the same direction.
             let told = lines.last().is_some_and(|line| line.differs) || !more.differs;
@@ -59,11 +59,11 @@ pub(super) fn lines(compared: &Compared, baseline: usize, sums: &[FileSums]) -> 
     lines
 }
 
-fn totals(compared: &Compared, baseline: usize) -> Vec<Line> {
+fn totals(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
     let totals: Vec<Option<Totals>> = compared.comparison.images.iter().map(|image| image.totals()).collect();
     let row = |name: &str, note: &str, unit: Unit, total: Total| {
         let values: Vec<Option<u64>> = totals.iter().map(|totals| totals.as_ref().and_then(total)).collect();
-        Line { always: true, ..Line::numbers(TOTALS, name, unit, &values, baseline).note(note) }
+        CompareLine { always: true, ..CompareLine::numbers(TOTALS, name, unit, &values, baseline).note(note) }
     };
     let mut lines = vec![
         row("Compressed", "blobs as stored", Unit::Bytes, |totals| totals.compressed_bytes),
@@ -75,7 +75,7 @@ fn totals(compared: &Compared, baseline: usize) -> Vec<Line> {
         row("Layers", "", Unit::Count, |totals| Some(totals.layers as u64)),
     ];
     let pull = &compared.comparison.pull_bytes;
-    let mut pulls = Line::numbers(TOTALS, "Pull size", Unit::Bytes, pull, baseline)
+    let mut pulls = CompareLine::numbers(TOTALS, "Pull size", Unit::Bytes, pull, baseline)
         .note("for a node that has the first image");
     // The pull size on top of the first image cannot be compared with another image.
     for cell in &mut pulls.cells {
@@ -95,7 +95,7 @@ fn per_mille(ratio: f64) -> u64 {
 type FileSum = fn(&FileSums) -> (u64, u64);
 
 /// Files that came, went or changed: how many, and how many bytes that is.
-fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
+fn files(baseline: usize, sums: &[FileSums]) -> Vec<CompareLine> {
     let rows: [(Change, FileSum); 4] = [
         (Change::Added, |sums| (sums.added, sums.added_bytes)),
         (Change::Removed, |sums| (sums.removed, sums.removed_bytes)),
@@ -107,9 +107,9 @@ fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
             let (count, bytes) = value(sums);
             let sign = change.sign();
             match (place == baseline, count) {
-                (true, _) => Cell { text: NOTHING.to_owned(), number: true, ..Cell::default() },
-                (false, 0) => Cell { text: plain(0), number: true, ..Cell::default() },
-                (false, _) => Cell {
+                (true, _) => CompareCell { text: NOTHING.to_owned(), number: true, ..CompareCell::default() },
+                (false, 0) => CompareCell { text: plain(0), number: true, ..CompareCell::default() },
+                (false, _) => CompareCell {
                     text: plain(count),
                     note: match change {
                         Change::Added | Change::Removed => format!("{sign}{}", human(bytes)),
@@ -120,10 +120,10 @@ fn files(baseline: usize, sums: &[FileSums]) -> Vec<Line> {
                 },
             }
         });
-        let line = Line::new(FILES, capital(change.label()), cells.collect());
-        Line { always: true, differs: line.cells.iter().any(Cell::differs), ..line }
+        let line = CompareLine::new(FILES, capital(change.label()), cells.collect());
+        CompareLine { always: true, differs: line.cells.iter().any(CompareCell::differs), ..line }
     };
-    let shown = |(change, line): &(Change, Line)| *change != Change::Unknown || line.differs;
+    let shown = |(change, line): &(Change, CompareLine)| *change != Change::Unknown || line.differs;
     // `Change::Unknown` is shown only when something could not be compared.
     rows.into_iter().map(|row| (row.0, line(row))).filter(shown).map(|(_, line)| line).collect()
 }
@@ -137,17 +137,17 @@ fn versions(versions: &[Option<String>]) -> String {
     }
 }
 
-fn runs(verdicts: &Verdicts, baseline: usize) -> Vec<Line> {
-    let line = |target: &super::verdicts::TargetRow| {
+fn runs(verdicts: &Verdicts, baseline: usize) -> Vec<CompareLine> {
+    let line = |target: &super::verdicts::MachineVerdicts| {
         let words = target.verdicts.iter().map(|word| Some(word.unwrap_or(UNKNOWN).to_owned())).collect();
         let same = |image: usize| target.verdicts.get(image) == target.verdicts.get(baseline);
-        Line::texts(RUNS, target.name.clone(), words, baseline, same)
-            .about(About::Reasons(target.reasons.clone()))
+        CompareLine::texts(RUNS, target.name.clone(), words, baseline, same)
+            .about(LineSubject::Reasons(target.reasons.clone()))
     };
     verdicts.targets.iter().map(line).collect()
 }
 
-fn largest_changes(compared: &Compared, baseline: usize) -> Vec<Line> {
+fn largest_changes(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
     let tree = &compared.comparison.tree;
     let count = compared.comparison.images.len();
     let line = |id| {
@@ -157,7 +157,7 @@ fn largest_changes(compared: &Compared, baseline: usize) -> Vec<Line> {
         let cells = (0..count).map(|image| {
             let (bytes, change) = (row.bytes(image), row.change(image, baseline));
             let apart = image != baseline;
-            Cell {
+            CompareCell {
                 text: bytes.map_or_else(|| NOTHING.to_owned(), human),
                 note: if apart { file_delta(change, bytes, base) } else { String::new() },
                 change: apart.then_some(change),
@@ -165,11 +165,11 @@ fn largest_changes(compared: &Compared, baseline: usize) -> Vec<Line> {
             }
         });
         let cells = cells.collect();
-        let about = About::Path(path.clone());
-        Line {
+        let about = LineSubject::Path(path.clone());
+        CompareLine {
             differs: true,
             difference: largest(row, baseline, count),
-            ..Line::new(LARGEST, escape(&path), cells)
+            ..CompareLine::new(LARGEST, escape(&path), cells)
         }
         .about(about)
     };
@@ -179,7 +179,7 @@ fn largest_changes(compared: &Compared, baseline: usize) -> Vec<Line> {
         .collect();
     rows.sort_unstable();
     rows.dedup();
-    let mut lines: Vec<Line> = rows.into_iter().map(line).collect();
+    let mut lines: Vec<CompareLine> = rows.into_iter().map(line).collect();
     lines.sort_by_key(|line| std::cmp::Reverse(line.difference));
     lines.truncate(NAMED);
     lines

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::facts::largest;
 use super::filtered_paths::FilteredPaths;
-use super::model::Model;
-use super::shown::Sort;
+use super::model::CompareModel;
+use super::shown::CompareSort;
 use crate::compare::{Row, RowId};
 
 /// A row.
@@ -28,7 +28,12 @@ pub struct FileRows {
 impl FileRows {
     /// The rows with the folders of `open` open. Where a filter found little, every folder that leads to it is
     /// opened as well.
-    pub fn new(model: &Model, filtered: &FilteredPaths, sort: Sort, open: HashSet<RowId>) -> Self {
+    pub fn new(
+        model: &CompareModel,
+        filtered: &FilteredPaths,
+        sort: CompareSort,
+        open: HashSet<RowId>,
+    ) -> Self {
         let mut rows = Self { list: Vec::new(), open };
         let below = rows.below(model, filtered, sort, RowId::ROOT, 0);
         rows.list = below;
@@ -57,7 +62,7 @@ impl FileRows {
     }
 
     /// Opens the folder at a row in place.
-    pub fn open_at(&mut self, row: usize, model: &Model, filtered: &FilteredPaths, sort: Sort) {
+    pub fn open_at(&mut self, row: usize, model: &CompareModel, filtered: &FilteredPaths, sort: CompareSort) {
         let Some(&FileRow { id, depth }) = self.list.get(row) else { return };
         if !self.open.insert(id) {
             return;
@@ -80,9 +85,9 @@ impl FileRows {
     /// Rows below a folder that is open.
     fn below(
         &mut self,
-        model: &Model,
+        model: &CompareModel,
         filtered: &FilteredPaths,
-        sort: Sort,
+        sort: CompareSort,
         folder: RowId,
         depth: u16,
     ) -> Vec<FileRow> {
@@ -102,7 +107,13 @@ impl FileRows {
 }
 
 /// What is shown of a folder, the last row first.
-fn children(model: &Model, filtered: &FilteredPaths, sort: Sort, folder: RowId, depth: u16) -> Vec<FileRow> {
+fn children(
+    model: &CompareModel,
+    filtered: &FilteredPaths,
+    sort: CompareSort,
+    folder: RowId,
+    depth: u16,
+) -> Vec<FileRow> {
     let tree = &model.compared.comparison.tree;
     let shown = tree.row(folder).children().filter(|row| filtered.shows(row.id()));
     let mut list: Vec<Row<'_>> = shown.collect();
@@ -110,9 +121,9 @@ fn children(model: &Model, filtered: &FilteredPaths, sort: Sort, folder: RowId, 
     let size = |row: &Row<'_>| (0..images).filter_map(|image| row.bytes(image)).max().unwrap_or(0);
     match sort {
         // They come by name.
-        Sort::Name | Sort::Order => {}
-        Sort::Size => list.sort_by_cached_key(|row| Reverse(size(row))),
-        Sort::Difference => list.sort_by_cached_key(|row| {
+        CompareSort::Name | CompareSort::Order => {}
+        CompareSort::Size => list.sort_by_cached_key(|row| Reverse(size(row))),
+        CompareSort::Difference => list.sort_by_cached_key(|row| {
             let differs = model.differs(row.id().0 as usize);
             Reverse((differs, largest(*row, model.baseline, images), size(row)))
         }),

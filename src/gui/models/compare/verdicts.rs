@@ -7,7 +7,7 @@ use crate::base::text::printable;
 use crate::cuda::compat::{Judge, RunVerdict, TargetGpu, default_targets};
 
 /// A machine, and whether each image runs on it.
-pub(super) struct TargetRow {
+pub(super) struct MachineVerdicts {
     pub(super) name: String,
     /// `None` where it is unknown.
     pub(super) verdicts: Vec<Option<&'static str>>,
@@ -17,7 +17,7 @@ pub(super) struct TargetRow {
 /// The machines; none where no image uses CUDA.
 #[derive(Default)]
 pub(super) struct Verdicts {
-    pub(super) targets: Vec<TargetRow>,
+    pub(super) targets: Vec<MachineVerdicts>,
 }
 
 impl Verdicts {
@@ -40,7 +40,7 @@ impl Verdicts {
                 None => (None, "Image requirements are unknown.".to_owned()),
             });
             let (verdicts, reasons) = both.unzip();
-            TargetRow { name: printable(target.name.trim_start_matches("NVIDIA ")), verdicts, reasons }
+            MachineVerdicts { name: printable(target.name.trim_start_matches("NVIDIA ")), verdicts, reasons }
         };
         Self { targets: targets.iter().map(row).collect() }
     }

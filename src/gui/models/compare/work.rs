@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::model::{Compared, Model};
+use super::model::{CompareModel, ComparisonResult};
 use crate::analysis::Analysis;
 use crate::compare::{Comparison, compare};
 use crate::gui::models::background::Background;
@@ -19,24 +19,24 @@ pub type ReadyImage = (u64, String, Arc<Analysis>);
 const AT_ONCE: usize = 40_000;
 
 /// The comparison of the images of one view.
-pub struct Comparing {
+pub struct ComparisonJob {
     comparer: Comparer,
-    job: Background<Model>,
+    job: Background<CompareModel>,
     progress: Progress,
     images: Vec<ReadyImage>,
     baseline: u64,
-    compared: Option<(Vec<ReadyImage>, Arc<Compared>)>,
-    model: Option<Arc<Model>>,
+    compared: Option<(Vec<ReadyImage>, Arc<ComparisonResult>)>,
+    model: Option<Arc<CompareModel>>,
     stopped: bool,
 }
 
-impl Default for Comparing {
+impl Default for ComparisonJob {
     fn default() -> Self {
         Self::new(Arc::new(compare))
     }
 }
 
-impl Comparing {
+impl ComparisonJob {
     /// Nothing yet; `comparer` will compare, on its own thread.
     pub fn new(comparer: Comparer) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Comparing {
         let place = self.images.iter().position(|image| image.0 == self.baseline).unwrap_or(0);
         let made = if let Some(compared) = known {
             let rows = compared.comparison.tree.len().saturating_mul(self.images.len());
-            self.job.start(waker, rows < AT_ONCE, move |cancel| Model::new(compared, place, cancel))
+            self.job.start(waker, rows < AT_ONCE, move |cancel| CompareModel::new(compared, place, cancel))
         } else {
             self.progress = Progress::default();
             let (comparer, progress) = (Arc::clone(&self.comparer), self.progress.clone());
@@ -93,7 +93,7 @@ impl Comparing {
                 }
                 let comparison = comparer(&analyses, cancel, &progress)?;
                 cancel.check()?;
-                Model::new(Arc::new(Compared::new(ids, titles, comparison)), place, cancel)
+                CompareModel::new(Arc::new(ComparisonResult::new(ids, titles, comparison)), place, cancel)
             })
         };
         if let Some(model) = made {
@@ -101,13 +101,13 @@ impl Comparing {
         }
     }
 
-    fn take(&mut self, model: Model) {
+    fn take(&mut self, model: CompareModel) {
         self.compared = Some((self.images.clone(), Arc::clone(&model.compared)));
         self.model = Some(Arc::new(model));
     }
 
     /// What is shown; while another comparison is made, the one before.
-    pub fn model(&self) -> Option<&Arc<Model>> {
+    pub fn model(&self) -> Option<&Arc<CompareModel>> {
         self.model.as_ref()
     }
 

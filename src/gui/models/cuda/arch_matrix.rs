@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::libraries::LibraryItem;
-use super::target::{Fit, TargetItem};
+use super::target::{CodeTarget, Fit};
 use super::words;
 use crate::base::size::human;
 use crate::base::text::escape;
@@ -16,7 +16,7 @@ use crate::rootfs::Rootfs;
 
 /// Bytes of GPU code of one architecture, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct CodeBytes {
     /// Machine code.
     pub sass: u64,
     /// Assembler text that the driver compiles.
@@ -27,7 +27,7 @@ pub struct Parts {
     pub other: u64,
 }
 
-impl Parts {
+impl CodeBytes {
     /// The kinds in the order in which they are shown, with their bytes.
     pub fn each(self) -> [(GpuKind, u64); 4] {
         [
@@ -64,20 +64,20 @@ pub struct Architecture {
     /// Both: `90a`.
     pub label: String,
     /// Bytes in the whole image, each file once.
-    pub parts: Parts,
+    pub parts: CodeBytes,
     /// The same once unpacked.
     pub uncompressed: u64,
 }
 
 impl Architecture {
     /// The best that any of its code does on a GPU.
-    pub fn fit(&self, parts: Parts, target: &TargetItem) -> Fit {
+    pub fn fit(&self, parts: CodeBytes, target: &CodeTarget) -> Fit {
         let used = parts.each().into_iter().filter(|(_, bytes)| *bytes > 0);
         used.map(|(kind, _)| target.fit(kind, self.arch, self.suffix)).max().unwrap_or(Fit::Never)
     }
 
     /// Its bytes by kind, in words: `SASS 1.20 MiB, PTX 300 KiB`.
-    pub fn kinds(parts: Parts) -> String {
+    pub fn kinds(parts: CodeBytes) -> String {
         let used = parts.each().into_iter().filter(|(_, bytes)| *bytes > 0);
         let used = used.map(|(kind, bytes)| format!("{} {}", kind_label(kind), human(bytes)));
         used.collect::<Vec<_>>().join(", ")
@@ -98,7 +98,7 @@ pub struct ArchMatrixRow {
     /// What it is, where it is no library.
     pub word: &'static str,
     /// Bytes for each architecture, in the order of the columns.
-    pub cells: Vec<Parts>,
+    pub cells: Vec<CodeBytes>,
     /// All of them.
     pub bytes: u64,
 }
@@ -116,7 +116,7 @@ pub struct ArchMatrix {
 
 /// What a GPU makes of all GPU code of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct CodeVerdict {
     /// Bytes that run as they are.
     pub native: u64,
     /// Bytes that the driver can compile.
@@ -131,7 +131,7 @@ pub struct Verdict {
 
 impl ArchMatrix {
     pub(super) fn new(inventory: &Inventory, rootfs: &Rootfs, libraries: &[LibraryItem]) -> Self {
-        let mut columns: BTreeMap<(u32, Option<Suffix>), (Parts, u64)> = BTreeMap::new();
+        let mut columns: BTreeMap<(u32, Option<Suffix>), (CodeBytes, u64)> = BTreeMap::new();
         for sum in &inventory.gpu_code {
             let column = columns.entry((sum.arch, sum.suffix)).or_default();
             column.0.add(sum.kind, sum.bytes);
@@ -144,7 +144,7 @@ impl ArchMatrix {
         }
         let places: BTreeMap<(u32, Option<Suffix>), usize> = columns.keys().copied().zip(0..).collect();
         let cells = |codes: &[GpuCode]| {
-            let mut cells = vec![Parts::default(); places.len()];
+            let mut cells = vec![CodeBytes::default(); places.len()];
             for code in codes {
                 cells[places[&(code.arch, code.suffix)]].add(code.kind, code.bytes);
             }
@@ -184,7 +184,7 @@ impl ArchMatrix {
     }
 
     /// What `target` makes of it.
-    pub fn judge(&self, target: &TargetItem) -> Verdict {
+    pub fn judge(&self, target: &CodeTarget) -> CodeVerdict {
         let (mut native, mut jit, mut never) = (0_u64, 0_u64, 0_u64);
         for column in &self.architectures {
             for (kind, bytes) in column.parts.each() {
@@ -202,7 +202,7 @@ impl ArchMatrix {
         };
         let without = self.rows.iter().filter(|row| !runs(row)).count();
         let sentence = sentence(target, native, jit, never, without, self.rows.len());
-        Verdict { native, jit, never, without, sentence }
+        CodeVerdict { native, jit, never, without, sentence }
     }
 }
 
@@ -212,13 +212,13 @@ fn row(
     path: String,
     raw: Vec<u8>,
     word: &'static str,
-    cells: Vec<Parts>,
+    cells: Vec<CodeBytes>,
 ) -> ArchMatrixRow {
     let bytes = cells.iter().map(|parts| parts.bytes()).fold(0, u64::saturating_add);
     ArchMatrixRow { library, name, path, raw, word, cells, bytes }
 }
 
-fn sentence(target: &TargetItem, native: u64, jit: u64, never: u64, without: usize, files: usize) -> String {
+fn sentence(target: &CodeTarget, native: u64, jit: u64, never: u64, without: usize, files: usize) -> String {
     let name = target.title();
     let mut text = match (native, jit) {
         (0, 0) => format!("No GPU code runs on {name}"),

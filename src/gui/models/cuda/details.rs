@@ -5,14 +5,14 @@ use crate::base::size::{grouped, human};
 use crate::base::text::{escape, is_unsafe, printable};
 use crate::cuda::links::{Object, ObjectId, Reached, Resolution};
 use crate::cuda::{Inventory, Library, arch_name};
-use crate::gui::models::files::Fact;
+use crate::gui::models::files::PathFact;
 use crate::gui::models::format::count;
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::Rootfs;
 
 /// Where a line leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LinkTarget {
     /// A library of the model.
     Library(usize),
     /// A path, any bytes.
@@ -44,7 +44,7 @@ pub struct LinkLine {
     /// The result.
     pub state: LinkState,
     /// Where it leads.
-    pub place: Option<Place>,
+    pub place: Option<LinkTarget>,
 }
 
 /// GPU code of one kind.
@@ -70,7 +70,7 @@ pub struct ChainStep {
     /// What it has to do with the step before it.
     pub about: String,
     /// Where it leads.
-    pub place: Option<Place>,
+    pub place: Option<LinkTarget>,
 }
 
 /// Everything about one library.
@@ -87,7 +87,7 @@ pub struct LibraryDetails {
     /// What is unusual about it.
     pub words: Vec<String>,
     /// Soname, version, sizes, who brought it.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<PathFact>,
     /// The layer that contains it.
     pub layer: usize,
     /// Its GPU code, by architecture.
@@ -176,9 +176,9 @@ fn codes(library: &Library) -> Vec<CodeLine> {
 }
 
 impl Source<'_> {
-    fn facts(&self, library: &Library, place: usize) -> Vec<Fact> {
+    fn facts(&self, library: &Library, place: usize) -> Vec<PathFact> {
         let mut facts = Vec::new();
-        let mut add = |name, value: String| facts.push(Fact { name, value });
+        let mut add = |name, value: String| facts.push(PathFact { name, value });
         add("Soname", library.soname.as_deref().map_or_else(|| "none".to_owned(), printable));
         let version = library
             .version
@@ -194,9 +194,9 @@ impl Source<'_> {
             let cuda = compat.cuda_version.as_deref().map(|version| format!("adds CUDA {version}"));
             let drivers: Vec<String> = compat.driver.iter().map(ToString::to_string).collect();
             let drivers = (!drivers.is_empty()).then(|| format!("on host driver {}", drivers.join(", ")));
-            let said: Vec<String> = cuda.into_iter().chain(drivers).collect();
-            if !said.is_empty() {
-                add("Compatibility", printable(&said.join(" ")));
+            let requirements: Vec<String> = cuda.into_iter().chain(drivers).collect();
+            if !requirements.is_empty() {
+                add("Compatibility", printable(&requirements.join(" ")));
             }
         }
         if let Some(foreign) = &library.foreign {
@@ -226,19 +226,19 @@ impl Source<'_> {
     }
 
     /// Where an object leads: to a library of this view, or to its path.
-    fn place(&self, id: ObjectId) -> Option<Place> {
+    fn place(&self, id: ObjectId) -> Option<LinkTarget> {
         if let Some(place) = self.model.places.objects.get(&id) {
-            return Some(Place::Library(*place));
+            return Some(LinkTarget::Library(*place));
         }
         let object = words::object(&self.inventory.links, id)?;
-        Some(Place::Path(self.rootfs.node(object.node).path()))
+        Some(LinkTarget::Path(self.rootfs.node(object.node).path()))
     }
 
     fn name(&self, id: ObjectId) -> String {
         words::object_name(&self.inventory.links, self.rootfs, id)
     }
 
-    fn resolved(&self, found: &Resolution) -> (String, LinkState, Option<Place>) {
+    fn resolved(&self, found: &Resolution) -> (String, LinkState, Option<LinkTarget>) {
         match found {
             Resolution::Found { object, step } => {
                 let step = words::step(step, &self.inventory.links, self.rootfs);
@@ -331,7 +331,7 @@ impl Source<'_> {
             }
             None => format!("Layer {layer}"),
         };
-        steps.push(ChainStep { title, about: instruction.to_owned(), place: Some(Place::Layer(layer)) });
+        steps.push(ChainStep { title, about: instruction.to_owned(), place: Some(LinkTarget::Layer(layer)) });
         steps
     }
 

@@ -48,7 +48,7 @@ pub struct CopyItem {
 
 impl DuplicateItem {
     /// Whether the copies are the same, in words.
-    pub fn sameness(&self) -> &'static str {
+    pub fn match_label(&self) -> &'static str {
         match self.identical {
             Some(true) => "identical",
             Some(false) => "different",

@@ -12,14 +12,14 @@ pub mod words;
 
 use std::collections::BTreeMap;
 
-pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, Parts, Verdict};
-pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, Place, copy_text};
+pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, CodeBytes, CodeVerdict};
+pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, LinkTarget, copy_text};
 pub use duplicates::{CopyItem, DuplicateItem, DuplicateRow, duplicate_rows};
 pub use libraries::LibraryItem;
 pub use query::{LibraryQuery, LibraryQueryError};
-pub use rows::{Column, Group, LibraryRow, LibraryRows, Sorting};
+pub use rows::{LibraryColumn, LibraryGroup, LibraryRow, LibraryRows, LibrarySort};
 pub use summary::{FrameworkItem, Summary};
-pub use target::{Fit, TargetItem};
+pub use target::{CodeTarget, Fit};
 
 use crate::cuda::Inventory;
 use crate::cuda::links::ObjectId;
@@ -37,7 +37,7 @@ pub struct CudaModel {
     /// Copies of libraries, then other large files of one content.
     pub duplicates: Vec<DuplicateItem>,
     /// GPUs to judge by.
-    pub targets: Vec<TargetItem>,
+    pub targets: Vec<CodeTarget>,
     places: Places,
 }
 
@@ -50,7 +50,7 @@ struct Places {
 
 impl CudaModel {
     /// Looks at every library once: for a thread of its own where there are many.
-    pub fn new(inventory: &Inventory, rootfs: &Rootfs, targets: Vec<TargetItem>) -> Self {
+    pub fn new(inventory: &Inventory, rootfs: &Rootfs, targets: Vec<CodeTarget>) -> Self {
         let mut places = Places::default();
         for (place, library) in inventory.libraries.iter().enumerate() {
             places.nodes.insert(library.node, place);

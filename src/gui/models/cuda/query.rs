@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use super::libraries::LibraryItem;
 use crate::base::labels::{SUPPLIERS, USES, slug};
 use crate::cuda::{Supplier, Use};
-use crate::gui::models::files::{QueryError, glob, size_range};
+use crate::gui::models::files::{FileQueryError, glob, size_range};
 
 /// A filter over libraries: all terms must match.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ enum Term {
 pub enum LibraryQueryError {
     /// A size or a glob.
     #[error(transparent)]
-    Plain(#[from] QueryError),
+    Plain(#[from] FileQueryError),
     /// Not a supplier.
     #[error("invalid filter {0}; expected {words}", words = SUPPLIERS.expected())]
     Supplier(String),

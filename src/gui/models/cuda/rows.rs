@@ -10,7 +10,7 @@ use crate::cuda::Supplier;
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum LibraryColumn {
     /// File name; of a group, the component.
     Library,
     /// Version.
@@ -29,7 +29,7 @@ pub enum Column {
     NeededBy,
 }
 
-impl Column {
+impl LibraryColumn {
     /// All of them, in the order of the table.
     pub const ALL: [Self; 8] = [
         Self::Library,
@@ -50,22 +50,22 @@ impl Column {
 
 /// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sorting {
+pub struct LibrarySort {
     /// By which column.
-    pub column: Column,
+    pub column: LibraryColumn,
     /// Whether the largest comes first.
     pub descending: bool,
 }
 
-impl Default for Sorting {
+impl Default for LibrarySort {
     fn default() -> Self {
-        Self { column: Column::Size, descending: true }
+        Self { column: LibraryColumn::Size, descending: true }
     }
 }
 
-impl Sorting {
+impl LibrarySort {
     /// What a click on the head of a column makes of it.
-    pub fn clicked(self, column: Column) -> Self {
+    pub fn clicked(self, column: LibraryColumn) -> Self {
         let descending = if self.column == column { !self.descending } else { column.is_largest_first() };
         Self { column, descending }
     }
@@ -82,7 +82,7 @@ pub enum LibraryRow {
 
 /// The libraries of one component that the filter keeps.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct LibraryGroup {
     /// The component.
     pub name: Arc<str>,
     /// Its libraries, in order.
@@ -103,7 +103,7 @@ pub struct LibraryRows {
     /// The rows from top to bottom.
     pub rows: Vec<LibraryRow>,
     /// The groups, in order; empty where they are not asked for.
-    pub groups: Vec<Group>,
+    pub groups: Vec<LibraryGroup>,
     /// How many libraries the filter keeps.
     pub found: usize,
     /// Their bytes, each file once.
@@ -119,7 +119,7 @@ impl LibraryRows {
     pub fn new(
         libraries: &[LibraryItem],
         filter: &str,
-        sorting: Sorting,
+        sorting: LibrarySort,
         grouped: bool,
         folded: &BTreeSet<Arc<str>>,
     ) -> Self {
@@ -169,12 +169,12 @@ impl LibraryRows {
     }
 }
 
-fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: Sorting) -> Vec<Group> {
+fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: LibrarySort) -> Vec<LibraryGroup> {
     let mut by_name: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
     for place in kept {
         by_name.entry(&libraries[*place].component).or_default().push(*place);
     }
-    let mut groups: Vec<Group> = by_name
+    let mut groups: Vec<LibraryGroup> = by_name
         .into_iter()
         .map(|(name, places)| {
             let each =
@@ -183,7 +183,7 @@ fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: Sorting) -> Vec<Gr
                 places.iter().map(|place| libraries[*place].supplier).collect();
             suppliers.sort_unstable();
             suppliers.dedup();
-            Group {
+            LibraryGroup {
                 name: Arc::clone(name),
                 bytes: each(|library| library.counted),
                 gpu_bytes: each(|library| if library.counted == 0 { 0 } else { library.gpu_bytes }),
@@ -195,9 +195,9 @@ fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: Sorting) -> Vec<Gr
         .collect();
     groups.sort_by(|one, other| {
         let order = match sorting.column {
-            Column::Library => one.name.cmp(&other.name),
-            Column::Size => one.bytes.cmp(&other.bytes),
-            Column::GpuCode => one.gpu_bytes.cmp(&other.gpu_bytes),
+            LibraryColumn::Library => one.name.cmp(&other.name),
+            LibraryColumn::Size => one.bytes.cmp(&other.bytes),
+            LibraryColumn::GpuCode => one.gpu_bytes.cmp(&other.gpu_bytes),
             // Its first library speaks for it.
             column => match (one.libraries.first(), other.libraries.first()) {
                 (Some(one), Some(other)) => compare(&libraries[*one], &libraries[*other], column),
@@ -210,16 +210,16 @@ fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: Sorting) -> Vec<Gr
     groups
 }
 
-fn compare(one: &LibraryItem, other: &LibraryItem, column: Column) -> Ordering {
+fn compare(one: &LibraryItem, other: &LibraryItem, column: LibraryColumn) -> Ordering {
     match column {
-        Column::Library => one.name.cmp(&other.name),
-        Column::Version => numbers(&one.version).cmp(&numbers(&other.version)),
-        Column::Supplier => one.supplier.cmp(&other.supplier),
-        Column::Layer => one.layer.cmp(&other.layer),
-        Column::Size => one.bytes.cmp(&other.bytes),
-        Column::GpuCode => one.gpu_bytes.cmp(&other.gpu_bytes),
-        Column::Use => one.usage.cmp(&other.usage),
-        Column::NeededBy => one.needed_by.cmp(&other.needed_by),
+        LibraryColumn::Library => one.name.cmp(&other.name),
+        LibraryColumn::Version => numbers(&one.version).cmp(&numbers(&other.version)),
+        LibraryColumn::Supplier => one.supplier.cmp(&other.supplier),
+        LibraryColumn::Layer => one.layer.cmp(&other.layer),
+        LibraryColumn::Size => one.bytes.cmp(&other.bytes),
+        LibraryColumn::GpuCode => one.gpu_bytes.cmp(&other.gpu_bytes),
+        LibraryColumn::Use => one.usage.cmp(&other.usage),
+        LibraryColumn::NeededBy => one.needed_by.cmp(&other.needed_by),
     }
 }
 

@@ -49,7 +49,7 @@ impl Summary {
             frameworks: inventory.frameworks.iter().filter(|one| !is_without(one)).map(framework).collect(),
             without_cuda: inventory.frameworks.iter().filter(|one| is_without(one)).map(title).collect(),
             waits_for: inventory.waits_for.as_deref().map(printable),
-            nothing: nothing.then(|| looked_for(inventory)),
+            nothing: nothing.then(|| checked_items(inventory)),
         }
     }
 }
@@ -139,7 +139,7 @@ fn framework(framework: &Framework) -> FrameworkItem {
     }
 }
 
-fn looked_for(inventory: &Inventory) -> String {
+fn checked_items(inventory: &Inventory) -> String {
     format!(
         "Checked {} and shared objects and {}. Found no CUDA library, GPU code, CUDA toolkit \
          or GPU framework.",

@@ -8,7 +8,7 @@ use crate::formats::fatbin::{GpuKind, Suffix};
 
 /// A GPU that code can be judged by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetItem {
+pub struct CodeTarget {
     /// Its id in the catalogue, such as `gpu:a100-80`.
     pub id: String,
     /// What it is called.
@@ -21,7 +21,7 @@ pub struct TargetItem {
     pub class: &'static str,
 }
 
-impl TargetItem {
+impl CodeTarget {
     /// The GPUs of a catalogue whose compute capability can be read, in its order.
     pub fn all(catalog: &Catalog) -> Vec<Self> {
         let item = |target: &crate::cuda::catalog::Target| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
-use super::line::{self, Line};
+use super::line::{self, DockerfileLine};
 use super::pair::pairs;
 use crate::rewrite::Reason;
 
@@ -16,7 +16,7 @@ const LINES: usize = 50_000;
 
 /// How a line of one side relates to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum LineChange {
     /// In both texts.
     Same,
     /// In both texts, changed.
@@ -27,7 +27,7 @@ pub enum Change {
     Added,
 }
 
-impl Change {
+impl LineChange {
     /// Its sign, so that colour is not needed.
     pub const fn sign(self) -> &'static str {
         match self {
@@ -41,30 +41,31 @@ impl Change {
 
 /// A row: a line of the original, one of the proposal, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct AlignedRow {
     /// The line of the original.
-    pub left: Option<Line>,
+    pub left: Option<DockerfileLine>,
     /// The line of the proposal.
-    pub right: Option<Line>,
+    pub right: Option<DockerfileLine>,
     /// Why it is changed: places in the list of reasons, in order.
     pub reasons: Vec<usize>,
 }
 
-impl Row {
+impl AlignedRow {
     /// Whether anything is changed in it.
     pub fn is_changed(&self) -> bool {
-        [&self.left, &self.right].into_iter().flatten().any(|line| line.change != Change::Same)
+        [&self.left, &self.right].into_iter().flatten().any(|line| line.change != LineChange::Same)
     }
 
     /// Screen reader text, without the reasons.
     pub fn spoken(&self) -> String {
-        let words =
-            |line: &Line| if line.text.trim().is_empty() { "empty".to_owned() } else { line.text.clone() };
+        let words = |line: &DockerfileLine| {
+            if line.text.trim().is_empty() { "empty".to_owned() } else { line.text.clone() }
+        };
         match (&self.left, &self.right) {
-            (Some(same), None) | (Some(_), Some(same)) if same.change == Change::Same => {
+            (Some(same), None) | (Some(_), Some(same)) if same.change == LineChange::Same => {
                 format!("line {}: {}", same.number, words(same))
             }
-            (Some(left), Some(right)) if left.change == Change::Changed => {
+            (Some(left), Some(right)) if left.change == LineChange::Changed => {
                 format!(
                     "line {} changed: {}; was line {}: {}",
                     right.number,
@@ -74,9 +75,10 @@ impl Row {
                 )
             }
             (left, right) => {
-                let gone = left.as_ref().map(|line| format!("line {} removed: {}", line.number, words(line)));
+                let rows_before_removed =
+                    left.as_ref().map(|line| format!("line {} removed: {}", line.number, words(line)));
                 let new = right.as_ref().map(|line| format!("line {} added: {}", line.number, words(line)));
-                [gone, new].into_iter().flatten().collect::<Vec<_>>().join("; ")
+                [rows_before_removed, new].into_iter().flatten().collect::<Vec<_>>().join("; ")
             }
         }
     }
@@ -86,7 +88,7 @@ impl Row {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aligned {
     /// The rows from top to bottom.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AlignedRow>,
     /// The first row of each run of rows that are changed.
     pub changes: Vec<usize>,
     /// Lines that only the proposal has.
@@ -108,8 +110,8 @@ impl Aligned {
     pub fn whole(text: &str) -> Self {
         let mut aligned = Self { cut: text.lines().count() > LINES, ..Self::default() };
         for (place, line) in text.lines().take(LINES).enumerate() {
-            let left = Line::new(number(place), line, Change::Same);
-            aligned.rows.push(Row { left: Some(left), ..Row::default() });
+            let left = DockerfileLine::new(number(place), line, LineChange::Same);
+            aligned.rows.push(AlignedRow { left: Some(left), ..AlignedRow::default() });
         }
         aligned.finish(&[]);
         aligned
@@ -133,10 +135,10 @@ impl Aligned {
         let (from, to) = (operation.old_range(), operation.new_range());
         if operation.tag() == DiffTag::Equal {
             for (left, right) in from.zip(to) {
-                self.rows.push(Row {
-                    left: Some(Line::new(number(left), old[left], Change::Same)),
-                    right: Some(Line::new(number(right), new[right], Change::Same)),
-                    ..Row::default()
+                self.rows.push(AlignedRow {
+                    left: Some(DockerfileLine::new(number(left), old[left], LineChange::Same)),
+                    right: Some(DockerfileLine::new(number(right), new[right], LineChange::Same)),
+                    ..AlignedRow::default()
                 });
             }
             return;
@@ -146,11 +148,11 @@ impl Aligned {
             self.apart(old, left..from.start + one, new, right..to.start + other);
             (left, right) = (from.start + one, to.start + other);
             let mut pair = (
-                Line::new(number(left), old[left], Change::Changed),
-                Line::new(number(right), new[right], Change::Changed),
+                DockerfileLine::new(number(left), old[left], LineChange::Changed),
+                DockerfileLine::new(number(right), new[right], LineChange::Changed),
             );
             line::compare(&mut pair.0, &mut pair.1);
-            self.rows.push(Row { left: Some(pair.0), right: Some(pair.1), ..Row::default() });
+            self.rows.push(AlignedRow { left: Some(pair.0), right: Some(pair.1), ..AlignedRow::default() });
             self.changed += 1;
             (left, right) = (left + 1, right + 1);
         }
@@ -165,12 +167,12 @@ impl Aligned {
         let mut right: VecDeque<usize> = to.collect();
         while !(left.is_empty() && right.is_empty()) {
             let line = |place: Option<usize>, lines: &[&str], change| {
-                place.map(|place| Line::new(number(place), lines[place], change))
+                place.map(|place| DockerfileLine::new(number(place), lines[place], change))
             };
-            self.rows.push(Row {
-                left: line(left.pop_front(), old, Change::Removed),
-                right: line(right.pop_front(), new, Change::Added),
-                ..Row::default()
+            self.rows.push(AlignedRow {
+                left: line(left.pop_front(), old, LineChange::Removed),
+                right: line(right.pop_front(), new, LineChange::Added),
+                ..AlignedRow::default()
             });
         }
     }
@@ -178,14 +180,14 @@ impl Aligned {
     fn finish(&mut self, reasons: &[Reason]) {
         let lines = self.rows.iter().flat_map(|row| [&row.left, &row.right]).flatten();
         self.widest = lines.map(|line| line.text.chars().count()).max().unwrap_or(0);
-        let changed: Vec<bool> = self.rows.iter().map(Row::is_changed).collect();
+        let changed: Vec<bool> = self.rows.iter().map(AlignedRow::is_changed).collect();
         self.changes =
             (0..changed.len()).filter(|at| changed[*at] && (*at == 0 || !changed[*at - 1])).collect();
-        self.tell(reasons, &changed);
+        self.attach_reasons(reasons, &changed);
     }
 
     /// Puts each reason to the rows that it is about.
-    fn tell(&mut self, reasons: &[Reason], changed: &[bool]) {
+    fn attach_reasons(&mut self, reasons: &[Reason], changed: &[bool]) {
         // By line of the new text, counted from 1.
         let mut places = vec![0];
         places.extend((0..self.rows.len()).filter(|at| self.rows[*at].right.is_some()));
@@ -193,7 +195,7 @@ impl Aligned {
         for (index, reason) in reasons.iter().enumerate() {
             let mut about: Vec<usize> = if reason.lines == 0 {
                 let from = place(reason.line).unwrap_or(0);
-                gone(&self.rows, from, reason.line == 0)
+                rows_before_removed(&self.rows, from, reason.line == 0)
             } else {
                 let last = reason.line.saturating_add(reason.lines);
                 let lines = places.get(reason.line as usize..last as usize);
@@ -206,17 +208,17 @@ impl Aligned {
             }
             self.reason_rows.push(about.first().copied().unwrap_or(0));
             for row in about {
-                let told = &mut self.rows[row].reasons;
-                if told.len() < ROW_REASONS {
-                    told.push(index);
+                let row_reasons = &mut self.rows[row].reasons;
+                if row_reasons.len() < ROW_REASONS {
+                    row_reasons.push(index);
                 }
             }
         }
-        self.spread(changed);
+        self.spread_reasons(changed);
     }
 
     /// A changed row that no reason names has those of the row before it in its run, else of the next one.
-    fn spread(&mut self, changed: &[bool]) {
+    fn spread_reasons(&mut self, changed: &[bool]) {
         for at in 1..self.rows.len() {
             if changed[at] && changed[at - 1] && self.rows[at].reasons.is_empty() {
                 self.rows[at].reasons = self.rows[at - 1].reasons.clone();
@@ -232,9 +234,9 @@ impl Aligned {
 
 /// The rows of lines that are gone at a place: those after row `from`, or with it where it is the first (`start`);
 /// when there are none, those right before it.
-fn gone(rows: &[Row], from: usize, start: bool) -> Vec<usize> {
+fn rows_before_removed(rows: &[AlignedRow], from: usize, start: bool) -> Vec<usize> {
     let is_gone = |at: &usize| {
-        rows.get(*at).and_then(|row| row.left.as_ref()).is_some_and(|line| line.change == Change::Removed)
+        rows.get(*at).and_then(|row| row.left.as_ref()).is_some_and(|line| line.change == LineChange::Removed)
     };
     let first = if start { from } else { from + 1 };
     let after: Vec<usize> = (first..rows.len()).take_while(is_gone).collect();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
-use super::align::Change;
+use super::align::LineChange;
 use crate::base::text::printable;
 
 /// Shown characters of a line: text layout runs on the painting thread.
@@ -16,20 +16,20 @@ const WORDS: usize = 600;
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct DockerfileLine {
     /// Its number in its text, counted from 1.
     pub number: u32,
     /// Its text, safe to show, tabs as spaces, cut where it is very long.
     pub text: String,
     /// How it relates to the other side.
-    pub change: Change,
+    pub change: LineChange,
     /// Where it differs from the other side: byte ranges of `text`; only of a changed line.
     pub differs: Vec<Range<usize>>,
 }
 
-impl Line {
+impl DockerfileLine {
     /// A line of a text.
-    pub fn new(number: u32, text: &str, change: Change) -> Self {
+    pub fn new(number: u32, text: &str, change: LineChange) -> Self {
         Self { number, text: shown(text), change, differs: Vec::new() }
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Marks what differs between two lines: words between white space, and where one word became another, its parts.
-pub(super) fn compare(one: &mut Line, other: &mut Line) {
+pub(super) fn compare(one: &mut DockerfileLine, other: &mut DockerfileLine) {
     let (left, right) = (spaced(&one.text), spaced(&other.text));
     if left.len() > WORDS || right.len() > WORDS {
         return;

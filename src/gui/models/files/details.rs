@@ -1,4 +1,4 @@
-use super::tree::{FileTree, Mark, Scope};
+use super::tree::{FileTree, PathChange, Scope};
 use crate::base::size::{grouped, human};
 use crate::base::text::escape;
 use crate::gui::models::format;
@@ -7,7 +7,7 @@ use crate::rootfs::{NodeKind, PathId, Timeline, Version};
 
 /// A fact about a path: what it is called, and how it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
+pub struct PathFact {
     /// Its name.
     pub name: &'static str,
     /// Its value, safe to show.
@@ -16,11 +16,11 @@ pub struct Fact {
 
 /// What one layer does to a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touch {
+pub struct LayerChange {
     /// The layer.
     pub layer: u16,
     /// What it does, as a mark.
-    pub mark: Mark,
+    pub mark: PathChange,
     /// What it does, in words.
     pub what: String,
     /// Bytes in the layer for the path; `None` without own bytes.
@@ -29,7 +29,7 @@ pub struct Touch {
 
 /// Everything that is known about one path.
 #[derive(Clone, Debug)]
-pub struct Details {
+pub struct PathDetails {
     /// The path it is about.
     pub path: PathId,
     /// The absolute path, any bytes: what is copied.
@@ -37,21 +37,21 @@ pub struct Details {
     /// The absolute path, safe to show.
     pub shown_path: String,
     /// Kind, size, mode, owner, time, link target.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<PathFact>,
     /// What each layer does to it, bottom first.
-    pub touches: Vec<Touch>,
+    pub touches: Vec<LayerChange>,
     /// What becomes of it later, in words; `None` where it stays.
     pub fate: Option<String>,
 }
 
-impl Details {
+impl PathDetails {
     /// The facts of `path` as `tree` shows it.
     pub fn new(tree: &FileTree, path: PathId) -> Self {
         let timeline = tree.timeline();
         let raw_path = timeline.full_path(path);
         let version = tree.version(path);
         let mut facts = Vec::new();
-        let mut add = |name, value: String| facts.push(Fact { name, value });
+        let mut add = |name, value: String| facts.push(PathFact { name, value });
         let shared = version.as_ref().and_then(|version| timeline.shares(version.id));
         add("Kind", kind(tree, path, version.as_ref()));
         if tree.is_folder(path) {
@@ -88,11 +88,11 @@ impl Details {
         }
         let touches = touches(timeline, path);
         let fate = tree.hidden_by(path).map(|layer| {
-            let gone = touches.iter().any(|touch| touch.layer == layer && touch.mark == Mark::Removed);
+            let gone = touches.iter().any(|touch| touch.layer == layer && touch.mark == PathChange::Removed);
             format!("{} by layer {layer}", if gone { "Removed" } else { "Replaced" })
         });
         let fate = match (tree.mark(path), tree.scope()) {
-            (Mark::Removed, Scope::Layer(layer) | Scope::Merged(layer)) => {
+            (PathChange::Removed, Scope::Layer(layer) | Scope::Merged(layer)) => {
                 Some(format!("Removed by layer {layer}"))
             }
             _ => fate,
@@ -101,7 +101,7 @@ impl Details {
     }
 }
 
-impl Details {
+impl PathDetails {
     /// The path for the clipboard: as it is, or escaped where it could do harm when it is pasted.
     pub fn copy_text(&self) -> String {
         let harmless = |text: &&str| !text.chars().any(crate::base::text::is_unsafe);
@@ -130,11 +130,15 @@ fn kind(tree: &FileTree, path: PathId, version: Option<&Version>) -> String {
     .to_owned()
 }
 
-fn touches(timeline: &Timeline, path: PathId) -> Vec<Touch> {
-    let mut touches: Vec<Touch> = Vec::new();
+fn touches(timeline: &Timeline, path: PathId) -> Vec<LayerChange> {
+    let mut touches: Vec<LayerChange> = Vec::new();
     let mut before: Option<Version> = None;
-    let removed =
-        |layer| Touch { layer, mark: Mark::Removed, what: Mark::Removed.word().to_owned(), bytes: None };
+    let removed = |layer| LayerChange {
+        layer,
+        mark: PathChange::Removed,
+        what: PathChange::Removed.word().to_owned(),
+        bytes: None,
+    };
     for version in timeline.versions(path) {
         // A gap between two versions: some layer took the path away.
         if let Some(layer) = before.and_then(|before| before.until).filter(|until| *until < version.layer) {
@@ -150,24 +154,26 @@ fn touches(timeline: &Timeline, path: PathId) -> Vec<Touch> {
     touches
 }
 
-fn touch(timeline: &Timeline, before: Option<&Version>, version: &Version) -> Touch {
+fn touch(timeline: &Timeline, before: Option<&Version>, version: &Version) -> LayerChange {
     let own = version.kind == NodeKind::File && timeline.shares(version.id).is_none();
     let bytes = own.then(|| timeline.bytes(version));
     let layer = version.layer;
-    let done = |mark, what: String| Touch { layer, mark, what, bytes };
-    let Some(before) = before else { return done(Mark::Added, Mark::Added.word().to_owned()) };
+    let done = |mark, what: String| LayerChange { layer, mark, what, bytes };
+    let Some(before) = before else { return done(PathChange::Added, PathChange::Added.word().to_owned()) };
     if before.layer == version.layer {
-        return done(Mark::Changed, "stored again in the same layer".to_owned());
+        return done(PathChange::Changed, "stored again in the same layer".to_owned());
     }
     if before.kind != version.kind {
-        return done(Mark::Changed, format!("replaced by {}", noun(version.kind)));
+        return done(PathChange::Changed, format!("replaced by {}", noun(version.kind)));
     }
     let changes = changes(timeline, before, version);
     match version.kind {
-        NodeKind::Directory if changes.is_empty() => done(Mark::Inside, "also touched".to_owned()),
-        NodeKind::Directory => done(Mark::Changed, format!("changed: {}", changes.join(", "))),
-        _ if changes.is_empty() => done(Mark::Changed, "replaced; same size, mode and owner".to_owned()),
-        _ => done(Mark::Changed, format!("replaced: {}", changes.join(", "))),
+        NodeKind::Directory if changes.is_empty() => done(PathChange::Inside, "also touched".to_owned()),
+        NodeKind::Directory => done(PathChange::Changed, format!("changed: {}", changes.join(", "))),
+        _ if changes.is_empty() => {
+            done(PathChange::Changed, "replaced; same size, mode and owner".to_owned())
+        }
+        _ => done(PathChange::Changed, format!("replaced: {}", changes.join(", "))),
     }
 }
 

@@ -1,6 +1,6 @@
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::tree::{FileTree, Mark};
+use super::tree::{FileTree, PathChange};
 use crate::base::convert::index32;
 use crate::base::labels::{self, SHADOWED};
 use crate::jobs::{CancelToken, Cancelled, run_all, workers};
@@ -12,19 +12,19 @@ const STRIDE: usize = 1 << 14;
 
 /// A filter: all terms must match.
 #[derive(Clone, Debug)]
-pub struct Query {
+pub struct FileQuery {
     names: Vec<Regex>,
     paths: Vec<Regex>,
     least: u64,
     most: u64,
     sized: bool,
-    mark: Option<Mark>,
+    mark: Option<PathChange>,
     hidden: bool,
 }
 
 /// Why a filter is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QueryError {
+pub enum FileQueryError {
     /// Not a size.
     #[error("invalid filter {0}; expected a size, such as size:>10M, size:<4k or size:>=1.5G")]
     Size(String),
@@ -36,7 +36,7 @@ pub enum QueryError {
     Regex(String),
 }
 
-impl Query {
+impl FileQuery {
     /// Reads a filter; `None` when it asks for nothing.
     ///
     /// Terms are separated by spaces. `size:>10M` and `is:added` are about the file, all others about its
@@ -46,7 +46,7 @@ impl Query {
     ///
     /// # Errors
     /// When a term is invalid.
-    pub fn parse(text: &str, regex: bool) -> Result<Option<Self>, QueryError> {
+    pub fn parse(text: &str, regex: bool) -> Result<Option<Self>, FileQueryError> {
         let mut query = Self {
             names: Vec::new(),
             paths: Vec::new(),
@@ -79,7 +79,7 @@ impl Query {
         Ok((!empty).then_some(query))
     }
 
-    fn add_size(&mut self, text: &str) -> Result<(), QueryError> {
+    fn add_size(&mut self, text: &str) -> Result<(), FileQueryError> {
         self.sized = true;
         let (least, most) = size_range(text)?;
         self.least = self.least.max(least);
@@ -87,18 +87,18 @@ impl Query {
         Ok(())
     }
 
-    fn add_state(&mut self, text: &str) -> Result<(), QueryError> {
+    fn add_state(&mut self, text: &str) -> Result<(), FileQueryError> {
         if text.eq_ignore_ascii_case(SHADOWED) {
             self.hidden = true;
             return Ok(());
         }
-        let marks = [Mark::Added, Mark::Changed, Mark::Removed];
+        let marks = [PathChange::Added, PathChange::Changed, PathChange::Removed];
         let expected = || {
             let words = marks.iter().map(|mark| mark.word()).chain([SHADOWED]);
             labels::expected(words.map(|word| format!("is:{word}")))
         };
         let mark = marks.into_iter().find(|mark| text.eq_ignore_ascii_case(mark.word()));
-        let mark = mark.ok_or_else(|| QueryError::State(format!("is:{text}"), expected()))?;
+        let mark = mark.ok_or_else(|| FileQueryError::State(format!("is:{text}"), expected()))?;
         self.mark = Some(mark);
         Ok(())
     }
@@ -130,18 +130,18 @@ const BELOW: u8 = 4;
 
 /// What a filter found in a tree.
 #[derive(Debug)]
-pub struct Found {
+pub struct FileMatches {
     state: Vec<u8>,
     count: usize,
     bytes: u64,
 }
 
-impl Found {
+impl FileMatches {
     /// Looks for `query` in `tree`.
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(tree: &FileTree, query: &Query, cancel: &CancelToken) -> Result<Self, Cancelled> {
+    pub fn new(tree: &FileTree, query: &FileQuery, cancel: &CancelToken) -> Result<Self, Cancelled> {
         let mut found = Self { state: vec![0; tree.timeline().len()], count: 0, bytes: 0 };
         if query.paths.is_empty() {
             let parts: Vec<_> = found.state.chunks_mut(STRIDE).enumerate().collect();
@@ -165,7 +165,7 @@ impl Found {
     }
 
     /// Goes down folder by folder, so that no path is put together twice.
-    fn by_path(&mut self, tree: &FileTree, query: &Query, cancel: &CancelToken) -> Result<(), Cancelled> {
+    fn by_path(&mut self, tree: &FileTree, query: &FileQuery, cancel: &CancelToken) -> Result<(), Cancelled> {
         let mut text = Vec::new();
         let mut folders = vec![(PathId::ROOT, 0, false)];
         while let Some((folder, length, leave)) = folders.pop() {
@@ -260,8 +260,8 @@ impl Found {
 ///
 /// # Errors
 /// When it is no size.
-pub(in crate::gui::models) fn size_range(text: &str) -> Result<(u64, u64), QueryError> {
-    let wrong = || QueryError::Size(format!("size:{text}"));
+pub(in crate::gui::models) fn size_range(text: &str) -> Result<(u64, u64), FileQueryError> {
+    let wrong = || FileQueryError::Size(format!("size:{text}"));
     let split = text.find(|c: char| !matches!(c, '<' | '>' | '=')).unwrap_or(text.len());
     let bytes = parse_size(&text[split..]).ok_or_else(wrong)?;
     match &text[..split] {
@@ -300,7 +300,7 @@ fn parse_size(text: &str) -> Option<u64> {
 ///
 /// # Errors
 /// When it would be too large.
-pub(in crate::gui::models) fn glob(term: &str, path: bool) -> Result<Regex, QueryError> {
+pub(in crate::gui::models) fn glob(term: &str, path: bool) -> Result<Regex, FileQueryError> {
     let is_glob = term.contains(['*', '?', '[']);
     if !is_glob {
         return build(&regex::escape(term), term);
@@ -343,7 +343,7 @@ fn class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> 
     Some(format!("[{not}{escaped}]"))
 }
 
-fn build(pattern: &str, term: &str) -> Result<Regex, QueryError> {
+fn build(pattern: &str, term: &str) -> Result<Regex, FileQueryError> {
     RegexBuilder::new(pattern)
         .case_insensitive(!term.chars().any(char::is_uppercase))
         .size_limit(1 << 20)
@@ -352,6 +352,6 @@ fn build(pattern: &str, term: &str) -> Result<Regex, QueryError> {
             // The last line is the reason; those before it mark the position.
             let text = error.to_string();
             let line = text.lines().last().unwrap_or_default();
-            QueryError::Regex(line.trim_start_matches("error: ").to_owned())
+            FileQueryError::Regex(line.trim_start_matches("error: ").to_owned())
         })
 }

@@ -6,9 +6,9 @@ mod rows;
 mod shown;
 mod tree;
 
-pub use details::{Details, Fact, Touch};
-pub use filter::{Found, Query, QueryError};
+pub use details::{LayerChange, PathDetails, PathFact};
+pub use filter::{FileMatches, FileQuery, FileQueryError};
 pub(super) use filter::{glob, size_range};
-pub use rows::{LARGE_FOLDER, Row, Rows, Sort, SortKey, is_large};
-pub use shown::{Request, Shown};
-pub use tree::{FileTree, HIDDEN_SIGN, Mark, Scope};
+pub use rows::{FileSort, FileTreeRow, FileTreeRows, LARGE_FOLDER, SortKey, is_large};
+pub use shown::{FileTreeRequest, ShownTree};
+pub use tree::{FileTree, HIDDEN_SIGN, PathChange, Scope};

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::filter::Found;
+use super::filter::FileMatches;
 use super::tree::FileTree;
 use crate::rootfs::PathId;
 
@@ -15,7 +15,7 @@ pub fn is_large(tree: &FileTree, path: PathId) -> bool {
 
 /// A row of the open tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct FileTreeRow {
     /// What it shows.
     pub path: PathId,
     /// Depth in the tree.
@@ -36,20 +36,20 @@ pub enum SortKey {
 
 /// The order of the children of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sort {
+pub struct FileSort {
     /// The column.
     pub key: SortKey,
     /// Whether the largest comes first.
     pub descending: bool,
 }
 
-impl Default for Sort {
+impl Default for FileSort {
     fn default() -> Self {
         Self { key: SortKey::Size, descending: true }
     }
 }
 
-impl Sort {
+impl FileSort {
     /// The order after a click on a column's head.
     pub fn clicked(self, key: SortKey) -> Self {
         if self.key == key {
@@ -63,18 +63,18 @@ impl Sort {
 /// The rows of a tree whose folders are partly open. Opening and closing changes only the rows below;
 /// nothing walks the tree while it is painted.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
-    list: Vec<Row>,
+pub struct FileTreeRows {
+    list: Vec<FileTreeRow>,
     open: HashSet<PathId>,
-    sort: Sort,
+    sort: FileSort,
 }
 
-impl Rows {
+impl FileTreeRows {
     /// The rows of `tree` with the folders of `open` open. Where a filter found little, every folder
     /// that leads to it is opened as well.
-    pub fn new(tree: &FileTree, found: Option<&Found>, sort: Sort, open: HashSet<PathId>) -> Self {
+    pub fn new(tree: &FileTree, found: Option<&FileMatches>, sort: FileSort, open: HashSet<PathId>) -> Self {
         let mut rows = Self { list: Vec::new(), open, sort };
-        let mut pending: Vec<Row> = Vec::new();
+        let mut pending: Vec<FileTreeRow> = Vec::new();
         let mut below = Vec::new();
         rows.push_children(tree, found, PathId::ROOT, 0, &mut below);
         pending.extend(below.drain(..).rev());
@@ -94,7 +94,7 @@ impl Rows {
     }
 
     /// All rows, top to bottom.
-    pub fn as_slice(&self) -> &[Row] {
+    pub fn as_slice(&self) -> &[FileTreeRow] {
         &self.list
     }
 
@@ -109,7 +109,7 @@ impl Rows {
     }
 
     /// The order in use.
-    pub fn sort(&self) -> Sort {
+    pub fn sort(&self) -> FileSort {
         self.sort
     }
 
@@ -135,8 +135,8 @@ impl Rows {
     }
 
     /// Opens the folder at `row` in place. `false`, with nothing done, where it is no closed folder.
-    pub fn open_at(&mut self, row: usize, tree: &FileTree, found: Option<&Found>) -> bool {
-        let Some(&Row { path, depth }) = self.list.get(row) else { return false };
+    pub fn open_at(&mut self, row: usize, tree: &FileTree, found: Option<&FileMatches>) -> bool {
+        let Some(&FileTreeRow { path, depth }) = self.list.get(row) else { return false };
         if self.is_open(path) || !tree.is_folder(path) {
             return false;
         }
@@ -162,7 +162,7 @@ impl Rows {
     }
 
     /// Expands a chain of folders that each contain only the next.
-    fn open_chain(&mut self, path: PathId, tree: &FileTree, found: Option<&Found>) {
+    fn open_chain(&mut self, path: PathId, tree: &FileTree, found: Option<&FileMatches>) {
         let mut at = path;
         loop {
             let mut kept = tree.children(at).filter(|path| found.is_none_or(|found| found.keeps(*path)));
@@ -177,7 +177,7 @@ impl Rows {
 
     /// Closes the folder at `row` in place. `false`, with nothing done, where it is no open folder.
     pub fn close_at(&mut self, row: usize) -> bool {
-        let Some(&Row { path, depth }) = self.list.get(row) else { return false };
+        let Some(&FileTreeRow { path, depth }) = self.list.get(row) else { return false };
         if !self.open.remove(&path) {
             return false;
         }
@@ -192,27 +192,27 @@ impl Rows {
     fn push_children(
         &self,
         tree: &FileTree,
-        found: Option<&Found>,
+        found: Option<&FileMatches>,
         folder: PathId,
         depth: u16,
-        into: &mut Vec<Row>,
+        into: &mut Vec<FileTreeRow>,
     ) {
         let kept = |path: &PathId| found.is_none_or(|found| found.keeps(*path));
-        into.extend(tree.children(folder).filter(kept).map(|path| Row { path, depth }));
+        into.extend(tree.children(folder).filter(kept).map(|path| FileTreeRow { path, depth }));
         order(into, tree, self.sort);
     }
 }
 
-fn order(rows: &mut [Row], tree: &FileTree, sort: Sort) {
-    let name = |row: &Row| tree.timeline().name(row.path);
+fn order(rows: &mut [FileTreeRow], tree: &FileTree, sort: FileSort) {
+    let name = |row: &FileTreeRow| tree.timeline().name(row.path);
     match sort.key {
         SortKey::Name => rows.sort_unstable_by(|a, b| name(a).cmp(name(b))),
         SortKey::Size => rows.sort_unstable_by(|a, b| {
-            let key = |row: &Row| (Reverse(tree.bytes(row.path)), Reverse(tree.files(row.path)));
+            let key = |row: &FileTreeRow| (Reverse(tree.bytes(row.path)), Reverse(tree.files(row.path)));
             key(a).cmp(&key(b)).then_with(|| name(a).cmp(name(b)))
         }),
         SortKey::Files => rows.sort_unstable_by(|a, b| {
-            let key = |row: &Row| (Reverse(tree.files(row.path)), Reverse(tree.bytes(row.path)));
+            let key = |row: &FileTreeRow| (Reverse(tree.files(row.path)), Reverse(tree.bytes(row.path)));
             key(a).cmp(&key(b)).then_with(|| name(a).cmp(name(b)))
         }),
     }

@@ -1,15 +1,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::filter::{Found, Query, QueryError};
-use super::rows::{Rows, Sort};
+use super::filter::{FileMatches, FileQuery, FileQueryError};
+use super::rows::{FileSort, FileTreeRows};
 use super::tree::{FileTree, Scope};
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{PathId, Timeline};
 
 /// What to show: everything that decides the rows.
 #[derive(Clone)]
-pub struct Request {
+pub struct FileTreeRequest {
     /// All paths.
     pub timeline: Arc<Timeline>,
     /// Which of them.
@@ -21,7 +21,7 @@ pub struct Request {
     /// Whether the filter is a regular expression.
     pub regex: bool,
     /// The order.
-    pub sort: Sort,
+    pub sort: FileSort,
     /// Folders that are open.
     pub open: HashSet<PathId>,
     /// Trees that were made before, newest last; taken again where they fit.
@@ -29,40 +29,40 @@ pub struct Request {
 }
 
 /// A tree with its filter and rows, made for one request.
-pub struct Shown {
+pub struct ShownTree {
     /// The files.
     pub tree: Arc<FileTree>,
     /// What the filter found; `None` without a filter.
-    pub found: Option<Arc<Found>>,
+    pub found: Option<Arc<FileMatches>>,
     /// What is wrong with the filter; the tree is shown whole then.
-    pub error: Option<QueryError>,
+    pub error: Option<FileQueryError>,
     /// The rows at first.
-    pub rows: Rows,
+    pub rows: FileTreeRows,
 }
 
-impl Shown {
+impl ShownTree {
     /// Does the work; for a thread of its own unless the image is small.
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(request: Request, cancel: &CancelToken) -> Result<Self, Cancelled> {
-        let Request { timeline, scope, marks, text, regex, sort, open, trees } = request;
+    pub fn new(request: FileTreeRequest, cancel: &CancelToken) -> Result<Self, Cancelled> {
+        let FileTreeRequest { timeline, scope, marks, text, regex, sort, open, trees } = request;
         let known =
             trees.into_iter().find(|tree| tree.scope() == scope && Arc::ptr_eq(tree.timeline(), &timeline));
         let tree = match known {
             Some(tree) => tree,
             None => Arc::new(FileTree::new(timeline, scope, marks, cancel)?),
         };
-        let (query, error) = match Query::parse(&text, regex) {
+        let (query, error) = match FileQuery::parse(&text, regex) {
             Ok(query) => (query, None),
             Err(error) => (None, Some(error)),
         };
         let found = match query {
-            Some(query) => Some(Arc::new(Found::new(&tree, &query, cancel)?)),
+            Some(query) => Some(Arc::new(FileMatches::new(&tree, &query, cancel)?)),
             None => None,
         };
         cancel.check()?;
-        let rows = Rows::new(&tree, found.as_deref(), sort, open);
+        let rows = FileTreeRows::new(&tree, found.as_deref(), sort, open);
         Ok(Self { tree, found, error, rows })
     }
 }

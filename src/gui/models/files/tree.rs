@@ -27,7 +27,7 @@ impl Scope {
 /// What the layer does to a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Mark {
+pub enum PathChange {
     /// Nothing.
     #[default]
     None,
@@ -41,7 +41,7 @@ pub enum Mark {
     Removed,
 }
 
-impl Mark {
+impl PathChange {
     /// Its sign, so that colour is not needed.
     pub const fn sign(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ impl FileTree {
             let (shows, mark) = seen.judge(&timeline, self.scope, path);
             let Some(version) = shows else { continue };
             let at = path.0 as usize;
-            let lost = version.lost.is_some() && mark != Mark::Removed;
+            let lost = version.lost.is_some() && mark != PathChange::Removed;
             let folder = version.kind == NodeKind::Directory;
             self.version[at] = version.id.0;
             self.state[at] = SHOWN
@@ -145,7 +145,7 @@ impl FileTree {
                 | (mark as u8) << MARK_SHIFT;
             self.files[at] = u32::from(version.kind == NodeKind::File);
             self.bytes[at] = match (self.scope, mark) {
-                (Scope::Layer(_), Mark::Removed) | (Scope::Merged(_), _) => {
+                (Scope::Layer(_), PathChange::Removed) | (Scope::Merged(_), _) => {
                     bytes_once(&timeline, &version, layer, &mut counted)
                 }
                 // All entries of the layer at this path, duplicates included.
@@ -158,16 +158,16 @@ impl FileTree {
     /// Adds everything to the folder it is in, from the leaves up.
     fn sum(&mut self, marks: bool) {
         self.state[0] |= SHOWN | DIRECTORY;
-        if self.mark(PathId::ROOT) == Mark::Added {
-            self.set_mark(0, Mark::Inside);
+        if self.mark(PathId::ROOT) == PathChange::Added {
+            self.set_mark(0, PathChange::Inside);
         }
         // A folder that is removed, but in which the layer itself holds something: it brings a path and
         // then replaces a folder above it. Its bytes are the layer's own.
         for at in (1..self.state.len()).rev() {
             let parent = self.timeline.parent(PathId(index32(at))).0 as usize;
-            let held = self.state[at] & SHOWN != 0 && self.mark_at(at) != Mark::Removed;
-            if held && self.mark_at(parent) == Mark::Removed {
-                self.set_mark(parent, Mark::Inside);
+            let held = self.state[at] & SHOWN != 0 && self.mark_at(at) != PathChange::Removed;
+            if held && self.mark_at(parent) == PathChange::Removed {
+                self.set_mark(parent, PathChange::Inside);
             }
         }
         for at in (1..self.state.len()).rev() {
@@ -178,10 +178,10 @@ impl FileTree {
             let parent = self.timeline.parent(PathId(index32(at))).0 as usize;
             self.state[parent] |= SHOWN | DIRECTORY | PARENT;
             let (mark, above) = (self.mark_at(at), self.mark_at(parent));
-            if mark != Mark::None && above == Mark::None {
-                self.set_mark(parent, Mark::Inside);
+            if mark != PathChange::None && above == PathChange::None {
+                self.set_mark(parent, PathChange::Inside);
             }
-            if mark != Mark::Removed || above == Mark::Removed {
+            if mark != PathChange::Removed || above == PathChange::Removed {
                 self.bytes[parent] += self.bytes[at];
                 self.files[parent] += self.files[at];
             }
@@ -193,17 +193,17 @@ impl FileTree {
         }
     }
 
-    fn mark_at(&self, at: usize) -> Mark {
+    fn mark_at(&self, at: usize) -> PathChange {
         match (self.state[at] & MARK_BITS) >> MARK_SHIFT {
-            1 => Mark::Inside,
-            2 => Mark::Added,
-            3 => Mark::Changed,
-            4 => Mark::Removed,
-            _ => Mark::None,
+            1 => PathChange::Inside,
+            2 => PathChange::Added,
+            3 => PathChange::Changed,
+            4 => PathChange::Removed,
+            _ => PathChange::None,
         }
     }
 
-    fn set_mark(&mut self, at: usize, mark: Mark) {
+    fn set_mark(&mut self, at: usize, mark: PathChange) {
         self.state[at] = self.state[at] & !MARK_BITS | (mark as u8) << MARK_SHIFT;
     }
 
@@ -243,7 +243,7 @@ impl FileTree {
     }
 
     /// What the layer does to a path.
-    pub fn mark(&self, path: PathId) -> Mark {
+    pub fn mark(&self, path: PathId) -> PathChange {
         self.mark_at(path.0 as usize)
     }
 
@@ -325,20 +325,20 @@ impl Seen {
         }
     }
 
-    fn judge(&self, timeline: &Timeline, scope: Scope, path: PathId) -> (Option<Version>, Mark) {
+    fn judge(&self, timeline: &Timeline, scope: Scope, path: PathId) -> (Option<Version>, PathChange) {
         match (self.before, self.after, self.own) {
-            (_, None, None) if path == PathId::ROOT => (None, Mark::None),
+            (_, None, None) if path == PathId::ROOT => (None, PathChange::None),
             (Some(before), None, own) => match (own, scope) {
                 // The layer brings the path and removes it again, as a folder above it is replaced.
-                (Some(own), Scope::Layer(_)) => (Some(own), Mark::Changed),
-                _ => (Some(before), Mark::Removed),
+                (Some(own), Scope::Layer(_)) => (Some(own), PathChange::Changed),
+                _ => (Some(before), PathChange::Removed),
             },
-            (None, None, Some(own)) if matches!(scope, Scope::Layer(_)) => (Some(own), Mark::Added),
-            (_, None, _) => (None, Mark::None),
+            (None, None, Some(own)) if matches!(scope, Scope::Layer(_)) => (Some(own), PathChange::Added),
+            (_, None, _) => (None, PathChange::None),
             (before, Some(after), own) => {
                 let mark = match (before, own) {
-                    (_, None) => Mark::None,
-                    (None, Some(_)) => Mark::Added,
+                    (_, None) => PathChange::None,
+                    (None, Some(_)) => PathChange::Added,
                     (Some(before), Some(own)) => changed(timeline, &before, &own),
                 };
                 let shows = own.is_some() || matches!(scope, Scope::Merged(_));
@@ -349,14 +349,16 @@ impl Seen {
 }
 
 /// A folder that is named again with the same mode and owner is not changed.
-fn changed(timeline: &Timeline, before: &Version, own: &Version) -> Mark {
-    let (NodeKind::Directory, NodeKind::Directory) = (before.kind, own.kind) else { return Mark::Changed };
+fn changed(timeline: &Timeline, before: &Version, own: &Version) -> PathChange {
+    let (NodeKind::Directory, NodeKind::Directory) = (before.kind, own.kind) else {
+        return PathChange::Changed;
+    };
     let facts = |version: &Version| {
         let index = timeline.layer(version.layer);
         version.entry.map(|entry| (index.mode(entry), index.owner(entry)))
     };
     match (facts(before), facts(own)) {
-        (Some(before), Some(own)) if before != own => Mark::Changed,
-        _ => Mark::None,
+        (Some(before), Some(own)) if before != own => PathChange::Changed,
+        _ => PathChange::None,
     }
 }

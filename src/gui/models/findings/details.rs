@@ -1,8 +1,8 @@
 //! Everything about one finding: why, and the evidence that leads on.
 
-use super::files::{FileLine, Files};
+use super::files::{FileLine, FindingFiles};
 use super::item::FindingItem;
-use super::manual::{Block, blocks};
+use super::manual::{ManualBlock, blocks};
 use crate::analysis::Analysis;
 use crate::base::text::{escape, printable};
 use crate::cuda::Inventory;
@@ -33,7 +33,7 @@ pub struct LayerLine {
 
 /// A step of the way from a file to the process that loads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct LoaderStep {
     /// The name of the file.
     pub name: String,
     /// Its path, any bytes.
@@ -52,7 +52,7 @@ pub struct UserLine {
     /// Its path, any bytes; `None` for what is no file.
     pub raw: Option<Vec<u8>>,
     /// From what loads it to the process that runs, root last; empty for what no loader loads.
-    pub chain: Vec<Step>,
+    pub chain: Vec<LoaderStep>,
 }
 
 /// Everything about one finding.
@@ -79,7 +79,7 @@ pub struct FindingDetails {
     /// The largest folders that belong to it as a whole, and files outside of them.
     pub largest: Vec<FileLine>,
     /// All of them.
-    pub files: Files,
+    pub files: FindingFiles,
 }
 
 impl FindingDetails {
@@ -88,7 +88,7 @@ impl FindingDetails {
         let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
         let finding = findings.list.get(place)?;
         let inventory = analysis.inventory.as_deref();
-        let files = Files::new(findings, place);
+        let files = FindingFiles::new(findings, place);
         let largest = files.places(merge, LARGEST);
         Some(Self {
             item: FindingItem::new(finding),
@@ -106,7 +106,7 @@ impl FindingDetails {
     }
 
     /// The page of the manual about its rule.
-    pub fn manual(&self) -> Vec<Block> {
+    pub fn manual(&self) -> Vec<ManualBlock> {
         rule(self.item.rule).map(|rule| blocks(&page(rule))).unwrap_or_default()
     }
 }
@@ -172,7 +172,7 @@ fn line(user: &User, links: Option<&Links>, rootfs: &Rootfs) -> Option<UserLine>
 }
 
 /// The way from an object to its root, without the object itself.
-fn chain(links: &Links, rootfs: &Rootfs, id: ObjectId) -> Vec<Step> {
+fn chain(links: &Links, rootfs: &Rootfs, id: ObjectId) -> Vec<LoaderStep> {
     let ids = links.chain(id);
     let last = ids.len().saturating_sub(1);
     let mut steps = Vec::new();
@@ -183,7 +183,7 @@ fn chain(links: &Links, rootfs: &Rootfs, id: ObjectId) -> Vec<Step> {
         // The object itself is named already; only why it is loaded is new.
         if kept && (place > 0 || why.is_some()) {
             let node = rootfs.node(object.node);
-            steps.push(Step { name: escape(node.name()), raw: node.path(), why });
+            steps.push(LoaderStep { name: escape(node.name()), raw: node.path(), why });
         }
     }
     steps

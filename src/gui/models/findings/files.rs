@@ -10,7 +10,7 @@ use crate::rootfs::{Merge, NodeId, Rootfs};
 
 /// The files of one finding, largest first.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct FindingFiles {
     findings: Arc<Findings>,
     finding: usize,
     order: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct FileLine {
     pub hidden: bool,
 }
 
-impl Files {
+impl FindingFiles {
     /// Those of the finding at a place.
     pub(super) fn new(findings: &Arc<Findings>, finding: usize) -> Self {
         let items = findings.list.get(finding).map_or(&[][..], |finding| &finding.items);

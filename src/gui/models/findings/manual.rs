@@ -2,7 +2,7 @@
 
 /// A piece of a paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ManualSpan {
     /// The words.
     pub text: String,
     /// Whether they are written in fixed width.
@@ -11,26 +11,26 @@ pub struct Span {
 
 /// A piece of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
+pub enum ManualBlock {
     /// The head of a section.
     Heading(String),
     /// A paragraph.
-    Text(Vec<Span>),
+    Text(Vec<ManualSpan>),
     /// An entry of a list.
-    Point(Vec<Span>),
+    Point(Vec<ManualSpan>),
     /// Lines of a file or a shell.
     Code(String),
 }
 
 /// The blocks of a page, without its title.
-pub fn blocks(page: &str) -> Vec<Block> {
+pub fn blocks(page: &str) -> Vec<ManualBlock> {
     let mut blocks = Vec::new();
     let mut paragraph = String::new();
     let mut code: Option<String> = None;
     for line in page.lines() {
         if let Some(text) = &mut code {
             if line.trim_end() == "```" {
-                blocks.push(Block::Code(text.trim_end().to_owned()));
+                blocks.push(ManualBlock::Code(text.trim_end().to_owned()));
                 code = None;
             } else {
                 text.push_str(line);
@@ -45,7 +45,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
         if line.starts_with("```") {
             code = Some(String::new());
         } else if let Some(head) = line.strip_prefix("## ") {
-            blocks.push(Block::Heading(head.trim().to_owned()));
+            blocks.push(ManualBlock::Heading(head.trim().to_owned()));
         } else if !line.starts_with('#') && !line.trim().is_empty() {
             if !paragraph.is_empty() {
                 paragraph.push(' ');
@@ -54,22 +54,22 @@ pub fn blocks(page: &str) -> Vec<Block> {
         }
     }
     end(&mut blocks, &mut paragraph);
-    blocks.extend(code.map(|text| Block::Code(text.trim_end().to_owned())));
+    blocks.extend(code.map(|text| ManualBlock::Code(text.trim_end().to_owned())));
     blocks
 }
 
-fn end(blocks: &mut Vec<Block>, paragraph: &mut String) {
+fn end(blocks: &mut Vec<ManualBlock>, paragraph: &mut String) {
     let text = std::mem::take(paragraph);
     match text.strip_prefix("- ") {
         _ if text.is_empty() => {}
-        Some(point) => blocks.push(Block::Point(spans(point))),
-        None => blocks.push(Block::Text(spans(&text))),
+        Some(point) => blocks.push(ManualBlock::Point(spans(point))),
+        None => blocks.push(ManualBlock::Text(spans(&text))),
     }
 }
 
 /// Words, and those between backticks.
-pub fn spans(text: &str) -> Vec<Span> {
+pub fn spans(text: &str) -> Vec<ManualSpan> {
     let parts = text.split('`').enumerate();
     let parts = parts.filter(|(_, part)| !part.is_empty());
-    parts.map(|(place, part)| Span { text: part.to_owned(), code: place % 2 == 1 }).collect()
+    parts.map(|(place, part)| ManualSpan { text: part.to_owned(), code: place % 2 == 1 }).collect()
 }

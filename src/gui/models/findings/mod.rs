@@ -11,14 +11,14 @@ mod rows;
 mod savings;
 pub mod words;
 
-pub use details::{FindingDetails, LayerLine, Step, UserLine};
-pub use files::{FileLine, Files};
+pub use details::{FindingDetails, LayerLine, LoaderStep, UserLine};
+pub use files::{FileLine, FindingFiles};
 pub use item::FindingItem;
-pub use manual::{Block, Span, blocks, spans};
-pub use plan::{ChosenPlan, Loaded, PlanChange, Prediction, QuestionItem};
+pub use manual::{ManualBlock, ManualSpan, blocks, spans};
+pub use plan::{ChosenPlan, LoadedPlan, PlanChange, Prediction, QuestionItem};
 pub use plan_file::{PlanFiles, ReadPlan};
 pub use query::{FindingQuery, FindingQueryError};
-pub use rows::{Column, FindingRow, FindingRows, Group, Sorting};
+pub use rows::{FindingColumn, FindingRow, FindingRows, FindingSort, VerdictGroup};
 pub use savings::{SavingItem, Savings};
 
 use crate::analysis::Analysis;
@@ -35,7 +35,7 @@ pub struct FindingsModel {
     /// Whether parts of the image could not be read.
     pub incomplete: bool,
     /// What was looked at.
-    pub looked_at: String,
+    pub checked_items: String,
     /// Why the rules could not look, when they could not.
     pub fault: Option<String>,
 }
@@ -45,7 +45,7 @@ impl FindingsModel {
     pub fn new(analysis: &Analysis) -> Option<Self> {
         let (findings, merge) = (analysis.findings.as_deref()?, analysis.merge.as_ref()?);
         let packages = analysis.inventory.as_ref().map_or(0, |inventory| inventory.packages.len());
-        let looked_at = format!(
+        let checked_items = format!(
             "{} checked {}, {}, {} and the image configuration.",
             count(rules().len(), "rule"),
             if merge.merged_files == 1 {
@@ -63,7 +63,7 @@ impl FindingsModel {
         Some(Self {
             items: findings.list.iter().map(FindingItem::new).collect(),
             incomplete: analysis.totals().is_some_and(|totals| !totals.complete),
-            looked_at,
+            checked_items,
             fault,
         })
     }

@@ -15,7 +15,7 @@ use crate::report::{PlanDocument, to_json};
 
 /// What a saved plan brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedPlan {
     /// Findings in the plan.
     pub findings: usize,
     /// Answers to questions.
@@ -161,7 +161,7 @@ impl ChosenPlan {
     ///
     /// # Errors
     /// It does not fit the findings, in words; the plan stays as it was.
-    pub fn load(&mut self, saved: SavedPlan) -> Result<Loaded, String> {
+    pub fn load(&mut self, saved: SavedPlan) -> Result<LoadedPlan, String> {
         let Some(analysis) = self.analysis.clone() else {
             return Err("the findings are not available".to_owned());
         };
@@ -181,7 +181,7 @@ impl ChosenPlan {
         self.answers = plan.answers().map(|(id, answer)| (id.to_owned(), answer)).collect();
         self.from_nothing = true;
         self.make();
-        Ok(Loaded {
+        Ok(LoadedPlan {
             findings: self.plan.ids(findings).len(),
             answers: self.answers.len(),
             foreign: same == Some(false),
@@ -204,7 +204,7 @@ impl ChosenPlan {
     }
 
     /// Title of a finding that stays, without which the one with this id cannot be removed.
-    pub fn kept_cause(&self, id: &str) -> Option<String> {
+    pub fn blocking_cause(&self, id: &str) -> Option<String> {
         let findings = self.findings()?;
         let cause = findings.find(id)?.rests_on.iter().find(|cause| !self.contains(cause))?;
         Some(printable(&findings.find(cause)?.title))

@@ -3,7 +3,7 @@
 use super::item::FindingItem;
 use crate::base::labels::{SEVERITIES, VERDICTS, slug};
 use crate::findings::{Category, Severity, Verdict, rules};
-use crate::gui::models::files::{QueryError, size_range};
+use crate::gui::models::files::{FileQueryError, size_range};
 
 /// A filter over findings: all terms must match.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ enum Term {
 pub enum FindingQueryError {
     /// A size.
     #[error(transparent)]
-    Plain(#[from] QueryError),
+    Plain(#[from] FileQueryError),
     /// Not a verdict.
     #[error("invalid filter {0}; expected {words}", words = VERDICTS.expected())]
     Verdict(String),

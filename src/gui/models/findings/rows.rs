@@ -9,7 +9,7 @@ use crate::findings::Verdict;
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum FindingColumn {
     /// What and where.
     Title,
     /// How much it matters.
@@ -24,7 +24,7 @@ pub enum Column {
     Layers,
 }
 
-impl Column {
+impl FindingColumn {
     /// All of them, in the order of the list.
     pub const ALL: [Self; 6] =
         [Self::Title, Self::Severity, Self::Category, Self::Saving, Self::Unpacked, Self::Layers];
@@ -37,22 +37,22 @@ impl Column {
 
 /// The order of the rows of one verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sorting {
+pub struct FindingSort {
     /// By which column.
-    pub column: Column,
+    pub column: FindingColumn,
     /// Whether the largest comes first.
     pub descending: bool,
 }
 
-impl Default for Sorting {
+impl Default for FindingSort {
     fn default() -> Self {
-        Self { column: Column::Saving, descending: true }
+        Self { column: FindingColumn::Saving, descending: true }
     }
 }
 
-impl Sorting {
+impl FindingSort {
     /// What a click on the head of a column makes of it.
-    pub fn clicked(self, column: Column) -> Self {
+    pub fn clicked(self, column: FindingColumn) -> Self {
         let descending = if self.column == column { !self.descending } else { column.is_largest_first() };
         Self { column, descending }
     }
@@ -69,7 +69,7 @@ pub enum FindingRow {
 
 /// The findings of one verdict that the filter keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct VerdictGroup {
     /// The verdict.
     pub verdict: Verdict,
     /// Its findings, in order.
@@ -88,7 +88,7 @@ pub struct FindingRows {
     /// The rows from top to bottom.
     pub rows: Vec<FindingRow>,
     /// The verdicts that have findings.
-    pub groups: Vec<Group>,
+    pub groups: Vec<VerdictGroup>,
     /// How many findings the filter keeps.
     pub found: usize,
     /// Their bytes.
@@ -101,7 +101,12 @@ pub struct FindingRows {
 
 impl FindingRows {
     /// Makes the rows. `folded` names the verdicts whose findings are left out.
-    pub fn new(items: &[FindingItem], filter: &str, sorting: Sorting, folded: &BTreeSet<Verdict>) -> Self {
+    pub fn new(
+        items: &[FindingItem],
+        filter: &str,
+        sorting: FindingSort,
+        folded: &BTreeSet<Verdict>,
+    ) -> Self {
         let (query, error) = match FindingQuery::parse(filter) {
             Ok(query) => (query, None),
             Err(error) => (FindingQuery::default(), Some(error)),
@@ -135,7 +140,7 @@ impl FindingRows {
             }
             let (bytes, merged_bytes) =
                 (sum(&findings, |item| item.bytes), sum(&findings, |item| item.merged_bytes));
-            shown.groups.push(Group { verdict, findings, bytes, merged_bytes, open });
+            shown.groups.push(VerdictGroup { verdict, findings, bytes, merged_bytes, open });
         }
         shown
     }
@@ -152,14 +157,14 @@ impl FindingRows {
     }
 }
 
-fn compare(one: &FindingItem, other: &FindingItem, column: Column) -> Ordering {
+fn compare(one: &FindingItem, other: &FindingItem, column: FindingColumn) -> Ordering {
     match column {
-        Column::Title => one.title.cmp(&other.title),
+        FindingColumn::Title => one.title.cmp(&other.title),
         // The most severe is the first of the enum.
-        Column::Severity => other.severity.cmp(&one.severity),
-        Column::Category => one.category.cmp(&other.category),
-        Column::Saving => one.bytes.cmp(&other.bytes),
-        Column::Unpacked => one.merged_bytes.cmp(&other.merged_bytes),
-        Column::Layers => one.layers.cmp(&other.layers),
+        FindingColumn::Severity => other.severity.cmp(&one.severity),
+        FindingColumn::Category => one.category.cmp(&other.category),
+        FindingColumn::Saving => one.bytes.cmp(&other.bytes),
+        FindingColumn::Unpacked => one.merged_bytes.cmp(&other.merged_bytes),
+        FindingColumn::Layers => one.layers.cmp(&other.layers),
     }
 }

@@ -7,7 +7,7 @@ use crate::gpu::{Bandwidth, Check, Device, Graph, KernelCheck, KernelVerdict};
 
 /// A fact with its name. Both are safe to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
+pub struct DeviceFact {
     /// What it is.
     pub name: &'static str,
     /// What is known of it.
@@ -16,12 +16,12 @@ pub struct Fact {
 
 const UNKNOWN: &str = "unknown";
 
-fn fact(name: &'static str, value: Option<String>) -> Fact {
-    Fact { name, value: value.map_or_else(|| UNKNOWN.to_owned(), |value| printable(&value)) }
+fn fact(name: &'static str, value: Option<String>) -> DeviceFact {
+    DeviceFact { name, value: value.map_or_else(|| UNKNOWN.to_owned(), |value| printable(&value)) }
 }
 
 /// What is known of the driver; nothing when its library was not opened.
-pub fn driver_facts(check: &Check) -> Vec<Fact> {
+pub fn driver_facts(check: &Check) -> Vec<DeviceFact> {
     let Some(driver) = &check.driver else { return Vec::new() };
     let found = match driver.found_by.as_deref() {
         None | Some("loader") => None,
@@ -44,11 +44,11 @@ pub struct DeviceItem {
     /// Its name.
     pub name: String,
     /// What is known of it.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<DeviceFact>,
     /// What launches cost on it.
     pub launches: Option<LaunchCost>,
     /// How fast copies are, with their names.
-    pub copies: Vec<Fact>,
+    pub copies: Vec<DeviceFact>,
 }
 
 impl DeviceItem {
@@ -68,7 +68,7 @@ impl DeviceItem {
     }
 }
 
-fn facts(device: &Device) -> Vec<Fact> {
+fn facts(device: &Device) -> Vec<DeviceFact> {
     let nvml = device.nvml.clone().unwrap_or_default();
     let memory = device.memory_bytes.map(|bytes| match nvml.memory_used_bytes {
         Some(used) => format!("{}, {} in use", human(bytes), human(used)),
@@ -97,20 +97,21 @@ fn facts(device: &Device) -> Vec<Fact> {
         0 => "none uncorrected".to_owned(),
         errors => format!("{} uncorrected since driver load", grouped(errors)),
     });
-    let said = [
+    let reported = [
         ("Brand", nvml.brand),
         ("Compute mode", nvml.compute_mode),
         ("ECC errors", ecc),
         ("Temperature", nvml.temperature_c.map(|degrees| format!("{degrees} °C"))),
         ("Fabric", nvml.fabric),
     ];
-    facts
-        .extend(said.into_iter().filter(|(_, value)| value.is_some()).map(|(name, value)| fact(name, value)));
+    facts.extend(
+        reported.into_iter().filter(|(_, value)| value.is_some()).map(|(name, value)| fact(name, value)),
+    );
     facts
 }
 
 /// The kernel result; `None` where the kernel was not run.
-fn kernel(kernel: &KernelCheck) -> Option<Fact> {
+fn kernel(kernel: &KernelCheck) -> Option<DeviceFact> {
     let numbers = kernel.elements.map(|count| format!("{} values", grouped(count)));
     let error = kernel.max_abs_error.map(|error| match (error > 0.0, kernel.tolerance) {
         (false, _) => "all equal to the CPU results".to_owned(),
@@ -128,9 +129,10 @@ fn kernel(kernel: &KernelCheck) -> Option<Fact> {
 }
 
 /// How fast copies are; what was not measured is left out.
-pub fn copies(bandwidth: &Bandwidth) -> Vec<Fact> {
-    let line =
-        |name, rate: Option<f64>| rate.map(|rate| Fact { name, value: format!("{} GB/s", digits(rate)) });
+pub fn copies(bandwidth: &Bandwidth) -> Vec<DeviceFact> {
+    let line = |name, rate: Option<f64>| {
+        rate.map(|rate| DeviceFact { name, value: format!("{} GB/s", digits(rate)) })
+    };
     [
         line("Host to device", bandwidth.host_to_device),
         line("Device to host", bandwidth.device_to_host),

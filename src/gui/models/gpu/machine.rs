@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::steps::Wanted;
+use super::steps::RequestedCheck;
 use crate::cuda::compat::HostDevice;
 use crate::gpu::{self, Check, CheckRequest, ChildRequest, Depth, GpuError, History, KernelVerdict, Run};
 use crate::jobs::{CancelToken, Slot, Waker, catch_panic, spawn};
@@ -41,7 +41,7 @@ impl Default for MachineSetup {
 
 /// What the user chose for the next check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct CheckOptions {
     /// Whether copies are timed.
     pub bandwidth: bool,
     /// The only device to check; `None` for all.
@@ -49,7 +49,7 @@ pub struct Asked {
 }
 
 /// A message from a worker.
-struct News {
+struct CheckMessage {
     check: Check,
     ended: bool,
     /// The earlier runs, when they were read or changed, and what went wrong with that.
@@ -58,9 +58,9 @@ struct News {
 
 /// A check under way.
 struct Work {
-    wanted: Wanted,
+    requested: RequestedCheck,
     cancel: CancelToken,
-    slot: Slot<News>,
+    slot: Slot<CheckMessage>,
     seen: u64,
     /// What is known so far.
     latest: Check,
@@ -72,7 +72,7 @@ struct Work {
 pub struct Machine {
     setup: MachineSetup,
     /// What the next check is to do.
-    pub asked: Asked,
+    pub asked: CheckOptions,
     work: Option<Work>,
     looked: bool,
     library: Option<Arc<Check>>,
@@ -94,7 +94,7 @@ impl Machine {
     /// Looks for the driver's library, once: no call into CUDA, in a process of its own.
     pub fn look(&mut self, waker: &Waker) {
         if !std::mem::replace(&mut self.looked, true) && self.work.is_none() {
-            self.start(Wanted { depth: Depth::Library, ..Wanted::default() }, waker);
+            self.start(RequestedCheck { depth: Depth::Library, ..RequestedCheck::default() }, waker);
         }
     }
 
@@ -105,8 +105,8 @@ impl Machine {
         }
         self.looked = true;
         self.past = None;
-        let Asked { bandwidth, device } = self.asked;
-        self.start(Wanted { depth: Depth::Full, bandwidth, device }, waker);
+        let CheckOptions { bandwidth, device } = self.asked;
+        self.start(RequestedCheck { depth: Depth::Full, bandwidth, device }, waker);
     }
 
     /// Stops the check; what was found until then stays.
@@ -117,32 +117,32 @@ impl Machine {
         }
     }
 
-    fn start(&mut self, wanted: Wanted, waker: &Waker) {
+    fn start(&mut self, requested: RequestedCheck, waker: &Waker) {
         self.stop();
         let (slot, cancel) = (Slot::new(Some(Arc::clone(waker))), CancelToken::new());
         let (out, token, setup) = (slot.clone(), cancel.clone(), self.setup.clone());
         let started = spawn("gpu check", move || {
             let step = |check: &Check| {
-                out.publish(Arc::new(News { check: check.clone(), ended: false, runs: None }));
+                out.publish(Arc::new(CheckMessage { check: check.clone(), ended: false, runs: None }));
             };
-            let check = carry_out(&setup, wanted, &token, step);
+            let check = carry_out(&setup, requested, &token, step);
             let runs = setup.history.as_ref().map(|path| {
                 let (mut history, mut fault) = History::load(path);
-                if wanted.depth == Depth::Full && !token.is_cancelled() {
+                if requested.depth == Depth::Full && !token.is_cancelled() {
                     let run = Run { unix_seconds: (setup.clock)(), check: check.clone() };
                     let added = history.add(path, run);
                     fault = added.err().map(|error| format!("cannot save this check: {error}"));
                 }
                 (history.runs, fault)
             });
-            out.publish(Arc::new(News { check, ended: true, runs }));
+            out.publish(Arc::new(CheckMessage { check, ended: true, runs }));
         });
         if let Err(error) = started {
             let check = failed(&format!("cannot start a thread: {error}"));
-            slot.publish(Arc::new(News { check, ended: true, runs: None }));
+            slot.publish(Arc::new(CheckMessage { check, ended: true, runs: None }));
         }
         let latest = Check::default();
-        self.work = Some(Work { wanted, cancel, slot, seen: 0, latest, stopping: false });
+        self.work = Some(Work { requested, cancel, slot, seen: 0, latest, stopping: false });
     }
 
     /// Applies updates; returns whether there were any.
@@ -157,13 +157,13 @@ impl Machine {
         if !news.ended {
             return true;
         }
-        let (wanted, stopped) = (work.wanted, work.stopping);
+        let (requested, stopped) = (work.requested, work.stopping);
         self.work = None;
         if let Some((runs, fault)) = &news.runs {
             (self.runs, self.runs_fault) = (runs.clone(), fault.clone());
         }
         let check = Arc::new(if stopped { as_stopped(&news.check) } else { news.check.clone() });
-        if wanted.depth == Depth::Library {
+        if requested.depth == Depth::Library {
             self.library = Some(check);
         } else {
             (self.check, self.stopped) = (Some(check), stopped);
@@ -174,7 +174,7 @@ impl Machine {
 
     /// Whether a whole check is under way.
     pub fn is_checking(&self) -> bool {
-        self.work.as_ref().is_some_and(|work| work.wanted.depth == Depth::Full)
+        self.work.as_ref().is_some_and(|work| work.requested.depth == Depth::Full)
     }
 
     /// Whether anything is under way.
@@ -188,11 +188,11 @@ impl Machine {
     }
 
     /// The check under way as far as it has come, and what it was asked for.
-    pub fn running(&self) -> Option<(&Check, Wanted)> {
+    pub fn running(&self) -> Option<(&Check, RequestedCheck)> {
         self.work
             .as_ref()
-            .filter(|work| work.wanted.depth == Depth::Full)
-            .map(|work| (&work.latest, work.wanted))
+            .filter(|work| work.requested.depth == Depth::Full)
+            .map(|work| (&work.latest, work.requested))
     }
 
     /// What looking for the driver's library gave; `None` while it is looked for.
@@ -294,11 +294,11 @@ impl Drop for Work {
 
 fn carry_out(
     setup: &MachineSetup,
-    wanted: Wanted,
+    requested: RequestedCheck,
     cancel: &CancelToken,
     mut step: impl FnMut(&Check),
 ) -> Check {
-    let Wanted { depth, bandwidth, device } = wanted;
+    let RequestedCheck { depth, bandwidth, device } = requested;
     let child = ChildRequest { depth, device, bandwidth, library: setup.library.clone() };
     let mut request = match CheckRequest::new(child) {
         Ok(request) => request,

@@ -2,7 +2,6 @@
 
 mod common;
 mod describe;
-mod judged;
 mod machine;
 mod needs;
 mod query;
@@ -11,15 +10,16 @@ mod runs;
 mod steps;
 mod target;
 mod verdict;
+mod verdict_job;
 pub mod words;
 
 pub use common::runs_line;
-pub use describe::{DeviceItem, Fact, LaunchCost, copies, driver_facts};
-pub use judged::{Judge, Judged, Judgements, stated_driver};
-pub use machine::{Asked, Checker, Machine, MachineSetup};
+pub use describe::{DeviceFact, DeviceItem, LaunchCost, copies, driver_facts};
+pub use machine::{CheckOptions, Checker, Machine, MachineSetup};
 pub use query::TargetQuery;
-pub use rows::{Group, TargetRow, TargetRows};
+pub use rows::{TargetGroup, TargetRow, TargetRows};
 pub use runs::{Run, RunItem};
-pub use steps::{StepLine, StepState, Wanted};
-pub use target::{Kind, TargetItem};
+pub use steps::{RequestedCheck, StepLine, StepState};
+pub use target::{TargetItem, TargetKind};
 pub use verdict::{Headline, Tone, error_text, stage_title};
+pub use verdict_job::{Judge, TargetVerdicts, VerdictJob, stated_driver};

@@ -1,11 +1,11 @@
 //! What an image needs of any machine, in lines.
 
-use super::judged::Judged;
+use super::verdict_job::TargetVerdicts;
 
 /// How many architectures are named.
 const NAMED: usize = 12;
 
-impl Judged {
+impl TargetVerdicts {
     /// CUDA and the driver.
     pub fn needs_line(&self) -> String {
         if !self.needs.uses_cuda {

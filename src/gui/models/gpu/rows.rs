@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::judged::Judged;
 use super::query::TargetQuery;
-use super::target::{Kind, works};
+use super::target::{TargetKind, works};
+use super::verdict_job::TargetVerdicts;
 use super::words::VERDICTS;
 use crate::base::labels::inline;
 use crate::cuda::compat::RunVerdict;
@@ -20,9 +20,9 @@ pub enum TargetRow {
 
 /// Machines of one kind that the filter keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct TargetGroup {
     /// What they have in common.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// Which they are.
     pub targets: Vec<usize>,
     /// Whether they are shown.
@@ -35,7 +35,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default)]
 pub struct TargetRows {
     /// The groups.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TargetGroup>,
     /// Groups, each with its machines behind it.
     pub rows: Vec<TargetRow>,
     /// Why the filter is invalid.
@@ -50,7 +50,7 @@ pub struct TargetRows {
 
 impl TargetRows {
     /// The rows of what the filter keeps.
-    pub fn new(judged: &Judged, query: &TargetQuery, folded: &BTreeSet<Kind>) -> Self {
+    pub fn new(judged: &TargetVerdicts, query: &TargetQuery, folded: &BTreeSet<TargetKind>) -> Self {
         let mut made =
             Self { filtered: !query.is_empty(), error: query.error().map(str::to_owned), ..Self::default() };
         for target in judged.targets.iter().filter(|target| query.fits_words(target)) {
@@ -59,12 +59,12 @@ impl TargetRows {
                 *count += 1;
             }
         }
-        for kind in Kind::ALL {
+        for kind in TargetKind::ALL {
             let of_kind = judged.targets.iter().enumerate().filter(|(_, target)| target.kind == kind);
             let targets: Vec<usize> =
                 of_kind.filter(|(_, target)| query.fits(target)).map(|(place, _)| place).collect();
             // This machine is always listed: before a check, its row says how to run one.
-            if targets.is_empty() && (kind != Kind::Host || made.filtered) {
+            if targets.is_empty() && (kind != TargetKind::Host || made.filtered) {
                 continue;
             }
             let open = !folded.contains(&kind);
@@ -75,7 +75,7 @@ impl TargetRows {
             if open {
                 made.rows.extend(targets.iter().map(|place| TargetRow::Target(*place)));
             }
-            made.groups.push(Group { kind, targets, open, runs });
+            made.groups.push(TargetGroup { kind, targets, open, runs });
         }
         made
     }
@@ -86,7 +86,7 @@ impl TargetRows {
     }
 
     /// The row of a group.
-    pub fn position_of(&self, kind: Kind) -> Option<usize> {
+    pub fn position_of(&self, kind: TargetKind) -> Option<usize> {
         let group = self.groups.iter().position(|group| group.kind == kind)?;
         self.rows.iter().position(|row| *row == TargetRow::Group(group))
     }
@@ -98,7 +98,7 @@ impl TargetRows {
     }
 }
 
-impl Group {
+impl TargetGroup {
     /// On how many of them the image runs: `31 of 34 run`.
     pub fn sum(&self) -> String {
         match (self.runs, self.targets.len()) {

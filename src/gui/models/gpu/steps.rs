@@ -6,7 +6,7 @@ use crate::gpu::{Check, Depth, Stage};
 
 /// What a running check was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequestedCheck {
     /// Progress.
     pub depth: Depth,
     /// Whether copies are timed.
@@ -55,10 +55,11 @@ pub struct StepLine {
 
 impl StepLine {
     /// The steps of a check; of one that runs, those to come as well.
-    pub fn all(check: &Check, running: Option<Wanted>) -> Vec<Self> {
+    pub fn all(check: &Check, running: Option<RequestedCheck>) -> Vec<Self> {
         let devices: std::collections::BTreeSet<u32> =
             check.steps.iter().filter_map(|step| step.device).collect();
-        let several = devices.len() > 1 || running.is_some_and(|wanted| devices_of(check, wanted).len() > 1);
+        let several =
+            devices.len() > 1 || running.is_some_and(|requested| devices_of(check, requested).len() > 1);
         let title = |stage: Stage, device: Option<u32>| match device.filter(|_| several) {
             Some(device) => format!("GPU {device}: {}", lower(stage.title())),
             None => stage.title().to_owned(),
@@ -73,11 +74,16 @@ impl StepLine {
                 us: Some(step.us),
             })
             .collect();
-        if let Some(wanted) = running {
+        if let Some(requested) = running {
             let state = |place| if place == 0 { StepState::Running } else { StepState::Waiting };
-            lines.extend(to_come(check, wanted).into_iter().enumerate().map(|(place, (stage, device))| {
-                Self { title: title(stage, device), state: state(place), detail: String::new(), us: None }
-            }));
+            lines.extend(to_come(check, requested).into_iter().enumerate().map(
+                |(place, (stage, device))| Self {
+                    title: title(stage, device),
+                    state: state(place),
+                    detail: String::new(),
+                    us: None,
+                },
+            ));
         }
         lines
     }
@@ -102,8 +108,8 @@ fn lower(title: &str) -> String {
 }
 
 /// The devices that are checked, as far as they are known.
-fn devices_of(check: &Check, wanted: Wanted) -> Vec<Option<u32>> {
-    match wanted.device {
+fn devices_of(check: &Check, requested: RequestedCheck) -> Vec<Option<u32>> {
+    match requested.device {
         Some(device) => vec![Some(device)],
         None if check.devices.is_empty() => vec![None],
         None => check.devices.iter().map(|device| Some(device.index)).collect(),
@@ -112,17 +118,17 @@ fn devices_of(check: &Check, wanted: Wanted) -> Vec<Option<u32>> {
 
 /// What is left of the usual order behind the last step that was done: a step that a check leaves out is not
 /// waited for.
-fn to_come(check: &Check, wanted: Wanted) -> Vec<(Stage, Option<u32>)> {
+fn to_come(check: &Check, requested: RequestedCheck) -> Vec<(Stage, Option<u32>)> {
     let (common, rest): (Vec<Stage>, Vec<Stage>) =
         Stage::ALL.into_iter().partition(|stage| *stage <= Stage::Devices);
-    let common: Vec<_> = match wanted.depth {
+    let common: Vec<_> = match requested.depth {
         Depth::Library => common.into_iter().filter(|stage| *stage <= Stage::Library).collect(),
         Depth::Devices | Depth::Full => common,
     };
     let mut order: Vec<(Stage, Option<u32>)> = common.into_iter().map(|stage| (stage, None)).collect();
-    if wanted.depth == Depth::Full {
-        for device in devices_of(check, wanted) {
-            let asked = rest.iter().filter(|stage| wanted.bandwidth || **stage != Stage::Bandwidth);
+    if requested.depth == Depth::Full {
+        for device in devices_of(check, requested) {
+            let asked = rest.iter().filter(|stage| requested.bandwidth || **stage != Stage::Bandwidth);
             order.extend(asked.map(|stage| (*stage, device)));
         }
     }

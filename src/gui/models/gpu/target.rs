@@ -7,7 +7,7 @@ use crate::cuda::compat::{DriverFrom, Judgement, RunVerdict, TargetGpu};
 
 /// What machines are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum TargetKind {
     /// The machine that the window runs on.
     Host,
     /// GPUs in any machine.
@@ -26,7 +26,7 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl TargetKind {
     /// All of them, in the order of the table.
     pub const ALL: [Self; 8] =
         [Self::Host, Self::Gpu, Self::Azure, Self::Aws, Self::Google, Self::Gke, Self::Jetson, Self::Other];
@@ -62,7 +62,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetItem {
     /// What it is grouped by.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// Its id, as the command line takes it.
     pub id: String,
     /// Its ID without the group prefix.
@@ -82,11 +82,11 @@ pub struct TargetItem {
 }
 
 impl TargetItem {
-    pub(super) fn new(kind: Kind, target: &TargetGpu, judgement: Judgement) -> Self {
+    pub(super) fn new(kind: TargetKind, target: &TargetGpu, judgement: Judgement) -> Self {
         let gpu = printable(target.name.strip_prefix("NVIDIA ").unwrap_or(&target.name));
         let id = printable(&target.id);
         let short = match kind {
-            Kind::Host | Kind::Other => id.clone(),
+            TargetKind::Host | TargetKind::Other => id.clone(),
             _ => id.split_once(':').map_or(id.as_str(), |(_, rest)| rest).to_owned(),
         };
         let capability = format!("{}.{}", target.sm / 10, target.sm % 10);

@@ -31,31 +31,32 @@ impl Headline {
     pub fn new(check: &Check) -> Self {
         let of = |verdict| check.devices.iter().filter(move |device| device.kernel_check.verdict == verdict);
         let (right, wrong) = (of(KernelVerdict::Pass).count(), of(KernelVerdict::Fail).count());
-        let say = |tone, text: String| Self { tone, text };
+        let headline = |tone, text: String| Self { tone, text };
         if right > 0 && wrong == 0 && check.error.is_none() {
             let numbers: u64 = of(KernelVerdict::Pass)
                 .filter_map(|device| device.kernel_check.elements)
                 .fold(0, u64::saturating_add);
             let who = if right == 1 { "This GPU works".to_owned() } else { format!("All {right} GPUs work") };
             return match numbers {
-                0 => say(Tone::Good, format!("{who}.")),
-                _ => say(Tone::Good, format!("{who}: all {} values are correct.", grouped(numbers))),
+                0 => headline(Tone::Good, format!("{who}.")),
+                _ => headline(Tone::Good, format!("{who}: all {} values are correct.", grouped(numbers))),
             };
         }
         let tried =
             check.devices.iter().filter(|device| device.kernel_check.verdict != KernelVerdict::Skipped);
         let (working, tried) = (check.devices.iter().filter(|one| check.works(one)).count(), tried.count());
         if working > 0 && working < tried {
-            return say(Tone::Mixed, format!("{working} of {} work.", count(tried, "GPU")));
+            return headline(Tone::Mixed, format!("{working} of {} work.", count(tried, "GPU")));
         }
         match &check.error {
-            Some(error) if right > 0 => {
-                say(Tone::Mixed, format!("Kernel results are correct, but the check failed {}.", at(error)))
-            }
-            Some(error) => say(Tone::Bad, failed(error)),
-            None if wrong > 0 => say(Tone::Bad, "This GPU computes wrong results.".to_owned()),
-            None if check.available => say(Tone::Good, "GPU found.".to_owned()),
-            None => say(Tone::Bad, "No usable GPU on this machine.".to_owned()),
+            Some(error) if right > 0 => headline(
+                Tone::Mixed,
+                format!("Kernel results are correct, but the check failed {}.", at(error)),
+            ),
+            Some(error) => headline(Tone::Bad, failed(error)),
+            None if wrong > 0 => headline(Tone::Bad, "This GPU computes wrong results.".to_owned()),
+            None if check.available => headline(Tone::Good, "GPU found.".to_owned()),
+            None => headline(Tone::Bad, "No usable GPU on this machine.".to_owned()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Images in the engines of this machine.
 
-use super::{Engines, RemoteSetup};
+use super::{EngineLister, RemoteSetup};
 use crate::base::digest::short;
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
@@ -99,7 +99,7 @@ pub struct LocalImages {
 impl LocalImages {
     /// Asks the engines; what is known stays until they answer.
     pub fn refresh(&mut self, setup: &RemoteSetup, waker: &Waker) {
-        let engines = Engines::clone(&setup.engines);
+        let engines = EngineLister::clone(&setup.engines);
         let listing = self.job.start(waker, setup.at_once, move |cancel| {
             let listing = engines(cancel);
             cancel.check()?;

@@ -1,6 +1,6 @@
 //! The tags of a repository: asked for, filtered, one chosen.
 
-use super::Tags;
+use super::TagLister;
 use crate::analysis::Failure;
 use crate::base::redact;
 use crate::base::text::printable;
@@ -10,7 +10,7 @@ use crate::source::{Access, Reference};
 
 /// What is known of the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tagged<'a> {
+pub enum TagsState<'a> {
     /// They are being asked for.
     Asking,
     /// They are known.
@@ -49,8 +49,8 @@ pub struct TagList {
 
 impl TagList {
     /// Asks for them.
-    pub fn ask(&mut self, tags: &Tags, reference: Reference, access: Access, waker: &Waker) {
-        let tags = Tags::clone(tags);
+    pub fn ask(&mut self, tags: &TagLister, reference: Reference, access: Access, waker: &Waker) {
+        let tags = TagLister::clone(tags);
         self.failure = None;
         self.progress = Progress::default();
         let progress = self.progress.clone();
@@ -83,11 +83,11 @@ impl TagList {
     }
 
     /// What is known.
-    pub fn state(&self) -> Tagged<'_> {
+    pub fn state(&self) -> TagsState<'_> {
         match &self.failure {
-            Some(failure) => Tagged::Failed(failure),
-            None if self.job.is_busy() => Tagged::Asking,
-            None => Tagged::Known,
+            Some(failure) => TagsState::Failed(failure),
+            None if self.job.is_busy() => TagsState::Asking,
+            None => TagsState::Known,
         }
     }
 

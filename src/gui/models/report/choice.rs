@@ -7,7 +7,7 @@ use crate::report::{CsvTable, Format};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum ExportFormat {
     /// One file for people.
     #[default]
     Html,
@@ -25,7 +25,7 @@ pub enum Form {
     Dockerfile,
 }
 
-impl Form {
+impl ExportFormat {
     /// All of them, in the order of the list.
     pub const ALL: [Self; 7] =
         [Self::Html, Self::Markdown, Self::Json, Self::Sarif, Self::Csv, Self::Text, Self::Dockerfile];
@@ -83,31 +83,31 @@ pub const fn table_title(table: CsvTable) -> &'static str {
 
 /// What the user chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ReportOptions {
     /// What it is written as.
-    pub form: Form,
+    pub form: ExportFormat,
     /// The table, of CSV.
     pub table: CsvTable,
     /// Parts that are left out.
     pub left_out: BTreeSet<Part>,
 }
 
-impl Default for Choice {
+impl Default for ReportOptions {
     fn default() -> Self {
-        Self { form: Form::default(), table: CsvTable::Findings, left_out: BTreeSet::new() }
+        Self { form: ExportFormat::default(), table: CsvTable::Findings, left_out: BTreeSet::new() }
     }
 }
 
-impl Choice {
+impl ReportOptions {
     /// Whether a part is in what is written, as far as the choice decides.
-    pub fn holds(&self, part: Part) -> bool {
+    pub fn includes(&self, part: Part) -> bool {
         match (self.form, self.table) {
-            (Form::Html | Form::Markdown, _) => !self.left_out.contains(&part),
-            (Form::Json | Form::Text, _) => true,
-            (Form::Sarif, _) | (Form::Csv, CsvTable::Findings) => part == Part::Findings,
-            (Form::Csv, CsvTable::Libraries) => part == Part::Cuda,
-            (Form::Csv, CsvTable::Layers) => part == Part::Layers,
-            (Form::Dockerfile, _) => part == Part::Plan,
+            (ExportFormat::Html | ExportFormat::Markdown, _) => !self.left_out.contains(&part),
+            (ExportFormat::Json | ExportFormat::Text, _) => true,
+            (ExportFormat::Sarif, _) | (ExportFormat::Csv, CsvTable::Findings) => part == Part::Findings,
+            (ExportFormat::Csv, CsvTable::Libraries) => part == Part::Cuda,
+            (ExportFormat::Csv, CsvTable::Layers) => part == Part::Layers,
+            (ExportFormat::Dockerfile, _) => part == Part::Plan,
         }
     }
 
@@ -119,13 +119,13 @@ impl Choice {
     /// The format of a report; `None` for a Dockerfile.
     pub const fn format(&self) -> Option<Format> {
         match self.form {
-            Form::Html => Some(Format::Html),
-            Form::Markdown => Some(Format::Markdown),
-            Form::Json => Some(Format::Json),
-            Form::Sarif => Some(Format::Sarif),
-            Form::Csv => Some(Format::Csv(self.table)),
-            Form::Text => Some(Format::Text),
-            Form::Dockerfile => None,
+            ExportFormat::Html => Some(Format::Html),
+            ExportFormat::Markdown => Some(Format::Markdown),
+            ExportFormat::Json => Some(Format::Json),
+            ExportFormat::Sarif => Some(Format::Sarif),
+            ExportFormat::Csv => Some(Format::Csv(self.table)),
+            ExportFormat::Text => Some(Format::Text),
+            ExportFormat::Dockerfile => None,
         }
     }
 
@@ -146,8 +146,8 @@ impl Choice {
     }
 
     /// Whether two choices give the same text of the same report.
-    pub fn writes_as(&self, other: &Self) -> bool {
-        let table = self.form != Form::Csv || self.table == other.table;
+    pub fn has_same_output(&self, other: &Self) -> bool {
+        let table = self.form != ExportFormat::Csv || self.table == other.table;
         let parts = self.form.whole().is_some() || self.left_out == other.left_out;
         self.form == other.form && table && parts
     }

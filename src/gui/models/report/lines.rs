@@ -7,12 +7,12 @@ const MOST: usize = 2_000;
 
 /// Where the lines of a text begin.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct TextLines {
     starts: Vec<usize>,
     widest: usize,
 }
 
-impl Lines {
+impl TextLines {
     /// Looks for the lines. Takes time on long texts.
     pub fn new(text: &str) -> Self {
         let mut lines = Self::default();
@@ -52,17 +52,17 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::TextLines;
 
     #[test]
     fn lines_are_those_of_the_text() {
         let text = format!("one\r\n\n\ttwo\u{7}\n{}", "x".repeat(5_000));
-        let lines = Lines::new(&text);
+        let lines = TextLines::new(&text);
         assert_eq!((lines.count(), lines.widest()), (4, 2_000));
         let shown: Vec<String> = (0..4).map(|place| lines.shown(&text, place)).collect();
         assert_eq!(shown[..3], ["one", "", "    two\\x07"]);
         assert_eq!(shown[3].chars().count(), 2_000);
         assert_eq!(lines.shown(&text, 9), "");
-        assert_eq!(Lines::new("").count(), 0);
+        assert_eq!(TextLines::new("").count(), 0);
     }
 }

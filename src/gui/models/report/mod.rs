@@ -3,15 +3,15 @@
 //! Must not know: egui.
 
 mod choice;
+mod default_path;
 mod lines;
-mod making;
 mod opening;
-mod place;
+mod report_job;
 mod saved;
 
-pub use choice::{Choice, Form, TABLES, table_title};
-pub use lines::Lines;
-pub use making::{Making, Preview, ReportSource, Writer};
+pub use choice::{ExportFormat, ReportOptions, TABLES, table_title};
+pub use default_path::{default_path, with_extension};
+pub use lines::TextLines;
 pub use opening::{Opener, Opening, desktop};
-pub use place::{default_place, with_extension};
-pub use saved::{Looked, Looking, SavedReport};
+pub use report_job::{Preview, ReportJob, ReportSource, Writer};
+pub use saved::{FileKind, FileKindJob, SavedReport};

@@ -60,7 +60,7 @@ impl SavedReport {
 }
 
 /// The kind of file at a path.
-pub enum Looked {
+pub enum FileKind {
     /// A saved report.
     Report(Box<SavedReport>),
     /// A JSON document that cannot be shown, and why.
@@ -72,14 +72,14 @@ pub enum Looked {
 }
 
 /// Detects the file at a path by content. Reads a JSON document completely.
-fn look(path: &Path) -> Looked {
+fn detect(path: &Path) -> FileKind {
     let shown = printable(&path.display().to_string());
     let failed = |message: String, hint: Option<&str>| {
         let failure = Failure::new(format!("cannot open {shown}: {message}"));
-        Looked::Failed(Failure { hint: hint.map(str::to_owned), ..failure })
+        FileKind::Failed(Failure { hint: hint.map(str::to_owned), ..failure })
     };
     if !is_json(path) {
-        return Looked::Other;
+        return FileKind::Other;
     }
     let (facts, mut bytes) = (path.metadata(), Vec::new());
     let size = facts.as_ref().map_or(0, Metadata::len);
@@ -99,7 +99,7 @@ fn look(path: &Path) -> Looked {
         Ok(mut report) => {
             // One that was saved with its secrets is shown without them, as all that the window shows.
             report.redact();
-            Looked::Report(Box::new(SavedReport::new(report, changed)))
+            FileKind::Report(Box::new(SavedReport::new(report, changed)))
         }
         Err(error) => failed(error.to_string(), error.hint()),
     }
@@ -147,34 +147,34 @@ fn proposal(one: &ProposalLine) -> Vec<Block> {
 
 /// The work that looks at a path.
 #[derive(Default)]
-pub struct Looking {
-    job: Background<Looked>,
+pub struct FileKindJob {
+    job: Background<FileKind>,
 }
 
-impl Looking {
+impl FileKindJob {
     /// Starts to look at what a reference names.
     pub fn start(text: &str, waker: &Waker) -> Self {
         let (mut looking, text) = (Self::default(), text.to_owned());
         looking.job.start(waker, false, move |_| {
             let reference = Reference::parse(&text).ok();
             if let Some(host) = reference.as_ref().and_then(registry::host) {
-                return Ok(Looked::Registry(host));
+                return Ok(FileKind::Registry(host));
             }
             // Only a bare path may be a report: what names its transport is an image.
             let path = reference.filter(|one| one.transport == Transport::Path && one.select == Select::Only);
-            Ok(path.map_or(Looked::Other, |path| look(Path::new(&path.location))))
+            Ok(path.map_or(FileKind::Other, |path| detect(Path::new(&path.location))))
         });
         looking
     }
 
     /// What was found, once.
-    pub fn take(&mut self) -> Option<Looked> {
+    pub fn take(&mut self) -> Option<FileKind> {
         let busy = self.job.is_busy();
         let found = self.job.take();
         let error = || self.job.error().filter(|_| busy && !self.job.is_busy());
         found.or_else(|| {
             let message = error()?.to_owned();
-            Some(Looked::Failed(Failure::new(message)))
+            Some(FileKind::Failed(Failure::new(message)))
         })
     }
 }

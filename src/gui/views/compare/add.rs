@@ -5,11 +5,11 @@ use egui::{
     Align2, Button, Frame, Key, Label, Margin, RichText, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, vec2,
 };
 
-use super::{Action, Around, CompareEvent};
+use super::{Action, CompareContext, CompareEvent};
 use crate::base::text::{elide_middle, printable};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::compare::{Columns, ImageState, OpenImage};
+use crate::gui::models::compare::{ImageColumns, ImageState, OpenImage};
 use crate::gui::widgets::controls::{
     Mark, heading, letters_in, line_of_text, mark_button, paint_focus, paint_mark, primary_button, weak,
 };
@@ -25,13 +25,13 @@ const RECENT: usize = 6;
 #[derive(Default)]
 pub(super) struct AddPanel {
     typed: String,
-    said: Option<String>,
+    message: Option<String>,
     wants_focus: bool,
 }
 
 impl AddPanel {
-    pub(super) fn say(&mut self, words: String) {
-        self.said = Some(words);
+    pub(super) fn show_message(&mut self, words: String) {
+        self.message = Some(words);
         self.wants_focus = true;
     }
 
@@ -45,8 +45,8 @@ impl AddPanel {
 pub(super) fn alone(
     ui: &mut Ui,
     panel: &mut AddPanel,
-    columns: &Columns,
-    around: &Around,
+    columns: &ImageColumns,
+    around: &CompareContext,
     events: &mut Vec<CompareEvent>,
 ) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -76,8 +76,8 @@ pub(super) fn alone(
 pub(super) fn sheet(
     ui: &mut Ui,
     panel: &mut AddPanel,
-    columns: &Columns,
-    around: &Around,
+    columns: &ImageColumns,
+    around: &CompareContext,
     events: &mut Vec<CompareEvent>,
 ) {
     ui.horizontal(|ui| {
@@ -95,8 +95,8 @@ pub(super) fn sheet(
 fn ways(
     ui: &mut Ui,
     panel: &mut AddPanel,
-    columns: &Columns,
-    around: &Around,
+    columns: &ImageColumns,
+    around: &CompareContext,
     events: &mut Vec<CompareEvent>,
 ) {
     let others: Vec<&OpenImage> = around.images.iter().filter(|image| !columns.has(image.id)).collect();
@@ -162,7 +162,7 @@ fn open_image(ui: &mut Ui, image: &OpenImage, events: &mut Vec<CompareEvent>) {
     }
 }
 
-fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, events: &mut Vec<CompareEvent>) {
+fn field(ui: &mut Ui, panel: &mut AddPanel, around: &CompareContext, events: &mut Vec<CompareEvent>) {
     let tokens = Tokens::of(ui);
     let label = ui.label(RichText::new("Path or reference").font(text::strong()));
     ui.horizontal(|ui| {
@@ -178,14 +178,14 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, events: &mut Vec<Co
             response.request_focus();
         }
         if response.changed() {
-            panel.said = None;
+            panel.message = None;
         }
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let given = !panel.typed.trim().is_empty();
         let clicked = ui.add_enabled_ui(given, |ui| primary_button(ui, "Compare")).inner.clicked();
         if given && (entered || clicked) {
             events.push(CompareEvent::Window(Action::OpenBeside(panel.typed.clone())));
-            panel.said = None;
+            panel.message = None;
         }
     });
     ui.horizontal(|ui| {
@@ -198,7 +198,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, events: &mut Vec<Co
         }
         weak(ui, "or drop a file here");
     });
-    if let Some(said) = &panel.said {
+    if let Some(message) = &panel.message {
         ui.add_space(space::XS);
         Frame::new()
             .fill(tokens.wash(tokens.warning))
@@ -209,7 +209,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &Around, events: &mut Vec<Co
                 ui.horizontal(|ui| {
                     let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
                     paint_mark(ui.painter(), Mark::Warning, rect.center(), 14.0, tokens.warning);
-                    ui.add(Label::new(printable(said)).wrap().selectable(true));
+                    ui.add(Label::new(printable(message)).wrap().selectable(true));
                 });
             });
     }

@@ -4,12 +4,12 @@ use egui::accesskit::Role;
 use egui::{Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::state::CompareState;
-use super::{Action, CompareEvent, Page};
+use super::{Action, CompareEvent, ComparePage};
 use crate::base::labels::CHANGES;
 use crate::base::size::grouped;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::compare::{Model, Sort};
+use crate::gui::models::compare::{CompareModel, CompareSort};
 use crate::gui::widgets::controls::check_box;
 
 /// From this width on, everything fits on one line.
@@ -18,7 +18,7 @@ const WIDE: f32 = 1_120.0;
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut CompareState,
-    model: &Model,
+    model: &CompareModel,
     focus: bool,
     events: &mut Vec<CompareEvent>,
 ) {
@@ -39,7 +39,7 @@ pub(super) fn show(
         ui.horizontal(|ui| choices(ui, state, model, focus));
     }
     let error = match state.page {
-        Page::Files => state.files.shown().and_then(|shown| shown.filtered.error.as_ref()),
+        ComparePage::Files => state.files.shown().and_then(|shown| shown.filtered.error.as_ref()),
         _ => state.rows.error.as_ref(),
     };
     if let Some(error) = error {
@@ -48,17 +48,17 @@ pub(super) fn show(
     ui.add_space(space::XS);
 }
 
-fn pages(ui: &mut Ui, state: &CompareState, model: &Model, events: &mut Vec<CompareEvent>) {
+fn pages(ui: &mut Ui, state: &CompareState, model: &CompareModel, events: &mut Vec<CompareEvent>) {
     ui.spacing_mut().item_spacing.x = space::XS;
-    for page in Page::ALL {
+    for page in ComparePage::ALL {
         let selected = state.page == page;
         let label = match (page, model.differing(page)) {
-            (Page::Summary, _) => page.title().to_owned(),
+            (ComparePage::Summary, _) => page.title().to_owned(),
             (_, count) => format!("{}  {}", page.title(), grouped(count as u64)),
         };
         let response = ui.selectable_label(selected, &label);
         let name = match page {
-            Page::Summary => page.title().to_owned(),
+            ComparePage::Summary => page.title().to_owned(),
             _ => format!("{}, {} differ", page.title(), grouped(model.differing(page) as u64)),
         };
         response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &name));
@@ -68,41 +68,45 @@ fn pages(ui: &mut Ui, state: &CompareState, model: &Model, events: &mut Vec<Comp
     }
 }
 
-const fn about(page: Page) -> &'static str {
+const fn about(page: ComparePage) -> &'static str {
     match page {
-        Page::Summary => "Sizes, CUDA components, GPU code, compatibility, findings",
-        Page::Layers => "Layers with their position in each image; counts layers not shared by all",
-        Page::Files => {
+        ComparePage::Summary => "Sizes, CUDA components, GPU code, compatibility, findings",
+        ComparePage::Layers => "Layers with their position in each image; counts layers not shared by all",
+        ComparePage::Files => {
             "Merged file tree of all images; counts paths that differ from the baseline, without folders"
         }
-        Page::Packages => "Packages and versions; counts differences",
-        Page::Settings => "Environment, command and labels; counts differences",
+        ComparePage::Packages => "Packages and versions; counts differences",
+        ComparePage::Settings => "Environment, command and labels; counts differences",
     }
 }
 
-fn choices(ui: &mut Ui, state: &mut CompareState, model: &Model, focus: bool) {
+fn choices(ui: &mut Ui, state: &mut CompareState, model: &CompareModel, focus: bool) {
     let tokens = Tokens::of(ui);
     let mut only = state.only;
     if check_box(ui, only, "Only differences").clicked() {
         only = !only;
     }
     let hidden = match state.page {
-        Page::Files => state.files.shown().map_or(0, |shown| shown.filtered.hidden),
+        ComparePage::Files => state.files.shown().map_or(0, |shown| shown.filtered.hidden),
         _ => state.rows.hidden,
     };
     if state.only && hidden > 0 {
         let what = match (state.page, hidden) {
-            (Page::Files, 1) => "1 identical path hidden".to_owned(),
-            (Page::Files, many) => format!("{} identical paths hidden", grouped(many as u64)),
+            (ComparePage::Files, 1) => "1 identical path hidden".to_owned(),
+            (ComparePage::Files, many) => format!("{} identical paths hidden", grouped(many as u64)),
             (_, many) => format!("{} identical hidden", grouped(many as u64)),
         };
         ui.label(RichText::new(what).font(text::small()).color(tokens.text_weak));
     }
     state.only = only;
     ui.add_space(space::S);
-    let sorts: &[Sort] = match state.page {
-        Page::Layers | Page::Settings => &[Sort::Order, Sort::Difference, Sort::Size, Sort::Name],
-        Page::Summary | Page::Files | Page::Packages => &[Sort::Difference, Sort::Size, Sort::Name],
+    let sorts: &[CompareSort] = match state.page {
+        ComparePage::Layers | ComparePage::Settings => {
+            &[CompareSort::Order, CompareSort::Difference, CompareSort::Size, CompareSort::Name]
+        }
+        ComparePage::Summary | ComparePage::Files | ComparePage::Packages => {
+            &[CompareSort::Difference, CompareSort::Size, CompareSort::Name]
+        }
     };
     let now = state.sort();
     let mut chosen = now;
@@ -126,15 +130,15 @@ fn choices(ui: &mut Ui, state: &mut CompareState, model: &Model, focus: bool) {
         state.set_sort(chosen);
     }
     let found = match state.page {
-        Page::Files => state.files.shown().map(|shown| shown.filtered.found),
+        ComparePage::Files => state.files.shown().map(|shown| shown.filtered.found),
         _ => Some(state.rows.found),
     };
     let all = match state.page {
-        Page::Files => model.compared.comparison.tree.len().saturating_sub(1),
+        ComparePage::Files => model.compared.comparison.tree.len().saturating_sub(1),
         page => model.lines(page).len(),
     };
     let hint = match state.page {
-        Page::Files => format!("Filter: *.so size:>10M {}", CHANGES.term("added")),
+        ComparePage::Files => format!("Filter: *.so size:>10M {}", CHANGES.term("added")),
         _ => "Filter by name".to_owned(),
     };
     let count = found.filter(|_| !state.typed.is_empty()).map(|found| {

@@ -8,7 +8,7 @@ use egui::{
 };
 
 use super::state::CompareState;
-use super::{Action, Around, CompareEvent};
+use super::{Action, CompareContext, CompareEvent};
 use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -23,7 +23,12 @@ const MOST: f32 = 280.0;
 /// Room of the button at the end.
 const ADD: f32 = 104.0;
 
-pub(super) fn show(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &CompareState,
+    around: &CompareContext,
+    events: &mut Vec<CompareEvent>,
+) {
     let ids = state.columns.list();
     let gap = space::S;
     let room = ui.available_width() - ADD;

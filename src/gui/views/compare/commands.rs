@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{CompareView, Page};
-use crate::gui::models::compare::{Comparer, Comparing, Model};
+use super::{ComparePage, CompareView};
+use crate::gui::models::compare::{CompareModel, Comparer, ComparisonJob};
 use crate::jobs::Waker;
 
 impl CompareView {
     /// Lets something else compare, for tests.
     pub fn compare_by(&mut self, comparer: Comparer) {
-        self.state.work = Comparing::new(comparer);
+        self.state.work = ComparisonJob::new(comparer);
     }
 
     /// Puts the keyboard focus into the filter field, for `/` and Ctrl+F.
@@ -19,7 +19,7 @@ impl CompareView {
     }
 
     /// Brings a page to the front.
-    pub fn show_page(&mut self, page: Page) {
+    pub fn show_page(&mut self, page: ComparePage) {
         self.state.page = page;
     }
 
@@ -30,8 +30,8 @@ impl CompareView {
     }
 
     /// Says something beside the field for a path.
-    pub fn say(&mut self, words: impl Into<String>) {
-        self.add.say(words.into());
+    pub fn show_message(&mut self, words: impl Into<String>) {
+        self.add.show_message(words.into());
         self.adding = true;
     }
 
@@ -72,7 +72,7 @@ impl CompareView {
     }
 
     /// Whether there is a comparison to show.
-    pub fn model(&self) -> Option<&Arc<Model>> {
+    pub fn model(&self) -> Option<&Arc<CompareModel>> {
         self.state.work.model()
     }
 
@@ -116,9 +116,9 @@ impl CompareView {
     pub fn dialog_failed(&mut self, reason: &str) {
         let words = format!("{reason}; enter the path instead");
         if self.save.is_open() {
-            self.save.say(words);
+            self.save.show_message(words);
         } else {
-            self.say(words);
+            self.show_message(words);
         }
     }
 }

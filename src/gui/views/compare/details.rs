@@ -3,10 +3,10 @@
 use egui::{Align, Grid, Label, Layout, RichText, ScrollArea, Sense, Ui, pos2, vec2};
 
 use super::lines::color;
-use super::{Action, Around, CompareEvent, Page};
+use super::{Action, CompareContext, CompareEvent, ComparePage};
 use crate::base::text::elide_middle;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::compare::{ColumnFacts, Columns, Details, Model};
+use crate::gui::models::compare::{ColumnFacts, CompareDetails, CompareModel, ImageColumns};
 use crate::gui::widgets::matrix::letter as paint_letter;
 
 /// The least width of an image where several are compared.
@@ -14,10 +14,10 @@ const SIDE: f32 = 230.0;
 
 pub(super) fn show(
     ui: &mut Ui,
-    details: &Details,
-    (page, columns): (Page, &Columns),
-    model: &Model,
-    around: &Around,
+    details: &CompareDetails,
+    (page, columns): (ComparePage, &ImageColumns),
+    model: &CompareModel,
+    around: &CompareContext,
     events: &mut Vec<CompareEvent>,
 ) {
     let tokens = Tokens::of(ui);
@@ -32,7 +32,7 @@ pub(super) fn show(
                         if ui.button("Copy path").clicked() {
                             events.push(CompareEvent::Window(Action::CopyText(shown)));
                         }
-                        let leads = page != Page::Files;
+                        let leads = page != ComparePage::Files;
                         if leads
                             && ui
                                 .button("Show in Files")
@@ -73,10 +73,10 @@ pub(super) fn show(
 fn one(
     ui: &mut Ui,
     (place, column): (usize, &ColumnFacts),
-    columns: &Columns,
-    details: &Details,
-    model: &Model,
-    around: &Around,
+    columns: &ImageColumns,
+    details: &CompareDetails,
+    model: &CompareModel,
+    around: &CompareContext,
     events: &mut Vec<CompareEvent>,
 ) {
     let tokens = Tokens::of(ui);

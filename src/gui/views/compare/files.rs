@@ -6,12 +6,12 @@ use egui::Ui;
 
 use super::lines::{clicked, color, heads, sorted};
 use super::state::CompareState;
-use super::{Action, Around, CompareEvent, Page};
+use super::{Action, CompareContext, CompareEvent, ComparePage};
 use crate::base::size::human;
 use crate::base::text::escape;
 use crate::compare::{Change, Row};
 use crate::gui::design::Tokens;
-use crate::gui::models::compare::{FileRow, FilesShown, Model, file_delta};
+use crate::gui::models::compare::{CompareModel, FileRow, FilesShown, file_delta};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
 use crate::gui::widgets::pane::{card, empty};
@@ -24,8 +24,8 @@ const COLUMN: f32 = 150.0;
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut CompareState,
-    model: &Arc<Model>,
-    around: &Around,
+    model: &Arc<CompareModel>,
+    around: &CompareContext,
     waker: &Waker,
     events: &mut Vec<CompareEvent>,
 ) -> MatrixOutput {
@@ -60,7 +60,7 @@ pub(super) fn show(
     let rows = shown.rows.as_slice();
     let selected = state.files.row();
     let shape = MatrixShape {
-        name: Page::Files.title(),
+        name: ComparePage::Files.title(),
         title: "Name",
         about: "sort by name",
         heads: &heads,
@@ -97,7 +97,7 @@ pub(super) fn show(
 }
 
 /// To the layers of the first image that has the chosen path.
-fn lead(state: &CompareState, model: &Model) -> Option<CompareEvent> {
+fn lead(state: &CompareState, model: &CompareModel) -> Option<CompareEvent> {
     let path = state.files.selected()?;
     let tree = &model.compared.comparison.tree;
     let row = tree.row(tree.find(path)?);
@@ -106,12 +106,12 @@ fn lead(state: &CompareState, model: &Model) -> Option<CompareEvent> {
     Some(CompareEvent::Window(Action::ShowPathIn(id, path.to_vec())))
 }
 
-fn change_of(model: &Model, row: Row<'_>, image: usize) -> Option<Change> {
+fn change_of(model: &CompareModel, row: Row<'_>, image: usize) -> Option<Change> {
     model.changes.get(image)?.get(row.id().0 as usize).copied()
 }
 
 /// The change of a path over all images, for the sign before its name.
-fn whole(model: &Model, row: Row<'_>) -> Option<Change> {
+fn whole(model: &CompareModel, row: Row<'_>) -> Option<Change> {
     let all = (0..model.images()).filter_map(|image| change_of(model, row, image));
     let mut all: Vec<Change> =
         all.filter(|change| !matches!(change, Change::Same | Change::Absent)).collect();
@@ -124,7 +124,7 @@ fn whole(model: &Model, row: Row<'_>) -> Option<Change> {
     }
 }
 
-fn row_at(tokens: &Tokens, model: &Model, shown: &FilesShown, file: FileRow) -> MatrixRow {
+fn row_at(tokens: &Tokens, model: &CompareModel, shown: &FilesShown, file: FileRow) -> MatrixRow {
     let row = model.compared.comparison.tree.row(file.id);
     let folder = row.children().len() > 0;
     let mut name = escape(row.name());
@@ -178,7 +178,7 @@ fn nothing() -> MatrixRow {
 }
 
 /// Screen reader text of a row.
-fn speak(model: &Model, heads: &[MatrixHead], file: FileRow) -> String {
+fn speak(model: &CompareModel, heads: &[MatrixHead], file: FileRow) -> String {
     let row = model.compared.comparison.tree.row(file.id);
     let mut text = escape(row.name());
     for (image, head) in (0..model.images()).zip(heads) {

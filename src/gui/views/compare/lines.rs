@@ -3,10 +3,12 @@
 use egui::{Color32, Ui};
 
 use super::state::CompareState;
-use super::{Action, Around, CompareEvent, Page};
+use super::{Action, CompareContext, CompareEvent, ComparePage};
 use crate::compare::Change;
 use crate::gui::design::Tokens;
-use crate::gui::models::compare::{About, Cell, Columns, Line, LineRow, Model, Sort};
+use crate::gui::models::compare::{
+    CompareCell, CompareLine, CompareModel, CompareSort, ImageColumns, LineRow, LineSubject,
+};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
 use crate::gui::widgets::pane::{card, empty};
@@ -19,8 +21,8 @@ const WORDS: f32 = 150.0;
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut CompareState,
-    model: &Model,
-    around: &Around,
+    model: &CompareModel,
+    around: &CompareContext,
     events: &mut Vec<CompareEvent>,
 ) -> MatrixOutput {
     let lines = model.lines(state.page);
@@ -34,15 +36,15 @@ pub(super) fn show(
     let shape = MatrixShape {
         name: state.page.title(),
         title: match state.page {
-            Page::Summary => "Figure",
-            Page::Layers => "Layer",
-            Page::Files => "Name",
-            Page::Packages => "Package",
-            Page::Settings => "Setting",
+            ComparePage::Summary => "Figure",
+            ComparePage::Layers => "Layer",
+            ComparePage::Files => "Name",
+            ComparePage::Packages => "Package",
+            ComparePage::Settings => "Setting",
         },
         about: "sort by name",
         heads: &heads,
-        least: if matches!(state.page, Page::Summary) { NUMBERS } else { WORDS },
+        least: if matches!(state.page, ComparePage::Summary) { NUMBERS } else { WORDS },
         rows: state.rows.rows.len(),
         sort: sorted(state.sort(), model.baseline),
         selected,
@@ -67,7 +69,11 @@ pub(super) fn show(
 }
 
 /// The heads of all columns.
-pub(super) fn heads(model: &Model, columns: &Columns, around: &Around) -> Vec<MatrixHead> {
+pub(super) fn heads(
+    model: &CompareModel,
+    columns: &ImageColumns,
+    around: &CompareContext,
+) -> Vec<MatrixHead> {
     let title = |place: usize, id: u64| {
         let open = around.image(id).map(|image| image.title.clone());
         open.or_else(|| model.compared.titles.get(place).cloned()).unwrap_or_default()
@@ -83,20 +89,20 @@ pub(super) fn heads(model: &Model, columns: &Columns, around: &Around) -> Vec<Ma
 }
 
 /// The column head of an order.
-pub(super) fn sorted(sort: Sort, baseline: usize) -> Option<usize> {
+pub(super) fn sorted(sort: CompareSort, baseline: usize) -> Option<usize> {
     match sort {
-        Sort::Name => Some(0),
-        Sort::Size => Some(baseline + 1),
-        Sort::Difference | Sort::Order => None,
+        CompareSort::Name => Some(0),
+        CompareSort::Size => Some(baseline + 1),
+        CompareSort::Difference | CompareSort::Order => None,
     }
 }
 
 /// The order that a click on a head asks for.
-pub(super) fn clicked(head: usize, baseline: usize) -> Sort {
+pub(super) fn clicked(head: usize, baseline: usize) -> CompareSort {
     match head.checked_sub(1) {
-        None => Sort::Name,
-        Some(column) if column == baseline => Sort::Size,
-        Some(_) => Sort::Difference,
+        None => CompareSort::Name,
+        Some(column) if column == baseline => CompareSort::Size,
+        Some(_) => CompareSort::Difference,
     }
 }
 
@@ -111,11 +117,11 @@ pub(super) fn color(tokens: &Tokens, change: Option<Change>) -> Color32 {
     }
 }
 
-fn nothing(ui: &mut Ui, state: &CompareState, lines: &[Line]) {
+fn nothing(ui: &mut Ui, state: &CompareState, lines: &[CompareLine]) {
     if lines.is_empty() {
         let note = match state.page {
-            Page::Packages => "No package database in any image.",
-            Page::Settings => "No image has a config.",
+            ComparePage::Packages => "No package database in any image.",
+            ComparePage::Settings => "No image has a config.",
             _ => "",
         };
         empty(ui, "Nothing to compare", note);
@@ -126,7 +132,7 @@ fn nothing(ui: &mut Ui, state: &CompareState, lines: &[Line]) {
     }
 }
 
-fn head_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
+fn head_row(tokens: &Tokens, at: usize, line: Option<&CompareLine>) -> MatrixRow {
     MatrixRow {
         key: 1 << 40 | at as u64,
         depth: 0,
@@ -141,10 +147,10 @@ fn head_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
     }
 }
 
-fn line_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
+fn line_row(tokens: &Tokens, at: usize, line: Option<&CompareLine>) -> MatrixRow {
     let Some(line) = line else { return head_row(tokens, at, None) };
-    let path = matches!(line.about, About::Path(_));
-    let cell = |cell: &Cell| {
+    let path = matches!(line.about, LineSubject::Path(_));
+    let cell = |cell: &CompareCell| {
         let missing = matches!(cell.text.as_str(), "–" | "unknown" | "absent");
         MatrixCell {
             text: cell.text.clone(),
@@ -173,7 +179,7 @@ fn line_row(tokens: &Tokens, at: usize, line: Option<&Line>) -> MatrixRow {
 fn take(
     ui: &Ui,
     state: &mut CompareState,
-    model: &Model,
+    model: &CompareModel,
     output: &MatrixOutput,
     events: &mut Vec<CompareEvent>,
 ) {
@@ -198,10 +204,10 @@ fn take(
 }
 
 /// What Enter does: a file is shown in the tree, a layer in the first image that has it.
-fn activate(model: &Model, line: &Line) -> Option<CompareEvent> {
+fn activate(model: &CompareModel, line: &CompareLine) -> Option<CompareEvent> {
     match &line.about {
-        About::Path(path) => Some(CompareEvent::Path(path.clone())),
-        About::Layer(place) => {
+        LineSubject::Path(path) => Some(CompareEvent::Path(path.clone())),
+        LineSubject::Layer(place) => {
             let row = model.compared.comparison.layers.get(*place)?;
             let image = row.shared_by().next()?;
             let layer = row.places.get(image)?.first().copied()?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::state::CompareState;
-use super::{Action, Around, CompareEvent};
+use super::{Action, CompareContext, CompareEvent};
 use crate::base::size::human;
 use crate::base::text::elide_middle;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -13,7 +13,12 @@ use crate::gui::models::compare::{ImageState, OpenImage, letter};
 use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar, weak};
 
 /// The whole place of the comparison.
-pub(super) fn show(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &CompareState,
+    around: &CompareContext,
+    events: &mut Vec<CompareEvent>,
+) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let width = (ui.available_width() - 2.0 * space::L).min(560.0);
         let left = (ui.available_width() - width) / 2.0;
@@ -28,7 +33,7 @@ pub(super) fn show(ui: &mut Ui, state: &CompareState, around: &Around, events: &
     });
 }
 
-fn column(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
+fn column(ui: &mut Ui, state: &CompareState, around: &CompareContext, events: &mut Vec<CompareEvent>) {
     let title = |ui: &mut Ui, words: &str| {
         ui.label(RichText::new(words).font(text::title()).color(Tokens::of(ui).text));
     };
@@ -152,7 +157,12 @@ fn again_soon(ui: &Ui) {
 }
 
 /// Above a comparison that is shown: what is still to come, and what went wrong.
-pub(super) fn line(ui: &mut Ui, state: &CompareState, around: &Around, events: &mut Vec<CompareEvent>) {
+pub(super) fn line(
+    ui: &mut Ui,
+    state: &CompareState,
+    around: &CompareContext,
+    events: &mut Vec<CompareEvent>,
+) {
     let tokens = Tokens::of(ui);
     let images = || state.columns.list().iter().filter_map(|id| around.image(*id));
     let titles = |is: fn(&ImageState) -> bool| {

@@ -20,18 +20,18 @@ use egui::{Frame, Id, Margin, Modal, Panel, Ui};
 use self::state::CompareState;
 use super::{Action, ViewContext};
 use crate::gui::design::{Tokens, radius};
-use crate::gui::models::compare::{ImageState, Model, OpenImage};
+use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-pub use crate::gui::models::compare::Page;
+pub use crate::gui::models::compare::ComparePage;
 
 /// From this width on, details are beside the table.
 const WIDE: f32 = 1_040.0;
 
 /// The window state that the view needs.
 #[derive(Clone, Default)]
-pub struct Around {
+pub struct CompareContext {
     /// All open images, in the order of their tabs.
     pub images: Vec<OpenImage>,
     /// References opened lately, newest first.
@@ -40,7 +40,7 @@ pub struct Around {
     pub dialog: bool,
 }
 
-impl Around {
+impl CompareContext {
     fn image(&self, id: u64) -> Option<&OpenImage> {
         self.images.iter().find(|image| image.id == id)
     }
@@ -74,7 +74,7 @@ enum CompareEvent {
     /// Opens or closes the panel to add images.
     Adding(bool),
     /// To a page.
-    Page(Page),
+    Page(ComparePage),
     /// To a path of the tree.
     Path(Vec<u8>),
     /// Stops comparing.
@@ -100,7 +100,7 @@ impl CompareView {
     }
 
     /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, around: &Around) {
+    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, around: &CompareContext) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.painted = 0;
@@ -125,7 +125,7 @@ impl CompareView {
     }
 
     /// Images whose tab was closed go; a saved report cannot stay.
-    fn leave_out(&mut self, around: &Around) {
+    fn leave_out(&mut self, around: &CompareContext) {
         let kept = |id: u64| around.image(id).is_some_and(|image| image.state.refused().is_none());
         let refused = around.images.iter().find(|image| {
             self.state.columns.own() != image.id
@@ -133,14 +133,15 @@ impl CompareView {
                 && matches!(image.state, ImageState::Saved)
         });
         if let Some(image) = refused {
-            self.add.say(format!("Cannot compare {}: a saved report contains no files", image.title));
+            self.add
+                .show_message(format!("Cannot compare {}: a saved report contains no files", image.title));
             self.adding = self.state.columns.list().len() > 2;
         }
         self.state.columns.retain(kept);
     }
 
     /// The panel to add images, over the comparison.
-    fn sheet(&mut self, ui: &Ui, around: &Around, events: &mut Vec<CompareEvent>) {
+    fn sheet(&mut self, ui: &Ui, around: &CompareContext, events: &mut Vec<CompareEvent>) {
         if !self.adding {
             return;
         }
@@ -164,8 +165,8 @@ impl CompareView {
     fn show(
         &mut self,
         ui: &mut Ui,
-        model: &Arc<Model>,
-        around: &Around,
+        model: &Arc<CompareModel>,
+        around: &CompareContext,
         waker: &Waker,
         events: &mut Vec<CompareEvent>,
     ) {
@@ -204,7 +205,7 @@ impl CompareView {
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let output = match self.state.page {
-                Page::Files => files::show(ui, &mut self.state, model, around, waker, events),
+                ComparePage::Files => files::show(ui, &mut self.state, model, around, waker, events),
                 _ => lines::show(ui, &mut self.state, model, around, events),
             };
             (self.painted, self.table) = (output.painted, output.id);

@@ -9,7 +9,7 @@ use egui::{Align2, Frame, Key, Label, Margin, RichText, Sense, TextEdit, Ui, Wid
 use super::{Action, CompareEvent};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::compare::{Export, Exported, FORMATS, Model};
+use crate::gui::models::compare::{CompareModel, Export, Exported, FORMATS};
 use crate::gui::models::dockerfile::SaveState;
 use crate::gui::models::typed::tidy;
 use crate::gui::widgets::controls::{Mark, mark_button, paint_mark, primary_button};
@@ -21,7 +21,7 @@ pub(super) struct SaveBar {
     open: bool,
     format: CompareFormat,
     typed: String,
-    said: Option<String>,
+    message: Option<String>,
     /// The file is there, and is replaced only after confirmation.
     exists: bool,
     wants_focus: bool,
@@ -36,7 +36,7 @@ impl Default for SaveBar {
             open: false,
             format: CompareFormat::Html,
             typed: String::new(),
-            said: None,
+            message: None,
             exists: false,
             wants_focus: false,
             notice: None,
@@ -50,7 +50,7 @@ impl SaveBar {
         if self.typed.is_empty() {
             self.typed = format!("comparison.{}", self.format.extension());
         }
-        (self.open, self.wants_focus, self.said, self.exists) = (true, true, None, false);
+        (self.open, self.wants_focus, self.message, self.exists) = (true, true, None, false);
         self.notice = None;
     }
 
@@ -62,21 +62,21 @@ impl SaveBar {
         self.export.is_busy()
     }
 
-    pub(super) fn say(&mut self, words: String) {
-        self.said = Some(words);
+    pub(super) fn show_message(&mut self, words: String) {
+        self.message = Some(words);
         self.wants_focus = true;
     }
 
-    pub(super) fn copy(&mut self, model: &Arc<Model>, waker: &Waker) {
+    pub(super) fn copy(&mut self, model: &Arc<CompareModel>, waker: &Waker) {
         self.export.copy(model, waker);
     }
 
     /// Writes to a file, in the format of its extension when known.
-    pub(super) fn write(&mut self, model: &Arc<Model>, path: PathBuf, replace: bool, waker: &Waker) {
+    pub(super) fn write(&mut self, model: &Arc<CompareModel>, path: PathBuf, replace: bool, waker: &Waker) {
         if let Some(format) = format_of(&path) {
             self.format = format;
         }
-        (self.said, self.notice) = (None, None);
+        (self.message, self.notice) = (None, None);
         self.export.save(model, self.format, path, replace, waker);
     }
 
@@ -93,13 +93,13 @@ impl SaveBar {
                 self.open = false;
             }
             Some(Exported::File(SaveState::Exists(path))) => {
-                self.say(format!("File already exists: {path}"));
+                self.show_message(format!("File already exists: {path}"));
                 self.exists = true;
             }
             Some(Exported::File(SaveState::Failed(why))) => {
                 actions.push(Action::Report(why.clone()));
                 if self.open {
-                    self.say(why);
+                    self.show_message(why);
                 } else {
                     self.notice = Some((why, String::new(), true));
                 }
@@ -111,7 +111,7 @@ impl SaveBar {
     pub(super) fn show(
         &mut self,
         ui: &mut Ui,
-        model: &Arc<Model>,
+        model: &Arc<CompareModel>,
         waker: &Waker,
         events: &mut Vec<CompareEvent>,
     ) {
@@ -129,7 +129,13 @@ impl SaveBar {
         }
     }
 
-    fn field(&mut self, ui: &mut Ui, model: &Arc<Model>, waker: &Waker, events: &mut Vec<CompareEvent>) {
+    fn field(
+        &mut self,
+        ui: &mut Ui,
+        model: &Arc<CompareModel>,
+        waker: &Waker,
+        events: &mut Vec<CompareEvent>,
+    ) {
         let tokens = Tokens::of(ui);
         ui.horizontal(|ui| {
             ui.set_width(ui.available_width());
@@ -147,7 +153,7 @@ impl SaveBar {
                         let renamed = typed.with_extension(format.extension());
                         self.typed = renamed.to_str().map_or_else(|| self.typed.clone(), str::to_owned);
                     }
-                    (self.said, self.exists) = (None, false);
+                    (self.message, self.exists) = (None, false);
                 }
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -170,7 +176,7 @@ impl SaveBar {
                 info
             });
             if response.changed() {
-                (self.said, self.exists) = (None, false);
+                (self.message, self.exists) = (None, false);
             }
             if std::mem::take(&mut self.wants_focus) {
                 response.request_focus();
@@ -192,9 +198,9 @@ impl SaveBar {
                 self.open = false;
             }
         });
-        if let Some(said) = &self.said {
+        if let Some(message) = &self.message {
             let color = if self.exists { tokens.warning } else { tokens.error };
-            ui.add(Label::new(RichText::new(said).color(color)).wrap().selectable(true));
+            ui.add(Label::new(RichText::new(message).color(color)).wrap().selectable(true));
         }
     }
 }

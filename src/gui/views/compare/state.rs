@@ -2,53 +2,54 @@
 
 use std::sync::Arc;
 
-use super::{Around, Page};
+use super::{CompareContext, ComparePage};
 use crate::gui::models::compare::{
-    Columns, Comparing, Details, Files, ImageState, LineRow, LineRows, Model, ReadyImage, Sort,
+    CompareDetails, CompareModel, CompareSort, ComparedFiles, ComparisonJob, ImageColumns, ImageState,
+    LineRow, LineRows, ReadyImage,
 };
 use crate::jobs::Waker;
 
 /// What rows of lines were made for.
 #[derive(Clone)]
 struct Made {
-    model: Arc<Model>,
-    page: Page,
+    model: Arc<CompareModel>,
+    page: ComparePage,
     typed: String,
     only: bool,
-    sort: Sort,
+    sort: CompareSort,
 }
 
 /// The comparison, and the choices made.
 pub(super) struct CompareState {
-    pub(super) columns: Columns,
-    pub(super) work: Comparing,
-    pub(super) files: Files,
-    pub(super) page: Page,
+    pub(super) columns: ImageColumns,
+    pub(super) work: ComparisonJob,
+    pub(super) files: ComparedFiles,
+    pub(super) page: ComparePage,
     pub(super) typed: String,
     pub(super) only: bool,
     pub(super) rows: LineRows,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
     made: Option<Made>,
-    sorts: [Sort; 5],
+    sorts: [CompareSort; 5],
     /// The chosen line of each page.
     chosen: [Option<String>; 5],
     /// A path to choose once the tree is there.
     pending: Option<Vec<u8>>,
     /// The details of what is chosen, and what they were made for.
-    details: Option<(Arc<Model>, Page, Vec<u8>, Details)>,
+    details: Option<(Arc<CompareModel>, ComparePage, Vec<u8>, CompareDetails)>,
 }
 
 impl CompareState {
     pub(super) fn new(own: u64) -> Self {
-        let mut sorts = [Sort::Difference; 5];
-        sorts[Page::Layers as usize] = Sort::Order;
-        sorts[Page::Settings as usize] = Sort::Name;
+        let mut sorts = [CompareSort::Difference; 5];
+        sorts[ComparePage::Layers as usize] = CompareSort::Order;
+        sorts[ComparePage::Settings as usize] = CompareSort::Name;
         Self {
-            columns: Columns::new(own),
-            work: Comparing::default(),
-            files: Files::default(),
-            page: Page::default(),
+            columns: ImageColumns::new(own),
+            work: ComparisonJob::default(),
+            files: ComparedFiles::default(),
+            page: ComparePage::default(),
             typed: String::new(),
             only: true,
             rows: LineRows::default(),
@@ -62,7 +63,7 @@ impl CompareState {
     }
 
     /// Applies updates of the images and finished work.
-    pub(super) fn update(&mut self, around: &Around, waker: &Waker) {
+    pub(super) fn update(&mut self, around: &CompareContext, waker: &Waker) {
         let ready = self.columns.list().iter().filter_map(|id| {
             let image = around.image(*id)?;
             match &image.state {
@@ -73,8 +74,8 @@ impl CompareState {
         let ready: Vec<ReadyImage> = ready.collect();
         self.work.update(ready, self.columns.baseline(), waker);
         let Some(model) = self.work.model().cloned() else { return };
-        if self.page == Page::Files || self.pending.is_some() {
-            self.files.update(&model, &self.typed, self.only, self.sorts[Page::Files as usize], waker);
+        if self.page == ComparePage::Files || self.pending.is_some() {
+            self.files.update(&model, &self.typed, self.only, self.sorts[ComparePage::Files as usize], waker);
             if let Some(path) = self.pending.take() {
                 self.files.select_path(path, waker);
             }
@@ -82,7 +83,7 @@ impl CompareState {
         self.make_rows(&model);
     }
 
-    fn make_rows(&mut self, model: &Arc<Model>) {
+    fn make_rows(&mut self, model: &Arc<CompareModel>) {
         let sort = self.sort();
         let current = self.made.as_ref().is_some_and(|made| {
             Arc::ptr_eq(&made.model, model)
@@ -98,23 +99,23 @@ impl CompareState {
     }
 
     /// How the page in front is ordered.
-    pub(super) fn sort(&self) -> Sort {
+    pub(super) fn sort(&self) -> CompareSort {
         self.sorts[self.page as usize]
     }
 
-    pub(super) fn set_sort(&mut self, sort: Sort) {
+    pub(super) fn set_sort(&mut self, sort: CompareSort) {
         self.sorts[self.page as usize] = sort;
         self.reveal = true;
     }
 
     /// The row of the chosen line.
-    pub(super) fn row(&self, model: &Model) -> Option<usize> {
+    pub(super) fn row(&self, model: &CompareModel) -> Option<usize> {
         let key = self.chosen[self.page as usize].as_deref()?;
         self.rows.position(model.lines(self.page), key)
     }
 
     /// Chooses a row of lines.
-    pub(super) fn select(&mut self, model: &Model, row: usize) {
+    pub(super) fn select(&mut self, model: &CompareModel, row: usize) {
         if let Some(LineRow::Line(at)) = self.rows.rows.get(row)
             && let Some(line) = model.lines(self.page).get(*at)
         {
@@ -124,7 +125,7 @@ impl CompareState {
 
     /// Nothing is chosen any more; whether something was.
     pub(super) fn clear(&mut self) -> bool {
-        if self.page == Page::Files {
+        if self.page == ComparePage::Files {
             let was = self.files.selected().is_some();
             self.files.clear();
             return was;
@@ -134,7 +135,7 @@ impl CompareState {
 
     /// Brings a path of the tree into sight, whatever hid it.
     pub(super) fn show_path(&mut self, path: Vec<u8>, waker: &Waker) {
-        self.page = Page::Files;
+        self.page = ComparePage::Files;
         let hidden = self.work.model().is_some_and(|model| {
             let found = model.compared.comparison.tree.find(&path);
             found.is_some_and(|id| !model.differs(id.0 as usize))
@@ -146,9 +147,9 @@ impl CompareState {
     }
 
     /// Everything about what is chosen on the page in front.
-    pub(super) fn chosen(&mut self, model: &Arc<Model>) -> Option<Details> {
+    pub(super) fn chosen(&mut self, model: &Arc<CompareModel>) -> Option<CompareDetails> {
         let key = match self.page {
-            Page::Files => self.files.selected()?.to_vec(),
+            ComparePage::Files => self.files.selected()?.to_vec(),
             page => self.chosen[page as usize].clone()?.into_bytes(),
         };
         if let Some((of, page, known, details)) = &self.details
@@ -158,10 +159,10 @@ impl CompareState {
             return Some(details.clone());
         }
         let details = match self.page {
-            Page::Files => Details::of_path(model, &key)?,
+            ComparePage::Files => CompareDetails::of_path(model, &key)?,
             page => {
                 let line = model.lines(page).iter().find(|line| line.key().as_bytes() == key)?;
-                Details::of_line(model, line)
+                CompareDetails::of_line(model, line)
             }
         };
         self.details = Some((Arc::clone(model), self.page, key, details.clone()));

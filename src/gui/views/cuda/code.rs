@@ -10,14 +10,14 @@ use crate::base::size::human;
 use crate::cuda::arch_name;
 use crate::formats::fatbin::GpuKind;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{ArchMatrix, ArchMatrixRow, Architecture, CudaModel, Fit, TargetItem};
+use crate::gui::models::cuda::{ArchMatrix, ArchMatrixRow, Architecture, CodeTarget, CudaModel, Fit};
 use crate::gui::widgets::arch_matrix::{
     ArchMatrixCell, ArchMatrixColumn, ArchMatrixEvent, ArchMatrixLine, ArchMatrixOutput, ArchMatrixShape,
     arch_matrix,
 };
 use crate::gui::widgets::pane::{card, empty};
 
-/// Shows the chooser and the ledger; gives how many rows were made.
+/// Shows the chooser and the architecture matrix; gives how many rows were made.
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut CudaState,
@@ -89,7 +89,7 @@ fn target(ui: &mut Ui, state: &mut CudaState, model: &CudaModel) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new("Target GPU").color(tokens.text_weak));
-        let chosen = state.target_in(model).map(TargetItem::title);
+        let chosen = state.target_in(model).map(CodeTarget::title);
         let none = "no GPU".to_owned();
         let combo = ComboBox::from_id_salt("target")
             .selected_text(chosen.clone().unwrap_or_else(|| none.clone()))
@@ -140,10 +140,10 @@ fn fill(tokens: &Tokens, kind: GpuKind) -> Color32 {
     }]
 }
 
-fn head(tokens: &Tokens, column: &Architecture, target: Option<&TargetItem>) -> ArchMatrixColumn {
+fn head(tokens: &Tokens, column: &Architecture, target: Option<&CodeTarget>) -> ArchMatrixColumn {
     let fit = target.map(|target| column.fit(column.parts, target));
     let parts = column.parts.each().map(|(kind, bytes)| {
-        let used = |target: &TargetItem| target.fit(kind, column.arch, column.suffix) > Fit::Never;
+        let used = |target: &CodeTarget| target.fit(kind, column.arch, column.suffix) > Fit::Never;
         (bytes, fill(tokens, kind), target.is_none_or(used))
     });
     let word = fit.map(|fit| {
@@ -188,7 +188,7 @@ fn largest(arch_matrix: &ArchMatrix) -> u64 {
 fn line(
     arch_matrix: &ArchMatrix,
     row: &ArchMatrixRow,
-    target: Option<&TargetItem>,
+    target: Option<&CodeTarget>,
     largest: u64,
 ) -> ArchMatrixLine {
     let cells = row.cells.iter().zip(&arch_matrix.architectures).map(|(parts, column)| {
@@ -217,7 +217,7 @@ fn spoken(arch_matrix: &ArchMatrix, row: &ArchMatrixRow) -> String {
 }
 
 /// A file in a tooltip: its path, and each architecture by kind.
-fn describe(ui: &mut Ui, arch_matrix: &ArchMatrix, row: &ArchMatrixRow, target: Option<&TargetItem>) {
+fn describe(ui: &mut Ui, arch_matrix: &ArchMatrix, row: &ArchMatrixRow, target: Option<&CodeTarget>) {
     let tokens = Tokens::of(ui);
     ui.label(RichText::new(&row.path).font(text::mono()));
     egui::Grid::new("codes").num_columns(3).spacing([space::M, 2.0]).show(ui, |ui| {

@@ -8,7 +8,7 @@ use crate::base::text::{elide_end, elide_middle, escape};
 use crate::cuda::arch_name;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{
-    ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, Place, copy_text,
+    ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, LinkTarget, copy_text,
 };
 use crate::gui::models::layers::LayerItem;
 use crate::gui::widgets::controls::{self, Mark, heading};
@@ -152,28 +152,28 @@ fn section(ui: &mut Ui, name: &str, note: &str) {
     });
 }
 
-fn event_for(place: &Place) -> CudaEvent {
+fn event_for(place: &LinkTarget) -> CudaEvent {
     match place {
-        Place::Library(library) => CudaEvent::Library(*library),
-        Place::Path(raw) => CudaEvent::Window(Action::SelectPath(raw.clone())),
-        Place::Layer(layer) => CudaEvent::Window(Action::SelectLayer(*layer)),
+        LinkTarget::Library(library) => CudaEvent::Library(*library),
+        LinkTarget::Path(raw) => CudaEvent::Window(Action::SelectPath(raw.clone())),
+        LinkTarget::Layer(layer) => CudaEvent::Window(Action::SelectLayer(*layer)),
     }
 }
 
 /// A name that leads somewhere, or that does not.
-fn name(ui: &mut Ui, words: &str, place: Option<&Place>, events: &mut Vec<CudaEvent>) {
+fn name(ui: &mut Ui, words: &str, place: Option<&LinkTarget>, events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
     // Words, unlike names, may go on in the next line.
-    let most = if matches!(place, Some(Place::Layer(_))) { 3 * NAME } else { NAME };
+    let most = if matches!(place, Some(LinkTarget::Layer(_))) { 3 * NAME } else { NAME };
     let shown = elide_middle(words, most);
     let Some(place) = place else {
         ui.label(RichText::new(shown).color(tokens.text));
         return;
     };
     let about = match place {
-        Place::Library(_) => "Show library",
-        Place::Path(_) => "Show file in Layers",
-        Place::Layer(_) => "Show layer",
+        LinkTarget::Library(_) => "Show library",
+        LinkTarget::Path(_) => "Show file in Layers",
+        LinkTarget::Layer(_) => "Show layer",
     };
     let response = ui.add(Link::new(shown)).on_hover_ui(|ui| {
         ui.label(words);
@@ -205,7 +205,7 @@ fn chain(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: &m
         match step.place {
             // Nothing leads on from here.
             None => controls::paint_mark(painter, Mark::Warning, at, 13.0, tokens.warning),
-            Some(Place::Layer(layer)) => {
+            Some(LinkTarget::Layer(layer)) => {
                 let chip = egui::Rect::from_center_size(at, vec2(9.0, 9.0));
                 painter.rect_filled(chip, 2.0, tokens.layer(layer));
             }
@@ -229,14 +229,14 @@ fn link_step(ui: &mut Ui, step: &ChainStep, layers: &[LayerItem], events: &mut V
     }
     let words = RichText::new(&step.about).color(tokens.text_weak);
     let response = match place {
-        Some(Place::Layer(_)) => {
+        Some(LinkTarget::Layer(_)) => {
             let cut = RichText::new(elide_end(&step.about, 200)).font(text::mono()).color(tokens.text_weak);
             ui.add(Label::new(cut).wrap())
         }
         _ => ui.add(Label::new(words.font(text::small())).wrap()),
     };
     if let Some(item) = place.and_then(|place| match place {
-        Place::Layer(layer) => layers.get(*layer),
+        LinkTarget::Layer(layer) => layers.get(*layer),
         _ => None,
     }) {
         response.on_hover_ui(|ui| crate::gui::views::layers::describe(ui, item));

@@ -11,15 +11,17 @@ use crate::gui::design::Tokens;
 use crate::gui::models::cuda::{CopyItem, CudaModel, DuplicateItem, DuplicateRow};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+use crate::gui::widgets::table::{
+    TableCell, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
+};
 
-const COLUMNS: [Column; 6] = [
-    Column { title: "Name and copies", width: 180.0, number: false, rank: 0 },
-    Column { title: "Supplier", width: 66.0, number: false, rank: 3 },
-    Column { title: "Layer", width: 40.0, number: true, rank: 4 },
-    Column { title: "Size", width: 76.0, number: true, rank: 0 },
-    Column { title: "Reclaimable", width: 76.0, number: true, rank: 0 },
-    Column { title: "Loaded by", width: 150.0, number: false, rank: 1 },
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn { title: "Name and copies", width: 180.0, number: false, rank: 0 },
+    TableColumn { title: "Supplier", width: 66.0, number: false, rank: 3 },
+    TableColumn { title: "Layer", width: 40.0, number: true, rank: 4 },
+    TableColumn { title: "Size", width: 76.0, number: true, rank: 0 },
+    TableColumn { title: "Reclaimable", width: 76.0, number: true, rank: 0 },
+    TableColumn { title: "Loaded by", width: 150.0, number: false, rank: 1 },
 ];
 
 /// Shows the list; gives how many rows were made.
@@ -127,15 +129,15 @@ fn head_row(tokens: &Tokens, index: usize, words: &str) -> TableRow {
         strong: false,
         cut: Cut::End,
         badges: Vec::new(),
-        cells: vec![Cell::new(words, tokens.text_weak)],
+        cells: vec![TableCell::new(words, tokens.text_weak)],
     }
 }
 
 fn group_row(tokens: &Tokens, key: usize, item: &DuplicateItem, open: bool, whole: u64) -> TableRow {
     let (word, color) = match item.identical {
-        Some(true) => (item.sameness(), tokens.text_weak),
-        Some(false) => (item.sameness(), tokens.warning),
-        None => (item.sameness(), tokens.text_weak),
+        Some(true) => (item.match_label(), tokens.text_weak),
+        Some(false) => (item.match_label(), tokens.warning),
+        None => (item.match_label(), tokens.text_weak),
     };
     let total: u64 = item.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add);
     let gain = if item.gain > 0 { human(item.gain) } else { "–".to_owned() };
@@ -147,11 +149,11 @@ fn group_row(tokens: &Tokens, key: usize, item: &DuplicateItem, open: bool, whol
         cut: Cut::Middle,
         badges: vec![(word.to_owned(), color)],
         cells: vec![
-            Cell::new(item.title.clone(), tokens.text),
-            Cell::new(copies(item), tokens.text_weak),
-            Cell::new("", tokens.text),
-            Cell::new(human(total), tokens.text_weak),
-            Cell { share: fraction(item.gain, whole), ..Cell::new(gain, tokens.text) },
+            TableCell::new(item.title.clone(), tokens.text),
+            TableCell::new(copies(item), tokens.text_weak),
+            TableCell::new("", tokens.text),
+            TableCell::new(human(total), tokens.text_weak),
+            TableCell { share: fraction(item.gain, whole), ..TableCell::new(gain, tokens.text) },
         ],
     }
 }
@@ -162,15 +164,15 @@ fn copies(item: &DuplicateItem) -> String {
 
 fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> TableRow {
     let supplier = match copy.supplier {
-        Some(supplier) => Cell {
+        Some(supplier) => TableCell {
             chip: Some(supplier_color(tokens, supplier)),
-            ..Cell::new(supplier.label(), tokens.text_weak)
+            ..TableCell::new(supplier.label(), tokens.text_weak)
         },
-        None => Cell::new("–", tokens.text_weak),
+        None => TableCell::new("–", tokens.text_weak),
     };
-    let layer = Cell {
+    let layer = TableCell {
         chip: Some(tokens.layer(usize::from(copy.layer))),
-        ..Cell::new(copy.layer.to_string(), tokens.text_weak)
+        ..TableCell::new(copy.layer.to_string(), tokens.text_weak)
     };
     let loaded = copy.loaded_by.as_deref().unwrap_or("");
     let color = if loaded == "nothing" { tokens.warning } else { tokens.text };
@@ -182,18 +184,18 @@ fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> Tabl
         cut: Cut::Middle,
         badges: Vec::new(),
         cells: vec![
-            Cell::new(copy.path.clone(), tokens.text),
+            TableCell::new(copy.path.clone(), tokens.text),
             supplier,
             layer,
-            Cell::new(human(copy.bytes), tokens.text),
-            Cell::new("", tokens.text),
-            Cell::new(loaded, color),
+            TableCell::new(human(copy.bytes), tokens.text),
+            TableCell::new("", tokens.text),
+            TableCell::new(loaded, color),
         ],
     }
 }
 
 fn spoken_group(item: &DuplicateItem) -> String {
-    format!("{}, {}, {}, {} reclaimable", item.title, copies(item), item.sameness(), human(item.gain))
+    format!("{}, {}, {}, {} reclaimable", item.title, copies(item), item.match_label(), human(item.gain))
 }
 
 fn spoken_copy(copy: &CopyItem) -> String {

@@ -4,7 +4,7 @@ use egui::accesskit::Role;
 use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::state::CudaState;
-use super::{Action, Page};
+use super::{Action, CudaPage};
 use crate::base::labels::USES;
 use crate::base::size::{grouped, human};
 use crate::base::text::elide_end;
@@ -57,14 +57,14 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
 }
 
 /// Which table, and the filter.
-pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut CudaState, model: &CudaModel, focus: bool) {
+pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model: &CudaModel, focus: bool) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let pages = [
-            (Page::Libraries, format!("Libraries  {}", grouped(model.libraries.len() as u64))),
-            (Page::GpuCode, format!("GPU code  {}", human(model.arch_matrix.bytes))),
-            (Page::Duplicates, format!("Duplicates  {}", grouped(model.duplicates.len() as u64))),
+            (CudaPage::Libraries, format!("Libraries  {}", grouped(model.libraries.len() as u64))),
+            (CudaPage::GpuCode, format!("GPU code  {}", human(model.arch_matrix.bytes))),
+            (CudaPage::Duplicates, format!("Duplicates  {}", grouped(model.duplicates.len() as u64))),
         ];
         for (which, label) in pages {
             let response = ui.selectable_label(*page == which, &label);
@@ -76,7 +76,7 @@ pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut CudaState, model: &C
             }
         }
         ui.add_space(space::S);
-        if *page == Page::Libraries {
+        if *page == CudaPage::Libraries {
             let response = ui.selectable_label(state.grouped, "By component");
             let response = response.on_hover_text("Group libraries by component");
             if response.clicked() {
@@ -106,7 +106,7 @@ pub(super) fn bar(ui: &mut Ui, page: &mut Page, state: &mut CudaState, model: &C
     });
     let line = match &state.rows.error {
         Some(error) => Some((error.to_string(), tokens.error)),
-        None if state.rows.filtered && *page == Page::Libraries => {
+        None if state.rows.filtered && *page == CudaPage::Libraries => {
             let all = words::libraries(model.libraries.len());
             let found = match state.rows.found {
                 0 => format!("0 of {all} match"),

@@ -12,21 +12,23 @@ use crate::base::size::{grouped, human};
 use crate::cuda::{Supplier, Use};
 use crate::gui::design::Tokens;
 use crate::gui::models::cuda::{
-    Column as By, CudaModel, Group, LibraryItem, LibraryRow, LibraryRows, copy_text, words,
+    CudaModel, LibraryColumn, LibraryGroup, LibraryItem, LibraryRow, LibraryRows, copy_text, words,
 };
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+use crate::gui::widgets::table::{
+    TableCell, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
+};
 
-const COLUMNS: [Column; 8] = [
-    Column { title: "Library", width: 150.0, number: false, rank: 0 },
-    Column { title: "Version", width: 76.0, number: false, rank: 3 },
-    Column { title: "Supplier", width: 66.0, number: false, rank: 2 },
-    Column { title: "Layer", width: 40.0, number: true, rank: 5 },
-    Column { title: "Size", width: 76.0, number: true, rank: 0 },
-    Column { title: "GPU code", width: 76.0, number: true, rank: 4 },
-    Column { title: "Use", width: 122.0, number: false, rank: 1 },
-    Column { title: "Needed by", width: 62.0, number: true, rank: 6 },
+const COLUMNS: [TableColumn; 8] = [
+    TableColumn { title: "Library", width: 150.0, number: false, rank: 0 },
+    TableColumn { title: "Version", width: 76.0, number: false, rank: 3 },
+    TableColumn { title: "Supplier", width: 66.0, number: false, rank: 2 },
+    TableColumn { title: "Layer", width: 40.0, number: true, rank: 5 },
+    TableColumn { title: "Size", width: 76.0, number: true, rank: 0 },
+    TableColumn { title: "GPU code", width: 76.0, number: true, rank: 4 },
+    TableColumn { title: "Use", width: 122.0, number: false, rank: 1 },
+    TableColumn { title: "Needed by", width: 62.0, number: true, rank: 6 },
 ];
 
 /// Shows the table; gives how many rows were made.
@@ -56,7 +58,7 @@ pub(super) fn show(
     }
     let rows = &state.rows;
     let selected = state.library_row();
-    let sort = By::ALL.iter().position(|column| *column == state.sorting.column).unwrap_or(0);
+    let sort = LibraryColumn::ALL.iter().position(|column| *column == state.sorting.column).unwrap_or(0);
     let shape = TableShape {
         name: "CUDA libraries",
         rows: rows.rows.len(),
@@ -139,7 +141,7 @@ fn take(
                 }
             }
             TableEvent::Sort(column) => {
-                if let Some(column) = By::ALL.get(column) {
+                if let Some(column) = LibraryColumn::ALL.get(column) {
                     state.sorting = state.sorting.clicked(*column);
                     state.changed();
                 }
@@ -183,14 +185,15 @@ pub(super) fn supplier_color(tokens: &Tokens, supplier: Supplier) -> egui::Color
     }]
 }
 
-fn group_row(tokens: &Tokens, key: usize, group: &Group, whole: u64) -> TableRow {
+fn group_row(tokens: &Tokens, key: usize, group: &LibraryGroup, whole: u64) -> TableRow {
     let text = tokens.text;
     let count = words::libraries(group.libraries.len());
     let supplier = match group.suppliers.as_slice() {
-        [one] => {
-            Cell { chip: Some(supplier_color(tokens, *one)), ..Cell::new(one.label(), tokens.text_weak) }
-        }
-        _ => Cell::new("several", tokens.text_weak),
+        [one] => TableCell {
+            chip: Some(supplier_color(tokens, *one)),
+            ..TableCell::new(one.label(), tokens.text_weak)
+        },
+        _ => TableCell::new("several", tokens.text_weak),
     };
     let share = fraction(group.bytes, whole);
     let gpu = if group.gpu_bytes > 0 { human(group.gpu_bytes) } else { String::new() };
@@ -202,17 +205,17 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group, whole: u64) -> TableRow
         cut: Cut::End,
         badges: Vec::new(),
         cells: vec![
-            Cell::new(group.name.as_ref(), text),
-            Cell::new(count, tokens.text_weak),
+            TableCell::new(group.name.as_ref(), text),
+            TableCell::new(count, tokens.text_weak),
             supplier,
-            Cell::new("", text),
-            Cell { share, ..Cell::new(human(group.bytes), text) },
-            Cell::new(gpu, tokens.text_weak),
+            TableCell::new("", text),
+            TableCell { share, ..TableCell::new(human(group.bytes), text) },
+            TableCell::new(gpu, tokens.text_weak),
         ],
     }
 }
 
-fn spoken_group(group: &Group) -> String {
+fn spoken_group(group: &LibraryGroup) -> String {
     let suppliers: Vec<&str> = group.suppliers.iter().map(|one| one.label()).collect();
     let count = words::libraries(group.libraries.len());
     format!("{}, {}, {count}, {}", group.name, human(group.bytes), suppliers.join(" and "))
@@ -231,20 +234,23 @@ fn library_row(tokens: &Tokens, key: usize, item: &LibraryItem, depth: u8, whole
         cut: Cut::Middle,
         badges: item.words.iter().map(|word| (word.clone(), weak)).collect(),
         cells: vec![
-            Cell::new(item.name.clone(), color),
-            Cell::new(item.version.clone(), weak),
-            Cell {
+            TableCell::new(item.name.clone(), color),
+            TableCell::new(item.version.clone(), weak),
+            TableCell {
                 chip: Some(supplier_color(tokens, item.supplier)),
-                ..Cell::new(item.supplier.label(), weak)
+                ..TableCell::new(item.supplier.label(), weak)
             },
-            Cell {
+            TableCell {
                 chip: Some(tokens.layer(usize::from(item.layer))),
-                ..Cell::new(item.layer.to_string(), weak)
+                ..TableCell::new(item.layer.to_string(), weak)
             },
-            Cell { share: fraction(item.bytes, whole.library), ..Cell::new(human(item.bytes), tokens.text) },
-            Cell { share: fraction(item.gpu_bytes, whole.code), ..Cell::new(gpu, weak) },
-            Cell::new(item.usage.label(), usage),
-            Cell::new(grouped(item.needed_by as u64), weak),
+            TableCell {
+                share: fraction(item.bytes, whole.library),
+                ..TableCell::new(human(item.bytes), tokens.text)
+            },
+            TableCell { share: fraction(item.gpu_bytes, whole.code), ..TableCell::new(gpu, weak) },
+            TableCell::new(item.usage.label(), usage),
+            TableCell::new(grouped(item.needed_by as u64), weak),
         ],
     }
 }

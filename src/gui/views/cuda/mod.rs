@@ -26,7 +26,7 @@ const WIDE: f32 = 1_040.0;
 
 /// The tables of the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Page {
+pub enum CudaPage {
     /// Libraries by component.
     #[default]
     Libraries,
@@ -40,7 +40,7 @@ pub enum Page {
 #[derive(Default)]
 pub struct CudaView {
     state: CudaState,
-    page: Page,
+    page: CudaPage,
     focus_search: bool,
     painted: usize,
 }
@@ -67,10 +67,10 @@ impl CudaView {
             return;
         };
         head::summary(ui, &model.summary, context.actions);
-        if let Some(looked_for) = &model.summary.nothing {
+        if let Some(checked_items) = &model.summary.nothing {
             match &model.summary.waits_for {
-                Some(_) => empty(ui, "No CUDA content found so far", looked_for),
-                None => empty(ui, "No CUDA in this image", looked_for),
+                Some(_) => empty(ui, "No CUDA content found so far", checked_items),
+                None => empty(ui, "No CUDA in this image", checked_items),
             }
             return;
         }
@@ -105,7 +105,7 @@ impl CudaView {
     }
 
     /// Brings one of the tables to the front.
-    pub fn show_page(&mut self, page: Page) {
+    pub fn show_page(&mut self, page: CudaPage) {
         self.page = page;
     }
 
@@ -143,9 +143,9 @@ impl CudaView {
         let focus = std::mem::take(&mut self.focus_search);
         head::bar(ui, &mut self.page, &mut self.state, model, focus);
         self.painted = match self.page {
-            Page::Libraries => libraries::show(ui, &mut self.state, model, events),
-            Page::GpuCode => code::show(ui, &mut self.state, model, events),
-            Page::Duplicates => duplicates::show(ui, &mut self.state, model, events),
+            CudaPage::Libraries => libraries::show(ui, &mut self.state, model, events),
+            CudaPage::GpuCode => code::show(ui, &mut self.state, model, events),
+            CudaPage::Duplicates => duplicates::show(ui, &mut self.state, model, events),
         };
     }
 

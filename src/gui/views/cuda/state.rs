@@ -10,7 +10,7 @@ use crate::cuda::Inventory;
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::background::Background;
 use crate::gui::models::cuda::{
-    CudaModel, DuplicateRow, LibraryDetails, LibraryQuery, LibraryRow, LibraryRows, Sorting, TargetItem,
+    CodeTarget, CudaModel, DuplicateRow, LibraryDetails, LibraryQuery, LibraryRow, LibraryRows, LibrarySort,
     duplicate_rows,
 };
 use crate::gui::models::layers::LayerItem;
@@ -28,11 +28,11 @@ pub(super) struct CudaState {
     pub(super) model: Option<Arc<CudaModel>>,
     pub(super) layers: Vec<LayerItem>,
     pub(super) typed: String,
-    pub(super) sorting: Sorting,
+    pub(super) sorting: LibrarySort,
     pub(super) grouped: bool,
     pub(super) folded: BTreeSet<Arc<str>>,
     pub(super) rows: LibraryRows,
-    /// Files with GPU code that the filter keeps, by their place in the ledger.
+    /// Files with GPU code that the filter keeps, by their row in the architecture matrix.
     pub(super) arch_matrix_rows: Vec<usize>,
     pub(super) folded_copies: BTreeSet<usize>,
     pub(super) copies: Vec<DuplicateRow>,
@@ -60,7 +60,7 @@ impl Default for CudaState {
             model: None,
             layers: Vec::new(),
             typed: String::new(),
-            sorting: Sorting::default(),
+            sorting: LibrarySort::default(),
             grouped: true,
             folded: BTreeSet::new(),
             rows: LibraryRows::default(),
@@ -124,7 +124,7 @@ impl CudaState {
         let catalog = self.catalog.clone();
         let made = self.job.start(&waker, small, move |cancel| {
             cancel.check()?;
-            let targets = TargetItem::all(catalog.as_deref().unwrap_or_else(|| Catalog::builtin()));
+            let targets = CodeTarget::all(catalog.as_deref().unwrap_or_else(|| Catalog::builtin()));
             Ok(CudaModel::new(&inventory, &merge.rootfs, targets))
         });
         if let Some(model) = made {
@@ -188,7 +188,7 @@ impl CudaState {
     }
 
     /// The GPU to judge by.
-    pub(super) fn target_in<'a>(&self, model: &'a CudaModel) -> Option<&'a TargetItem> {
+    pub(super) fn target_in<'a>(&self, model: &'a CudaModel) -> Option<&'a CodeTarget> {
         let id = self.target.as_ref()?;
         model.targets.iter().find(|target| target.id == *id)
     }

@@ -8,7 +8,7 @@ use super::{Action, DockerfileView, ViewContext};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{SaveKind, SaveState};
 use crate::gui::models::typed::tidy;
-use crate::gui::views::path_bar::{Notice, PathBar, PathEvent, PathWords, show_notice};
+use crate::gui::views::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
 use crate::jobs::Waker;
 
 /// What a path is asked for.
@@ -42,8 +42,8 @@ impl Bar {
     }
 
     /// Shows an error; focus returns to the field.
-    pub(super) fn say(&mut self, words: String) {
-        self.field.say(words);
+    pub(super) fn show_message(&mut self, words: String) {
+        self.field.show_message(words);
     }
 
     fn words(&self) -> PathWords {
@@ -66,7 +66,7 @@ impl DockerfileView {
             None => {}
             Some((kind, SaveState::Saved(path))) => {
                 let what = if kind == SaveKind::Patch { "Patch" } else { "Proposed Dockerfile" };
-                self.notice = Some(Notice::done(&format!("{what} saved to {path}"), &path));
+                self.notice = Some(PathNotice::done(&format!("{what} saved to {path}"), &path));
                 self.bar = None;
             }
             Some((_, SaveState::Exists(path))) => {
@@ -77,8 +77,8 @@ impl DockerfileView {
             Some((_, SaveState::Failed(why))) => {
                 context.actions.push(Action::Report(why.clone()));
                 match &mut self.bar {
-                    Some(bar) => bar.say(why),
-                    None => self.notice = Some(Notice::failed(why)),
+                    Some(bar) => bar.show_message(why),
+                    None => self.notice = Some(PathNotice::failed(why)),
                 }
             }
         }

@@ -10,12 +10,12 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::dockerfile::{ProposalItem, ReasonItem};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::controls::{self, paint_mark};
-use crate::gui::widgets::table::{Cell, Column, TableEvent, TableRow, TableShape, table};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
 
-const COLUMNS: [Column; 3] = [
-    Column { title: "Why", width: 250.0, number: false, rank: 0 },
-    Column { title: "Line", width: 56.0, number: true, rank: 0 },
-    Column { title: "Saves", width: 64.0, number: true, rank: 1 },
+const COLUMNS: [TableColumn; 3] = [
+    TableColumn { title: "Why", width: 250.0, number: false, rank: 0 },
+    TableColumn { title: "Line", width: 56.0, number: true, rank: 0 },
+    TableColumn { title: "Saves", width: 64.0, number: true, rank: 1 },
 ];
 
 /// From this width on, the reasons of the line are beside the list.
@@ -112,12 +112,12 @@ fn whole(ui: &mut Ui, reason: &ReasonItem) {
 fn reason_row(tokens: &Tokens, key: usize, reason: Option<&ReasonItem>) -> TableRow {
     let cells = reason.map_or_else(Vec::new, |reason| {
         vec![
-            Cell {
+            TableCell {
                 mark: Some(sign(tokens, reason.applicability)),
-                ..Cell::new(reason.text.clone(), tokens.text)
+                ..TableCell::new(reason.text.clone(), tokens.text)
             },
-            Cell::new(reason.place.clone(), tokens.text_weak),
-            Cell::new(human_or_dash(reason.bytes), tokens.text_weak),
+            TableCell::new(reason.place.clone(), tokens.text_weak),
+            TableCell::new(human_or_dash(reason.bytes), tokens.text_weak),
         ]
     });
     TableRow {

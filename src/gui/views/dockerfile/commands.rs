@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bar::Bar;
-use super::{DockerfileView, Page, ViewContext};
+use super::{DockerfilePage, DockerfileView, ViewContext};
 use crate::gui::models::dockerfile::SaveKind;
-use crate::gui::views::path_bar::Notice;
+use crate::gui::views::path_bar::PathNotice;
 use crate::gui::views::report::Proposing;
 use crate::jobs::Waker;
 use crate::rewrite::Proposals;
@@ -32,7 +32,7 @@ impl DockerfileView {
     /// To the next change, or the one before.
     pub fn step(&mut self, forward: bool) {
         self.state.step(forward);
-        self.page = Page::Changes;
+        self.page = DockerfilePage::Changes;
     }
 
     /// Shows the field for the path of the user's Dockerfile.
@@ -57,21 +57,21 @@ impl DockerfileView {
     /// A dialog could not be shown: the field is there for the path.
     pub fn dialog_failed(&mut self, reason: &str) {
         if let Some(bar) = &mut self.bar {
-            bar.say(format!("{reason}; enter the path instead"));
+            bar.show_message(format!("{reason}; enter the path instead"));
         }
     }
 
     /// Says that the proposal was put on the clipboard.
     pub fn copied(&mut self) {
-        self.notice = Some(Notice::done("Proposed Dockerfile copied", ""));
+        self.notice = Some(PathNotice::done("Proposed Dockerfile copied", ""));
     }
 
     /// Applies updates while another view shows the proposals.
-    pub fn keep_up(&mut self, ui: &egui::Ui, context: &mut ViewContext<'_>) {
+    pub fn update_in_background(&mut self, ui: &egui::Ui, context: &mut ViewContext<'_>) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.state.update(context, &waker);
-        self.tell(context);
+        self.log_problem(context);
     }
 
     /// All that is proposed for the plan as it is; `None` while that is worked out.

@@ -4,7 +4,7 @@ use egui::accesskit::Role;
 use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Ui, WidgetInfo};
 
 use super::state::DockerfileState;
-use super::{DockerfileEvent, Page, ViewContext, changes, facts, questions, removed};
+use super::{DockerfileEvent, DockerfilePage, ViewContext, changes, facts, questions, removed};
 use crate::base::size::grouped;
 use crate::gui::design::{space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
@@ -17,16 +17,16 @@ pub(super) fn show(
     state: &mut DockerfileState,
     model: &DockerfileModel,
     proposal: &ProposalItem,
-    page: Page,
+    page: DockerfilePage,
     focus: bool,
     context: &ViewContext<'_>,
     events: &mut Vec<DockerfileEvent>,
 ) {
     // A page with nothing on it is not there.
     let page = match page {
-        Page::Hints if proposal.hints.is_empty() => Page::Changes,
-        Page::Removed if proposal.removed.is_empty() => Page::Changes,
-        Page::Questions if questions::of(context.plan).next().is_none() => Page::Changes,
+        DockerfilePage::Hints if proposal.hints.is_empty() => DockerfilePage::Changes,
+        DockerfilePage::Removed if proposal.removed.is_empty() => DockerfilePage::Changes,
+        DockerfilePage::Questions if questions::of(context.plan).next().is_none() => DockerfilePage::Changes,
         page => page,
     };
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 8, bottom: 6 }).show(ui, |ui| {
@@ -34,14 +34,16 @@ pub(super) fn show(
         ui.horizontal_wrapped(|ui| tabs(ui, proposal, context.plan, page, focus, events));
     });
     match page {
-        Page::Changes => changes::show(ui, state, proposal, events),
-        Page::Questions => {
+        DockerfilePage::Changes => changes::show(ui, state, proposal, events),
+        DockerfilePage::Questions => {
             body(ui, "questions", "", |ui| questions::show(ui, context.plan, events));
         }
-        Page::Image => body(ui, "image", &proposal.id, |ui| facts::image(ui, model, proposal)),
-        Page::Proof => body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, events)),
-        Page::Removed => removed::show(ui, state, proposal, context, events),
-        Page::Hints => body(ui, "hints", &proposal.id, |ui| facts::hints(ui, proposal, events)),
+        DockerfilePage::Image => body(ui, "image", &proposal.id, |ui| facts::image(ui, model, proposal)),
+        DockerfilePage::Proof => {
+            body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, events))
+        }
+        DockerfilePage::Removed => removed::show(ui, state, proposal, context, events),
+        DockerfilePage::Hints => body(ui, "hints", &proposal.id, |ui| facts::hints(ui, proposal, events)),
     }
 }
 
@@ -80,29 +82,29 @@ fn tabs(
     ui: &mut Ui,
     proposal: &ProposalItem,
     plan: &ChosenPlan,
-    page: Page,
+    page: DockerfilePage,
     focus: bool,
     events: &mut Vec<DockerfileEvent>,
 ) {
     let with = |name: &str, count: usize| format!("{name}  {}", grouped(count as u64));
     let open = proposal.closure.faults.len() + proposal.closure.unproven.len();
     let mut pages = vec![
-        (Page::Changes, with("Changes", proposal.reasons.len())),
-        (Page::Image, "Image".to_owned()),
-        (Page::Proof, if open == 0 { "Proof".to_owned() } else { with("Proof", open) }),
+        (DockerfilePage::Changes, with("Changes", proposal.reasons.len())),
+        (DockerfilePage::Image, "Image".to_owned()),
+        (DockerfilePage::Proof, if open == 0 { "Proof".to_owned() } else { with("Proof", open) }),
     ];
     if questions::of(plan).next().is_some() {
         let open = match questions::open(plan).0 {
             0 => "Questions".to_owned(),
             open => with("Questions", open),
         };
-        pages.insert(1, (Page::Questions, open));
+        pages.insert(1, (DockerfilePage::Questions, open));
     }
     if !proposal.removed.is_empty() {
-        pages.push((Page::Removed, with("Removed", proposal.removed.len())));
+        pages.push((DockerfilePage::Removed, with("Removed", proposal.removed.len())));
     }
     if !proposal.hints.is_empty() {
-        pages.push((Page::Hints, with("Hints", proposal.hints.len())));
+        pages.push((DockerfilePage::Hints, with("Hints", proposal.hints.len())));
     }
     // So that all of them fit beside the texts.
     ui.spacing_mut().item_spacing.x = 2.0;

@@ -8,7 +8,7 @@ use egui::{
 use egui::{pos2, vec2};
 
 use super::state::DockerfileState;
-use super::{Action, DockerfileEvent, Page, questions};
+use super::{Action, DockerfileEvent, DockerfilePage, questions};
 use crate::base::size::human;
 use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
@@ -46,7 +46,7 @@ pub(super) fn show(
             if let Some(open) = open
                 && ui.link(open).on_hover_text("Answer here; proposals update with the answers").clicked()
             {
-                events.push(DockerfileEvent::Page(Page::Questions));
+                events.push(DockerfileEvent::Page(DockerfilePage::Questions));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 summary(ui, model, state.proposal(model));

@@ -24,7 +24,7 @@ use super::{Action, ViewContext};
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer};
 use crate::gui::models::findings::waits_for;
 use crate::gui::models::layers::{LayerItem, waiting_for};
-use crate::gui::views::path_bar::Notice;
+use crate::gui::views::path_bar::PathNotice;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
@@ -33,7 +33,7 @@ const WIDE: f32 = 1_100.0;
 
 /// What is shown of a proposal, besides the texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Page {
+pub enum DockerfilePage {
     /// Why lines are changed.
     #[default]
     Changes,
@@ -53,9 +53,9 @@ pub enum Page {
 #[derive(Default)]
 pub struct DockerfileView {
     state: DockerfileState,
-    page: Page,
+    page: DockerfilePage,
     bar: Option<Bar>,
-    notice: Option<Notice>,
+    notice: Option<PathNotice>,
     /// Where the focus of the keyboard is when it is in the texts.
     texts: Option<Id>,
     focus_details: bool,
@@ -79,7 +79,7 @@ enum DockerfileEvent {
     /// To the next change, or the one before.
     Step(bool),
     /// Another page of the details.
-    Page(Page),
+    Page(DockerfilePage),
     /// Moves the focus to the texts.
     Texts,
     /// Moves the focus to the details.
@@ -103,7 +103,7 @@ impl DockerfileView {
         self.painted = 0;
         self.state.update(context, &waker);
         self.take_saved(context);
-        self.tell(context);
+        self.log_problem(context);
         if context.analysis.findings.is_none() {
             loading(ui, context);
             return;
@@ -127,7 +127,7 @@ impl DockerfileView {
     }
 
     /// Errors go to the log once.
-    fn tell(&mut self, context: &mut ViewContext<'_>) {
+    fn log_problem(&mut self, context: &mut ViewContext<'_>) {
         let problem = self.state.drafts.problem();
         if problem != self.reported.as_ref() {
             self.reported = problem.cloned();
@@ -219,7 +219,7 @@ impl DockerfileView {
     }
 
     /// Brings a page of the details to the front.
-    pub fn show_page(&mut self, page: Page) {
+    pub fn show_page(&mut self, page: DockerfilePage) {
         self.page = page;
     }
 

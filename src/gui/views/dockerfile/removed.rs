@@ -12,12 +12,12 @@ use crate::gui::models::dockerfile::ProposalItem;
 use crate::gui::models::format::count;
 use crate::gui::views::View;
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::table::{Cell, Column, TableEvent, TableRow, TableShape, table};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
 
-const COLUMNS: [Column; 3] = [
-    Column { title: "File", width: 160.0, number: false, rank: 0 },
-    Column { title: "Category", width: 108.0, number: false, rank: 1 },
-    Column { title: "Size", width: 72.0, number: true, rank: 0 },
+const COLUMNS: [TableColumn; 3] = [
+    TableColumn { title: "File", width: 160.0, number: false, rank: 0 },
+    TableColumn { title: "Category", width: 108.0, number: false, rank: 1 },
+    TableColumn { title: "Size", width: 72.0, number: true, rank: 0 },
 ];
 
 /// Label of files without a finding.
@@ -41,7 +41,7 @@ pub(super) fn show(
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let about = "Show the finding of the selected file, or all findings";
                 if ui.button("Show in Findings").on_hover_text(about).clicked() {
-                    events.push(DockerfileEvent::Window(leave(context, category)));
+                    events.push(DockerfileEvent::Window(open_finding(context, category)));
                 }
             });
         });
@@ -67,9 +67,12 @@ pub(super) fn show(
         badges: Vec::new(),
         cells: files.get(index).map_or_else(Vec::new, |file| {
             vec![
-                Cell::new(file.path.clone(), tokens.text),
-                Cell::new(kind(file.category), tokens.text_weak),
-                Cell { share: fraction(file.bytes, largest), ..Cell::new(human(file.bytes), tokens.text) },
+                TableCell::new(file.path.clone(), tokens.text),
+                TableCell::new(kind(file.category), tokens.text_weak),
+                TableCell {
+                    share: fraction(file.bytes, largest),
+                    ..TableCell::new(human(file.bytes), tokens.text)
+                },
             ]
         }),
     };
@@ -84,7 +87,7 @@ pub(super) fn show(
             TableEvent::Select(row) => state.file = Some(row),
             TableEvent::Activate(row) => {
                 let category = files.get(row).and_then(|file| file.category);
-                events.push(DockerfileEvent::Window(leave(context, category)));
+                events.push(DockerfileEvent::Window(open_finding(context, category)));
             }
             TableEvent::Clear => events.push(DockerfileEvent::Texts),
             _ => {}
@@ -96,7 +99,7 @@ pub(super) fn show(
 }
 
 /// To the finding of a category that the plan has, else to all findings.
-fn leave(context: &ViewContext<'_>, category: Option<Category>) -> Action {
+fn open_finding(context: &ViewContext<'_>, category: Option<Category>) -> Action {
     let findings = context.analysis.findings.as_deref();
     let mut list = findings.iter().flat_map(|findings| &findings.list);
     let found = list.find(|one| Some(one.category) == category && context.plan.contains(&one.id));

@@ -7,7 +7,9 @@ use super::head::{command_button, sign};
 use super::state::DockerfileState;
 use crate::base::text::printable;
 use crate::gui::design::{Tokens, text};
-use crate::gui::models::dockerfile::{Aligned, Change, DockerfileModel, Line, ProposalItem, Row};
+use crate::gui::models::dockerfile::{
+    Aligned, AlignedRow, DockerfileLine, DockerfileModel, LineChange, ProposalItem,
+};
 use crate::gui::widgets::sides::{SideLine, SidesEvent, SidesOutput, SidesRow, SidesShape, halves, sides};
 use crate::rewrite::Applicability;
 
@@ -26,7 +28,7 @@ pub(super) fn show(
     let proposal = state.proposal(model);
     let aligned = proposal.map_or(&model.original, |proposal| &proposal.aligned);
     heads(ui, state, model, proposal, events);
-    let number = |line: &Option<Line>| line.as_ref().map_or(0, |line| line.number);
+    let number = |line: &Option<DockerfileLine>| line.as_ref().map_or(0, |line| line.number);
     let last = aligned.rows.iter().rev().take(2_000).map(|row| number(&row.left).max(number(&row.right)));
     let shape = SidesShape {
         name: if proposal.is_some() { "Dockerfile and proposal" } else { "Dockerfile" },
@@ -66,21 +68,21 @@ fn reasons(aligned: &Aligned, proposal: Option<&ProposalItem>, row: usize) -> Ve
 }
 
 fn spoken(aligned: &Aligned, proposal: Option<&ProposalItem>, row: usize) -> String {
-    let words = aligned.rows.get(row).map(Row::spoken).unwrap_or_default();
+    let words = aligned.rows.get(row).map(AlignedRow::spoken).unwrap_or_default();
     match reasons(aligned, proposal, row).as_slice() {
         [] => words,
         reasons => format!("{words}. Why: {}", reasons.join("; ")),
     }
 }
 
-fn painted<'a>(tokens: &Tokens, row: &'a Row, proposal: Option<&ProposalItem>) -> SidesRow<'a> {
-    let color = |change: Change| match change {
-        Change::Same => None,
-        Change::Changed => Some((change.sign(), tokens.changed)),
-        Change::Removed => Some((change.sign(), tokens.removed)),
-        Change::Added => Some((change.sign(), tokens.added)),
+fn painted<'a>(tokens: &Tokens, row: &'a AlignedRow, proposal: Option<&ProposalItem>) -> SidesRow<'a> {
+    let color = |change: LineChange| match change {
+        LineChange::Same => None,
+        LineChange::Changed => Some((change.sign(), tokens.changed)),
+        LineChange::Removed => Some((change.sign(), tokens.removed)),
+        LineChange::Added => Some((change.sign(), tokens.added)),
     };
-    let side = |line: &'a Line| SideLine {
+    let side = |line: &'a DockerfileLine| SideLine {
         number: line.number,
         text: &line.text,
         sign: color(line.change),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ViewContext;
 use crate::gui::models::dockerfile::{
-    Aligned, DockerfileModel, Drafts, ProposalItem, Proposer, Row, SaveKind, SaveState, Saving,
+    Aligned, AlignedRow, DockerfileModel, Drafts, ProposalItem, Proposer, SaveKind, SaveState, Saving,
 };
 use crate::jobs::Waker;
 
@@ -113,7 +113,7 @@ impl DockerfileState {
 
     /// Chooses the row of a line of the original.
     pub(super) fn select_line(&mut self, line: u32) {
-        let is = |row: &Row| row.left.as_ref().is_some_and(|left| left.number == line);
+        let is = |row: &AlignedRow| row.left.as_ref().is_some_and(|left| left.number == line);
         if let Some(row) = self.aligned(|aligned| aligned.rows.iter().position(is)).flatten() {
             self.select(row);
         }

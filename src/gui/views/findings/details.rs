@@ -4,7 +4,7 @@ use egui::accesskit::Role;
 use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 
 use super::state::FindingsState;
-use super::{Action, FindingsEvent, Page, ViewContext};
+use super::{Action, FindingsEvent, FindingsPage, ViewContext};
 use super::{files, list, manual, reasons};
 use crate::base::size::grouped;
 use crate::gui::design::{Tokens, space, text};
@@ -15,14 +15,15 @@ use crate::gui::widgets::controls;
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut FindingsState,
-    page: Page,
+    page: FindingsPage,
     focus: bool,
     context: &ViewContext<'_>,
     events: &mut Vec<FindingsEvent>,
 ) -> usize {
     let Some(details) = state.details.take() else { return 0 };
     // A finding without files has no page of them.
-    let page = if page == Page::Files && details.files.is_empty() { Page::Reasons } else { page };
+    let page =
+        if page == FindingsPage::Files && details.files.is_empty() { FindingsPage::Reasons } else { page };
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 10, bottom: 0 }).show(ui, |ui| {
         ui.set_width(ui.available_width());
         head(ui, &details);
@@ -34,14 +35,14 @@ pub(super) fn show(
         });
     });
     let painted = match page {
-        Page::Reasons => {
+        FindingsPage::Reasons => {
             body(ui, "reasons", &details.item.id, |ui| {
                 reasons::show(ui, &details, &state.layers, context.plan, events);
             });
             0
         }
-        Page::Files => files::show(ui, &details, &mut state.file, context, events),
-        Page::Manual => {
+        FindingsPage::Files => files::show(ui, &details, &mut state.file, context, events),
+        FindingsPage::Manual => {
             let blocks = state.manual.get_or_insert_with(|| details.manual());
             body(ui, "manual", &details.item.id, |ui| manual::show(ui, details.item.rule, blocks));
             0
@@ -78,12 +79,18 @@ fn head(ui: &mut Ui, details: &FindingDetails) {
     ui.add_space(space::XS);
 }
 
-fn tabs(ui: &mut Ui, details: &FindingDetails, page: Page, focus: bool, events: &mut Vec<FindingsEvent>) {
-    let mut pages = vec![(Page::Reasons, "Reasons".to_owned())];
+fn tabs(
+    ui: &mut Ui,
+    details: &FindingDetails,
+    page: FindingsPage,
+    focus: bool,
+    events: &mut Vec<FindingsEvent>,
+) {
+    let mut pages = vec![(FindingsPage::Reasons, "Reasons".to_owned())];
     if !details.files.is_empty() {
-        pages.push((Page::Files, format!("Files  {}", grouped(details.files.len() as u64))));
+        pages.push((FindingsPage::Files, format!("Files  {}", grouped(details.files.len() as u64))));
     }
-    pages.push((Page::Manual, "Manual".to_owned()));
+    pages.push((FindingsPage::Manual, "Manual".to_owned()));
     ui.spacing_mut().item_spacing.x = space::XS;
     for (which, label) in pages {
         let selected = page == which;
@@ -109,7 +116,7 @@ fn in_plan(ui: &mut Ui, item: &FindingItem, context: &ViewContext<'_>, events: &
         return;
     }
     let chosen = context.plan.contains(&item.id);
-    let cause = context.plan.kept_cause(&item.id);
+    let cause = context.plan.blocking_cause(&item.id);
     let add = |ui: &mut Ui| controls::check_box(ui, chosen, "In the plan");
     let mut response = ui.add_enabled_ui(cause.is_none(), add).inner;
     if let Some(cause) = cause {

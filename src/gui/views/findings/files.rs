@@ -10,12 +10,12 @@ use crate::gui::design::{Tokens, space};
 use crate::gui::models::cuda::copy_text;
 use crate::gui::models::findings::{FileLine, FindingDetails};
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::table::{Cell, Column, TableEvent, TableRow, TableShape, table};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
 
-const COLUMNS: [Column; 3] = [
-    Column { title: "File", width: 160.0, number: false, rank: 0 },
-    Column { title: "Size", width: 72.0, number: true, rank: 0 },
-    Column { title: "Layer", width: 40.0, number: true, rank: 1 },
+const COLUMNS: [TableColumn; 3] = [
+    TableColumn { title: "File", width: 160.0, number: false, rank: 0 },
+    TableColumn { title: "Size", width: 72.0, number: true, rank: 0 },
+    TableColumn { title: "Layer", width: 40.0, number: true, rank: 1 },
 ];
 
 /// Shows the files; gives how many rows were made.
@@ -37,7 +37,7 @@ pub(super) fn show(
                 let hint = "Select a file first";
                 let button = ui.button("Show in Layers").on_disabled_hover_text(hint);
                 if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
-                    leave(line, events);
+                    open_in_layers(line, events);
                 }
                 let button = ui.button("Copy path").on_disabled_hover_text(hint);
                 if let Some(line) = picked.as_ref().filter(|_| button.clicked()) {
@@ -69,9 +69,12 @@ pub(super) fn show(
             cut: Cut::Middle,
             badges: if hidden { vec![(SHADOWED.to_owned(), tokens.hidden)] } else { Vec::new() },
             cells: vec![
-                Cell::new(shown, tokens.text),
-                Cell { share: fraction(bytes, largest), ..Cell::new(human(bytes), tokens.text) },
-                Cell { chip: Some(tokens.layer(layer)), ..Cell::new(layer.to_string(), tokens.text_weak) },
+                TableCell::new(shown, tokens.text),
+                TableCell { share: fraction(bytes, largest), ..TableCell::new(human(bytes), tokens.text) },
+                TableCell {
+                    chip: Some(tokens.layer(layer)),
+                    ..TableCell::new(layer.to_string(), tokens.text_weak)
+                },
             ],
         }
     };
@@ -87,7 +90,7 @@ pub(super) fn show(
             TableEvent::Select(row) => *chosen = Some(row),
             TableEvent::Activate(row) => {
                 if let Some(line) = line(row) {
-                    leave(&line, events);
+                    open_in_layers(&line, events);
                 }
             }
             TableEvent::Clear => events.push(FindingsEvent::List),
@@ -105,7 +108,7 @@ pub(super) fn show(
 }
 
 /// To the file in the layers view; one that a later layer hides is to be seen in its own layer only.
-pub(super) fn leave(line: &FileLine, events: &mut Vec<FindingsEvent>) {
+pub(super) fn open_in_layers(line: &FileLine, events: &mut Vec<FindingsEvent>) {
     if line.hidden {
         events.push(FindingsEvent::Window(Action::SelectLayer(usize::from(line.layer))));
     }

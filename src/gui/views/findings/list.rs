@@ -10,21 +10,23 @@ use crate::base::size::{grouped, human};
 use crate::findings::{Severity, Verdict};
 use crate::gui::design::Tokens;
 use crate::gui::models::findings::{
-    ChosenPlan, Column as By, FindingItem, FindingRow, FindingsModel, Group, PlanChange, words,
+    ChosenPlan, FindingColumn, FindingItem, FindingRow, FindingsModel, PlanChange, VerdictGroup, words,
 };
 use crate::gui::models::format::count;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::controls::Mark;
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{Cell, Check, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+use crate::gui::widgets::table::{
+    TableCell, TableCheck, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
+};
 
-const COLUMNS: [Column; 6] = [
-    Column { title: "Finding", width: 330.0, number: false, rank: 0 },
-    Column { title: "Severity", width: 56.0, number: false, rank: 3 },
-    Column { title: "Category", width: 112.0, number: false, rank: 4 },
-    Column { title: "Saving", width: 72.0, number: true, rank: 0 },
-    Column { title: "Merged", width: 72.0, number: true, rank: 1 },
-    Column { title: "Layers", width: 64.0, number: true, rank: 2 },
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn { title: "Finding", width: 330.0, number: false, rank: 0 },
+    TableColumn { title: "Severity", width: 56.0, number: false, rank: 3 },
+    TableColumn { title: "Category", width: 112.0, number: false, rank: 4 },
+    TableColumn { title: "Saving", width: 72.0, number: true, rank: 0 },
+    TableColumn { title: "Merged", width: 72.0, number: true, rank: 1 },
+    TableColumn { title: "Layers", width: 64.0, number: true, rank: 2 },
 ];
 
 /// Shows the list; `None` when no row is left.
@@ -48,7 +50,7 @@ pub(super) fn show(
         return None;
     }
     let rows = &state.rows;
-    let sort = By::ALL.iter().position(|column| *column == state.sorting.column).unwrap_or(0);
+    let sort = FindingColumn::ALL.iter().position(|column| *column == state.sorting.column).unwrap_or(0);
     let shape = TableShape {
         name: "Findings",
         rows: rows.rows.len(),
@@ -117,7 +119,7 @@ fn take(
                 }
             }
             TableEvent::Sort(column) => {
-                if let Some(column) = By::ALL.get(column) {
+                if let Some(column) = FindingColumn::ALL.get(column) {
                     state.sorting = state.sorting.clicked(*column);
                     state.make_rows();
                 }
@@ -145,7 +147,7 @@ pub(in crate::gui::views) fn sign(tokens: &Tokens, verdict: Verdict) -> (Mark, C
     }
 }
 
-fn group_row(tokens: &Tokens, key: usize, group: &Group) -> TableRow {
+fn group_row(tokens: &Tokens, key: usize, group: &VerdictGroup) -> TableRow {
     let weak = tokens.text_weak;
     let sum = |bytes: u64| if bytes > 0 { human(bytes) } else { String::new() };
     TableRow {
@@ -156,16 +158,22 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group) -> TableRow {
         cut: Cut::End,
         badges: vec![(grouped(group.findings.len() as u64), weak)],
         cells: vec![
-            Cell { mark: Some(sign(tokens, group.verdict)), ..Cell::new(group.verdict.label(), tokens.text) },
-            Cell::new("", weak),
-            Cell::new("", weak),
-            Cell::new(sum(group.bytes), if group.verdict == Verdict::Needed { weak } else { tokens.text }),
-            Cell::new(sum(group.merged_bytes), weak),
+            TableCell {
+                mark: Some(sign(tokens, group.verdict)),
+                ..TableCell::new(group.verdict.label(), tokens.text)
+            },
+            TableCell::new("", weak),
+            TableCell::new("", weak),
+            TableCell::new(
+                sum(group.bytes),
+                if group.verdict == Verdict::Needed { weak } else { tokens.text },
+            ),
+            TableCell::new(sum(group.merged_bytes), weak),
         ],
     }
 }
 
-fn spoken_group(group: &Group) -> String {
+fn spoken_group(group: &VerdictGroup) -> String {
     let findings = count(group.findings.len(), "finding");
     format!("{}, {findings}, {}", group.verdict.label(), human(group.bytes))
 }
@@ -185,7 +193,7 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPla
         _ => (tokens.text, fraction(item.bytes, whole)),
     };
     let on = item.can_be_chosen().then_some(chosen);
-    let blocked = plan.kept_cause(&item.id).map(|_| ("not on its own".to_owned(), tokens.text_weak));
+    let blocked = plan.blocking_cause(&item.id).map(|_| ("not on its own".to_owned(), tokens.text_weak));
     let answer = plan.question(&item.id).and_then(|question| {
         let word = words::answer(question.answer?, question.has_bytes());
         Some((word.to_lowercase(), tokens.text_weak))
@@ -204,15 +212,18 @@ fn finding_row(tokens: &Tokens, key: usize, item: &FindingItem, plan: &ChosenPla
         cut: Cut::End,
         badges: answer.or(blocked).into_iter().collect(),
         cells: vec![
-            Cell {
-                check: Some(Check { on, name: format!("{} in the plan", item.title) }),
-                ..Cell::new(item.title.clone(), tokens.text)
+            TableCell {
+                check: Some(TableCheck { on, name: format!("{} in the plan", item.title) }),
+                ..TableCell::new(item.title.clone(), tokens.text)
             },
-            Cell::new(item.severity.label(), severity),
-            Cell::new(item.category.label(), weak),
-            Cell { share, ..Cell::new(number(item.bytes), saved) },
-            Cell::new(number(item.merged_bytes), weak),
-            Cell { chip: chip.map(|layer| tokens.layer(usize::from(*layer))), ..Cell::new(layers, weak) },
+            TableCell::new(item.severity.label(), severity),
+            TableCell::new(item.category.label(), weak),
+            TableCell { share, ..TableCell::new(number(item.bytes), saved) },
+            TableCell::new(number(item.merged_bytes), weak),
+            TableCell {
+                chip: chip.map(|layer| tokens.layer(usize::from(*layer))),
+                ..TableCell::new(layers, weak)
+            },
         ],
     }
 }

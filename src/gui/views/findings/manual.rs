@@ -4,23 +4,23 @@ use egui::text::LayoutJob;
 use egui::{Frame, Label, Margin, RichText, Stroke, TextFormat, Ui};
 
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::findings::{Block, Span};
+use crate::gui::models::findings::{ManualBlock, ManualSpan};
 use crate::gui::widgets::controls::{self, heading};
 
 /// Lays the blocks of a page out.
-pub(super) fn show(ui: &mut Ui, rule: &str, blocks: &[Block]) {
+pub(super) fn show(ui: &mut Ui, rule: &str, blocks: &[ManualBlock]) {
     for block in blocks {
         match block {
-            Block::Heading(words) => {
+            ManualBlock::Heading(words) => {
                 ui.add_space(space::M);
                 heading(ui, words);
             }
-            Block::Text(spans) => {
+            ManualBlock::Text(spans) => {
                 paragraph(ui, "", spans);
                 ui.add_space(space::XS);
             }
-            Block::Point(spans) => paragraph(ui, "•  ", spans),
-            Block::Code(lines) => code(ui, lines),
+            ManualBlock::Point(spans) => paragraph(ui, "•  ", spans),
+            ManualBlock::Code(lines) => code(ui, lines),
         }
     }
     ui.add_space(space::M);
@@ -28,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, rule: &str, blocks: &[Block]) {
 }
 
 /// Words in a paragraph, those of files and shells in fixed width.
-pub(super) fn paragraph(ui: &mut Ui, before: &str, spans: &[Span]) {
+pub(super) fn paragraph(ui: &mut Ui, before: &str, spans: &[ManualSpan]) {
     let tokens = Tokens::of(ui);
     let mut job = LayoutJob::default();
     job.append(before, 0.0, TextFormat::simple(text::body(), tokens.text_weak));

@@ -29,7 +29,7 @@ const WIDE: f32 = 1_000.0;
 
 /// What is shown of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Page {
+pub enum FindingsPage {
     /// Why, and the evidence.
     #[default]
     Reasons,
@@ -43,7 +43,7 @@ pub enum Page {
 #[derive(Default)]
 pub struct FindingsView {
     state: FindingsState,
-    page: Page,
+    page: FindingsPage,
     focus_search: bool,
     focus_details: bool,
     /// Where the focus of the keyboard is when it is in the list.
@@ -64,7 +64,7 @@ enum FindingsEvent {
     /// Moves the focus to the list.
     List,
     /// Another page of the details.
-    Page(Page),
+    Page(FindingsPage),
     /// Nothing is chosen any more.
     Clear,
 }
@@ -84,7 +84,7 @@ impl FindingsView {
             return;
         }
         if model.items.is_empty() {
-            empty(ui, "No findings", &model.looked_at);
+            empty(ui, "No findings", &model.checked_items);
             return;
         }
         let painter = ui.ctx().clone();
@@ -131,11 +131,11 @@ impl FindingsView {
     /// Chooses the finding with this id and brings it into sight, once it is known.
     pub fn select(&mut self, id: &str) {
         self.state.select(id);
-        self.page = Page::Reasons;
+        self.page = FindingsPage::Reasons;
     }
 
     /// Brings a page of the details to the front.
-    pub fn show_page(&mut self, page: Page) {
+    pub fn show_page(&mut self, page: FindingsPage) {
         self.page = page;
     }
 

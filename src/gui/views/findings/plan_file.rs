@@ -7,10 +7,10 @@ use egui::Ui;
 use super::{Action, FindingsView, ViewContext};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::SaveState;
-use crate::gui::models::findings::{Loaded, PlanFiles};
+use crate::gui::models::findings::{LoadedPlan, PlanFiles};
 use crate::gui::models::format::count;
 use crate::gui::models::typed::tidy;
-use crate::gui::views::path_bar::{Notice, PathBar, PathEvent, PathWords, show_notice};
+use crate::gui::views::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
 use crate::jobs::Waker;
 
 /// Where a plan is saved unless another path is typed.
@@ -27,7 +27,7 @@ enum Purpose {
 #[derive(Default)]
 pub(super) struct PlanFile {
     bar: Option<(Purpose, PathBar)>,
-    notice: Option<Notice>,
+    notice: Option<PathNotice>,
     files: PlanFiles,
     /// The name of the file that was read last.
     name: String,
@@ -48,7 +48,7 @@ impl PlanFile {
             None => {}
             Some(SaveState::Saved(path)) => {
                 self.bar = None;
-                self.notice = Some(Notice::done(&format!("Plan saved to {path}"), &path));
+                self.notice = Some(PathNotice::done(&format!("Plan saved to {path}"), &path));
             }
             Some(SaveState::Exists(path)) => {
                 if let Some((_, bar)) = &mut self.bar {
@@ -62,13 +62,13 @@ impl PlanFile {
     /// Says why, where the path was typed, and in the log.
     fn failed(&mut self, why: String, actions: &mut Vec<Action>) {
         actions.push(Action::Report(why.clone()));
-        self.say(why);
+        self.show_message(why);
     }
 
-    fn say(&mut self, why: String) {
+    fn show_message(&mut self, why: String) {
         match &mut self.bar {
-            Some((_, bar)) => bar.say(why),
-            None => self.notice = Some(Notice::failed(why)),
+            Some((_, bar)) => bar.show_message(why),
+            None => self.notice = Some(PathNotice::failed(why)),
         }
     }
 
@@ -131,10 +131,10 @@ impl FindingsView {
     }
 
     /// Says what a plan brought, or why it does not fit.
-    pub fn plan_loaded(&mut self, loaded: Result<Loaded, String>) {
+    pub fn plan_loaded(&mut self, loaded: Result<LoadedPlan, String>) {
         let name = &self.plan_file.name;
         match loaded {
-            Ok(Loaded { findings, answers, foreign }) => {
+            Ok(LoadedPlan { findings, answers, foreign }) => {
                 let of = if foreign { "; saved for another image" } else { "" };
                 let words = format!(
                     "Plan {name} opened: {}, {}{of}",
@@ -142,18 +142,18 @@ impl FindingsView {
                     count(answers, "answer")
                 );
                 self.plan_file.bar = None;
-                self.plan_file.notice = Some(Notice::done(&words, ""));
+                self.plan_file.notice = Some(PathNotice::done(&words, ""));
             }
             Err(why) => {
                 let why = format!("Plan {name} does not match this image: {why}");
-                self.plan_file.say(why);
+                self.plan_file.show_message(why);
             }
         }
     }
 
     /// A dialog could not be shown: the field is there for the path.
     pub fn dialog_failed(&mut self, reason: &str) {
-        self.plan_file.say(format!("{reason}; enter the path instead"));
+        self.plan_file.show_message(format!("{reason}; enter the path instead"));
     }
 
     /// Whether a plan is being read or written.

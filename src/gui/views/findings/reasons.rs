@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Grid, Label, Link, Rect, RichText, Sense, Ui, WidgetInfo, vec2};
 
-use super::{Action, FindingsEvent, Page, manual};
+use super::{Action, FindingsEvent, FindingsPage, manual};
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle};
 use crate::findings::Verdict;
@@ -68,7 +68,7 @@ pub(super) fn show(
         if details.files.len() > details.largest.len()
             && ui.link(format!("All {}", count(details.files.len(), "file"))).clicked()
         {
-            events.push(FindingsEvent::Page(Page::Files));
+            events.push(FindingsEvent::Page(FindingsPage::Files));
         }
     }
     if !details.packages.is_empty() {
@@ -246,7 +246,7 @@ fn files(ui: &mut Ui, lines: &[FileLine], events: &mut Vec<FindingsEvent>) {
             controls::weak(ui, "Show file in Layers");
         });
         if response.clicked() {
-            super::files::leave(line, events);
+            super::files::open_in_layers(line, events);
         }
     }
     ui.spacing_mut().item_spacing.y = space::XS;

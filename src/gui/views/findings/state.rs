@@ -7,7 +7,7 @@ use super::ViewContext;
 use crate::analysis::Analysis;
 use crate::findings::{Findings, Verdict};
 use crate::gui::models::findings::{
-    Block, FindingDetails, FindingQuery, FindingRow, FindingRows, FindingsModel, Sorting,
+    FindingDetails, FindingQuery, FindingRow, FindingRows, FindingSort, FindingsModel, ManualBlock,
 };
 use crate::gui::models::layers::LayerItem;
 
@@ -17,12 +17,12 @@ pub(super) struct FindingsState {
     pub(super) model: Option<Arc<FindingsModel>>,
     pub(super) layers: Vec<LayerItem>,
     pub(super) typed: String,
-    pub(super) sorting: Sorting,
+    pub(super) sorting: FindingSort,
     pub(super) folded: BTreeSet<Verdict>,
     pub(super) rows: FindingRows,
     pub(super) details: Option<FindingDetails>,
     /// The page of the manual about the rule of the chosen finding, once it was asked for.
-    pub(super) manual: Option<Vec<Block>>,
+    pub(super) manual: Option<Vec<ManualBlock>>,
     /// The chosen file of the chosen finding, by its row.
     pub(super) file: Option<usize>,
     /// Whether the chosen row is to be brought into sight.

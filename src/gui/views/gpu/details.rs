@@ -62,8 +62,8 @@ fn show_reason(ui: &mut Ui, reason: &Reason, events: &mut Vec<GpuEvent>) {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             let word = reason.verdict.label();
-            let said = RichText::new(format!("{word}: {}", reason.text));
-            ui.add(Label::new(said).wrap().selectable(true));
+            let label = RichText::new(format!("{word}: {}", reason.text));
+            ui.add(Label::new(label).wrap().selectable(true));
             if let Some(hint) = &reason.hint {
                 ui.add(Label::new(weak(hint.clone())).wrap().selectable(true));
             }

@@ -7,7 +7,7 @@ use super::state::GpuState;
 use crate::cuda::compat::RunVerdict;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::format::count;
-use crate::gui::models::gpu::{Judged, words};
+use crate::gui::models::gpu::{TargetVerdicts, words};
 use crate::gui::widgets::chip::chip;
 use crate::gui::widgets::controls::{Mark, heading, progress_bar};
 
@@ -24,7 +24,7 @@ pub(super) fn sign(tokens: &Tokens, verdict: RunVerdict) -> (Mark, Color32) {
     }
 }
 
-pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &Judged, focus: bool) {
+pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &TargetVerdicts, focus: bool) {
     let tokens = Tokens::of(ui);
     let short = ui.available_height() < SHORT;
     ui.horizontal(|ui| {

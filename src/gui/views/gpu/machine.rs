@@ -22,7 +22,7 @@ use crate::jobs::Waker;
 #[derive(Default)]
 pub struct MachineView {
     /// Whether it asks if earlier runs are really to be forgotten.
-    pub(super) asks: bool,
+    pub(super) confirm_forget: bool,
 }
 
 /// Shows the machine in the remaining space. Searches for the driver library once; all else runs on request.
@@ -49,7 +49,7 @@ pub(in crate::gui) fn show(
 }
 
 /// A sign, and words beside it.
-pub(super) fn said(ui: &mut Ui, (mark, color): (Mark, egui::Color32), add: impl FnOnce(&mut Ui)) {
+pub(super) fn marked_line(ui: &mut Ui, (mark, color): (Mark, egui::Color32), add: impl FnOnce(&mut Ui)) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         let (rect, _) = ui.allocate_exact_size(vec2(14.0, 18.0), Sense::hover());
@@ -79,12 +79,12 @@ fn library(ui: &mut Ui, machine: &Machine) {
     };
     let path = check.driver.as_ref().and_then(|driver| driver.library_path.as_deref());
     match (path, &check.error) {
-        (Some(path), _) => said(ui, (Mark::Proven, tokens.success), |ui| {
+        (Some(path), _) => marked_line(ui, (Mark::Proven, tokens.success), |ui| {
             let words = format!("libcuda.so.1 found: {}", printable(path));
             ui.add(Label::new(words).wrap().selectable(true));
         }),
         // A failure is shown below after the check.
-        (None, Some(error)) if !machine.is_known() => said(ui, (Mark::Error, tokens.error), |ui| {
+        (None, Some(error)) if !machine.is_known() => marked_line(ui, (Mark::Error, tokens.error), |ui| {
             ui.add(
                 Label::new(crate::base::text::sentence(&printable(&error.message))).wrap().selectable(true),
             );
@@ -171,8 +171,8 @@ fn choice(ui: &mut Ui, machine: &mut Machine) {
 
 /// The check under way, or the last result.
 fn outcome(ui: &mut Ui, machine: &mut Machine, actions: &mut Vec<Action>) {
-    if let Some((check, wanted)) = machine.running() {
-        let lines = StepLine::all(check, Some(wanted));
+    if let Some((check, requested)) = machine.running() {
+        let lines = StepLine::all(check, Some(requested));
         let done = lines.iter().filter(|line| line.us.is_some()).count();
         ui.add_space(space::M);
         ui.label(RichText::new("Checking…").font(text::heading()));
@@ -247,7 +247,7 @@ fn show_headline(ui: &mut Ui, headline: &Headline) {
         .inner_margin(Margin::symmetric(10, 8))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            said(ui, (mark, color), |ui| {
+            marked_line(ui, (mark, color), |ui| {
                 let words = RichText::new(&headline.text).font(text::strong()).color(tokens.text);
                 ui.add(Label::new(words).wrap().selectable(true));
             });

@@ -20,7 +20,7 @@ pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
 use super::{Action, ViewContext};
-use crate::gui::models::gpu::{Judge, Judged, Machine, TargetItem};
+use crate::gui::models::gpu::{Judge, Machine, TargetItem, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
@@ -144,7 +144,7 @@ impl GpuView {
     }
 
     /// The verdicts, as data.
-    pub fn judged(&self) -> Option<Arc<Judged>> {
+    pub fn judged(&self) -> Option<Arc<TargetVerdicts>> {
         self.state.judged()
     }
 

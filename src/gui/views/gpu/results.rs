@@ -6,7 +6,7 @@ use egui::{Frame, Label, Margin, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, 
 
 use crate::gpu::Check;
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::gpu::{DeviceItem, Fact, LaunchCost, driver_facts, words};
+use crate::gui::models::gpu::{DeviceFact, DeviceItem, LaunchCost, driver_facts, words};
 use crate::gui::widgets::cell;
 use crate::gui::widgets::controls::{heading, weak};
 
@@ -60,7 +60,7 @@ fn card(ui: &mut Ui, device: &DeviceItem, several: bool) {
 }
 
 /// Names and values; a value may take several lines.
-fn facts(ui: &mut Ui, facts: &[Fact]) {
+fn facts(ui: &mut Ui, facts: &[DeviceFact]) {
     let tokens = Tokens::of(ui);
     ui.spacing_mut().item_spacing.y = 3.0;
     for fact in facts {

@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
         ui.add(Label::new(fault.color(tokens.warning)).wrap().selectable(true));
     }
     if machine.runs().is_empty() {
-        view.asks = false;
+        view.confirm_forget = false;
         return;
     }
     ui.add_space(space::L);
@@ -60,18 +60,18 @@ pub(super) fn show(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
 
 /// The button, which asks once more.
 fn clear(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
-    if !view.asks {
+    if !view.confirm_forget {
         if ui.button("Clear…").on_hover_text("Delete all earlier runs").clicked() {
-            view.asks = true;
+            view.confirm_forget = true;
         }
         return;
     }
     if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
-        view.asks = false;
+        view.confirm_forget = false;
     }
     if ui.button(format!("Delete {}", count(machine.runs().len(), "run"))).clicked() {
         machine.clear_runs();
-        view.asks = false;
+        view.confirm_forget = false;
     }
 }
 

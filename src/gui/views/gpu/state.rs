@@ -6,27 +6,28 @@ use std::sync::Arc;
 use super::ViewContext;
 use crate::cuda::compat::RunVerdict;
 use crate::gui::models::gpu::{
-    Judge, Judged, Judgements, Kind, Machine, TargetItem, TargetQuery, TargetRows, stated_driver,
+    Judge, Machine, TargetItem, TargetKind, TargetQuery, TargetRows, TargetVerdicts, VerdictJob,
+    stated_driver,
 };
 use crate::jobs::Waker;
 
 /// The verdicts, the choices made, and the rows that follow from both.
 pub(super) struct GpuState {
-    judgements: Judgements,
+    judgements: VerdictJob,
     pub(super) typed: String,
     pub(super) verdicts: BTreeSet<RunVerdict>,
     /// The driver as it is typed, and as it is taken: the last one that could be understood.
     pub(super) driver_typed: String,
     driver: Option<String>,
     pub(super) driver_fault: Option<String>,
-    folded: BTreeSet<Kind>,
+    folded: BTreeSet<TargetKind>,
     /// What was folded before there was a filter, which unfolds all.
-    folded_before: Option<BTreeSet<Kind>>,
+    folded_before: Option<BTreeSet<TargetKind>>,
     pub(super) rows: TargetRows,
     made_for: u64,
     selected: Option<String>,
     /// The group with keyboard focus.
-    group: Option<Kind>,
+    group: Option<TargetKind>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
 }
@@ -34,14 +35,14 @@ pub(super) struct GpuState {
 impl Default for GpuState {
     fn default() -> Self {
         Self {
-            judgements: Judgements::default(),
+            judgements: VerdictJob::default(),
             typed: String::new(),
             verdicts: BTreeSet::new(),
             driver_typed: String::new(),
             driver: None,
             driver_fault: None,
             // Cloud groups have many machines with few GPUs: their sums are enough.
-            folded: BTreeSet::from([Kind::Azure, Kind::Aws, Kind::Google, Kind::Gke]),
+            folded: BTreeSet::from([TargetKind::Azure, TargetKind::Aws, TargetKind::Google, TargetKind::Gke]),
             folded_before: None,
             rows: TargetRows::default(),
             made_for: 0,
@@ -54,7 +55,7 @@ impl Default for GpuState {
 
 impl GpuState {
     pub(super) fn with(judge: Judge) -> Self {
-        Self { judgements: Judgements::new(judge), ..Self::default() }
+        Self { judgements: VerdictJob::new(judge), ..Self::default() }
     }
 
     /// Applies updates; otherwise does nothing.
@@ -68,7 +69,7 @@ impl GpuState {
         }
     }
 
-    pub(super) fn judged(&self) -> Option<Arc<Judged>> {
+    pub(super) fn judged(&self) -> Option<Arc<TargetVerdicts>> {
         self.judgements.judged().map(Arc::clone)
     }
 
@@ -158,7 +159,7 @@ impl GpuState {
     }
 
     /// The chosen machine.
-    pub(super) fn chosen<'a>(&self, judged: &'a Judged) -> Option<&'a TargetItem> {
+    pub(super) fn chosen<'a>(&self, judged: &'a TargetVerdicts) -> Option<&'a TargetItem> {
         let id = self.selected.as_deref()?;
         judged.targets.iter().find(|target| target.id == id)
     }

@@ -7,10 +7,12 @@ use super::state::GpuState;
 use super::{Action, GpuEvent};
 use crate::base::labels::TARGET_VERDICTS;
 use crate::gui::design::Tokens;
-use crate::gui::models::gpu::{Group, Judged, Kind, Machine, TargetItem, TargetRow};
+use crate::gui::models::gpu::{Machine, TargetGroup, TargetItem, TargetKind, TargetRow, TargetVerdicts};
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{Cell, Column, TableEvent, TableOutput, TableRow, TableShape, table};
+use crate::gui::widgets::table::{
+    TableCell, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
+};
 
 /// Reasons have what room is left, but never less.
 const WHY: f32 = 160.0;
@@ -18,21 +20,21 @@ const WHY: f32 = 160.0;
 const SIDES: f32 = 21.0;
 const GAP: f32 = 12.0;
 
-const COLUMNS: [Column; 6] = [
-    Column { title: "Target", width: 168.0, number: false, rank: 0 },
-    Column { title: "GPU", width: 122.0, number: false, rank: 1 },
-    Column { title: "CC", width: 28.0, number: true, rank: 3 },
-    Column { title: "Driver", width: 140.0, number: false, rank: 2 },
-    Column { title: "Verdict", width: 166.0, number: false, rank: 0 },
-    Column { title: "Why", width: WHY, number: false, rank: 0 },
+const COLUMNS: [TableColumn; 6] = [
+    TableColumn { title: "Target", width: 168.0, number: false, rank: 0 },
+    TableColumn { title: "GPU", width: 122.0, number: false, rank: 1 },
+    TableColumn { title: "CC", width: 28.0, number: true, rank: 3 },
+    TableColumn { title: "Driver", width: 140.0, number: false, rank: 2 },
+    TableColumn { title: "Verdict", width: 166.0, number: false, rank: 0 },
+    TableColumn { title: "Why", width: WHY, number: false, rank: 0 },
 ];
 
 /// The columns for a table of this width: the reasons take the remaining width.
-fn columns(width: f32) -> [Column; 6] {
+fn columns(width: f32) -> [TableColumn; 6] {
     let mut columns = COLUMNS;
     let all: f32 = COLUMNS.iter().map(|column| column.width + GAP).sum();
     let mut left = width - SIDES - (all - GAP);
-    let mut ranked: Vec<&Column> = COLUMNS.iter().filter(|column| column.rank > 0).collect();
+    let mut ranked: Vec<&TableColumn> = COLUMNS.iter().filter(|column| column.rank > 0).collect();
     ranked.sort_by_key(|column| std::cmp::Reverse(column.rank));
     for column in ranked {
         if left >= 0.0 {
@@ -48,7 +50,7 @@ fn columns(width: f32) -> [Column; 6] {
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut GpuState,
-    judged: &Judged,
+    judged: &TargetVerdicts,
     machine: &Machine,
     events: &mut Vec<GpuEvent>,
 ) -> Option<TableOutput> {
@@ -99,7 +101,13 @@ fn tooltip(ui: &mut Ui, target: &TargetItem) {
     ui.label(why);
 }
 
-fn take(ui: &Ui, state: &mut GpuState, judged: &Judged, output: &TableOutput, events: &mut Vec<GpuEvent>) {
+fn take(
+    ui: &Ui,
+    state: &mut GpuState,
+    judged: &TargetVerdicts,
+    output: &TableOutput,
+    events: &mut Vec<GpuEvent>,
+) {
     // Rows may change while events are carried out: what they are about is looked up before.
     let rows = state.rows.rows.clone();
     let row = |index: usize| rows.get(index).copied();
@@ -153,8 +161,8 @@ fn take(ui: &Ui, state: &mut GpuState, judged: &Judged, output: &TableOutput, ev
 }
 
 /// The note after the name of a group.
-fn about(group: &Group, machine: &Machine) -> String {
-    if group.kind != Kind::Host || !group.targets.is_empty() {
+fn about(group: &TargetGroup, machine: &Machine) -> String {
+    if group.kind != TargetKind::Host || !group.targets.is_empty() {
         return group.sum();
     }
     let words = match (machine.is_checking(), machine.is_known()) {
@@ -165,10 +173,10 @@ fn about(group: &Group, machine: &Machine) -> String {
     words.to_owned()
 }
 
-fn group_row(tokens: &Tokens, key: usize, group: &Group, machine: &Machine) -> TableRow {
+fn group_row(tokens: &Tokens, key: usize, group: &TargetGroup, machine: &Machine) -> TableRow {
     let weak = tokens.text_weak;
     let count = group.targets.len();
-    let blank = || Cell::new("", weak);
+    let blank = || TableCell::new("", weak);
     TableRow {
         key: 1_u64 << 40 | key as u64,
         // Align the name with those that have an arrow.
@@ -178,17 +186,17 @@ fn group_row(tokens: &Tokens, key: usize, group: &Group, machine: &Machine) -> T
         cut: Cut::End,
         badges: if count > 0 { vec![(count.to_string(), weak)] } else { Vec::new() },
         cells: vec![
-            Cell::new(group.kind.title(), tokens.text),
+            TableCell::new(group.kind.title(), tokens.text),
             blank(),
             blank(),
             blank(),
             blank(),
-            Cell::new(about(group, machine), weak),
+            TableCell::new(about(group, machine), weak),
         ],
     }
 }
 
-fn spoken_group(group: &Group, machine: &Machine) -> String {
+fn spoken_group(group: &TargetGroup, machine: &Machine) -> String {
     format!("{}, {}", group.kind.title(), about(group, machine))
 }
 
@@ -205,12 +213,12 @@ fn target_row(tokens: &Tokens, key: usize, target: &TargetItem) -> TableRow {
         cut: Cut::Middle,
         badges: Vec::new(),
         cells: vec![
-            Cell::new(target.short.clone(), tokens.text),
-            Cell::new(target.gpus_text(), weak),
-            Cell::new(target.capability.clone(), weak),
-            Cell::new(driver, weak),
-            Cell { mark: Some((mark, color)), ..Cell::new(verdict.label(), color) },
-            Cell::new(target.judgement.why.clone(), tokens.text),
+            TableCell::new(target.short.clone(), tokens.text),
+            TableCell::new(target.gpus_text(), weak),
+            TableCell::new(target.capability.clone(), weak),
+            TableCell::new(driver, weak),
+            TableCell { mark: Some((mark, color)), ..TableCell::new(verdict.label(), color) },
+            TableCell::new(target.judgement.why.clone(), tokens.text),
         ],
     }
 }

@@ -8,13 +8,14 @@ use crate::base::labels::SHADOWED;
 use crate::base::size::{grouped, human};
 use crate::base::text::escape;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::browser::{Browser, Gap};
-use crate::gui::models::files::{HIDDEN_SIGN, Mark, Row, Shown, SortKey};
+use crate::gui::models::browser::{Browser, MissingTree};
+use crate::gui::models::files::{FileTreeRow, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
 use crate::gui::models::format::count;
 use crate::gui::views::{Action, ViewContext};
-use crate::gui::widgets::tree::{Column, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
+use crate::gui::widgets::tree::{TreeColumn, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
 
-const COLUMNS: [Column; 2] = [Column { title: "Size", width: 92.0 }, Column { title: "Files", width: 64.0 }];
+const COLUMNS: [TreeColumn; 2] =
+    [TreeColumn { title: "Size", width: 92.0 }, TreeColumn { title: "Files", width: 64.0 }];
 
 /// Height of the legend, and of the pane from which on it is shown.
 const LEGEND: f32 = 22.0;
@@ -160,7 +161,7 @@ fn legend(ui: &mut Ui, rect: egui::Rect) {
     );
     ui.shrink_clip_rect(line);
     ui.spacing_mut().item_spacing.x = space::XS;
-    let marks = [Mark::Added, Mark::Changed, Mark::Removed, Mark::Inside];
+    let marks = [PathChange::Added, PathChange::Changed, PathChange::Removed, PathChange::Inside];
     let signs = marks.iter().map(|mark| (mark.sign(), mark_color(tokens, *mark), mark.word()));
     for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, SHADOWED)]) {
         ui.label(RichText::new(sign).font(text::mono()).color(color));
@@ -193,7 +194,7 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &TreeOutput, context: &mu
     }
 }
 
-fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
+fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
     let tree = &shown.tree;
     let path = row.path;
     let (mark, hidden) = (tree.mark(path), tree.is_hidden(path));
@@ -201,9 +202,9 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
     let name = tree.timeline().name(path);
     let matches = shown.found.as_ref().map(|found| found.matches(path));
     let color = match mark {
-        Mark::Added | Mark::Changed | Mark::Removed => mark_color(tokens, mark),
-        Mark::None | Mark::Inside if matches == Some(false) => tokens.text_weak,
-        Mark::None | Mark::Inside => tokens.text,
+        PathChange::Added | PathChange::Changed | PathChange::Removed => mark_color(tokens, mark),
+        PathChange::None | PathChange::Inside if matches == Some(false) => tokens.text_weak,
+        PathChange::None | PathChange::Inside => tokens.text,
     };
     let mut shown_name = escape(name);
     if folder {
@@ -212,11 +213,14 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
     let bytes = tree.bytes(path);
     let parent = tree.timeline().parent(path);
     let whole = tree.bytes(parent);
-    let share =
-        if whole == 0 || mark == Mark::Removed { 0.0 } else { crate::base::convert::fraction(bytes, whole) };
+    let share = if whole == 0 || mark == PathChange::Removed {
+        0.0
+    } else {
+        crate::base::convert::fraction(bytes, whole)
+    };
     let size = if !folder && tree.files(path) == 0 {
         String::new()
-    } else if mark == Mark::Removed {
+    } else if mark == PathChange::Removed {
         format!("−{}", human(bytes))
     } else {
         human(bytes)
@@ -229,11 +233,11 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
         folder: tree.has_children(path),
         open: shown.rows.is_open(path),
         signs: [
-            (mark != Mark::None).then(|| (mark.sign(), mark_color(tokens, mark))),
+            (mark != PathChange::None).then(|| (mark.sign(), mark_color(tokens, mark))),
             hidden.then_some((HIDDEN_SIGN, tokens.hidden)),
         ],
         color,
-        struck: mark == Mark::Removed,
+        struck: mark == PathChange::Removed,
         strong: matches == Some(true),
         share,
         numbers: [size, files],
@@ -241,14 +245,14 @@ fn make_row(tokens: &Tokens, shown: &Shown, row: Row) -> TreeRow {
 }
 
 /// Screen reader text of a row.
-fn speak_row(shown: &Shown, row: Row) -> String {
+fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
     let tree = &shown.tree;
     let path = row.path;
     let mut spoken = format!("{}, {}", escape(tree.timeline().name(path)), human(tree.bytes(path)));
     if tree.is_folder(path) {
         spoken = format!("{spoken} in {}", count(tree.files(path) as usize, "file"));
     }
-    if tree.mark(path) != Mark::None {
+    if tree.mark(path) != PathChange::None {
         spoken = format!("{spoken}, {}", tree.mark(path).word());
     }
     if let Some(layer) = tree.hidden_by(path) {
@@ -258,17 +262,17 @@ fn speak_row(shown: &Shown, row: Row) -> String {
 }
 
 /// The colour of a mark.
-pub(super) fn mark_color(tokens: &Tokens, mark: Mark) -> Color32 {
+pub(super) fn mark_color(tokens: &Tokens, mark: PathChange) -> Color32 {
     match mark {
-        Mark::None => tokens.text,
-        Mark::Inside => tokens.text_weak,
-        Mark::Added => tokens.added,
-        Mark::Changed => tokens.changed,
-        Mark::Removed => tokens.removed,
+        PathChange::None => tokens.text,
+        PathChange::Inside => tokens.text_weak,
+        PathChange::Added => tokens.added,
+        PathChange::Changed => tokens.changed,
+        PathChange::Removed => tokens.removed,
     }
 }
 
-fn show_nothing(ui: &mut Ui, shown: &Shown) {
+fn show_nothing(ui: &mut Ui, shown: &ShownTree) {
     if shown.found.is_some() {
         empty(
             ui,
@@ -280,13 +284,13 @@ fn show_nothing(ui: &mut Ui, shown: &Shown) {
     }
 }
 
-fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &Gap) {
+fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &MissingTree) {
     match gap {
-        Gap::NoLayers => empty(ui, "No layers", "The image manifest lists no layers."),
-        Gap::LayerWaits => {
+        MissingTree::NoLayers => empty(ui, "No layers", "The image manifest lists no layers."),
+        MissingTree::LayerWaits => {
             empty(ui, "Reading layer", "Files appear when the layer is read.");
         }
-        Gap::LayersWait(which) => {
+        MissingTree::LayersWait(which) => {
             empty(
                 ui,
                 &format!("Waiting for {which}"),
@@ -302,14 +306,14 @@ fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &Gap) {
                 });
             }
         }
-        Gap::LayerFailed(why) => empty(ui, "Cannot read layer", why),
-        Gap::LayerStopped => {
+        MissingTree::LayerFailed(why) => empty(ui, "Cannot read layer", why),
+        MissingTree::LayerStopped => {
             empty(ui, "Layer not read", "The analysis stopped before this layer. Reload the image.")
         }
-        Gap::Working => empty(ui, "Merging layers…", ""),
-        Gap::Broken(why) => empty(ui, "Cannot show files", why),
+        MissingTree::Working => empty(ui, "Merging layers…", ""),
+        MissingTree::Broken(why) => empty(ui, "Cannot show files", why),
     }
-    if let Gap::Working = gap {
+    if let MissingTree::Working = gap {
         let items = count(browser.items.len(), "layer");
         ui.vertical_centered(|ui| ui.label(RichText::new(items).color(Tokens::of(ui).text_weak)));
     }

@@ -9,7 +9,7 @@ use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::widgets::controls::Mark;
 use crate::gui::widgets::layer_list::{LayerListRow, LayerListShape, layer_list};
 
-/// Shows the strip and takes the choice.
+/// Shows the list and takes the choice.
 pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
     let tokens = Tokens::of(ui);
     let shape = LayerListShape {

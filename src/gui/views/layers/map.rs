@@ -8,9 +8,9 @@ use crate::base::size::{grouped, human};
 use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
-use crate::gui::models::files::{FileTree, Mark, Scope, Shown};
+use crate::gui::models::files::{FileTree, PathChange, Scope, ShownTree};
 use crate::gui::models::format::count;
-use crate::gui::models::treemap::{Cell, CellKind, Treemap};
+use crate::gui::models::treemap::{CellKind, Treemap, TreemapCell};
 use crate::gui::widgets::treemap::{CellLook, Picture, TreemapEvent, treemap};
 use crate::rootfs::PathId;
 
@@ -148,7 +148,7 @@ impl MapPane {
     }
 }
 
-fn look(tokens: &Tokens, shown: &Shown, cell: &Cell) -> CellLook {
+fn look(tokens: &Tokens, shown: &ShownTree, cell: &TreemapCell) -> CellLook {
     let tree = &shown.tree;
     let path = cell.path();
     let fill = match tree.scope() {
@@ -158,7 +158,7 @@ fn look(tokens: &Tokens, shown: &Shown, cell: &Cell) -> CellLook {
             tokens.layer(usize::from(layer))
         }
         Scope::Layer(_) => match tree.mark(path) {
-            Mark::None | Mark::Inside => tokens.layer(usize::from(tree.scope().layer())),
+            PathChange::None | PathChange::Inside => tokens.layer(usize::from(tree.scope().layer())),
             mark => tokens.dim(mark_color(tokens, mark)),
         },
     };
@@ -176,7 +176,7 @@ fn look(tokens: &Tokens, shown: &Shown, cell: &Cell) -> CellLook {
     CellLook { fill, name }
 }
 
-fn hover(ui: &mut Ui, shown: &Shown, cell: &Cell) {
+fn hover(ui: &mut Ui, shown: &ShownTree, cell: &TreemapCell) {
     let tokens = Tokens::of(ui);
     let tree = &shown.tree;
     let path = cell.path();
@@ -190,7 +190,7 @@ fn hover(ui: &mut Ui, shown: &Shown, cell: &Cell) {
     if tree.is_folder(path) {
         line = format!("{line} in {}", count(tree.files(path) as usize, "file"));
     }
-    if tree.mark(path) != Mark::None {
+    if tree.mark(path) != PathChange::None {
         line = format!("{line}, {}", tree.mark(path).word());
     }
     if let Some(version) = tree.version(path).filter(|_| !tree.is_folder(path)) {

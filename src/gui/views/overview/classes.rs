@@ -66,8 +66,8 @@ fn entry(ui: &mut Ui, item: &ClassItem, width: f32, actions: &mut Vec<Action>) {
         return;
     }
     let painter = ui.painter();
-    let lit = leads && response.hovered();
-    if lit {
+    let highlighted = leads && response.hovered();
+    if highlighted {
         painter.rect_filled(rect, radius::S, tokens.hovered);
     }
     let at =
@@ -76,7 +76,7 @@ fn entry(ui: &mut Ui, item: &ClassItem, width: f32, actions: &mut Vec<Action>) {
     painter.rect_filled(chip, 3.0, color(tokens, item.class));
     cell::right(painter, at(24.0, 104.0), &human(item.bytes), &text::body(), tokens.text);
     cell::right(painter, at(108.0, 164.0), &item.share, &text::small(), tokens.text_weak);
-    let name = if lit { tokens.accent } else { tokens.text };
+    let name = if highlighted { tokens.accent } else { tokens.text };
     let room = Rect::from_x_y_ranges(rect.left() + 180.0..=rect.right() - 8.0, rect.y_range());
     let written = cell::left(painter, room, item.name, &text::strong(), name, Cut::End);
     let behind = Rect::from_x_y_ranges(written.right() + 10.0..=rect.right() - 8.0, rect.y_range());

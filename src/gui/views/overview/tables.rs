@@ -63,19 +63,19 @@ pub(super) struct Table<'a> {
     pub(super) name: &'a str,
     /// Heads: the size, the path, then short ones.
     pub(super) columns: &'a [&'static str],
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SizeRow>,
     /// The size of a full bar.
     pub(super) whole: u64,
 }
 
 /// A row: a size, a path, and short cells.
-pub(super) struct Row {
+pub(super) struct SizeRow {
     bytes: u64,
     path: String,
     cells: Vec<(String, Option<u16>)>,
 }
 
-impl Row {
+impl SizeRow {
     pub(super) fn path(item: &PathItem, folder: bool) -> Self {
         let cell = if folder {
             (grouped(item.files.into()), None)

@@ -5,7 +5,7 @@
 mod commands;
 mod notice;
 mod options;
-mod place;
+mod path_field;
 mod preview;
 
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use egui::{Frame, Margin, Panel, Ui};
 
-use self::notice::Notice;
-use self::place::Place;
+use self::notice::ReportNotice;
+use self::path_field::PathField;
 use super::Action;
 use crate::gui::design::space;
 use crate::gui::models::dockerfile::{SaveState, Saving};
-use crate::gui::models::report::{Choice, Making, Opener, Opening, ReportSource, Writer, desktop};
+use crate::gui::models::report::{Opener, Opening, ReportJob, ReportOptions, ReportSource, Writer, desktop};
 use crate::gui::widgets::page::PageState;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
@@ -53,11 +53,11 @@ pub struct ReportContext<'a> {
 
 /// State of the view of one tab.
 pub struct ReportView {
-    choice: Choice,
-    making: Making,
+    choice: ReportOptions,
+    job: ReportJob,
     page: PageState,
-    place: Place,
-    notice: Option<Notice>,
+    path_field: PathField,
+    notice: Option<ReportNotice>,
     saving: Saving,
     opening: Opening,
     /// The report is to be put on the clipboard once it is made.
@@ -70,22 +70,22 @@ pub struct ReportView {
 
 impl Default for ReportView {
     fn default() -> Self {
-        Self::made_by(Making::default(), desktop())
+        Self::made_by(ReportJob::default(), desktop())
     }
 }
 
 impl ReportView {
     /// A view whose reports are written by `writer` and whose folders are opened by `opener`, for tests.
     pub fn with(writer: Writer, opener: Opener) -> Self {
-        Self::made_by(Making::new(writer), opener)
+        Self::made_by(ReportJob::new(writer), opener)
     }
 
-    fn made_by(making: Making, opener: Opener) -> Self {
+    fn made_by(job: ReportJob, opener: Opener) -> Self {
         Self {
-            choice: Choice::default(),
-            making,
+            choice: ReportOptions::default(),
+            job,
             page: PageState::default(),
-            place: Place::default(),
+            path_field: PathField::default(),
             notice: None,
             saving: Saving::default(),
             opening: Opening::new(opener),
@@ -108,14 +108,14 @@ impl ReportView {
                 return;
             }
         };
-        self.place.update(context, &self.choice);
-        self.making.update(source, &self.choice, &waker);
+        self.path_field.update(context, &self.choice);
+        self.job.update(source, &self.choice, &waker);
         self.take_saved(context);
         self.take_opened(context);
-        self.tell(context);
+        self.log_problem(context);
         self.take_copy(context);
         let chosen = self.choice.clone();
-        place::show(ui, self, context, &waker);
+        path_field::show(ui, self, context, &waker);
         notice::show(ui, self, context, &waker);
         let height = ui.available_height();
         let width = ui.available_width();
@@ -131,7 +131,7 @@ impl ReportView {
             });
         egui::CentralPanel::no_frame().show(ui, |ui| card(ui, |ui| preview::show(ui, self, context)));
         if chosen != self.choice {
-            self.place.follow(&chosen, &self.choice);
+            self.path_field.follow(&chosen, &self.choice);
             ui.ctx().request_repaint();
         }
     }
@@ -141,12 +141,12 @@ impl ReportView {
         match self.saving.take() {
             None => {}
             Some(SaveState::Saved(path)) => {
-                self.place.saved();
-                self.notice = Some(Notice::saved(self.choice.form, &path));
+                self.path_field.saved();
+                self.notice = Some(ReportNotice::saved(self.choice.form, &path));
             }
-            Some(SaveState::Exists(path)) => self.place.exists(&path),
+            Some(SaveState::Exists(path)) => self.path_field.exists(&path),
             Some(SaveState::Failed(why)) => {
-                self.place.say(why.clone());
+                self.path_field.show_message(why.clone());
                 context.actions.push(Action::Report(why));
             }
         }
@@ -156,13 +156,13 @@ impl ReportView {
     fn take_opened(&mut self, context: &mut ReportContext<'_>) {
         if let Some(why) = self.opening.failed() {
             context.actions.push(Action::Report(why.clone()));
-            self.notice = Some(Notice::failed(why));
+            self.notice = Some(ReportNotice::failed(why));
         }
     }
 
     /// Errors go to the log once.
-    fn tell(&mut self, context: &mut ReportContext<'_>) {
-        let problem = self.making.problem().map(str::to_owned);
+    fn log_problem(&mut self, context: &mut ReportContext<'_>) {
+        let problem = self.job.problem().map(str::to_owned);
         if problem != self.reported {
             // A Dockerfile that is not there yet is no error.
             let reported = problem.clone().filter(|_| self.choice.format().is_some());
@@ -177,23 +177,23 @@ impl ReportView {
         if !self.copy || context.proposing == Proposing::Busy {
             return;
         }
-        if let Some(preview) = self.making.current(&self.choice) {
+        if let Some(preview) = self.job.current(&self.choice) {
             context.actions.push(Action::CopyText(preview.text.to_string()));
-            self.notice = Some(Notice::copied(self.choice.form, preview.text.len() as u64));
+            self.notice = Some(ReportNotice::copied(self.choice.form, preview.text.len() as u64));
             self.copy = false;
-        } else if self.making.problem().is_some() {
+        } else if self.job.problem().is_some() {
             self.copy = false;
         }
     }
 
     /// What is chosen.
-    pub fn choice(&self) -> &Choice {
+    pub fn choice(&self) -> &ReportOptions {
         &self.choice
     }
 
     /// Whether a report is being made or saved.
     pub fn is_busy(&self) -> bool {
-        self.making.is_busy() || self.saving.is_busy()
+        self.job.is_busy() || self.saving.is_busy()
     }
 
     /// How many pieces or lines were painted for the last frame.

@@ -7,13 +7,13 @@ use egui::{Align, Frame, Label, Layout, Margin, Sense, Ui, vec2};
 use super::{GAP, ReportContext, ReportView};
 use crate::base::size::human;
 use crate::gui::design::{Tokens, radius};
-use crate::gui::models::report::Form;
+use crate::gui::models::report::ExportFormat;
 use crate::gui::views::Action;
 use crate::gui::widgets::controls::{Mark, mark_button, paint_mark};
 use crate::jobs::Waker;
 
 /// What was done.
-pub(super) struct Notice {
+pub(super) struct ReportNotice {
     words: String,
     /// The file that was written.
     path: Option<PathBuf>,
@@ -22,20 +22,20 @@ pub(super) struct Notice {
     failed: bool,
 }
 
-impl Notice {
-    pub(super) fn saved(form: Form, path: &str) -> Self {
-        let what = if form == Form::Dockerfile { "Dockerfile" } else { "Report" };
+impl ReportNotice {
+    pub(super) fn saved(form: ExportFormat, path: &str) -> Self {
+        let what = if form == ExportFormat::Dockerfile { "Dockerfile" } else { "Report" };
         Self {
             words: format!("{what} saved to {path}"),
             path: Some(PathBuf::from(path)),
-            browser: form == Form::Html,
+            browser: form == ExportFormat::Html,
             failed: false,
         }
     }
 
-    pub(super) fn copied(form: Form, bytes: u64) -> Self {
+    pub(super) fn copied(form: ExportFormat, bytes: u64) -> Self {
         let what = match form {
-            Form::Dockerfile => "Dockerfile copied".to_owned(),
+            ExportFormat::Dockerfile => "Dockerfile copied".to_owned(),
             form => format!("Report copied as {}", form.title()),
         };
         Self { words: format!("{what}, {}", human(bytes)), path: None, browser: false, failed: false }

@@ -5,7 +5,7 @@ use egui::{Frame, Label, Margin, Response, RichText, ScrollArea, Sense, Stroke, 
 
 use super::{ReportContext, ReportView};
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::report::{Form, TABLES, table_title};
+use crate::gui::models::report::{ExportFormat, TABLES, table_title};
 use crate::gui::views::{Action, View};
 use crate::gui::widgets::controls::{check_box, heading, line_of_text, paint_focus};
 use crate::report::page::Part;
@@ -27,12 +27,12 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
 }
 
 fn formats(ui: &mut Ui, view: &mut ReportView) {
-    for form in Form::ALL {
+    for form in ExportFormat::ALL {
         let chosen = view.choice.form == form;
         if radio(ui, chosen, form.title(), 0.0).on_hover_text(form.about()).clicked() {
             view.choice.form = form;
         }
-        if form != Form::Csv || !chosen {
+        if form != ExportFormat::Csv || !chosen {
             continue;
         }
         for table in TABLES {
@@ -62,11 +62,11 @@ fn parts(ui: &mut Ui, view: &mut ReportView) {
         ui.add(Label::new(note).wrap());
         ui.add_space(space::XS);
     }
-    let has = view.making.preview().map(|preview| preview.has.clone());
+    let has = view.job.preview().map(|preview| preview.has.clone());
     for part in Part::ALL {
         let nothing = has.as_ref().is_some_and(|has| !has.contains(&part));
         let why = whole.or(nothing.then_some("The report has no data for this section"));
-        let on = view.choice.holds(part) && !nothing;
+        let on = view.choice.includes(part) && !nothing;
         let response = ui.add_enabled_ui(why.is_none(), |ui| check_box(ui, on, part.title())).inner;
         let response = response.on_disabled_hover_text(why.unwrap_or_default());
         if response.clicked() && !view.choice.left_out.remove(&part) {

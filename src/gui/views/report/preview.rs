@@ -7,7 +7,7 @@ use egui::{Align, Frame, Label, Layout, Margin, Panel, RichText, Sense, Ui, vec2
 use super::{Proposing, ReportContext, ReportView};
 use crate::base::size::{grouped, human};
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::report::{Form, Preview};
+use crate::gui::models::report::{ExportFormat, Preview};
 use crate::gui::views::Action;
 use crate::gui::widgets::controls::{Mark, paint_mark, progress_bar};
 use crate::gui::widgets::page::text::{TextShape, text_view};
@@ -29,13 +29,13 @@ fn head(ui: &mut Ui, view: &ReportView, context: &ReportContext<'_>) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.label(RichText::new("Preview").font(text::strong()));
         let weak = |words: String| Label::new(RichText::new(words).color(tokens.text_weak)).truncate();
-        if let Some(preview) = view.making.current(&view.choice) {
+        if let Some(preview) = view.job.current(&view.choice) {
             let mut facts = format!("{}, {}", view.choice.form.title(), human(preview.text.len() as u64));
             if preview.page.is_none() {
                 facts = format!("{facts}, {} lines", grouped(preview.lines.count() as u64));
             }
             ui.add(weak(facts));
-        } else if view.making.is_busy() {
+        } else if view.job.is_busy() {
             working(ui, &format!("Creating {}…", view.choice.form.title()));
         }
         match &context.proposing {
@@ -55,16 +55,16 @@ fn working(ui: &mut Ui, words: &str) {
 }
 
 fn body(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
-    if let Some(problem) = view.making.problem().map(str::to_owned) {
-        let waits = view.choice.form == Form::Dockerfile && context.proposing == Proposing::Busy;
-        if waits {
+    if let Some(problem) = view.job.problem().map(str::to_owned) {
+        let waiting = view.choice.form == ExportFormat::Dockerfile && context.proposing == Proposing::Busy;
+        if waiting {
             empty(ui, "Computing proposals…", "The best proposal appears here.");
         } else {
             failed(ui, view, &problem);
         }
         return;
     }
-    let Some(preview) = view.making.preview().map(Arc::clone) else {
+    let Some(preview) = view.job.preview().map(Arc::clone) else {
         empty(ui, "Creating report…", "");
         return;
     };
@@ -95,7 +95,7 @@ fn lines(ui: &mut Ui, view: &mut ReportView, preview: &Preview) {
 fn failed(ui: &mut Ui, view: &mut ReportView, problem: &str) {
     let tokens = Tokens::of(ui);
     let title = match view.choice.form {
-        Form::Dockerfile => "No proposed Dockerfile",
+        ExportFormat::Dockerfile => "No proposed Dockerfile",
         _ => "Cannot create report",
     };
     Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
@@ -113,7 +113,7 @@ fn failed(ui: &mut Ui, view: &mut ReportView, problem: &str) {
                         ui.add(Label::new(problem).wrap().selectable(true));
                         ui.add_space(space::XS);
                         if ui.button("Try again").on_hover_text("Create the report again").clicked() {
-                            view.making.retry();
+                            view.job.retry();
                             ui.ctx().request_repaint();
                         }
                     });

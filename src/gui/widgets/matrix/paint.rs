@@ -14,7 +14,7 @@ const NOTE: std::ops::RangeInclusive<f32> = 74.0..=98.0;
 
 #[derive(Clone, Copy)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one side of how the row looks")]
-pub(super) struct Look {
+pub(super) struct MatrixRowStyle {
     pub(super) selected: bool,
     pub(super) focused: bool,
     pub(super) hovered: bool,
@@ -22,12 +22,12 @@ pub(super) struct Look {
 }
 
 /// A row: `rect` is all of it, `seen` the part in sight.
-pub(super) fn row(ui: &Ui, places: Places, rect: Rect, seen: Rect, line: &MatrixRow, look: Look) {
+pub(super) fn row(ui: &Ui, places: Places, rect: Rect, seen: Rect, line: &MatrixRow, look: MatrixRowStyle) {
     let tokens = Tokens::of(ui);
     let fill = match look {
-        Look { selected: true, .. } => tokens.selection,
-        Look { hovered: true, .. } => tokens.hovered,
-        Look { odd: true, .. } => tokens.stripe,
+        MatrixRowStyle { selected: true, .. } => tokens.selection,
+        MatrixRowStyle { hovered: true, .. } => tokens.hovered,
+        MatrixRowStyle { odd: true, .. } => tokens.stripe,
         _ => tokens.background,
     };
     ui.painter().rect_filled(seen, 0.0, fill);

@@ -35,7 +35,7 @@ fn roughly(text: &str) -> usize {
 
 /// The columns of a table.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct TableColumns {
     /// What each would like.
     natural: Vec<f32>,
     number: Vec<bool>,
@@ -47,7 +47,7 @@ pub(super) struct Columns {
     pub(super) opens: bool,
 }
 
-impl Columns {
+impl TableColumns {
     /// Looks at all cells once.
     pub(super) fn new(ui: &Ui, table: &Table) -> Self {
         let tokens = Tokens::of(ui);

@@ -6,7 +6,7 @@ use crate::report::page::{Block, Page};
 
 /// A step on the way from a page to a list of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+pub(super) enum PageStep {
     /// To the blocks of a section.
     Section(usize),
     /// To what is behind a fold.
@@ -17,7 +17,7 @@ pub(super) enum Step {
 
 /// What a piece is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum ItemKind {
     /// The title of the page.
     Title,
     /// What made it.
@@ -61,7 +61,7 @@ pub(super) struct Item {
     /// Which list of blocks it belongs to, and which of them it is.
     pub(super) list: usize,
     pub(super) block: usize,
-    pub(super) what: What,
+    pub(super) what: ItemKind,
     /// Its unique ID, where it can take keyboard focus.
     pub(super) key: Option<u64>,
     /// Whether there is something behind it.
@@ -69,16 +69,16 @@ pub(super) struct Item {
 }
 
 /// The blocks that a path leads to.
-pub(super) fn resolve<'a>(page: &'a Page, path: &[Step]) -> &'a [Block] {
+pub(super) fn resolve<'a>(page: &'a Page, path: &[PageStep]) -> &'a [Block] {
     let mut blocks: &[Block] = &[];
     for step in path {
         blocks = match *step {
-            Step::Section(section) => page.sections.get(section).map_or(&[], |one| &one.blocks),
-            Step::Fold(block) => match blocks.get(block) {
+            PageStep::Section(section) => page.sections.get(section).map_or(&[], |one| &one.blocks),
+            PageStep::Fold(block) => match blocks.get(block) {
                 Some(Block::Fold(_, inner)) => inner,
                 _ => &[],
             },
-            Step::Row(block, row) => match blocks.get(block) {
+            PageStep::Row(block, row) => match blocks.get(block) {
                 Some(Block::Table(table)) => table.rows.get(row).map_or(&[], |row| &row.details),
                 _ => &[],
             },

@@ -2,7 +2,7 @@
 
 use egui::{Id, Key, Modifiers, Response, Ui};
 
-use super::item::{Item, What, resolve};
+use super::item::{Item, ItemKind, resolve};
 use super::layout::Layout;
 use super::{PageOutput, PageShape, PageState};
 use crate::gui::widgets::list;
@@ -106,7 +106,7 @@ fn reveal(item: &Item, now: f32, height: f32) -> f32 {
 /// The heading of the next section, or of the one before.
 fn section<'a>(layout: &'a Layout, at: Option<&Item>, now: f32, forward: bool) -> Option<&'a Item> {
     let from = at.map_or(now, |item| item.top);
-    let mut headings = layout.stops().filter(|item| matches!(item.what, What::Section(_)));
+    let mut headings = layout.stops().filter(|item| matches!(item.what, ItemKind::Section(_)));
     if forward {
         headings.find(|item| item.top > from + 1.0)
     } else {
@@ -116,7 +116,7 @@ fn section<'a>(layout: &'a Layout, at: Option<&Item>, now: f32, forward: bool) -
 
 /// The text of a code.
 fn code(shape: &PageShape<'_>, layout: &Layout, item: &Item) -> Option<String> {
-    let path = layout.lists.get(item.list).filter(|_| item.what == What::CodeHead)?;
+    let path = layout.lists.get(item.list).filter(|_| item.what == ItemKind::CodeHead)?;
     match resolve(shape.page, path).get(item.block)? {
         Block::Code(_, words) => Some(words.clone()),
         _ => None,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use egui::{FontId, Rangef, Ui};
 
-use super::columns::Columns;
-use super::item::{Item, Step, What};
+use super::columns::TableColumns;
+use super::item::{Item, ItemKind, PageStep};
 use super::{PageShape, PageState, chart, code, style};
 use crate::gui::design::{Tokens, row, space, text};
 use crate::report::page::{Block, Line, Page, Part, Table};
@@ -24,10 +24,10 @@ pub(super) struct Layout {
     revision: u64,
     shape: (bool, bool),
     items: Vec<Item>,
-    pub(super) lists: Vec<Vec<Step>>,
-    pub(super) tables: Vec<Columns>,
+    pub(super) lists: Vec<Vec<PageStep>>,
+    pub(super) tables: Vec<TableColumns>,
     /// Tables by the steps to them, whose cells were looked at already.
-    measured: HashMap<(Vec<Step>, usize), usize>,
+    measured: HashMap<(Vec<PageStep>, usize), usize>,
     sections: Vec<(Part, f32)>,
     pub(super) height: f32,
 }
@@ -60,7 +60,7 @@ impl Layout {
             sections: Vec::new(),
             height: space::M,
         };
-        let mut making = Making { ui, state, layout, path: Vec::new(), indent: 0.0, part: None };
+        let mut making = LayoutBuilder { ui, state, layout, path: Vec::new(), indent: 0.0, part: None };
         making.page(shape);
         let layout = making.layout;
         state.layout = Some(layout);
@@ -104,17 +104,17 @@ impl Layout {
 }
 
 /// A layout while it is made.
-struct Making<'a> {
+struct LayoutBuilder<'a> {
     ui: &'a Ui,
     state: &'a PageState,
     layout: Layout,
-    path: Vec<Step>,
+    path: Vec<PageStep>,
     indent: f32,
     part: Option<Part>,
 }
 
-impl Making<'_> {
-    fn push(&mut self, list: usize, block: usize, height: f32, what: What) -> &mut Item {
+impl LayoutBuilder<'_> {
+    fn push(&mut self, list: usize, block: usize, height: f32, what: ItemKind) -> &mut Item {
         let item = Item {
             top: self.layout.height,
             height,
@@ -159,19 +159,19 @@ impl Making<'_> {
         let width = self.layout.width;
         if shape.opening {
             let height = self.height(&page.title, text::title(), width);
-            self.push(0, 0, height, What::Title);
+            self.push(0, 0, height, ItemKind::Title);
             self.gap(2.0);
             if !page.generator.is_empty() {
-                self.push(0, 0, 18.0, What::Generator);
+                self.push(0, 0, 18.0, ItemKind::Generator);
             }
             if !page.facts.is_empty() {
                 let height = self.height(&page.facts.join("  ·  "), text::body(), width);
-                self.push(0, 0, height, What::Facts);
+                self.push(0, 0, height, ItemKind::Facts);
             }
             self.gap(space::S);
             for (place, line) in page.lead.iter().enumerate() {
                 let height = self.line_height(line, width);
-                self.push(0, 0, height, What::Lead(place));
+                self.push(0, 0, height, ItemKind::Lead(place));
                 self.gap(space::XS);
             }
         }
@@ -181,10 +181,10 @@ impl Making<'_> {
             self.layout.sections.push((section.part, self.layout.height));
             if shape.headings {
                 let key = self.key("section", section.part.id());
-                self.push(0, 0, 26.0, What::Section(place)).key = Some(key);
+                self.push(0, 0, 26.0, ItemKind::Section(place)).key = Some(key);
                 self.gap(space::S);
             }
-            self.path = vec![Step::Section(place)];
+            self.path = vec![PageStep::Section(place)];
             self.blocks(&section.blocks);
             self.path.clear();
         }
@@ -198,43 +198,43 @@ impl Making<'_> {
             match block {
                 Block::Line(line) => {
                     let height = self.line_height(line, width);
-                    self.push(list, at, height, What::Line);
+                    self.push(list, at, height, ItemKind::Line);
                     self.gap(6.0);
                 }
                 Block::Heading(words) => {
                     self.gap(space::XS);
                     let height = self.height(words, text::strong(), width);
-                    self.push(list, at, height, What::Heading);
+                    self.push(list, at, height, ItemKind::Heading);
                     self.gap(space::XS);
                 }
                 Block::Facts(facts) => {
                     let names = self.names(facts, width);
                     for (place, (_, value)) in facts.iter().enumerate() {
                         let height = self.line_height(value, width - names).max(18.0);
-                        self.push(list, at, height, What::Fact(place, names));
+                        self.push(list, at, height, ItemKind::Fact(place, names));
                         self.gap(2.0);
                     }
                     self.gap(6.0);
                 }
                 Block::Chart(chart) => {
-                    self.push(list, at, chart::height(chart, width), What::Chart);
+                    self.push(list, at, chart::height(chart, width), ItemKind::Chart);
                     self.gap(space::S);
                 }
                 Block::Table(table) => self.table(list, at, table, width),
                 Block::Fold(title, inner) => {
                     let key = self.key("fold", title);
-                    let head = self.push(list, at, row::NORMAL, What::Fold);
+                    let head = self.push(list, at, row::NORMAL, ItemKind::Fold);
                     (head.key, head.opens) = (Some(key), true);
                     if self.state.open.contains(&key) {
-                        self.inside(Step::Fold(at), inner);
+                        self.inside(PageStep::Fold(at), inner);
                     }
                     self.gap(2.0);
                 }
                 Block::Code(_, words) => {
                     let key = self.key("code", &at.to_string());
-                    self.push(list, at, 24.0, What::CodeHead).key = Some(key);
+                    self.push(list, at, 24.0, ItemKind::CodeHead).key = Some(key);
                     for (range, whole) in code::rows(self.ui, words, width) {
-                        self.push(list, at, code::ROW, What::Code(range, whole));
+                        self.push(list, at, code::ROW, ItemKind::Code(range, whole));
                     }
                     self.gap(space::S + code::PAD);
                 }
@@ -243,7 +243,7 @@ impl Making<'_> {
     }
 
     /// Indented blocks.
-    fn inside(&mut self, step: Step, blocks: &[Block]) {
+    fn inside(&mut self, step: PageStep, blocks: &[Block]) {
         self.path.push(step);
         self.indent += INDENT;
         self.gap(space::XS);
@@ -266,7 +266,7 @@ impl Making<'_> {
     fn table(&mut self, list: usize, at: usize, table: &Table, width: f32) {
         let place = self.layout.measured.get(&(self.path.clone(), at)).copied();
         let place = place.unwrap_or_else(|| {
-            self.layout.tables.push(Columns::new(self.ui, table));
+            self.layout.tables.push(TableColumns::new(self.ui, table));
             let place = self.layout.tables.len() - 1;
             self.layout.measured.insert((self.path.clone(), at), place);
             place
@@ -274,13 +274,13 @@ impl Making<'_> {
         let Some(columns) = self.layout.tables.get_mut(place) else { return };
         columns.fit(width);
         let left_out: Vec<usize> = columns.left_out().collect();
-        self.push(list, at, row::NORMAL, What::Heads(place));
+        self.push(list, at, row::NORMAL, ItemKind::Heads(place));
         for (number, line) in table.rows.iter().enumerate() {
             let name = line.cells.first().map_or("", |cell| cell.text.as_str());
             // Rows with the same name differ by position.
             let key = self.key(&format!("row {number}"), name);
             let opens = !line.details.is_empty() || !left_out.is_empty();
-            let head = self.push(list, at, row::NORMAL, What::Row(place, number));
+            let head = self.push(list, at, row::NORMAL, ItemKind::Row(place, number));
             (head.key, head.opens) = (Some(key), opens);
             if !opens || !self.state.open.contains(&key) {
                 continue;
@@ -292,14 +292,14 @@ impl Making<'_> {
                     continue;
                 };
                 let height = self.line_height(cell, width - INDENT - CELL_NAME).max(18.0);
-                self.push(list, at, height, What::Cell(number, *column));
+                self.push(list, at, height, ItemKind::Cell(number, *column));
             }
             self.indent -= INDENT;
-            self.inside(Step::Row(at, number), &line.details);
+            self.inside(PageStep::Row(at, number), &line.details);
             self.gap(space::XS);
         }
         if table.more > 0 {
-            self.push(list, at, row::NORMAL, What::More);
+            self.push(list, at, row::NORMAL, ItemKind::More);
         }
         self.gap(space::S);
     }

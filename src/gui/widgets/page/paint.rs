@@ -8,7 +8,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::item::{Item, What, resolve};
+use super::item::{Item, ItemKind, resolve};
 use super::layout::{CELL_NAME, Layout};
 use super::{chart, code, style};
 use crate::base::size::grouped;
@@ -38,25 +38,25 @@ impl Painting<'_> {
         let tokens = Tokens::of(ui);
         let page = self.page;
         match &item.what {
-            What::Title => {
+            ItemKind::Title => {
                 words(ui, (item, rect), RichText::new(&page.title).font(text::title()).color(tokens.text));
             }
-            What::Generator => {
+            ItemKind::Generator => {
                 words(
                     ui,
                     (item, rect),
                     RichText::new(&page.generator).font(text::small()).color(tokens.text_weak),
                 );
             }
-            What::Facts => {
+            ItemKind::Facts => {
                 words(ui, (item, rect), RichText::new(page.facts.join("  ·  ")).color(tokens.text_weak));
             }
-            What::Lead(place) => {
+            ItemKind::Lead(place) => {
                 if let Some(line) = page.lead.get(*place) {
                     paragraph(ui, (item, rect), line);
                 }
             }
-            What::Section(place) => {
+            ItemKind::Section(place) => {
                 if let Some(section) = page.sections.get(*place) {
                     self.section(ui, item, rect, section);
                 }
@@ -71,40 +71,42 @@ impl Painting<'_> {
         let page = self.page;
         let Some(block) = resolve(page, path).get(item.block) else { return };
         match (&item.what, block) {
-            (What::Line, Block::Line(line)) => paragraph(ui, (item, rect), line),
-            (What::Heading, Block::Heading(title)) => {
+            (ItemKind::Line, Block::Line(line)) => paragraph(ui, (item, rect), line),
+            (ItemKind::Heading, Block::Heading(title)) => {
                 words(ui, (item, rect), RichText::new(title).font(text::strong()).color(tokens.text));
             }
-            (What::Fact(place, names), Block::Facts(facts)) => {
+            (ItemKind::Fact(place, names), Block::Facts(facts)) => {
                 if let Some((name, value)) = facts.get(*place) {
                     fact(ui, (item, rect), *names, name, value);
                 }
             }
-            (What::Chart, Block::Chart(one)) => chart::show(ui, one, rect, (item.list, item.block)),
-            (What::Heads(place), Block::Table(table)) => self.heads(ui, item, rect, *place, table),
-            (What::Row(place, number), Block::Table(table)) => {
+            (ItemKind::Chart, Block::Chart(one)) => chart::show(ui, one, rect, (item.list, item.block)),
+            (ItemKind::Heads(place), Block::Table(table)) => self.heads(ui, item, rect, *place, table),
+            (ItemKind::Row(place, number), Block::Table(table)) => {
                 if let Some(row) = table.rows.get(*number) {
                     self.row(ui, item, rect, (*place, *number), table, row);
                 }
             }
-            (What::Cell(number, column), Block::Table(table)) => {
+            (ItemKind::Cell(number, column), Block::Table(table)) => {
                 let line = table.rows.get(*number).and_then(|row| row.cells.get(*column));
                 if let Some((line, head)) = line.zip(table.columns.get(*column)) {
                     fact(ui, (item, rect), CELL_NAME, &head.title, line);
                 }
             }
-            (What::More, Block::Table(table)) => {
+            (ItemKind::More, Block::Table(table)) => {
                 let count = grouped(table.more);
                 let words = format!("and {count} more {}; see the JSON report for all", table.noun);
                 line_of_text(ui, rect.shrink2(vec2(8.0, 0.0)), &words, text::small(), tokens.text_weak);
-                say(ui, self.id.with(("more", item.list, item.block)), rect, &words);
+                announce(ui, self.id.with(("more", item.list, item.block)), rect, &words);
             }
-            (What::Fold, Block::Fold(title, _)) => self.fold(ui, item, rect, title),
-            (What::CodeHead, Block::Code(language, words)) => self.code_head(ui, item, rect, language, words),
-            (What::Code(range, whole), Block::Code(language, words)) => {
+            (ItemKind::Fold, Block::Fold(title, _)) => self.fold(ui, item, rect, title),
+            (ItemKind::CodeHead, Block::Code(language, words)) => {
+                self.code_head(ui, item, rect, language, words)
+            }
+            (ItemKind::Code(range, whole), Block::Code(language, words)) => {
                 let part = words.get(range.clone()).unwrap_or_default();
                 code_line(ui, rect, language, part, *whole);
-                say(ui, self.id.with(("code", item.list, item.block, range.start)), rect, part);
+                announce(ui, self.id.with(("code", item.list, item.block, range.start)), rect, part);
             }
             _ => {}
         }
@@ -268,11 +270,11 @@ impl Painting<'_> {
 /// Screen reader text of a row.
 fn spoken(table: &Table, row: &Row) -> String {
     let cells = row.cells.iter().zip(&table.columns).filter(|(cell, _)| !cell.text.is_empty());
-    let said = cells.enumerate().map(|(place, (cell, column))| match place {
+    let spoken_cells = cells.enumerate().map(|(place, (cell, column))| match place {
         0 if !column.number => cell.text.clone(),
         _ => format!("{} {}", column.title, cell.text),
     });
-    said.collect::<Vec<_>>().join(", ")
+    spoken_cells.collect::<Vec<_>>().join(", ")
 }
 
 fn within(rect: Rect, place: Rangef) -> Rect {
@@ -280,7 +282,7 @@ fn within(rect: Rect, place: Rangef) -> Rect {
 }
 
 /// Tells a screen reader what is painted here.
-fn say(ui: &Ui, id: Id, rect: Rect, words: &str) {
+fn announce(ui: &Ui, id: Id, rect: Rect, words: &str) {
     let response = ui.interact(rect, id, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
 }
@@ -320,7 +322,7 @@ fn fact(ui: &mut Ui, (item, rect): (&Item, Rect), names: f32, name: &str, value:
     let at = Align2::LEFT_TOP.align_size_within_rect(galley.size(), room).min;
     ui.painter().galley(at, galley, tokens.text_weak);
     let id = ui.unique_id().with(("fact", item.top.to_bits()));
-    say(ui, id, Rect::from_min_size(rect.min, vec2(names, rect.height())), name);
+    announce(ui, id, Rect::from_min_size(rect.min, vec2(names, rect.height())), name);
     let room = Rect::from_min_max(pos2(rect.left() + names, rect.top()), rect.max);
     paragraph(ui, (item, room), value);
 }

@@ -9,7 +9,7 @@ use crate::gui::widgets::cell;
 use crate::gui::widgets::controls::paint_mark;
 
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct SidesRowStyle {
     pub(super) selected: bool,
     pub(super) focused: bool,
     pub(super) hovered: bool,
@@ -17,7 +17,7 @@ pub(super) struct Look {
     pub(super) sideways: f32,
 }
 
-pub(super) fn paint(ui: &Ui, places: &Places, rect: Rect, line: &SidesRow<'_>, look: Look) {
+pub(super) fn paint(ui: &Ui, places: &Places, rect: Rect, line: &SidesRow<'_>, look: SidesRowStyle) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     let room = |range: Rangef| Rect::from_x_y_ranges(range, rect.y_range());
@@ -43,7 +43,7 @@ pub(super) fn paint(ui: &Ui, places: &Places, rect: Rect, line: &SidesRow<'_>, l
     }
 }
 
-fn one_side(ui: &Ui, places: &Places, rect: Rect, line: Option<&SideLine<'_>>, look: Look) {
+fn one_side(ui: &Ui, places: &Places, rect: Rect, line: Option<&SideLine<'_>>, look: SidesRowStyle) {
     let tokens = Tokens::of(ui);
     let plain = !look.selected && !look.hovered;
     let Some(line) = line else {

@@ -4,14 +4,15 @@ use egui::accesskit::Role;
 use egui::{Align2, Id, Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use super::{
-    ARROW, CHECK, Cell, Column, END, GAP, INDENT, START, TableEvent, TableOutput, TableRow, TableShape,
+    ARROW, CHECK, END, GAP, INDENT, START, TableCell, TableColumn, TableEvent, TableOutput, TableRow,
+    TableShape,
 };
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
 use crate::gui::widgets::controls;
 
 /// Column positions; `None` for one that is left out.
-pub(super) fn places(columns: &[Column], rect: Rect) -> Vec<Option<Rangef>> {
+pub(super) fn places(columns: &[TableColumn], rect: Rect) -> Vec<Option<Rangef>> {
     let mut kept = vec![true; columns.len()];
     let width = |kept: &[bool]| {
         let others = columns.iter().zip(kept).skip(1).filter(|(_, kept)| **kept);
@@ -88,7 +89,7 @@ pub(super) fn heads(
 
 #[derive(Clone, Copy)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one side of how the row looks")]
-pub(super) struct Look {
+pub(super) struct TableRowStyle {
     pub(super) selected: bool,
     pub(super) focused: bool,
     pub(super) hovered: bool,
@@ -97,11 +98,11 @@ pub(super) struct Look {
 
 pub(super) fn paint(
     ui: &Ui,
-    columns: &[Column],
+    columns: &[TableColumn],
     places: &[Option<Rangef>],
     rect: Rect,
     line: &TableRow,
-    look: Look,
+    look: TableRowStyle,
 ) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
@@ -146,7 +147,7 @@ pub(super) fn paint(
     }
 }
 
-fn first(ui: &Ui, rect: Rect, line: &TableRow, cell: &Cell, font: &egui::FontId) {
+fn first(ui: &Ui, rect: Rect, line: &TableRow, cell: &TableCell, font: &egui::FontId) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     let mut x = rect.left() + f32::from(line.depth) * INDENT;

@@ -9,7 +9,7 @@ use crate::gui::views::{CompareView, View};
 
 fn with_image(app: &App) -> Result<(), &'static str> {
     match app.front_tab() {
-        Some(tab) => View::Compare.waits_for(tab.holds()).map_or(Ok(()), Err),
+        Some(tab) => View::Compare.unavailable(tab.content()).map_or(Ok(()), Err),
         None => Err("Open an image first"),
     }
 }

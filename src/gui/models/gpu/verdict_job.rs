@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::target::{Kind, TargetItem};
+use super::target::{TargetItem, TargetKind};
 use crate::analysis::Analysis;
 use crate::cuda::Inventory;
 use crate::cuda::catalog::Catalog;
@@ -44,7 +44,7 @@ impl Default for Judge {
 
 /// All machines with their verdicts.
 #[derive(Clone, Debug, Default)]
-pub struct Judged {
+pub struct TargetVerdicts {
     /// What the image needs.
     pub needs: Arc<Needs>,
     /// The same in short.
@@ -71,15 +71,15 @@ impl PartialEq for Request {
 
 /// The verdicts of one image; those before stay until newer ones are there.
 #[derive(Default)]
-pub struct Judgements {
+pub struct VerdictJob {
     judge: Judge,
-    job: Background<Option<Judged>>,
-    asked: Option<Request>,
-    known: Option<(Arc<Inventory>, Arc<Judged>)>,
+    job: Background<Option<TargetVerdicts>>,
+    requested: Option<Request>,
+    known: Option<(Arc<Inventory>, Arc<TargetVerdicts>)>,
     generation: u64,
 }
 
-impl Judgements {
+impl VerdictJob {
     /// Verdicts that come from `judge`.
     pub fn new(judge: Judge) -> Self {
         Self { judge, ..Self::default() }
@@ -97,24 +97,24 @@ impl Judgements {
     ) {
         let ready = analysis.inventory.as_ref().filter(|inventory| inventory.waits_for.is_none());
         let Some(inventory) = ready.filter(|_| analysis.merge.is_some()) else {
-            (self.asked, self.known) = (None, None);
+            (self.requested, self.known) = (None, None);
             return;
         };
-        let wanted = Request {
+        let request = Request {
             inventory: Arc::clone(inventory),
             complete: analysis.totals().is_some_and(|totals| totals.complete),
             machine,
             driver: driver.map(str::to_owned),
         };
-        if self.asked.as_ref() != Some(&wanted) {
+        if self.requested.as_ref() != Some(&request) {
             let same = self.known.as_ref().filter(|(of, _)| Arc::ptr_eq(of, inventory));
             let known = same.map(|(_, judged)| Arc::clone(judged));
             if known.is_none() {
                 self.known = None;
             }
             let (judge, analysis, devices) = (self.judge.clone(), Arc::clone(analysis), devices());
-            let driver = wanted.driver.clone();
-            self.asked = Some(wanted);
+            let driver = request.driver.clone();
+            self.requested = Some(request);
             self.job.start(waker, false, move |cancel| {
                 let made = work(&judge, &analysis, known.as_deref(), &devices, driver.as_deref());
                 cancel.check()?;
@@ -128,7 +128,7 @@ impl Judgements {
     }
 
     /// The newest verdicts.
-    pub fn judged(&self) -> Option<&Arc<Judged>> {
+    pub fn judged(&self) -> Option<&Arc<TargetVerdicts>> {
         self.known.as_ref().map(|(_, judged)| judged)
     }
 
@@ -151,10 +151,10 @@ impl Judgements {
 fn work(
     judge: &Judge,
     analysis: &Analysis,
-    known: Option<&Judged>,
+    known: Option<&TargetVerdicts>,
     devices: &[HostDevice],
     driver: Option<&str>,
-) -> Option<Judged> {
+) -> Option<TargetVerdicts> {
     // What the image needs does not depend on the machines.
     let (needs, requires) = if let Some(known) = known {
         (Arc::clone(&known.needs), known.requires.clone())
@@ -165,8 +165,8 @@ fn work(
     let catalog = analysis.known_rules();
     let several = devices.len() > 1;
     let hosts = devices.iter().filter_map(|device| TargetGpu::host(catalog, device, several));
-    let hosts = hosts.map(|target| (Kind::Host, target));
-    let others = TargetGpu::all(catalog).into_iter().map(|target| (Kind::of(&target), target));
+    let hosts = hosts.map(|target| (TargetKind::Host, target));
+    let others = TargetGpu::all(catalog).into_iter().map(|target| (TargetKind::of(&target), target));
     let with_driver = |target: TargetGpu| match driver {
         // The stated driver applies, not the CUDA version of the installed one.
         Some(version) => TargetGpu {
@@ -176,14 +176,14 @@ fn work(
         },
         None => target,
     };
-    let (kinds, machines): (Vec<Kind>, Vec<TargetGpu>) =
+    let (kinds, machines): (Vec<TargetKind>, Vec<TargetGpu>) =
         hosts.chain(others).map(|(kind, target)| (kind, with_driver(target))).unzip();
     let verdicts = (judge.judge)(&needs, &machines, catalog);
     let judged = kinds.into_iter().zip(&machines).zip(verdicts);
     let mut targets: Vec<TargetItem> =
         judged.map(|((kind, target), judgement)| TargetItem::new(kind, target, judgement)).collect();
     targets.sort_by_key(|target| target.kind);
-    Some(Judged { needs, requires, targets })
+    Some(TargetVerdicts { needs, requires, targets })
 }
 
 /// A driver as it is typed: `580` or `580.95.05`; `None` for nothing typed.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Choice, Form, Lines};
+use super::{ExportFormat, ReportOptions, TextLines};
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::cuda::compat::{HostDevice, TargetGpu};
@@ -78,13 +78,13 @@ pub struct Preview {
     /// What it was made from.
     basis: Basis,
     /// What was chosen.
-    pub choice: Choice,
+    pub choice: ReportOptions,
     /// The report.
     pub report: Arc<Report>,
     /// What is written, to the byte.
     pub text: Arc<str>,
     /// Its lines.
-    pub lines: Lines,
+    pub lines: TextLines,
     /// The same for people; `None` for formats that are for programs.
     pub page: Option<Arc<Page>>,
     /// Parts that the report has something about.
@@ -95,23 +95,23 @@ pub struct Preview {
 type Outcome = Result<Arc<Preview>, String>;
 
 /// The report of one tab.
-pub struct Making {
+pub struct ReportJob {
     writer: Writer,
     job: Background<(u64, Outcome)>,
     /// What the newest work was started for.
-    asked: Option<(Basis, Choice)>,
+    asked: Option<(Basis, ReportOptions)>,
     number: u64,
     preview: Option<Arc<Preview>>,
     problem: Option<String>,
 }
 
-impl Default for Making {
+impl Default for ReportJob {
     fn default() -> Self {
         Self::new(Arc::new(|report, format, parts| format.write(report, parts)))
     }
 }
 
-impl Making {
+impl ReportJob {
     /// Nothing yet; `writer` will write reports, on its own thread.
     pub fn new(writer: Writer) -> Self {
         Self { writer, job: Background::default(), asked: None, number: 0, preview: None, problem: None }
@@ -119,10 +119,12 @@ impl Making {
 
     /// Applies updates of the report's inputs, the options and the work. Called on each frame; it
     /// starts work only after an update.
-    pub fn update(&mut self, source: ReportSource<'_>, choice: &Choice, waker: &Waker) {
+    pub fn update(&mut self, source: ReportSource<'_>, choice: &ReportOptions, waker: &Waker) {
         let basis = basis(source, choice);
-        let current =
-            self.asked.as_ref().is_some_and(|(known, chosen)| *known == basis && chosen.writes_as(choice));
+        let current = self
+            .asked
+            .as_ref()
+            .is_some_and(|(known, chosen)| *known == basis && chosen.has_same_output(choice));
         if !current {
             self.start(source, basis, choice, waker);
         }
@@ -137,7 +139,7 @@ impl Making {
         }
     }
 
-    fn start(&mut self, source: ReportSource<'_>, basis: Basis, choice: &Choice, waker: &Waker) {
+    fn start(&mut self, source: ReportSource<'_>, basis: Basis, choice: &ReportOptions, waker: &Waker) {
         self.number += 1;
         (self.problem, self.asked) = (None, Some((basis.clone(), choice.clone())));
         let (number, writer, choice) = (self.number, Arc::clone(&self.writer), choice.clone());
@@ -161,8 +163,8 @@ impl Making {
     }
 
     /// The newest result, where it is what is chosen now.
-    pub fn current(&self, choice: &Choice) -> Option<&Arc<Preview>> {
-        let fits = |preview: &&Arc<Preview>| preview.choice.writes_as(choice);
+    pub fn current(&self, choice: &ReportOptions) -> Option<&Arc<Preview>> {
+        let fits = |preview: &&Arc<Preview>| preview.choice.has_same_output(choice);
         self.preview.as_ref().filter(|_| !self.is_busy() && self.problem.is_none()).filter(fits)
     }
 
@@ -182,7 +184,7 @@ impl Making {
     }
 }
 
-fn basis(source: ReportSource<'_>, choice: &Choice) -> Basis {
+fn basis(source: ReportSource<'_>, choice: &ReportOptions) -> Basis {
     match source {
         ReportSource::Saved(report) => Basis::Saved(Arc::clone(report)),
         ReportSource::Image { analysis, plan, proposals, machine, .. } => Basis::Image {
@@ -196,8 +198,8 @@ fn basis(source: ReportSource<'_>, choice: &Choice) -> Basis {
 }
 
 /// Whether a report names all files of the findings: text does without, as on the command line.
-fn names_all_files(form: Form) -> bool {
-    form != Form::Text
+fn names_all_files(form: ExportFormat) -> bool {
+    form != ExportFormat::Text
 }
 
 /// What the work needs, so that it can be done elsewhere.
@@ -227,7 +229,7 @@ impl Request {
         }
     }
 
-    fn report(self, form: Form) -> Result<Arc<Report>, String> {
+    fn report(self, form: ExportFormat) -> Result<Arc<Report>, String> {
         let (analysis, options, devices, proposals) = match self {
             Self::Saved(report) => return Ok(report),
             Self::Image { analysis, options, devices, proposals } => (analysis, options, devices, proposals),
@@ -248,7 +250,7 @@ impl Request {
 fn work(
     request: Request,
     basis: Basis,
-    choice: Choice,
+    choice: ReportOptions,
     known: Option<Arc<Report>>,
     writer: &Writer,
     cancel: &CancelToken,
@@ -276,7 +278,7 @@ fn work(
         },
     };
     cancel.check()?;
-    let lines = if page.is_some() { Lines::default() } else { Lines::new(&text) };
+    let lines = if page.is_some() { TextLines::default() } else { TextLines::new(&text) };
     Ok(Ok(Arc::new(Preview { basis, choice, report, text: text.into(), lines, page, has })))
 }
 

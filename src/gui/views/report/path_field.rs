@@ -8,7 +8,7 @@ use egui::{Align2, Button, Key, Label, Margin, RichText, TextEdit, Ui, WidgetInf
 use super::{GAP, Proposing, ReportContext, ReportView};
 use crate::gui::design::{Tokens, text};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::report::{Choice, default_place, with_extension};
+use crate::gui::models::report::{ReportOptions, default_path, with_extension};
 use crate::gui::models::typed::tidy;
 use crate::gui::views::Action;
 use crate::gui::widgets::controls::primary_button;
@@ -16,12 +16,12 @@ use crate::jobs::Waker;
 
 /// The field for the path.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct PathField {
     typed: String,
     /// Whether the user has typed something else than what was offered.
     own: bool,
     /// What is wrong with it.
-    said: Option<String>,
+    message: Option<String>,
     /// The file exists; it is replaced only after confirmation.
     exists: bool,
     wants_focus: bool,
@@ -29,25 +29,25 @@ pub(super) struct Place {
     offered: Option<(String, String, Option<PathBuf>)>,
 }
 
-impl Place {
+impl PathField {
     /// Offers a path, while the user has typed none.
-    pub(super) fn update(&mut self, context: &ReportContext<'_>, choice: &Choice) {
+    pub(super) fn update(&mut self, context: &ReportContext<'_>, choice: &ReportOptions) {
         let offer = || (context.image.to_owned(), choice.ending(), context.beside.clone());
         if self.own || self.offered.as_ref().is_some_and(|known| *known == offer()) {
             return;
         }
-        let place = default_place(context.image, choice, context.beside.as_deref());
+        let place = default_path(context.image, choice, context.beside.as_deref());
         self.typed = place.to_string_lossy().into_owned();
         self.offered = Some(offer());
-        (self.said, self.exists) = (None, false);
+        (self.message, self.exists) = (None, false);
     }
 
     /// Another format was chosen: a path of the user's ends as its files do.
-    pub(super) fn follow(&mut self, before: &Choice, after: &Choice) {
+    pub(super) fn follow(&mut self, before: &ReportOptions, after: &ReportOptions) {
         if let Some(typed) = with_extension(&self.typed, before, after).filter(|_| self.own) {
             self.typed = typed;
         }
-        (self.said, self.exists) = (None, false);
+        (self.message, self.exists) = (None, false);
     }
 
     pub(super) fn set(&mut self, path: &str) {
@@ -59,22 +59,22 @@ impl Place {
     }
 
     /// Shows an error; focus returns to the field.
-    pub(super) fn say(&mut self, words: String) {
-        (self.said, self.exists, self.wants_focus) = (Some(words), false, true);
+    pub(super) fn show_message(&mut self, words: String) {
+        (self.message, self.exists, self.wants_focus) = (Some(words), false, true);
     }
 
     pub(super) fn exists(&mut self, path: &str) {
-        self.say(format!("File already exists: {path}"));
+        self.show_message(format!("File already exists: {path}"));
         self.exists = true;
     }
 
     pub(super) fn saved(&mut self) {
-        (self.said, self.exists) = (None, false);
+        (self.message, self.exists) = (None, false);
     }
 }
 
 /// What was asked for.
-enum Asked {
+enum PathAction {
     Nothing,
     Browse,
     Save,
@@ -82,20 +82,20 @@ enum Asked {
 }
 
 pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>, waker: &Waker) {
-    let ready = view.making.current(&view.choice).is_some() && !view.saving.is_busy();
-    match bar(ui, &mut view.place, ready) {
-        Asked::Nothing => {}
-        Asked::Browse => {
+    let ready = view.job.current(&view.choice).is_some() && !view.saving.is_busy();
+    match bar(ui, &mut view.path_field, ready) {
+        PathAction::Nothing => {}
+        PathAction::Browse => {
             let extension = view.choice.format().map_or("", |format| format.extension());
             context.actions.push(Action::Pick(Pick::SaveReport(extension)));
         }
-        Asked::Save => {
-            let (path, replace) = (PathBuf::from(tidy(&view.place.typed)), view.place.exists);
-            view.place.said = None;
+        PathAction::Save => {
+            let (path, replace) = (PathBuf::from(tidy(&view.path_field.typed)), view.path_field.exists);
+            view.path_field.message = None;
             view.save(path, replace, waker);
             ui.ctx().request_repaint();
         }
-        Asked::Copy => {
+        PathAction::Copy => {
             view.copy = true;
             view.notice = None;
             ui.ctx().request_repaint();
@@ -108,10 +108,10 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
     }
 }
 
-fn bar(ui: &mut Ui, place: &mut Place, ready: bool) -> Asked {
+fn bar(ui: &mut Ui, place: &mut PathField, ready: bool) -> PathAction {
     let tokens = Tokens::of(ui);
     let label = "Save report as";
-    let mut asked = Asked::Nothing;
+    let mut asked = PathAction::Nothing;
     tokens.card().inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.set_width(ui.available_width());
@@ -132,7 +132,7 @@ fn bar(ui: &mut Ui, place: &mut Place, ready: bool) -> Asked {
                 info
             });
             if response.changed() {
-                (place.said, place.exists, place.own) = (None, false, true);
+                (place.message, place.exists, place.own) = (None, false, true);
             }
             if std::mem::take(&mut place.wants_focus) {
                 response.request_focus();
@@ -140,27 +140,27 @@ fn bar(ui: &mut Ui, place: &mut Place, ready: bool) -> Asked {
             let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             let choose = ui.button("Browse…").on_hover_text("Select a file and save");
             if choose.clicked() {
-                asked = Asked::Browse;
+                asked = PathAction::Browse;
             }
             let fits = ready && !place.typed.trim().is_empty();
             let title = if place.exists { "Replace" } else { "Save" };
-            let waits = if ready { "Enter a path first" } else { "The report is not ready" };
+            let disabled_reason = if ready { "Enter a path first" } else { "The report is not ready" };
             let save = ui.add_enabled_ui(fits, |ui| primary_button(ui, title)).inner;
-            let clicked = save.on_disabled_hover_text(waits).clicked();
+            let clicked = save.on_disabled_hover_text(disabled_reason).clicked();
             // Replacing a file takes more than one key too many.
             if fits && (clicked || entered && !place.exists) {
-                asked = Asked::Save;
+                asked = PathAction::Save;
             }
             let copy = ui.add_enabled(ready, Button::new("Copy"));
             copy.widget_info(|| WidgetInfo::labeled(Role::Button, ready, "Copy report"));
             let about = "Copy the report to the clipboard";
-            if copy.on_hover_text(about).on_disabled_hover_text(waits).clicked() {
-                asked = Asked::Copy;
+            if copy.on_hover_text(about).on_disabled_hover_text(disabled_reason).clicked() {
+                asked = PathAction::Copy;
             }
         });
-        if let Some(said) = &place.said {
+        if let Some(message) = &place.message {
             let color = if place.exists { tokens.warning } else { tokens.error };
-            ui.add(Label::new(RichText::new(said).color(color)).wrap().selectable(true));
+            ui.add(Label::new(RichText::new(message).color(color)).wrap().selectable(true));
         }
     });
     ui.add_space(GAP);

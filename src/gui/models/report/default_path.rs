@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Choice;
+use super::ReportOptions;
 
 /// Characters of the part of a name that comes from the image.
 const NAME: usize = 80;
 
 /// A file beside the user's Dockerfile where there is one; else in the folder that the program was started in, or the
 /// home of a user who started it from the desktop.
-pub fn default_place(image: &str, choice: &Choice, beside: Option<&Path>) -> PathBuf {
+pub fn default_path(image: &str, choice: &ReportOptions, beside: Option<&Path>) -> PathBuf {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let started = std::env::current_dir().ok().filter(|folder| folder.parent().is_some());
     let folder = beside.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
@@ -18,8 +18,8 @@ pub fn default_place(image: &str, choice: &Choice, beside: Option<&Path>) -> Pat
 }
 
 /// The same path for another format, where it ends as the one before does.
-pub fn with_extension(typed: &str, before: &Choice, after: &Choice) -> Option<String> {
-    let end = |choice: &Choice| choice.format().map(|format| format!(".{}", format.extension()));
+pub fn with_extension(typed: &str, before: &ReportOptions, after: &ReportOptions) -> Option<String> {
+    let end = |choice: &ReportOptions| choice.format().map(|format| format!(".{}", format.extension()));
     let (old, new) = (end(before)?, end(after)?);
     Some(format!("{}{new}", typed.strip_suffix(&old)?))
 }
@@ -43,8 +43,8 @@ fn name(image: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{default_place, name, with_extension};
-    use crate::gui::models::report::{Choice, Form};
+    use super::{default_path, name, with_extension};
+    use crate::gui::models::report::{ExportFormat, ReportOptions};
 
     #[test]
     fn names_are_those_of_the_image() {
@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn a_report_lies_beside_the_users_own_file() {
-        let choice = Choice::default();
-        let place = default_place("sample:devel", &choice, Some(Path::new("/srv/app/Dockerfile")));
+        let choice = ReportOptions::default();
+        let place = default_path("sample:devel", &choice, Some(Path::new("/srv/app/Dockerfile")));
         assert_eq!(place, Path::new("/srv/app/devel-report.html"));
-        let dockerfile = Choice { form: Form::Dockerfile, ..Choice::default() };
-        assert!(default_place("sample:devel", &dockerfile, None).ends_with("devel-Dockerfile"));
-        let json = Choice { form: Form::Json, ..Choice::default() };
+        let dockerfile = ReportOptions { form: ExportFormat::Dockerfile, ..ReportOptions::default() };
+        assert!(default_path("sample:devel", &dockerfile, None).ends_with("devel-Dockerfile"));
+        let json = ReportOptions { form: ExportFormat::Json, ..ReportOptions::default() };
         assert_eq!(with_extension("/a/b.html", &choice, &json).as_deref(), Some("/a/b.json"));
         assert_eq!(with_extension("/a/b.txt", &choice, &json), None);
     }
