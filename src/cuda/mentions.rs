@@ -11,7 +11,7 @@ use super::scene::{Inode, Scene};
 use super::value::{Mention, Searched, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
-use crate::formats::mentions::{Mentions, Sort};
+use crate::formats::mentions::{Habit, Mentions, Sort};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Files that are searched. An application has some hundred.
@@ -70,7 +70,11 @@ pub(super) fn gather(
         if let Some(mentions) = mentions {
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
-            heard.searched.left_out += u64::from(cut);
+            let unbounded = is_unbounded(scene, file.inode, mentions.habit);
+            heard.searched.left_out += u64::from(cut || unbounded);
+            heard.searched.programs_left_out += u64::from(unbounded);
+            let library = mentions.habit == Habit::Library && !is_of_interpreter(file.name);
+            heard.searched.libraries_left_out += u64::from(library);
             let told = mention(scene, &file, mentions, room);
             names += told.as_ref().map_or(0, |told| told.libraries.len());
             heard.mentions.extend(told);
@@ -94,6 +98,30 @@ fn searched<'a>(scene: &Scene<'a>, inode: Inode) -> Option<Option<&'a Mentions>>
         return Some(read.facts.mentions(inode.1));
     }
     scene.input.bodies.mentions.get(&inode).map(Some)
+}
+
+/// Whether a program may start others whose names have no bounds in it.
+fn is_unbounded(scene: &Scene<'_>, inode: Inode, habit: Habit) -> bool {
+    let facts = scene.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+    let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
+    habit == Habit::Unbounded || habit == Habit::Rust && is_static
+}
+
+/// Whether a library is an interpreter's own: what it starts, scripts name.
+fn is_of_interpreter(name: &[u8]) -> bool {
+    const INTERPRETERS: [&[u8]; 10] = [
+        b"libpython",
+        b"libperl",
+        b"libruby",
+        b"libphp",
+        b"libR.",
+        b"libtcl",
+        b"liblua",
+        b"libnode",
+        b"libjvm",
+        b"libjli",
+    ];
+    INTERPRETERS.iter().any(|start| name.starts_with(start))
 }
 
 fn mention(scene: &Scene<'_>, file: &OwnFile<'_>, mentions: &Mentions, room: usize) -> Option<Mention> {

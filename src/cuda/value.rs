@@ -83,6 +83,8 @@ pub struct Searched {
     /// Of them: scripts and programs, which may start and open anything. One more when the command starts an
     /// archive of Java or Python.
     pub programs_left_out: u64,
+    /// Libraries that start programs: they were searched, but not for all tools.
+    pub libraries_left_out: u64,
 }
 
 /// Flavour of NVIDIA's CUDA images, and what a toolkit is like.
