@@ -5,9 +5,11 @@
 //! its layers the image needs when it runs.
 
 mod bases;
+mod effects;
 mod from;
 mod keep;
 mod lines;
+mod operands;
 mod owners;
 mod packages;
 mod roots;
