@@ -93,7 +93,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     fn nodes_of(&self, operand: &Operand) -> Vec<Node<'a>> {
         let world = self.keep.world;
         let Some(path) = operand.path.as_deref() else { return Vec::new() };
-        let folder = if operand.is_pattern { path.rsplit_once('/').map_or("", |(above, _)| above) } else { path };
+        let folder =
+            if operand.is_pattern { path.rsplit_once('/').map_or("", |(above, _)| above) } else { path };
         let Some(top) = world.paths.lookup(folder.as_bytes()) else { return Vec::new() };
         let mut open = vec![world.rootfs.node(top)];
         let mut found = Vec::new();
@@ -114,10 +115,12 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         let Some(node) = world.paths.lookup(path.as_bytes()).map(|id| world.rootfs.node(id)) else {
             return false;
         };
-        let is_copied =
-            self.roots.list.iter().filter(|root| root.files.is_empty()).any(|root| {
-                is_within(path.as_bytes(), &world.rootfs.node(root.folder).path())
-            });
+        let is_copied = self
+            .roots
+            .list
+            .iter()
+            .filter(|root| root.files.is_empty())
+            .any(|root| is_within(path.as_bytes(), &world.rootfs.node(root.folder).path()));
         let stays = node.kind() == NodeKind::Directory
             && self.keep.is_empty(node)
             && !is_copied
@@ -131,7 +134,13 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
 
     /// Whether a change of owner or mode is about something that the new stage has by then, and does not have it
     /// already.
-    fn changes(&mut self, operand: &Operand, at: usize, keeps_mode: bool, commands: &mut Vec<String>) -> bool {
+    fn changes(
+        &mut self,
+        operand: &Operand,
+        at: usize,
+        keeps_mode: bool,
+        commands: &mut Vec<String>,
+    ) -> bool {
         let nodes = self.nodes_of(operand);
         if let [folder] = nodes.as_slice()
             && folder.kind() == NodeKind::Directory
@@ -144,7 +153,10 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             return true;
         }
         let is_built = |node: Node<'_>| {
-            self.steps.origin(node).and_then(|step| self.steps.list.get(step)).is_some_and(super::steps::Step::makes)
+            self.steps
+                .origin(node)
+                .and_then(|step| self.steps.list.get(step))
+                .is_some_and(super::steps::Step::makes)
         };
         let is_there = |node: &Node<'_>| {
             matches!(self.keep.fate(node.id()), Fate::Base | Fate::Installed)
@@ -155,7 +167,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             return true;
         }
         let is_late = |node: &Node<'_>| {
-            self.keep.fate(node.id()) == Fate::Copied && self.steps.origin(*node).is_some_and(|step| step <= at)
+            self.keep.fate(node.id()) == Fate::Copied
+                && self.steps.origin(*node).is_some_and(|step| step <= at)
         };
         if !keeps_mode && nodes.iter().filter(content).any(is_late) {
             let place = self.steps.list[at].place;
@@ -184,9 +197,10 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     /// Whether the commands of a `RUN` that only removes files are about nothing that the new stage has.
     pub(super) fn removes_nothing(&self, at: usize) -> bool {
         let named = operands(self.steps, at);
-        named.iter().flat_map(|named| &named.list).all(|operand| {
-            operand.path.is_some() && !self.is_brought_again(operand, at)
-        })
+        named
+            .iter()
+            .flat_map(|named| &named.list)
+            .all(|operand| operand.path.is_some() && !self.is_brought_again(operand, at))
     }
 
     /// Whether all that a command names is left behind in the build stage.

@@ -99,8 +99,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         tidied: &'l Tidied,
     ) -> Self {
         let (dropped, added) = (&asked.dropped, added(keep, &asked.kept));
-        let is_copied =
-            |step: usize| steps.list.get(step).is_some_and(Step::makes) && !steps.is_whole(step);
+        let is_copied = |step: usize| steps.list.get(step).is_some_and(Step::makes) && !steps.is_whole(step);
         let roots = Finder { keep, steps, last, is_copied: &is_copied }.find();
         Self {
             stage,
@@ -232,7 +231,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     /// Names that an `ARG` or `ENV` sets.
     fn names(&self, at: usize) -> Vec<&'r str> {
-        let instruction = self.steps.list.get(at).and_then(|step| self.stage.file.instructions.get(step.place));
+        let instruction =
+            self.steps.list.get(at).and_then(|step| self.stage.file.instructions.get(step.place));
         let words = instruction.map(|one| one.words.as_slice()).unwrap_or_default();
         words.iter().map(|word| word.text.split('=').next().unwrap_or_default()).collect()
     }
@@ -245,9 +245,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         for (at, place) in std::mem::take(&mut self.arguments).into_iter().rev() {
             let names = self.names(at);
             let lines = self.text[place..].iter().map(|line| line.text.as_str());
-            let is_used = lines.clone().chain(later.iter().copied()).any(|text| {
-                variables(text).any(|name| names.contains(&name))
-            });
+            let is_used = lines
+                .clone()
+                .chain(later.iter().copied())
+                .any(|text| variables(text).any(|name| names.contains(&name)));
             // apt reads it by itself.
             let is_read = names.contains(&"DEBIAN_FRONTEND")
                 && (installs_later || lines.clone().any(|text| text.contains("apt")));
@@ -321,7 +322,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     /// Lines that are added run as root.
     fn run_as_root(&mut self) {
         let is_root = |user: &String| {
-            matches!(user.split_whitespace().nth(1).and_then(|name| name.split(':').next()), Some("root" | "0"))
+            matches!(
+                user.split_whitespace().nth(1).and_then(|name| name.split(':').next()),
+                Some("root" | "0")
+            )
         };
         if self.user.1.as_ref().is_some_and(|user| !is_root(user)) {
             let user = format!("{} root", self.keyword("USER"));
@@ -537,8 +541,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 _ => false,
             }
         };
-        let changes = (0..works.len())
-            .any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
+        let changes =
+            (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
         let file = self.stage.file;
         let Some(instruction) = file.instructions.get(step.place) else { return };
         let trim = Trim {

@@ -51,7 +51,8 @@ pub(super) fn owners(steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots: &Roots) 
         }
         for ((command, shell), named) in run.commands.iter().enumerate().zip(operands(steps, step)) {
             let Some(call) = Call::of(shell).filter(|call| call.program == "chown") else { continue };
-            let is_alone = super::runs::units(&run.commands).iter().any(|unit| *unit == (command..command + 1));
+            let is_alone =
+                super::runs::units(&run.commands).iter().any(|unit| *unit == (command..command + 1));
             let options = call.words.iter().take_while(|word| word.text.starts_with('-')).count();
             let recursive =
                 call.words[..options].iter().any(|word| word.text == "-R" || word.text == "--recursive");
@@ -146,7 +147,8 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
     let is_of_stage = |path: &String| {
         let node = world.paths.lookup(path.as_bytes()).map(|id| world.rootfs.node(id));
         let node = node.filter(|node| node.kind() == NodeKind::Directory);
-        node.is_some_and(|node| keep.is_of_stage(node)) && !copied.iter().any(|root| is_within(path.as_bytes(), root))
+        node.is_some_and(|node| keep.is_of_stage(node))
+            && !copied.iter().any(|root| is_within(path.as_bytes(), root))
     };
     owner.folders = made.into_iter().filter(is_of_stage).collect();
     if owner.is_named() && has_content && world.rootfs.node(top).kind() == NodeKind::Directory {

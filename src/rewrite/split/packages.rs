@@ -81,7 +81,11 @@ pub(super) const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
 
 /// What is said where the option to install no recommended packages is added: which packages of the image go with
 /// that. `None` where no instruction gets the option.
-pub(super) fn without_recommended(steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, asked: &Asked) -> Option<String> {
+pub(super) fn without_recommended(
+    steps: &Steps<'_, '_>,
+    keep: &Keep<'_, '_>,
+    asked: &Asked,
+) -> Option<String> {
     const NAMED: usize = 10;
     let world = keep.world;
     let decides = |text: &str| text.to_ascii_lowercase().contains("install-recommends");
@@ -90,7 +94,8 @@ pub(super) fn without_recommended(steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, as
         let Some(run) = steps.run(*at).filter(|_| !steps.is_opaque(*at)) else { return false };
         run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install).any(|(command, _)| {
             Call::of(command).is_some_and(|call| {
-                matches!(call.program, "apt-get" | "apt") && !call.words.iter().any(|word| decides(&word.text))
+                matches!(call.program, "apt-get" | "apt")
+                    && !call.words.iter().any(|word| decides(&word.text))
             })
         })
     };
@@ -134,9 +139,8 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     let mut added = Vec::new();
     for place in &keep.named {
         let package = &world.input.inventory.packages[*place];
-        let is_there = brought.contains(place)
-            || package.layer < keep.base.layers
-            || keep.base.packages.contains(place);
+        let is_there =
+            brought.contains(place) || package.layer < keep.base.layers || keep.base.packages.contains(place);
         if !is_there && !comes_with(*place) && is_package_word(&package.name) {
             added.push(package.name.clone());
         }

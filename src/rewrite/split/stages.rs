@@ -276,7 +276,8 @@ fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &ti
         set(hidden.layer, hidden.entry, true);
         // What removes it is there as well.
         let index = rootfs.layer(hidden.by);
-        let is_removal = |entry: &EntryId| matches!(index.kind(*entry), EntryKind::Whiteout | EntryKind::Opaque);
+        let is_removal =
+            |entry: &EntryId| matches!(index.kind(*entry), EntryKind::Whiteout | EntryKind::Opaque);
         index.entries().filter(is_removal).for_each(|entry| set(hidden.by, entry, true));
     }
     for (layer, entry) in &tidied.gone {

@@ -158,9 +158,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         let in_list = |unit: std::ops::Range<usize>| {
             unit.len() > 1 && run.commands[unit].iter().any(|command| work(command) == Work::Install)
         };
-        !run.may_edit
-            || run.commands.iter().any(from_files)
-            || units(&run.commands).into_iter().any(in_list)
+        !run.may_edit || run.commands.iter().any(from_files) || units(&run.commands).into_iter().any(in_list)
     }
 
     /// Whether a `RUN` is repeated as it stands: of those that cannot be edited the one that installs packages and

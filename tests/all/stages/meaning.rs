@@ -50,7 +50,8 @@ fn in_order(proposal: &Proposal, parts: &[&str]) {
     let mut from = 0;
     for part in parts {
         let at = stage[from..].find(part);
-        from += at.unwrap_or_else(|| panic!("no {part:?} behind {:?} in\n{stage}", &stage[..from])) + part.len();
+        from +=
+            at.unwrap_or_else(|| panic!("no {part:?} behind {:?} in\n{stage}", &stage[..from])) + part.len();
     }
 }
 
@@ -108,9 +109,15 @@ fn parts_of_a_copy_have_its_flags() {
         let made = vec![program("usr/local/bin/serve", &["libcurand.so.10"])];
         let owner = if words.contains("chown") { (5, 6) } else { (0, 0) };
         let tree = tree().into_iter().map(|member| member.owned_by(owner.0, owner.1)).collect();
-        base().copy(words, tree).run("cmake -B /build /app && cmake --install /build", made).cmd(&["/app/run.sh"])
+        base()
+            .copy(words, tree)
+            .run("cmake -B /build /app && cmake --install /build", made)
+            .cmd(&["/app/run.sh"])
     };
-    has_lines(&best(&scene("--chmod=755 --link . /app"), "stages"), &["COPY --chmod=755 --link run.sh /app/"]);
+    has_lines(
+        &best(&scene("--chmod=755 --link . /app"), "stages"),
+        &["COPY --chmod=755 --link run.sh /app/"],
+    );
     has_lines(&best(&scene("--chown=5:6 . /app"), "stages"), &["COPY --chown=5:6 run.sh /app/"]);
     // What a pattern of it is about is said of the whole folder only.
     has_lines(&best(&scene("--exclude=docs/in . /app"), "stages"), &["COPY --exclude=docs/in . /app"]);
@@ -124,9 +131,15 @@ fn an_owner_of_a_part_is_given_to_that_part() {
     };
     let scene = compiled(base().run("useradd -u 1000 app", users()))
         .copy(". /app", tree("app"))
-        .run("chown -R app:app /app/storage", owned(vec![dir("app/storage"), text("app/storage/state.db", 900)]))
+        .run(
+            "chown -R app:app /app/storage",
+            owned(vec![dir("app/storage"), text("app/storage/state.db", 900)]),
+        )
         .step("USER app");
-    in_order(&best(&scene, "stages"), &["useradd", "COPY . /app", "chown -R app:app /app/storage", "USER app"]);
+    in_order(
+        &best(&scene, "stages"),
+        &["useradd", "COPY . /app", "chown -R app:app /app/storage", "USER app"],
+    );
     let scene = compiled(base().run("useradd -u 1000 app", users()))
         .copy("rootfs/ /", tree("app"))
         .run("chown -R app:app /app", owned([vec![dir("app"), dir("app/storage")], tree("app")].concat()))
@@ -145,7 +158,8 @@ fn an_owner_of_folders_that_are_made_stays() {
         .step("USER app");
     let stages = best(&scene, "stages");
     let stage = last_stage(&stages.dockerfile);
-    let given = stage.contains("install -d -o app -g app /app/data") || stage.contains("chown -R app:app /app");
+    let given =
+        stage.contains("install -d -o app -g app /app/data") || stage.contains("chown -R app:app /app");
     assert!(given, "{stage}");
 }
 
@@ -164,9 +178,13 @@ fn the_mode_of_a_copied_file_stays_with_it() {
 
 #[test]
 fn empty_folders_are_made_again() {
-    let made = || vec![program("usr/local/bin/engine", &["libcurand.so.10"]), dir("var/lib/engine"), dir("data")];
+    let made =
+        || vec![program("usr/local/bin/engine", &["libcurand.so.10"]), dir("var/lib/engine"), dir("data")];
     let scene = base()
-        .run("cmake --install build && mkdir -p /var/lib/engine /data /src/build", [made(), vec![dir("src/build"), text("src/build/a.o", 10)]].concat())
+        .run(
+            "cmake --install build && mkdir -p /var/lib/engine /data /src/build",
+            [made(), vec![dir("src/build"), text("src/build/a.o", 10)]].concat(),
+        )
         .cmd(&["/usr/local/bin/engine"]);
     let stages = best(&scene, "stages");
     in_order(&stages, &["mkdir -p /var/lib/engine /data"]);
@@ -177,19 +195,26 @@ fn empty_folders_are_made_again() {
         .run("useradd -u 1000 app && cmake --install build && mkdir -p /data && chown app:app /data", members)
         .set("USER app", "User", json!("app"))
         .cmd(&["/usr/local/bin/engine"]);
-    in_order(&best(&scene, "stages"), &["useradd -u 1000 app", "mkdir -p /data", "chown app:app /data", "USER app"]);
+    in_order(
+        &best(&scene, "stages"),
+        &["useradd -u 1000 app", "mkdir -p /data", "chown app:app /data", "USER app"],
+    );
 }
 
 #[test]
 fn what_a_later_command_removes_of_a_copy_does_not_come_back() {
-    let copied = || vec![text("app/main.py", 900), text("app/secrets.env", 90), text("app/tests/one.py", 900)];
+    let copied =
+        || vec![text("app/main.py", 900), text("app/secrets.env", 90), text("app/tests/one.py", 900)];
     let scene = |command: &str| {
         compiled(base())
             .workdir("/app", "/app")
             .copy(". .", copied())
             .run(command, vec![file("app/.wh.secrets.env", ""), file("app/.wh.tests", "")])
     };
-    in_order(&best(&scene("rm -rf secrets.env tests"), "stages"), &["COPY . .", "RUN rm -rf secrets.env tests"]);
+    in_order(
+        &best(&scene("rm -rf secrets.env tests"), "stages"),
+        &["COPY . .", "RUN rm -rf secrets.env tests"],
+    );
     // In an instruction that builds, behind a COPY that is repeated.
     let scene = base()
         .copy(". /app", copied())
@@ -211,11 +236,15 @@ fn an_argument_comes_before_what_uses_it() {
         .cmd(&["/opt/engine/table"]);
     in_order(&best(&scene, "stages"), &["ARG UID=1000", "useradd -m -u ${UID} app", "USER app"]);
     // Users that go first take their argument along.
-    let scene = compiled(base().copy("models /models", vec![text("models/model.bin", 9_000)]).arg("UID", "1000"))
-        .run("useradd -m -u ${UID} app", users())
-        .run("chown -R app:app /models", owned(vec![dir("models"), text("models/model.bin", 9_000)]))
-        .step("USER app");
-    in_order(&best(&scene, "stages"), &["ARG UID=1000", "useradd -m -u ${UID} app", "COPY --chown=app:app models"]);
+    let scene =
+        compiled(base().copy("models /models", vec![text("models/model.bin", 9_000)]).arg("UID", "1000"))
+            .run("useradd -m -u ${UID} app", users())
+            .run("chown -R app:app /models", owned(vec![dir("models"), text("models/model.bin", 9_000)]))
+            .step("USER app");
+    in_order(
+        &best(&scene, "stages"),
+        &["ARG UID=1000", "useradd -m -u ${UID} app", "COPY --chown=app:app models"],
+    );
 }
 
 #[test]
@@ -243,7 +272,10 @@ fn a_file_that_is_installed_is_copied() {
         .workdir("/src", "/src")
         .copy(". /src", vec![text("src/main.cu", 3_000), text("src/CMakeLists.txt", 300)])
         .run("make", vec![program("src/server", &["libcurand.so.10"])])
-        .run("install -m755 /src/server /usr/local/bin/server", vec![program("usr/local/bin/server", &["libcurand.so.10"])])
+        .run(
+            "install -m755 /src/server /usr/local/bin/server",
+            vec![program("usr/local/bin/server", &["libcurand.so.10"])],
+        )
         .cmd(&["/usr/local/bin/server"]);
     let stages = best(&scene, "stages");
     has_none(&stages, &["install -m755"]);
@@ -265,8 +297,9 @@ fn commands_run_as_the_user_that_they_ran_as() {
 
 #[test]
 fn no_copy_lists_more_paths_than_somebody_reads() {
-    let many: Vec<Member> =
-        (0..7).flat_map(|number| library("usr/local/lib", &format!("libpart{number}.so.1"), "", &[])).collect();
+    let many: Vec<Member> = (0..7)
+        .flat_map(|number| library("usr/local/lib", &format!("libpart{number}.so.1"), "", &[]))
+        .collect();
     let scene = base()
         .run("make install", [many, vec![program("usr/local/bin/serve", &[])]].concat())
         .copy("extra.so /usr/local/lib/extra.so", library("usr/local/lib", "extra.so", "", &[]))
