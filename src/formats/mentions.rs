@@ -15,8 +15,8 @@ use crate::base::convert::in_memory;
 pub use habits::Habit;
 use habits::Habits;
 use keys::{BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
-pub use words::WORDS;
 use words::{SHARED, Word};
+pub use words::{STARTS, WORDS};
 
 /// Larger texts are data: no script that a person or a tool wrote has so many bytes.
 pub const TEXT_BYTES: u64 = 1 << 20;
@@ -82,15 +82,47 @@ impl Sort {
     /// What the name of a file says. Others are told by their content: a text that begins with `#!` is a
     /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_name(name: &[u8]) -> Option<Self> {
-        if matches!(name, b"Makefile" | b"Procfile") {
+        const FILES: [&[u8]; 18] = [
+            b"Brewfile",
+            b"Capfile",
+            b"Dockerfile",
+            b"GNUmakefile",
+            b"Gemfile",
+            b"Guardfile",
+            b"Jenkinsfile",
+            b"Justfile",
+            b"Makefile",
+            b"Procfile",
+            b"Rakefile",
+            b"SConscript",
+            b"SConstruct",
+            b"Thorfile",
+            b"Vagrantfile",
+            b"justfile",
+            b"makefile",
+            b"wscript",
+        ];
+        if FILES.contains(&name) {
             return Some(Self::Script);
         }
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
+            // Settings, and languages whose remarks begin with `#`.
             b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
-            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" => Some(Self::Script),
+            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr"
+            | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk"
+            | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"pyw" | b"r" | b"rake" | b"raku"
+            | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
             b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json"
-            | b"ipynb" => Some(Self::Text),
+            | b"ipynb" | b"asp" | b"aspx" | b"bat" | b"cgi" | b"clj" | b"cljc" | b"cljs" | b"cmd"
+            | b"coffee" | b"cs" | b"cshtml" | b"csx" | b"cts" | b"dart" | b"edn" | b"ejs" | b"el"
+            | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"go" | b"gradle"
+            | b"groovy" | b"hbs" | b"hs" | b"inc" | b"j2" | b"java" | b"jinja" | b"jinja2" | b"json5"
+            | b"jsonc" | b"jsp" | b"jsx" | b"kt" | b"kts" | b"lisp" | b"ml" | b"mts" | b"mustache"
+            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scala" | b"scm" | b"svelte"
+            | b"swift" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => {
+                Some(Self::Text)
+            }
             _ => None,
         }
     }

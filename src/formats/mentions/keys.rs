@@ -85,7 +85,9 @@ const MORE_TOOLS: [&str; 14] = [
 
 /// Find the other words in texts.
 pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
-    let short = [SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp"];
+    let short = [
+        SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
+    ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
         "cpp_", "oad_", "RawK", "uda_", "clan", "ninj", "make", "-san", "nsys", "perf", "stra", "valg",
@@ -96,7 +98,7 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
         "\"go\"", "\"ld\"", "\"m4\"", "\"nm\"", "\"c++", "\"cpp", "'ar ", "'as ", "'cc ", "'go ", "'ld ",
         "'m4 ", "'nm ", "\"ar ", "\"as ", "\"cc ", "\"go ", "\"ld ", "\"m4 ", "\"nm ", "-ld ", "-ar ",
         "-as ", "-nm ", "-ld\"", "-ar\"", "-as\"", "-nm\"", "-ld'", "-ar'", "-as'", "-nm'", "=m4 ", "-c++",
-        "-cpp",
+        "-cpp", "subp", "os.s", "Pope",
     ];
     let at_start = [
         " ar ", " as ", " cc ", " go ", " ld ", " m4 ", " nm ", " c++", " cpp", "\nar ", "\nas ", "\ncc ",

@@ -4,7 +4,7 @@ use super::NAME_BYTES;
 
 /// What is looked for: tools of the build and of those who measure, headers of CUDA, and what asks a framework
 /// to compile or to load libraries.
-pub const WORDS: [&str; 119] = [
+pub const WORDS: [&str; 125] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -125,7 +125,17 @@ pub const WORDS: [&str; 119] = [
     "tileiras",
     "vgdb",
     "yacc",
+    // How a source in Python starts programs.
+    "Popen",
+    "ccompiler",
+    "distutils",
+    "execv",
+    "os.system",
+    "subprocess",
 ];
+
+/// Words that say that a source starts programs.
+pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];
 
 /// The key of names of shared libraries.
 pub(super) const SHARED: &str = ".so";
@@ -207,6 +217,7 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
             let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
             return length > 0 && !own && alone;
         }
+        word if STARTS.contains(&word) => return true,
         _ => {}
     }
     let after = match bytes.get(end..).unwrap_or(&[]) {
