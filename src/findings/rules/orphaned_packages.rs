@@ -2,6 +2,7 @@
 
 mod files;
 mod graph;
+mod opened;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -58,6 +59,7 @@ mod doubt {
     pub(super) const DATA: u8 = 4;
     pub(super) const SUGGESTED: u8 = 8;
     pub(super) const UNSEARCHED: u8 = 16;
+    pub(super) const OPENED: u8 = 32;
 }
 
 /// Finds the packages; `drafts` hold what all other rules found.
@@ -266,12 +268,14 @@ impl Scene<'_, '_> {
     fn doubts(&self, unsearched: bool, uses: &[uses::Use]) -> BTreeMap<usize, u8> {
         let kinds: BTreeMap<usize, Kind> = self.unneeded().map(|place| (place, self.kind(place))).collect();
         let whole = self.whole_sources(&kinds);
+        let opened = opened::by_bare_names(self);
         let mut doubts: BTreeMap<usize, u8> = BTreeMap::new();
         for (place, kind) in &kinds {
             let why = match kind {
                 Kind::Modules => doubt::MODULES,
                 Kind::Programs if self.is_interpreter(*place, &kinds) => doubt::MODULES,
                 Kind::Programs => doubt::PROGRAMS,
+                Kind::Libraries if opened.contains(place) => doubt::OPENED,
                 Kind::Libraries if unsearched => doubt::UNSEARCHED,
                 Kind::Data if !self.source(*place).is_some_and(|source| whole.contains(&source)) => {
                     doubt::DATA
@@ -420,6 +424,7 @@ impl Scene<'_, '_> {
             doubt::DATA => ": data files",
             doubt::SUGGESTED => ", suggested by others",
             doubt::UNSEARCHED => ", as far as could be searched",
+            doubt::OPENED => ": libraries of development packages",
             _ => ": shared dependencies of those",
         };
         let mut draft = Draft::new(&RULE, verdict, format!("{}{title}", RULE.title));
@@ -478,6 +483,13 @@ impl Scene<'_, '_> {
             "no script that stays names one of their programs as its interpreter, and neither the command nor a variable names one of their files".to_owned(),
         );
         draft.proof.push(common::searched(facts, "one of their libraries"));
+        let known = facts.inventory.searched.known;
+        if known > 0 {
+            draft.proof.push(format!(
+                "{} of Python packages in the catalogue not searched: the catalogue lists what they open",
+                crate::base::text::counted(known, "source file")
+            ));
+        }
     }
 
     /// The way from a package to the removed package that brought it.
@@ -517,6 +529,10 @@ impl Scene<'_, '_> {
                 }
                 None => "Do the programs that could not be searched open these libraries?".to_owned(),
             },
+            doubt::OPENED => {
+                let libraries = list(&of_kind(Kind::Libraries));
+                format!("Does a script or module load one of these libraries by its bare name: {libraries}?")
+            }
             doubt::SUGGESTED => {
                 let names: Vec<String> = places.iter().map(|place| self.name(*place).to_owned()).collect();
                 format!("Does a package that suggests them use {}?", list(&names))
